@@ -1,0 +1,92 @@
+"""How two-layer linear networks learn: exact training at any width, closed-form theories, and the distance between them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from linnet import (
+        claims,
+        experiments,
+        inits,
+        observables,
+        problems,
+        reductions,
+        sweeps,
+        theories,
+        trainers,
+        trajectories,
+    )
+    from linnet.inits.weights import Weights
+    from linnet.problems.problem import Problem
+    from linnet.reductions.reduction import Reduction, reduce
+    from linnet.trainers.descent import gradient_descent
+    from linnet.trainers.flow import gradient_flow
+    from linnet.trainers.label_noise import label_noise_descent
+    from linnet.trainers.noise_sde import noise_sde
+    from linnet.trainers.relu import relu_descent
+    from linnet.trainers.stochastic import stochastic_descent
+    from linnet.trajectories.status import DivergedError, Status
+    from linnet.trajectories.trajectory import Trajectory
+
+_FOLDERS = (
+    "claims", "experiments", "inits", "observables", "problems", "reductions", "sweeps", "theories", "trainers",
+    "trajectories",
+)  # fmt: skip
+_HOMES = {
+    "DivergedError": "linnet.trajectories.status",
+    "Problem": "linnet.problems.problem",
+    "Reduction": "linnet.reductions.reduction",
+    "Status": "linnet.trajectories.status",
+    "Trajectory": "linnet.trajectories.trajectory",
+    "Weights": "linnet.inits.weights",
+    "gradient_descent": "linnet.trainers.descent",
+    "gradient_flow": "linnet.trainers.flow",
+    "label_noise_descent": "linnet.trainers.label_noise",
+    "noise_sde": "linnet.trainers.noise_sde",
+    "reduce": "linnet.reductions.reduction",
+    "relu_descent": "linnet.trainers.relu",
+    "stochastic_descent": "linnet.trainers.stochastic",
+}
+
+__all__ = [
+    "DivergedError",
+    "Problem",
+    "Reduction",
+    "Status",
+    "Trajectory",
+    "Weights",
+    "claims",
+    "experiments",
+    "gradient_descent",
+    "gradient_flow",
+    "inits",
+    "label_noise_descent",
+    "noise_sde",
+    "observables",
+    "problems",
+    "reduce",
+    "reductions",
+    "relu_descent",
+    "stochastic_descent",
+    "sweeps",
+    "theories",
+    "trainers",
+    "trajectories",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Names load their module on first use, so that `import linnet` costs nothing and a command pays for what it needs.
+    if name in _FOLDERS:
+        return importlib.import_module(f"linnet.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'linnet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,79 @@
+"""Checks of what users pass in: each says what was required, what was received and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = None) -> np.ndarray:
+    """`value` as a float64 array (float32 stays float32 only in the trainers), finite and of the wanted rank."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"`{name}` must be an array of real numbers: got {type(value).__name__}.") from None
+    wanted = (ndim,) if isinstance(ndim, int) else ndim
+    if wanted is not None and array.ndim not in wanted:
+        axes = " or ".join(str(n) for n in wanted)
+        raise ValueError(f"`{name}` must have {axes} axes: got shape {array.shape}.")
+    if array.size == 0:
+        raise ValueError(f"`{name}` is empty: got shape {array.shape}.")
+    if not np.isfinite(array).all():
+        bad = int(array.size - np.isfinite(array).sum())
+        raise ValueError(f"`{name}` must be finite: {bad} of {array.size} entries are NaN or infinite.")
+    return array
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    number = _number(name, value)
+    if not number > 0:
+        raise ValueError(f"`{name}` must be positive: got {value}.")
+    return number
+
+
+def non_negative(name: str, value: Any) -> float:
+    """A finite number, zero or above."""
+    number = _number(name, value)
+    if number < 0:
+        raise ValueError(f"`{name}` must not be negative: got {value}.")
+    return number
+
+
+def count(name: str, value: Any, *, least: int = 1) -> int:
+    """A whole number of at least `least`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        if isinstance(value, (float, np.floating)) and float(value).is_integer():
+            value = int(value)
+        else:
+            raise ValueError(f"`{name}` must be a whole number: got {value!r}.")
+    if value < least:
+        raise ValueError(f"`{name}` must be at least {least}: got {value}.")
+    return int(value)
+
+
+def times_array(name: str, value: Any) -> np.ndarray:
+    """Times to report at: one axis, non-negative, strictly increasing."""
+    times = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
+    if times[0] < 0:
+        raise ValueError(f"`{name}` must not be negative: the first is {times[0]}.")
+    if (np.diff(times) <= 0).any():
+        at = int(np.argmax(np.diff(times) <= 0))
+        raise ValueError(
+            f"`{name}` must be strictly increasing: entry {at + 1} ({times[at + 1]}) does not exceed entry {at} ({times[at]})."
+        )
+    return times
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"`{name}` must be a number: got {value!r}.") from None
+    if not np.isfinite(number):
+        raise ValueError(f"`{name}` must be finite: got {value}.")
+    return number
