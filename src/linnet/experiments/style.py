@@ -1,0 +1,111 @@
+"""One look for every figure: sizes, colours and line styles, colour-blind safe and legible in print at column width.
+
+    with style.applied():
+        picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
+        axes[0].plot(t, trained, color=style.FIRST_LAYER, label="training", **style.TRAINING)
+        axes[0].plot(t, predicted, color=style.FIRST_LAYER, label="theory", **style.THEORY)
+
+What was trained is drawn solid or as marks, what was predicted as a dash, or as a line through marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMN = 3.4  # inches: one column of a two-column page
+
+# Okabe and Ito's palette, its yellow darkened to be seen on white.
+BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+SKY, AMBER, OLIVE, GREY, BLACK = "#56B4E9", "#E69F00", "#8A7A00", "#6E6E6E", "#1A1A1A"
+colours = [BLUE, ORANGE, GREEN, PINK, AMBER, SKY, OLIVE, BLACK]
+
+# The same thing has the same colour in every figure.
+FIRST_LAYER, SECOND_LAYER, PRODUCT = BLUE, ORANGE, GREEN
+LOSS, TEST_LOSS = BLACK, PINK
+SIGNAL, NOISE = BLUE, AMBER  # the spike or the signal's modes, and what is orthogonal to it
+LAZY, ACTIVE = AMBER, BLUE
+KERNEL, ALIGNMENT = SKY, OLIVE
+GUIDE = GREY  # thresholds, predicted moments, reference slopes
+
+SEQUENCE = "viridis"  # maps of one quantity, and families of curves in an order
+DIVERGING = "RdBu_r"  # maps of a signed quantity
+
+THEORY: dict[str, Any] = {"linestyle": (0, (4, 1.6)), "linewidth": 1.4, "zorder": 3}  # over solid training
+CURVE: dict[str, Any] = {"linestyle": "-", "linewidth": 1.3, "zorder": 2}  # theory under marks of training
+TRAINING: dict[str, Any] = {"linestyle": "-", "linewidth": 2.2, "alpha": 0.45, "zorder": 2}
+MARKS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3.6, "markeredgewidth": 0.9, "zorder": 3}
+GUIDELINE: dict[str, Any] = {"linestyle": (0, (1, 1.5)), "linewidth": 1.0, "color": GUIDE, "zorder": 1}
+
+_RC: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#444444",
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "axes.grid": True,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 8.5,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 120,
+    "figure.facecolor": "white",
+    "figure.figsize": (COLUMN, 0.72 * COLUMN),
+    "figure.max_open_warning": 0,
+    "figure.titlesize": 9,
+    "font.size": 8,
+    "grid.color": "#E3E3E3",
+    "grid.linewidth": 0.6,
+    "image.cmap": SEQUENCE,
+    "legend.borderaxespad": 0.4,
+    "legend.fontsize": 7,
+    "legend.framealpha": 0.85,
+    "legend.handlelength": 2.2,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 3.6,
+    "savefig.dpi": 220,
+    "savefig.facecolor": "white",
+    "svg.fonttype": "none",  # text stays text: it can be searched and is small
+    "svg.hashsalt": "linnet",  # the same picture is the same file
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+}
+
+
+@contextmanager
+def applied() -> Iterator[None]:
+    """Everything drawn inside the block has the house's look; matplotlib's own settings come back after it."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    with mpl.rc_context(_RC | {"axes.prop_cycle": cycler(color=colours)}):
+        yield
+
+
+def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
+    """Size in inches of a picture `width` columns wide (2 is a whole page's width), `ratio` times as high."""
+    return COLUMN * width, COLUMN * width * ratio
+
+
+def subplots(
+    rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **options: Any
+) -> tuple[Figure, Any]:
+    """A picture and its axes as `plt.subplots` gives them, for use inside `applied()`; pyplot keeps nothing open."""
+    from matplotlib.figure import Figure
+
+    picture = Figure(figsize=size or column(2 if columns > 1 else 1, ratio=0.72 * rows / columns))
+    return picture, picture.subplots(rows, columns, **options)
+
+
+def shades(count: int) -> list[str]:
+    """Colours for `count` curves that have an order (modes, scales): dark first, none too pale for paper."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps[SEQUENCE](0.82 * i / max(count - 1, 1))) for i in range(count)]
