@@ -1,1 +1,12 @@
+"""What is predicted without training."""
 
+import importlib
+from typing import Any
+
+__all__ = ["feature_learning", "mixed", "reduced", "ridge", "spectral_bias", "spiked"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"linnet.theories.{name}")
+    raise AttributeError(f"module 'linnet.theories' has no attribute {name!r}")

@@ -1,0 +1,50 @@
+"""Gaussian starts, drawn in full or directly in their reduced form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.arguments import count, non_negative
+from linnet.inits.weights import Weights
+from linnet.randomness import Key, generator
+
+
+def gaussian(
+    key: Key, *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, batch: int | None = None
+) -> Weights:
+    """Independent centred Gaussian weights of standard deviation `first_std` and `second_std`."""
+    d, k, h, lead = _shape(in_dim, out_dim, width, batch)
+    first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
+    random = generator(key)
+    first = random.standard_normal((*lead, h, d))
+    second = random.standard_normal((*lead, k, h))
+    return Weights(first_std * first, second_std * second)
+
+
+def reduced_gaussian(
+    key: Key, *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, batch: int | None = None
+) -> Weights:
+    r"""The law of `gaussian` after `reduce`, at a cost that does not depend on the width.
+
+    For $h \ge d + k$ the triangular factor of the thin QR of $[W_1, W_2^T]$ (h x (d+k), standard normal) has independent
+    entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it (Bartlett); its columns are scaled by the layers'
+    standard deviations. A narrower network is drawn itself. Trained, it gives the same $A$, $W_1^T W_1$, $W_2 W_2^T$, losses and
+    kernels as the wide network; there are no wide weights to lift back to.
+    """
+    d, k, h, lead = _shape(in_dim, out_dim, width, batch)
+    if h < d + k:
+        return gaussian(
+            key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch
+        )  # fmt: skip
+    first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
+    random = generator(key)
+    q = d + k
+    degrees = np.array([float(h - j) for j in range(q)])
+    triangle = np.triu(random.standard_normal((*lead, q, q)), 1)
+    triangle[..., np.arange(q), np.arange(q)] = np.sqrt(random.chisquare(degrees, size=(*lead, q)))
+    return Weights(first_std * triangle[..., :d], second_std * np.swapaxes(triangle[..., d:], -1, -2))
+
+
+def _shape(in_dim: int, out_dim: int, width: int, batch: int | None) -> tuple[int, int, int, tuple[int, ...]]:
+    lead = () if batch is None else (count("batch", batch),)
+    return count("in_dim", in_dim), count("out_dim", out_dim), count("width", width), lead

@@ -1,0 +1,80 @@
+"""Starts with a given structure: orthogonal, balanced (or of given imbalance), and signed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import count, non_negative, real_array
+from linnet.inits.weights import Weights
+from linnet.randomness import Key, generator
+
+
+def orthogonal(key: Key, *, in_dim: int, out_dim: int, width: int, scale: float) -> Weights:
+    r"""The start $I_\gamma$: $W_1^T W_1 = 2\gamma I$ with $\gamma$ = `scale`, directions uniform, and $W_2 = 0$.
+
+    **Reference:** Varre et al. 2023, section 3.
+    """
+    d, k, h = count("in_dim", in_dim), count("out_dim", out_dim), count("width", width)
+    scale = non_negative("scale", scale)
+    if h < d:
+        raise ValueError(
+            f"`width` must be at least the input dimension for an orthogonal start: got width {h} for {d} inputs. "
+            f"Use `inits.gaussian`, or a width of {d} or more."
+        )
+    frame, triangle = np.linalg.qr(generator(key).standard_normal((h, d)))
+    frame = frame * np.sign(np.diagonal(triangle))  # without the signs the frame would not be uniform
+    return Weights(np.sqrt(2 * scale) * frame, np.zeros((k, h)))
+
+
+def balanced(product: Any, imbalance: float = 0.0, *, width: int | None = None) -> Weights:
+    r"""Weights with $W_2 W_1$ = `product` and $W_1 W_1^T - W_2^T W_2$ = `imbalance` times the identity.
+
+    With `product` $= U S V^T$ and $g$ = |`imbalance`|/2, the stronger layer has singular values
+    $b = \sqrt{g + \sqrt{S^2 + g^2}}$ and the weaker one $S/b$ (never $\sqrt{-g + \dots}$, which cancels). The width is
+    min(output, input) unless given; a positive imbalance exists up to width `input`, a negative one up to width `output`,
+    zero for any width of at least the rank.
+    """
+    target = real_array("product", product, ndim=(2, 3))
+    k, d = target.shape[-2:]
+    h = min(k, d) if width is None else count("width", width)
+    g = 0.5 * abs(float(imbalance))
+    if not np.isfinite(g):
+        raise ValueError(f"`imbalance` must be finite: got {imbalance}.")
+    widest = d if imbalance > 0 else k if imbalance < 0 else h
+    if h > widest:
+        raise ValueError(
+            f"`width` must be at most {widest} for an imbalance of {imbalance:g} with {d} inputs and {k} outputs: got {h}. "
+            "A wider layer cannot have W1 W1^T - W2^T W2 proportional to the identity."
+        )
+    left, values, right = np.linalg.svd(target, full_matrices=True)
+    if h < values.shape[-1] and (values[..., h:] > 1e-14 * values[..., :1]).any():
+        raise ValueError(f"`width` must be at least the rank of `product`: got {h} for {k} x {d} of higher rank.")
+    padded = _resized(values[..., None, :], h)[..., 0, :]
+    strong = np.sqrt(g + np.hypot(padded, g))
+    weak = np.divide(padded, strong, out=np.zeros_like(padded), where=strong > 0)
+    first, second = (strong, weak) if imbalance >= 0 else (weak, strong)
+    rows = np.swapaxes(_resized(np.swapaxes(right, -1, -2), h), -1, -2)
+    return Weights(first[..., :, None] * rows, _resized(left, h) * second[..., None, :])
+
+
+def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: float) -> Weights:
+    r"""The start of Huang et al.: Gaussian first layer, second layer $\pm v_0$, in the paper's own scaling.
+
+    The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$ with equal chances;
+    here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is $v_0$.
+    """
+    d, m = count("in_dim", in_dim), count("width", width)
+    first_std, magnitude = non_negative("first_std", first_std), non_negative("magnitude", magnitude)
+    random = generator(key)
+    first = first_std * random.standard_normal((m, d))
+    second = magnitude * random.choice([-1.0, 1.0], size=(1, m))
+    return Weights(first / np.sqrt(m), second / np.sqrt(m))
+
+
+def _resized(matrix: np.ndarray, columns: int) -> np.ndarray:
+    """The first `columns` columns, filled up with zeros where there are fewer."""
+    kept = matrix[..., :columns]
+    missing = columns - kept.shape[-1]
+    return np.concatenate([kept, np.zeros((*kept.shape[:-1], missing))], axis=-1) if missing else kept

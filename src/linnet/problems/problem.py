@@ -1,0 +1,249 @@
+"""What is to be learned: the moments of the data, or any differentiable cost of the product."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import count, real_array
+from linnet.problems import factor as factors
+from linnet.problems.factor import Factor
+
+
+class Problem:
+    r"""A learning problem for the product $A = W_2 W_1$ (output x input).
+
+    $$ L(A) = \tfrac12 E|y - A x|^2, \qquad \Sigma = E[x x^T], \quad \Gamma = E[y x^T] $$
+
+    Made by `from_data`, `from_moments`, `matrix` or `from_cost`. Arrays may carry one leading batch axis: many problems of one
+    shape. `truth` is the product that the test loss measures against, under `test_cov` (default: the training covariance).
+    """
+
+    def __init__(
+        self,
+        *,
+        in_dim: int,
+        out_dim: int,
+        cov: np.ndarray | None = None,
+        cross: np.ndarray | None = None,
+        output_power: np.ndarray | None = None,
+        inputs: np.ndarray | None = None,
+        outputs: np.ndarray | None = None,
+        truth: np.ndarray | None = None,
+        test_cov: np.ndarray | None = None,
+        cost: Callable[[Any], Any] | None = None,
+        whitened: bool = False,
+    ) -> None:
+        self.in_dim, self.out_dim = in_dim, out_dim
+        self.inputs, self.outputs = inputs, outputs
+        self.output_power = output_power
+        self.truth = truth
+        self.cost = cost
+        self.whitened = whitened
+        self._cov, self._cross, self._test_cov = cov, cross, test_cov
+
+    @classmethod
+    def from_data(cls, X: Any, Y: Any, *, truth: Any = None, test_cov: Any = None) -> Problem:
+        """From samples: `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed. Moments are divided by n."""
+        inputs = real_array("X", X, ndim=(2, 3))
+        outputs = real_array("Y", Y, ndim=(1, 2, 3))
+        if outputs.ndim == inputs.ndim - 1 and outputs.shape == inputs.shape[:-1]:
+            outputs = outputs[..., None]
+        if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
+            raise ValueError(
+                f"`X` and `Y` must have as many samples: got X of shape {np.shape(X)} and Y of shape {np.shape(Y)}. "
+                "Samples are rows: X is (n, d), Y is (n, k) or (n,)."
+            )
+        in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
+        return cls(
+            in_dim=in_dim, out_dim=out_dim, inputs=inputs, outputs=outputs,
+            truth=_truth(truth, out_dim, in_dim), test_cov=_covariance("test_cov", test_cov, in_dim),
+        )  # fmt: skip
+
+    @classmethod
+    def from_moments(
+        cls, cov: Any, cross: Any, *, output_power: Any = None, truth: Any = None, test_cov: Any = None
+    ) -> Problem:
+        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the least that the moments allow is taken,
+        so that the loss of the minimum-norm solution is zero."""
+        matrix = real_array("cross", cross, ndim=(1, 2, 3))
+        matrix = matrix[None, :] if matrix.ndim == 1 else matrix
+        out_dim, in_dim = matrix.shape[-2:]
+        checked = _covariance("cov", cov, in_dim)
+        if checked is None:
+            raise ValueError("`cov` must be given: the (d, d) second moment of the inputs.")
+        power = None if output_power is None else real_array("output_power", output_power, ndim=(0, 1))
+        if power is not None and (power < 0).any():
+            raise ValueError(f"`output_power` must not be negative: got {output_power}.")
+        return cls(
+            in_dim=in_dim, out_dim=out_dim, cov=checked, cross=matrix, output_power=power,
+            truth=_truth(truth, out_dim, in_dim), test_cov=_covariance("test_cov", test_cov, in_dim),
+        )  # fmt: skip
+
+    @classmethod
+    def matrix(cls, target: Any, *, truth: Any = None) -> Problem:
+        """Whitened inputs: fit `target` (k, d) itself, L = |A - target|^2 / 2."""
+        cross = real_array("target", target, ndim=(2, 3))
+        out_dim, in_dim = cross.shape[-2:]
+        return cls(
+            in_dim=in_dim, out_dim=out_dim, cross=cross, whitened=True, truth=_truth(truth, out_dim, in_dim)
+        )  # fmt: skip
+
+    @classmethod
+    def from_cost(cls, cost: Callable[[Any], Any], *, in_dim: int, out_dim: int, truth: Any = None) -> Problem:
+        """Any differentiable `cost(A)` of the product (k, d), written with jax.numpy and returning a scalar.
+
+        With a `truth`, the test loss is |A - truth|^2 / 2.
+        """
+        if not callable(cost):
+            raise ValueError(f"`cost` must be a function of the product A: got {type(cost).__name__}.")
+        in_dim, out_dim = count("in_dim", in_dim), count("out_dim", out_dim)
+        return cls(in_dim=in_dim, out_dim=out_dim, cost=cost, truth=_truth(truth, out_dim, in_dim))
+
+    def __repr__(self) -> str:
+        kind = "cost" if self.cost else "data" if self.inputs is not None else "matrix" if self.whitened else "moments"
+        batch = f", batch={self.batch}" if self.batch else ""
+        return f"Problem({kind}, in_dim={self.in_dim}, out_dim={self.out_dim}{batch})"
+
+    @property
+    def batch(self) -> int | None:
+        """How many problems are stacked along the leading axis; None for a single one."""
+        arrays = [
+            (self.inputs, 2), (self._cov, 2), (self._cross, 2), (self.truth, 2), (self._test_cov, 2), (self.output_power, 0)
+        ]  # fmt: skip
+        sizes = {array.shape[0] for array, ndim in arrays if array is not None and array.ndim > ndim}
+        if len(sizes) > 1:
+            raise ValueError(f"the arrays of a problem must share one batch size: got {sorted(sizes)}.")
+        return sizes.pop() if sizes else None
+
+    @cached_property
+    def cov(self) -> np.ndarray:
+        """$\\Sigma$ (d, d). From data it is formed on first use; nothing inside linnet needs it then."""
+        if self._cov is not None:
+            return self._cov
+        if self.whitened:
+            return np.eye(self.in_dim)
+        inputs = self._needs_moments()
+        return np.swapaxes(inputs, -1, -2) @ inputs / inputs.shape[-2]
+
+    @cached_property
+    def cross(self) -> np.ndarray:
+        """$\\Gamma$ (k, d)."""
+        if self._cross is not None:
+            return self._cross
+        inputs = self._needs_moments()
+        assert self.outputs is not None
+        return np.swapaxes(self.outputs, -1, -2) @ inputs / inputs.shape[-2]
+
+    @property
+    def test_cov(self) -> np.ndarray:
+        """The covariance of the test loss: the one given, or the training covariance."""
+        return self.cov if self._test_cov is None else self._test_cov
+
+    @property
+    def has_own_test_cov(self) -> bool:
+        """Whether the test covariance was given rather than taken from training."""
+        return self._test_cov is not None
+
+    @cached_property
+    def factor(self) -> Factor:
+        """The loss in the eigenbasis of the inputs (see `problems.factor`)."""
+        if self.inputs is not None:
+            assert self.outputs is not None
+            return factors.of_data(self.inputs, self.outputs)
+        if self.whitened:
+            ones = np.ones(self.cross.shape[:-2] + (self.in_dim,))
+            return Factor(ones, None, self.cross, np.zeros(self.cross.shape[:-2]))
+        self._needs_square_loss()
+        return factors.of_moments(self.cov, self.cross, self.output_power)
+
+    def loss(self, A: Any) -> Any:
+        """$\\tfrac12 E|y - A x|^2$ for `A` (..., k, d), the constant included; or the cost."""
+        A = self._product("A", A)
+        if self.cost is not None:
+            return _cost_values(self.cost, A)
+        if self.inputs is not None:
+            residual = self.outputs - self.inputs @ np.swapaxes(A, -1, -2)
+            return _scalar(0.5 * (residual**2).sum(axis=(-1, -2)) / self.inputs.shape[-2])
+        f = self.factor
+        rotated = A if f.basis is None else A @ f.basis
+        return _scalar(0.5 * ((f.target - rotated * f.scales[..., None, :]) ** 2).sum(axis=(-1, -2)) + f.floor)
+
+    def test_loss(self, A: Any) -> Any:
+        """$\\tfrac12 E|(A - A_{truth}) x|^2$ under the test covariance."""
+        if self.truth is None:
+            raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
+        difference = self._product("A", A) - self.truth
+        if self._test_cov is None and self.inputs is not None:
+            return _scalar(0.5 * ((self.inputs @ np.swapaxes(difference, -1, -2)) ** 2).sum((-1, -2)) / self.inputs.shape[-2])
+        if self._test_cov is None and (self.whitened or self.cost is not None):
+            return _scalar(0.5 * (difference**2).sum(axis=(-1, -2)))
+        return _scalar(0.5 * ((difference @ self.test_cov) * difference).sum(axis=(-1, -2)))
+
+    def min_norm_solution(self) -> np.ndarray:
+        """The minimiser of the loss of least Frobenius norm, (k, d)."""
+        f = self.factor
+        safe = np.where(f.scales > 0, f.scales, 1.0)[..., None, :]
+        solution = np.where(f.scales[..., None, :] > 0, f.target / safe, 0.0)
+        return solution if f.basis is None else solution @ np.swapaxes(f.basis, -1, -2)
+
+    def _product(self, name: str, value: Any) -> np.ndarray:
+        array = real_array(name, value)
+        if array.shape[-2:] != (self.out_dim, self.in_dim):
+            raise ValueError(
+                f"`{name}` must be (..., {self.out_dim}, {self.in_dim}), output x input: got shape {array.shape}."
+            )
+        return array
+
+    def _needs_square_loss(self) -> None:
+        if self.cost is not None:
+            raise ValueError("a problem made by `from_cost` has no moments: use one from data, moments or a matrix.")
+
+    def _needs_moments(self) -> np.ndarray:
+        self._needs_square_loss()
+        assert self.inputs is not None
+        return self.inputs
+
+
+def _truth(truth: Any, out_dim: int, in_dim: int) -> np.ndarray | None:
+    if truth is None:
+        return None
+    array = real_array("truth", truth, ndim=(1, 2, 3))
+    array = array[None, :] if array.ndim == 1 else array
+    if array.shape[-2:] != (out_dim, in_dim):
+        raise ValueError(f"`truth` must be ({out_dim}, {in_dim}), output x input: got shape {np.shape(truth)}.")
+    return array
+
+
+def _covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
+    if value is None:
+        return None
+    cov = real_array(name, value, ndim=(2, 3))
+    if cov.shape[-2:] != (dim, dim):
+        raise ValueError(f"`{name}` must be ({dim}, {dim}) to match {dim} inputs: got shape {np.shape(value)}.")
+    transposed = np.swapaxes(cov, -1, -2)
+    scale = np.abs(cov).max()
+    if np.abs(cov - transposed).max() > 1e-10 * scale:
+        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {np.abs(cov - transposed).max():.3g}.")
+    cov = 0.5 * (cov + transposed)
+    least = float(np.linalg.eigvalsh(cov).min())
+    if least < -1e-10 * scale * dim:
+        raise ValueError(f"`{name}` must be positive semi-definite: its least eigenvalue is {least:.3g}.")
+    return cov
+
+
+def _cost_values(cost: Callable[[Any], Any], A: np.ndarray) -> Any:
+    import jax
+
+    from linnet.precision import computing
+
+    with computing():
+        flat = A.reshape((-1,) + A.shape[-2:])
+        return _scalar(np.asarray(jax.vmap(cost)(flat), dtype=np.float64).reshape(A.shape[:-2]))
+
+
+def _scalar(value: np.ndarray) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)
