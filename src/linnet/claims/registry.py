@@ -10,12 +10,15 @@ and is found by its presence.
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+from linnet.papers import nearest, place
 
 
 class Verdict(StrEnum):
@@ -51,7 +54,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper that can be measured. `expected` is the verdict of a sound linnet: another one is an alarm."""
+    """A sentence of a paper that can be measured. `expected` is the verdict of a sound linnet: another is an alarm."""
 
     name: str
     paper: str
@@ -66,7 +69,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim with what was measured and the seconds it took; `error` is the reason where the measurement broke down."""
+    """A claim with what was measured and the seconds it took; `error` is the reason where the measuring broke down."""
 
     claim: Claim
     measurement: Measurement | None
@@ -80,9 +83,10 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """The outcome as plain values, one object of `linnet verify --json`."""
         claim = {key: value for key, value in asdict(self.claim).items() if key != "measure"}
-        measured = asdict(self.measurement) if self.measurement else {"verdict": None, "measured": None}
-        measured.setdefault("value", None)
-        measured.setdefault("uncertainty", None)
+        measured: dict[str, Any] = {"verdict": None, "measured": None, "value": None, "uncertainty": None}
+        if self.measurement is not None:
+            measured = {**asdict(self.measurement), "value": _plain(self.measurement.value)}
+            measured["uncertainty"] = _plain(self.measurement.uncertainty)
         rest = {"seconds": self.seconds, "error": self.error, "as_expected": self.as_expected}
         return {**claim, **measured, **rest}
 
@@ -97,11 +101,24 @@ def claims() -> dict[str, Claim]:
             if claim.name in found:
                 raise RuntimeError(f"two claims are named {claim.name!r}")
             found[claim.name] = claim
-    order = {"watanabe": 0, "varre": 1, "huang": 2, "tu": 3}
-    return dict(sorted(found.items(), key=lambda item: order.get(item[1].paper, 9)))
+    return dict(sorted(found.items(), key=lambda item: place(item[1].paper)))
 
 
-def verify(chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], None] = lambda outcome: None) -> list[Outcome]:
+def select(names: Iterable[str], known: Mapping[str, Claim] | None = None) -> list[Claim]:
+    """The claims asked for, each once: by name, or by how their names start (`watanabe`, `tu-thm`); none means all."""
+    known = claims() if known is None else known
+    chosen: dict[str, Claim] = {}
+    for name in names:
+        found = [known[name]] if name in known else [c for c in known.values() if name and c.name.startswith(name)]
+        if not found:
+            raise ValueError(f"no claim is named {name!r}{nearest(name, known)} `linnet list` shows all.")
+        chosen.update((claim.name, claim) for claim in found)
+    return list(chosen.values()) or list(known.values())
+
+
+def verify(
+    chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], None] = lambda outcome: None
+) -> list[Outcome]:
     """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on."""
     outcomes = []
     for claim in chosen:
@@ -114,3 +131,8 @@ def verify(chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], No
         outcomes.append(Outcome(claim, measurement, time.perf_counter() - start, error))
         report(outcomes[-1])
     return outcomes
+
+
+def _plain(number: float | None) -> float | None:
+    """A number that JSON can hold: it has no NaN and no infinity."""
+    return float(number) if number is not None and math.isfinite(number) else None

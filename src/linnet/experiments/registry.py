@@ -4,19 +4,22 @@ A module of this folder named after its figure (`watanabe_fig1.py`) ends with
 
     FIGURE = Figure(name="watanabe-fig1", ..., compute=compute, plot=plot, check=check)
 
-and is found by its presence. `compute` trains and returns a dataset, `plot` reads only that dataset, `check` measures in
-that dataset how far theory and training are apart.
+and is found by its presence. `compute` trains and returns a dataset, `plot` reads only that dataset, `check` measures
+in that dataset how far theory and training are apart.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
+
+from linnet.papers import nearest, place
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,7 +46,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a paper. `quick` holds the settings that `--quick` replaces; `panels` the letters after its name."""
+    """One figure of a paper. `quick` holds the settings that `--quick` replaces; `panels` the letters after its name.
+
+    `options` names the settings that have a command-line option of their own: {"data": field, "path": field}.
+    """
 
     name: str
     paper: str
@@ -71,5 +77,20 @@ def figures() -> dict[str, Figure]:
         figure = getattr(importlib.import_module(f"{folder.__name__}.{module}"), "FIGURE", None)
         if isinstance(figure, Figure):
             found[figure.name] = figure
-    order = {"watanabe": 0, "varre": 1, "huang": 2, "tu": 3}
-    return dict(sorted(found.items(), key=lambda item: (order.get(item[1].paper, 9), item[0])))
+    return dict(sorted(found.items(), key=lambda item: (place(item[1].paper), item[0])))
+
+
+def find(name: str, known: Mapping[str, Figure] | None = None) -> tuple[Figure, tuple[str, ...]]:
+    """The figure and the panels that `name` asks for: `watanabe-fig3` all of them, `watanabe-fig3a` the first alone."""
+    known = figures() if known is None else known
+    if name in known:
+        return known[name], known[name].panels
+    split = re.fullmatch(r"(.*\d)([a-z]+)", name)
+    if split and split[1] in known:
+        figure = known[split[1]]
+        if set(split[2]) <= set(figure.panels):
+            return figure, tuple(panel for panel in figure.panels if panel in split[2])
+        panels = f"panels {', '.join(figure.panels)}" if figure.panels else "no panels"
+        raise ValueError(f"`{figure.name}` has {panels}: got {split[2]!r}.")
+    near = nearest(name, [*known, *(f.name + panel for f in known.values() for panel in f.panels)])
+    raise ValueError(f"no figure is named {name!r}{near} `linnet list` shows all.")
