@@ -1,0 +1,102 @@
+"""The variational problem that the trained layers solve, with certificates: a KKT residual and a duality gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import positive, real_array
+
+
+def variational_potential(first: Any, second: Any, gamma: float) -> float:
+    r"""What gradient flow from the orthogonal start minimises among all networks that interpolate.
+
+    $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
+
+    **Arguments:** `first` is $W_1$ `(hidden, input)` of full column rank, `second` is $W_2$ `(output, hidden)`, `gamma` the scale.
+
+    **Reference:** Varre et al. 2023, eq. (3.1).
+    """
+    gamma = positive("gamma", gamma)
+    first, second = _layers(first, second)
+    _, logdet = np.linalg.slogdet(first.T @ first)
+    return float(0.5 * np.sum(second**2) + 0.5 * np.sum(first**2) - gamma * logdet)
+
+
+def kkt_residual(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> float:
+    r"""How far two layers are from stationarity of (3.1), as the largest of four norms.
+
+    With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of $\Sigma$;
+    $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of its own terms.
+
+    **Reference:** Varre et al. 2023, Proposition C.5 and Lemma C.4.
+    """
+    gamma = positive("gamma", gamma)
+    first, second = _layers(first, second)
+    cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
+    gram = first.T @ first
+    multiplier = np.linalg.solve(gram, (second @ first).T).T
+    inverse = np.linalg.solve(gram, first.T).T
+    outside = multiplier - multiplier @ _range_projector(cov)
+    parts = (
+        _relative(second @ first @ cov - cross, cross),
+        _relative(outside, multiplier),
+        _relative(second - multiplier @ first.T, second),
+        _relative(first - 2 * gamma * inverse - second.T @ multiplier, first),
+    )
+    return float(max(parts))
+
+
+def duality_gap(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> float:
+    r"""Value of (3.1) at these layers above a proven lower bound of its global minimum.
+
+    With $S = W_1^\top W_1$ and $A = W_2 W_1$ the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$, so (3.1) is the jointly convex problem
+    $\min \tfrac12 \mathrm{tr}(A S^{-1} A^\top) + \tfrac12 \mathrm{tr} S - \gamma \ln\det S$ over $S \succ 0$, $A\Sigma = \Gamma$. Its Lagrange dual is
+
+    $$ \langle G, A_* \rangle + \gamma d - \gamma d \ln(2\gamma) + \gamma \ln\det(I - G^\top G) $$
+
+    for any $G$ with rows in the range of $\Sigma$ and $|G|_{op} < 1$, $A_*$ any interpolating product. The bound is taken at the
+    multiplier of `kkt_residual`, projected. A gap of zero certifies a global minimum, not only a stationary point. It is
+    infinite where the multiplier is not feasible for the dual.
+
+    **Reference:** for Varre et al. 2023, Theorem 3.1(iii); the convex form and the dual are ours.
+    """
+    gamma = positive("gamma", gamma)
+    first, second = _layers(first, second)
+    cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
+    gram = first.T @ first
+    multiplier = np.linalg.solve(gram, (second @ first).T).T @ _range_projector(cov)
+    squares = np.linalg.svd(multiplier, compute_uv=False) ** 2
+    if squares.max() >= 1:
+        return float("inf")
+    interpolating = cross @ np.linalg.pinv(cov, rcond=1e-12, hermitian=True)
+    dim = first.shape[1]
+    linear = np.sum(multiplier * interpolating)
+    dual = linear + gamma * dim * (1 - np.log(2 * gamma)) + gamma * np.sum(np.log1p(-squares))
+    return variational_potential(first, second, gamma) - float(dual)
+
+
+def _layers(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
+    first, second = real_array("first", first, ndim=2), real_array("second", second, ndim=2)
+    if first.shape[0] != second.shape[1]:
+        raise ValueError(
+            f"`first` (hidden, input) and `second` (output, hidden) disagree: got {first.shape} and {second.shape}."
+        )
+    if first.shape[0] < first.shape[1]:
+        raise ValueError(
+            f"`first` must be at least as wide as its inputs, or its determinant is zero: got {first.shape[0]} hidden units "
+            f"for {first.shape[1]} inputs."
+        )
+    return first, second
+
+
+def _range_projector(cov: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(cov)
+    kept = vectors[:, values > 1e-12 * values[-1]]
+    return kept @ kept.T
+
+
+def _relative(residual: np.ndarray, terms: np.ndarray) -> float:
+    scale = np.linalg.norm(terms)
+    return float(np.linalg.norm(residual) / scale) if scale > 0 else float(np.linalg.norm(residual))
