@@ -1,0 +1,194 @@
+"""What a sweep is: a cell function, axes, seeds, fixed parameters and what to record, from Python or from TOML."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import keyword
+import math
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from linnet.sweeps.errors import ConfigurationError
+
+RESERVED = ("seed", "cell_status")
+
+
+class Range(BaseModel):
+    """`count` values from `start` to `stop`, both included, evenly spaced in the value or in its logarithm."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    start: float
+    stop: float
+    count: int = Field(ge=1)
+    spacing: Literal["linear", "log"] = "linear"
+
+    @model_validator(mode="after")
+    def _has_logarithms(self) -> Range:
+        if self.spacing == "log" and not (self.start > 0 and self.stop > 0):
+            raise ValueError(f"a logarithmic range must be positive: got {self.start} to {self.stop}")
+        return self
+
+    def values(self) -> list[float]:
+        """The values of the axis."""
+        space = np.geomspace if self.spacing == "log" else np.linspace
+        return [float(value) for value in space(self.start, self.stop, self.count)]
+
+
+class Sweep(BaseModel):
+    """A grid of runs of one cell function.
+
+    **Arguments:**
+
+    - `name`: what it is called; a store and a progress bar carry it.
+    - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on one
+      block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells in front.
+      A value may also be `(names of its further dimensions, array)`. A parameter called `dtype` receives `dtype`.
+    - `axes`: the values of each axis, as a list or a `Range`.
+    - `seeds`: cells per point of the grid; above one they are the dimension `seed`. `seed` is the base of all of them.
+    - `fixed`: the other arguments of the function: numbers, strings, lists and tables.
+    - `record`: the variables to keep; all of them when empty.
+    - `block`: cells per block, at most; the unit of computing, writing and resuming. Chosen when left out.
+    - `apart`: axes whose values never share a block, for cells whose arrays differ in shape.
+    - `dtype`: the precision JAX computes in, on every worker. None leaves JAX alone, for functions that do not use it.
+    - `coords`: labels of the variables' further dimensions.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    function: str
+    axes: dict[str, list[Any]] = Field(default_factory=dict)
+    seeds: int = Field(default=1, ge=1)
+    seed: int = Field(default=0, ge=0)
+    fixed: dict[str, Any] = Field(default_factory=dict)
+    record: list[str] = Field(default_factory=list)
+    block: int | None = Field(default=None, ge=1)
+    apart: list[str] = Field(default_factory=list)
+    dtype: Literal["float64", "float32"] | None = "float64"
+    coords: dict[str, list[Any]] = Field(default_factory=dict)
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
+        except ValidationError as error:
+            raise ConfigurationError("; ".join(_sentence(problem) for problem in error.errors())) from None
+
+    @field_validator("function", mode="before")
+    @classmethod
+    def _names_a_function(cls, value: Any) -> str:
+        if callable(value):
+            value = f"{value.__module__}:{value.__qualname__}"
+        if not isinstance(value, str) or value.count(":") != 1 or not all(_is_path(part) for part in value.split(":")):
+            raise ValueError(f"must name a function of a module as 'module:function': got {value!r}")
+        return value
+
+    @field_validator("axes", mode="before")
+    @classmethod
+    def _expands_ranges(cls, axes: Any) -> Any:
+        if not isinstance(axes, dict):
+            return axes
+        expanded = {}
+        for name, values in axes.items():
+            if isinstance(values, dict):
+                try:
+                    values = Range(**values)
+                except ValidationError as error:
+                    inside = (_sentence(problem, Range, f"axes.{name}.") for problem in error.errors())
+                    raise ConfigurationError("; ".join(inside)) from None
+            expanded[name] = values.values() if isinstance(values, Range) else values
+        return expanded
+
+    @field_validator("axes", "coords")
+    @classmethod
+    def _are_labels(cls, axes: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        for name, values in axes.items():
+            if not _is_path(name) or "." in name or name in RESERVED:
+                raise ValueError(f"axis `{name}` must be a Python name other than {' and '.join(RESERVED)}")
+            kinds = {"number" if type(v) in (int, float) else type(v).__name__ for v in values}
+            if len(kinds) != 1 or not kinds <= {"number", "str", "bool"}:
+                raise ValueError(
+                    f"axis `{name}` must hold numbers only, or strings only, and at least one: got {values!r}"
+                )
+            if any(type(v) in (int, float) and not (math.isfinite(v) and abs(v) < 2**63) for v in values):
+                raise ValueError(f"axis `{name}` must be finite, and below 2^63 in size: got {values!r}")
+            twice = [v for i, v in enumerate(values) if v in values[:i]] if len(set(values)) < len(values) else []
+            if twice:
+                raise ValueError(f"axis `{name}` holds {twice[0]!r} twice")
+        return axes
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Sweep:
+        if not self.axes and self.seeds == 1:
+            raise ValueError("a sweep needs at least one axis in `axes`, or `seeds` above 1")
+        both = set(self.axes) & (set(self.fixed) | set(self.coords))
+        if both:
+            raise ValueError(f"`{min(both)}` is an axis: it cannot be in `fixed` or `coords` as well")
+        for name in self.apart:
+            if name not in self.axes:
+                raise ValueError(f"`apart` names `{name}`, which is not an axis{_nearest(name, self.axes)}")
+        return self
+
+    def plain(self) -> dict[str, Any]:
+        """The configuration as JSON has it; what a store remembers and compares."""
+        return self.model_dump(mode="json")
+
+    def digest(self, *more: str) -> str:
+        """Twelve letters that change when anything in the configuration (or in `more`) does."""
+        text = json.dumps([self.plain(), *more], sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def load(path: str | Path) -> Sweep:
+    """The sweep a TOML file describes, with the fields of `Sweep`."""
+    path = Path(path)
+    try:
+        fields = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"cannot read the configuration {path}: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
+    try:
+        return Sweep(**fields)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _plain(name: str, value: Any) -> Any:
+    """Python numbers, strings, lists and tables in place of NumPy's; anything else has no place in a configuration."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if name == "function" or value is None or isinstance(value, (bool, int, float, str, Range)):
+        return value
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(f"{name}[{i}]", item) for i, item in enumerate(value)]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _plain(f"{name}.{key}", item) for key, item in value.items()}
+    raise ConfigurationError(f"`{name}` must be numbers, strings, lists or tables: got {type(value).__name__}.")
+
+
+def _is_path(text: str) -> bool:
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
+
+
+def _nearest(name: str, known: Any) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f": did you mean `{close[0]}`?" if close else f": known are {', '.join(known)}"
+
+
+def _sentence(problem: Any, model: type[BaseModel] = Sweep, before: str = "") -> str:
+    where = before + ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        return f"`{where}` is not a field{_nearest(str(problem['loc'][-1]), model.model_fields)}"
+    if problem["type"] == "missing":
+        return f"`{where}` is missing"
+    said = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "value_error":
+        return f"`{where}`: {said}" if where and f"`{where}" not in said else said
+    return f"`{where}`: {said[0].lower()}{said[1:]}: got {problem['input']!r}"

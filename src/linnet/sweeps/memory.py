@@ -1,0 +1,111 @@
+"""Results kept in memory: what a sweep without a store fills, and the shape every result has in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet.sweeps.configuration import Sweep
+from linnet.sweeps.errors import CellFunctionError
+from linnet.sweeps.grid import Block, Grid
+from linnet.sweeps.task import Failure, Outcome, Values, fill_value
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+STATUS = "cell_status"
+STATUS_ATTRIBUTES: Mapping[str, Any] = {
+    "long_name": "state of the cell",
+    "flag_values": [0, 1, 2],
+    "flag_meanings": "not_computed done failed",
+}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One recorded variable over the whole grid: its own dimensions, their lengths, and its type."""
+
+    name: str
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    dtype: str
+
+    @classmethod
+    def of(cls, name: str, values: Values) -> Variable:
+        """The variable one block's values belong to."""
+        return cls(name, values.dims, values.data.shape[1:], values.data.dtype.name)
+
+
+def described(outcome: Outcome, sweep: Sweep, grid: Grid) -> dict[str, Variable]:
+    """The variables of a sweep, as its first block with a result shows them."""
+    found = {name: Variable.of(name, values) for name, values in outcome.values.items()}
+    lengths = {name: len(labels) for name, labels in sweep.coords.items()}
+    for variable in found.values():
+        if variable.name in grid.dims or variable.name in sweep.coords or variable.name == STATUS:
+            raise CellFunctionError(f"`{sweep.function}` returns `{variable.name}`, which is the name of a coordinate.")
+        for dim, length in zip(variable.dims, variable.shape):
+            if dim in grid.dims or dim in found or lengths.setdefault(dim, length) != length:
+                raise CellFunctionError(
+                    f"dimension `{dim}` of `{variable.name}` has length {length} and clashes with an axis, a variable or "
+                    f"another length of `{dim}`."
+                )
+    return found
+
+
+def matched(outcome: Outcome, variables: Mapping[str, Variable], function: str) -> None:
+    """Refuses a block whose variables are not those of the blocks before it."""
+    for name, values in outcome.values.items():
+        if name not in variables or Variable.of(name, values) != variables[name]:
+            raise CellFunctionError(
+                f"`{function}` returned {Variable.of(name, values)} after {variables.get(name, 'blocks without it')}: "
+                f"all blocks must have the same variables, shapes and types."
+            )
+    if outcome.values and set(outcome.values) != set(variables):
+        lost = sorted(set(variables) - set(outcome.values))
+        raise CellFunctionError(f"`{function}` returned a block without `{lost[0]}`, which earlier blocks have.")
+
+
+class Memory:
+    """A result in memory, with the interface of a store."""
+
+    def __init__(self, sweep: Sweep, grid: Grid) -> None:
+        self.sweep, self.grid = sweep, grid
+        self.variables: dict[str, Variable] = {}
+        self.arrays: dict[str, np.ndarray] = {STATUS: np.zeros(grid.shape, dtype=np.int8)}
+        self.failures: dict[int, Failure] = {}
+
+    def pending(self) -> Iterable[Block]:
+        """The blocks still to compute."""
+        return self.grid.all_blocks()
+
+    def write(self, block: Block, outcome: Outcome) -> None:
+        """Takes in one block."""
+        if outcome.values and not self.variables:
+            self.variables = described(outcome, self.sweep, self.grid)
+            for name, variable in self.variables.items():
+                dtype = np.dtype(variable.dtype)
+                self.arrays[name] = np.full((*self.grid.shape, *variable.shape), fill_value(dtype), dtype=dtype)
+        matched(outcome, self.variables, self.sweep.function)
+        for name, values in outcome.values.items():
+            self.arrays[name][block.region] = values.data.reshape(*block.shape, *values.data.shape[1:])
+        self.arrays[STATUS][block.region] = outcome.status.reshape(block.shape)
+        numbers = self.grid.numbers(block)
+        self.failures.update({int(numbers[failure.position]): failure for failure in outcome.failures})
+
+    def dataset(self, attributes: Mapping[str, Any]) -> xr.Dataset:
+        """Everything, labelled."""
+        import xarray as xr
+
+        coords = {**self.grid.coords, **self.sweep.coords}
+        variables = {
+            name: (self.grid.dims + (self.variables[name].dims if name in self.variables else ()), array)
+            for name, array in self.arrays.items()
+        }
+        dataset = xr.Dataset(variables, attrs=dict(attributes))
+        present = {name: labels for name, labels in coords.items() if name in dataset.dims}
+        dataset = dataset.assign_coords(present)
+        dataset[STATUS].attrs.update(STATUS_ATTRIBUTES)
+        return dataset

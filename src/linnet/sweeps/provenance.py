@@ -1,0 +1,70 @@
+"""Where numbers come from: the attributes every stored result carries."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import platform
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import linnet
+from linnet.sweeps.configuration import Sweep
+
+
+def attributes(sweep: Sweep, executor: str) -> dict[str, str | int]:
+    """Version, commit, configuration, seed, precision and machine, as plain strings and numbers."""
+    return {
+        "title": sweep.name,
+        "linnet_version": linnet.__version__,
+        "linnet_commit": commit(),
+        "configuration": json.dumps(sweep.plain(), sort_keys=True),
+        "function_source": source(sweep.function),
+        "seed": sweep.seed,
+        "dtype": sweep.dtype or "as the function has it",
+        "device": device(),
+        "executor": executor,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+@cache
+def commit() -> str:
+    """The commit of the checkout linnet runs from, with `-dirty` when files differ; 'unknown' for an installed copy."""
+    folder = Path(linnet.__file__).parent
+    try:
+        said = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--exclude=*"],
+            cwd=folder, capture_output=True, text=True, timeout=10, check=True,
+        )  # fmt: skip
+        tracked = subprocess.run(
+            ["git", "ls-files", "__init__.py"], cwd=folder, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return said.stdout.strip() if tracked.stdout.strip() else "unknown"
+
+
+def device() -> str:
+    """What JAX computes on in this process, if it has been started; the processor's name otherwise."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return f"{platform.machine()} (without JAX)"
+    first = jax.devices()[0]
+    return f"{first.platform}: {first.device_kind}, JAX {jax.__version__}"
+
+
+def source(function: str) -> str:
+    """A fingerprint of the file a cell function is in; 'unknown' where there is no file."""
+    try:
+        spec = importlib.util.find_spec(function.partition(":")[0])
+        content = Path(spec.origin or "").read_bytes() if spec else b""
+    except (ImportError, OSError, ValueError):
+        content = b""
+    return hashlib.blake2b(content, digest_size=6).hexdigest() if content else "unknown"
