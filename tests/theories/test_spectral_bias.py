@@ -1,4 +1,4 @@
-"""Spectral bias from the orthogonal start, against SciPy's integrator on the full network and mpmath-free identities."""
+"""Spectral bias from the orthogonal start, against SciPy's integrator on the full network."""
 
 import math
 
@@ -46,7 +46,7 @@ def predictor_gradient(a, cov, cross):
     return a @ cov - cross
 
 
-# --- Theorem C.12 ------------------------------------------------------------------------------------------------------
+# --- Theorem C.12 ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", [1.0, 1e-2, 1e-6, 1e-12])
@@ -127,7 +127,7 @@ def test_jump_process_is_the_limit():
     assert_allclose(sb.singular_values(times, values, gamma), sb.jump_process(times, values, gamma), atol=1e-10)
 
 
-# --- limits of both layers ---------------------------------------------------------------------------------------------
+# --- limits of both layers ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", [1e-3, 0.3, 10.0])
@@ -168,7 +168,7 @@ def test_other_interpolators_are_not_stationary_and_cost_more():
         assert sb.variational_potential(*other, gamma) > sb.variational_potential(*best, gamma)
 
 
-# --- alpha and its Riccati equation ------------------------------------------------------------------------------------
+# --- alpha and its Riccati equation ---------------------------------------------------------------------------------
 
 
 def test_alpha_follows_its_riccati_equation_along_a_flow():
@@ -190,7 +190,7 @@ def test_alpha_follows_its_riccati_equation_along_a_flow():
         assert_allclose(sb.predictor(a[i], gamma), (w2 @ w1)[i], atol=1e-9)
 
 
-# --- mirror flows ------------------------------------------------------------------------------------------------------
+# --- mirror flows ---------------------------------------------------------------------------------------------------
 
 
 def mirror_residual(gradient_of_potential, gamma=0.05, k=3):
@@ -299,7 +299,7 @@ def test_loss_rate_holds_where_the_printed_one_is_for_another_quantity():
     assert (np.diff(np.log(loss)) <= -sb.loss_rate(cov, gamma) * np.diff(times) + 1e-9).all()
 
 
-# --- noise -------------------------------------------------------------------------------------------------------------
+# --- noise ----------------------------------------------------------------------------------------------------------
 
 
 def test_second_moments_solve_their_equation_and_euler_tends_to_them():
@@ -322,7 +322,7 @@ def test_commutator_limit_number():
     assert [noise.scale_drift(d) for d in (1, 2, 5)] == [-1, 0, 3]
 
 
-# --- what is refused ---------------------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------------------------
 
 
 def test_refusals():

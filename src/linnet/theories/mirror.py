@@ -1,4 +1,4 @@
-"""The mirror flows hidden in training from the orthogonal start: on singular values, and on the predictor for one output."""
+"""The mirror flows hidden in training from the orthogonal start: on singular values, and on a scalar predictor."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ def potential(values: Any, gamma: float) -> np.ndarray:
 
     $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
 
-    **Arguments:** `values` are $D$, shape `(..., mode)`; `gamma` the scale of the start. The sum runs over the last axis.
+    **Arguments:** `values` are $D$, shape `(..., mode)`; `gamma` the scale of the start. The sum runs over the last
+    axis.
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves like
-    $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves
+    like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
 
-    **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second term.
+    **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second
+    term.
     """
     gamma = positive("gamma", gamma)
     values = _modes(values)
@@ -52,10 +54,12 @@ def inverse_mirror(dual: Any, gamma: float) -> np.ndarray:
 
 
 def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
-    r"""Bregman divergence of `potential`: $\Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle$, summed over the last axis.
+    r"""Bregman divergence of `potential`: $\Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle$, summed over the
+    last axis.
 
-    Written without the terms that cancel: $\tfrac12 \sum_i x_i (\sinh^{-1}(x_i/\gamma) - \sinh^{-1}(y_i/\gamma)) - (h(x_i) - h(y_i))$
-    with $h = \sqrt{\cdot^2 + \gamma^2}$.
+    Written without the terms that cancel:
+    $\tfrac12 \sum_i x_i (\sinh^{-1}(x_i/\gamma) - \sinh^{-1}(y_i/\gamma)) - (h(x_i) - h(y_i))$ with
+    $h = \sqrt{\cdot^2 + \gamma^2}$.
     """
     gamma = positive("gamma", gamma)
     x, y = _modes(values), real_array("reference", reference)
@@ -81,7 +85,8 @@ def predictor_potential(beta: Any, gamma: float) -> np.ndarray:
 
 
 def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
-    r"""Gradient of `predictor_potential`: $\nabla\psi_\gamma(\beta) = \beta / \sqrt{b}$ with $b = \sqrt{|\beta|^2 + \gamma^2} + \gamma$.
+    r"""Gradient of `predictor_potential`: $\nabla\psi_\gamma(\beta) = \beta / \sqrt{b}$ with
+    $b = \sqrt{|\beta|^2 + \gamma^2} + \gamma$.
 
     Along the flow its velocity is $-\sqrt{b}\,\nabla L(\beta)$: `predictor_warp` is that factor.
 
@@ -93,7 +98,7 @@ def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
 
 
 def predictor_warp(beta: Any, gamma: float) -> np.ndarray:
-    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which the mirror flow on the predictor runs faster."""
+    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster."""
     gamma = positive("gamma", gamma)
     return np.sqrt(_balance(real_array("beta", beta), gamma))
 
@@ -111,12 +116,13 @@ def convergence_bound(times: Any, beta: Any, gamma: float) -> np.ndarray:
 
     $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
 
-    **Arguments:** `times` are canonical; `beta` is $\beta_*$, a solution that interpolates; `gamma` the scale of the start.
+    **Arguments:** `times` are canonical; `beta` is $\beta_*$, a solution that interpolates; `gamma` the scale of the
+    start.
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
 
-    **Reference:** Varre et al. 2023, Lemma C.8. Its rate is $1/(\sqrt\gamma\,t)$, not the $1/(\gamma t)$ of section 3.2, and the
-    convexity inequality of its proof is printed the wrong way round.
+    **Reference:** Varre et al. 2023, Lemma C.8. Its rate is $1/(\sqrt\gamma\,t)$, not the $1/(\gamma t)$ of section
+    3.2, and the convexity inequality of its proof is printed the wrong way round.
     """
     gamma = positive("gamma", gamma)
     times = times_array("times", times)

@@ -1,4 +1,4 @@
-"""What is known exactly of training driven by noise alone: second moments, growth of scales, the commutator for two inputs."""
+"""What is known exactly of training driven by noise alone: moments, growth of scales, the commutator."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def second_moments(
 
     so both grow like $e^{\sqrt{dk}\,\delta^2 t}$. It holds for the whole layers and neuron by neuron.
 
-    **Arguments:** `times` canonical; `first_square` and `second_square` are $|W_1(0)|^2$ and $|W_2(0)|^2$ (or those of one neuron);
-    `in_dim` is d, `out_dim` k, `noise` $\delta$. Returns $(E|W_1|^2, E|W_2|^2)$, each `(time,)`.
+    **Arguments:** `times` canonical; `first_square` and `second_square` are $|W_1(0)|^2$ and $|W_2(0)|^2$ (or those of
+    one neuron); `in_dim` is d, `out_dim` k, `noise` $\delta$. Returns $(E|W_1|^2, E|W_2|^2)$, each `(time,)`.
 
-    **Valid when** the noise has identity covariance and there is no drift. Sampling it is another matter: the mean is carried
-    by ever rarer paths, see `linnet.trainers.noise_sde`.
+    **Valid when** the noise has identity covariance and there is no drift. Sampling it is another matter: the mean is
+    carried by ever rarer paths, see `linnet.trainers.noise_sde`.
 
     **Reference:** Varre et al. 2023, Proposition 4.1(a); one output there.
     """
@@ -43,8 +43,9 @@ def euler_second_moments(
 
     $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
 
-    **Arguments:** `steps` are the step sizes h, one per step; the others are those of `second_moments`. Returns arrays one longer
-    than `steps`, the start first. Its distance from `second_moments` is the weak error of the scheme, of order h.
+    **Arguments:** `steps` are the step sizes h, one per step; the others are those of `second_moments`. Returns arrays
+    one longer than `steps`, the start first. Its distance from `second_moments` is the weak error of the scheme, of
+    order h.
     """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u, v = [non_negative("first_square", first_square)], [non_negative("second_square", second_square)]
@@ -61,7 +62,8 @@ def scale_drift(in_dim: int) -> float:
 
     $$ d \ln|w_i|^2 = (d - 2)\,q\,dt + 2\sqrt{q}\,dB, \qquad q = \delta^2 a_i^2/|w_i|^2 $$
 
-    with $w_i$ the incoming and $a_i$ the outgoing weight of neuron i: collapse for d = 1, no drift for d = 2, growth from d = 3 on.
+    with $w_i$ the incoming and $a_i$ the outgoing weight of neuron i: collapse for d = 1, no drift for d = 2, growth
+    from d = 3 on.
 
     **Reference:** by Ito's formula from eq. (D.2) of Varre et al. 2023; its Proposition 4.1(b) asks for $d \ge 5$.
     """
@@ -71,11 +73,13 @@ def scale_drift(in_dim: int) -> float:
 def commutator_mean_limit() -> float:
     r"""Where $E|[w_i, a]|$ tends for d = 2, one output, from $W_1 = I$, $W_2 = 0$ and unit noise: 0.4819, not zero.
 
-    $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}, \qquad P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$
+    $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}, \qquad
+       P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$
 
     $|[w_i, a]|$ is the area spanned by row i of the input weights and the output weights.
 
-    **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's formula).
+    **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's
+    formula).
     """
     tail = math.erfc(1 / math.sqrt(2)) + math.sqrt(2 / (math.pi * math.e))
     return 2 / math.pi * math.exp(-0.5) / tail

@@ -1,7 +1,7 @@
-"""Spectral bias of training from the orthogonal start $I_\\gamma$: where each layer ends, and when each mode is learned.
+"""Spectral bias of training from the orthogonal start: where each layer ends, and when each mode is learned.
 
-The mirror flows are in `mirror`, the variational problem in `variational`, the noise process in `noise`; their functions are
-here too, so that everything about this start is `linnet.theories.spectral_bias.NAME`.
+The mirror flows are in `mirror`, the variational problem in `variational`, both re-exported
+here: everything about this start is `linnet.theories.spectral_bias.NAME`. The noise process is in `noise`.
 """
 
 from __future__ import annotations
@@ -53,14 +53,15 @@ __all__ = [
 def limit(values: Any, gamma: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
     r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
 
-    $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + \gamma^2} + \gamma, \qquad \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + \gamma^2} - \gamma $$
+    $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + \gamma^2} + \gamma, \qquad
+       \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + \gamma^2} - \gamma $$
 
-    **Arguments:** `values` are the singular values $\beta_i$ of the minimum-norm solution, shape `(..., mode)`, `gamma` is the scale
-    of the start, `dim` the input dimension: the remaining `dim - mode` singular values of $W_1$ stay at $\sqrt{2\gamma}$.
-    Returns those of $W_1$ `(..., dim)` and of $W_2$ `(..., mode)`.
+    **Arguments:** `values` are the singular values $\beta_i$ of the minimum-norm solution, shape `(..., mode)`,
+    `gamma` is the scale of the start, `dim` the input dimension: the remaining `dim - mode` singular values of $W_1$
+    stay at $\sqrt{2\gamma}$. Returns those of $W_1$ `(..., dim)` and of $W_2$ `(..., mode)`.
 
-    **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data covariance. With the
-    predictor's singular values at time t in place of the final ones it holds at time t.
+    **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
+    covariance. With the predictor's singular values at time t in place of the final ones it holds at time t.
 
     **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10.
     """
@@ -81,9 +82,9 @@ def singular_values(times: Any, values: Any, gamma: float) -> np.ndarray:
     $$ \sigma(t) = \frac{s\,(1-E)(1 + rE)}{2\gamma/w + r(1 - E^2) + 2 v E/\gamma}, \qquad
        \rho = \sqrt{s^2+\gamma^2},\; w = \rho+\gamma,\; v = s^2/w,\; r = v/w,\; E = e^{-2\rho t} $$
 
-    **Arguments:** `times` are canonical, `values` the singular values $s$ of the target `(mode,)`, `gamma` the scale of the start.
-    Returns `(time, mode)`. Every term is positive and nothing is subtracted, so the result keeps its relative accuracy
-    from $\gamma = 10^{-300}$ up and for any time.
+    **Arguments:** `times` are canonical, `values` the singular values $s$ of the target `(mode,)`, `gamma` the scale
+    of the start. Returns `(time, mode)`. Every term is positive and nothing is subtracted, so the result keeps its
+    relative accuracy from $\gamma = 10^{-300}$ up and for any time.
 
     **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
 
@@ -168,7 +169,8 @@ def activation_times(values: Any, gamma: float) -> np.ndarray:
 def half_times(values: Any, gamma: float) -> np.ndarray:
     r"""When each mode stands at half its final height, exactly, for whitened data.
 
-    $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times` plus $\ln(2s)/(2s)$.
+    $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
+    plus $\ln(2s)/(2s)$.
 
     **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
     """
@@ -180,11 +182,12 @@ def half_times(values: Any, gamma: float) -> np.ndarray:
 
 
 def jump_process(times: Any, values: Any, gamma: float) -> np.ndarray:
-    r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it. `(time, mode)`.
+    r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
 
     **Valid when** $\Sigma = I$, as $\gamma \to 0$ with time in units of $\ln(1/\gamma)$.
 
-    **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at equality.
+    **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at
+    equality.
     """
     s, at = _modes(values), activation_times(values, gamma)
     times = times_array("times", times)[:, None]
@@ -194,10 +197,11 @@ def jump_process(times: Any, values: Any, gamma: float) -> np.ndarray:
 def loss_rate(cov: Any, gamma: float) -> float:
     r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
 
-    **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
+    **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and
+    $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
 
-    **Reference:** in place of eq. (C.13) of Varre et al. 2023, which bounds $|R|^2$ by an inequality for the trace of three
-    positive matrices that is false; $|R|^2$ can rise.
+    **Reference:** in place of eq. (C.13) of Varre et al. 2023, which bounds $|R|^2$ by an inequality for the trace of
+    three positive matrices that is false; $|R|^2$ can rise.
     """
     gamma = positive("gamma", gamma)
     eigenvalues = np.linalg.eigvalsh(real_array("cov", cov, ndim=2))

@@ -14,7 +14,8 @@ def variational_potential(first: Any, second: Any, gamma: float) -> float:
 
     $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
 
-    **Arguments:** `first` is $W_1$ `(hidden, input)` of full column rank, `second` is $W_2$ `(output, hidden)`, `gamma` the scale.
+    **Arguments:** `first` is $W_1$ `(hidden, input)` of full column rank, `second` is $W_2$ `(output, hidden)`,
+    `gamma` the scale.
 
     **Reference:** Varre et al. 2023, eq. (3.1).
     """
@@ -27,8 +28,9 @@ def variational_potential(first: Any, second: Any, gamma: float) -> float:
 def kkt_residual(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> float:
     r"""How far two layers are from stationarity of (3.1), as the largest of four norms.
 
-    With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of $\Sigma$;
-    $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of its own terms.
+    With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of
+    $\Sigma$; $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of
+    its own terms.
 
     **Reference:** Varre et al. 2023, Proposition C.5 and Lemma C.4.
     """
@@ -51,14 +53,15 @@ def kkt_residual(first: Any, second: Any, cov: Any, cross: Any, gamma: float) ->
 def duality_gap(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> float:
     r"""Value of (3.1) at these layers above a proven lower bound of its global minimum.
 
-    With $S = W_1^\top W_1$ and $A = W_2 W_1$ the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$, so (3.1) is the jointly convex problem
-    $\min \tfrac12 \mathrm{tr}(A S^{-1} A^\top) + \tfrac12 \mathrm{tr} S - \gamma \ln\det S$ over $S \succ 0$, $A\Sigma = \Gamma$. Its Lagrange dual is
+    With $S = W_1^\top W_1$ and $A = W_2 W_1$ the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$, so (3.1) is
+    the jointly convex problem $\min \tfrac12 \mathrm{tr}(A S^{-1} A^\top) + \tfrac12 \mathrm{tr} S - \gamma \ln\det S$
+    over $S \succ 0$, $A\Sigma = \Gamma$. Its Lagrange dual is
 
     $$ \langle G, A_* \rangle + \gamma d - \gamma d \ln(2\gamma) + \gamma \ln\det(I - G^\top G) $$
 
-    for any $G$ with rows in the range of $\Sigma$ and $|G|_{op} < 1$, $A_*$ any interpolating product. The bound is taken at the
-    multiplier of `kkt_residual`, projected. A gap of zero certifies a global minimum, not only a stationary point. It is
-    infinite where the multiplier is not feasible for the dual.
+    for any $G$ with rows in the range of $\Sigma$ and $|G|_{op} < 1$, $A_*$ any interpolating product. The bound is
+    taken at the multiplier of `kkt_residual`, projected. A gap of zero certifies a global minimum, not only a
+    stationary point. It is infinite where the multiplier is not feasible for the dual.
 
     **Reference:** for Varre et al. 2023, Theorem 3.1(iii); the convex form and the dual are ours.
     """
@@ -85,8 +88,8 @@ def _layers(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
         )
     if first.shape[0] < first.shape[1]:
         raise ValueError(
-            f"`first` must be at least as wide as its inputs, or its determinant is zero: got {first.shape[0]} hidden units "
-            f"for {first.shape[1]} inputs."
+            f"`first` must be at least as wide as its inputs, or its determinant is zero: got {first.shape[0]} hidden "
+            f"units for {first.shape[1]} inputs."
         )
     return first, second
 
