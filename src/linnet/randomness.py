@@ -24,7 +24,9 @@ def words(key: Key) -> list[int]:
             key = jax.random.key_data(key)
     array = np.asarray(key)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "ui":
-        raise ValueError(f"`key` must be an integer seed or a JAX key: got {type(key).__name__} of shape {array.shape}.")
+        raise ValueError(
+            f"`key` must be an integer seed or a JAX key: got {type(key).__name__} of shape {array.shape}."
+        )
     return [int(word) for word in array]
 
 

@@ -1,1 +1,22 @@
+"""What is read off a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
 
+from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
+from linnet.observables.layers import imbalance, imbalance_drift, mode_alignment
+from linnet.observables.losses import loss, test_loss
+from linnet.observables.spectra import effective_rank, regimes, singular_values, singular_vectors, stable_rank
+
+__all__ = [
+    "effective_rank",
+    "imbalance",
+    "imbalance_drift",
+    "kernel_alignment",
+    "loss",
+    "mode_alignment",
+    "ntk",
+    "ntk_operator",
+    "regimes",
+    "singular_values",
+    "singular_vectors",
+    "stable_rank",
+    "test_loss",
+]

@@ -178,7 +178,9 @@ class Problem:
             raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
         difference = self._product("A", A) - self.truth
         if self._test_cov is None and self.inputs is not None:
-            return _scalar(0.5 * ((self.inputs @ np.swapaxes(difference, -1, -2)) ** 2).sum((-1, -2)) / self.inputs.shape[-2])
+            return _scalar(
+                0.5 * ((self.inputs @ np.swapaxes(difference, -1, -2)) ** 2).sum((-1, -2)) / self.inputs.shape[-2]
+            )
         if self._test_cov is None and (self.whitened or self.cost is not None):
             return _scalar(0.5 * (difference**2).sum(axis=(-1, -2)))
         return _scalar(0.5 * ((difference @ self.test_cov) * difference).sum(axis=(-1, -2)))

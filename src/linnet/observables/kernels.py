@@ -1,0 +1,55 @@
+"""The neural tangent kernel: as a map of residuals, as a matrix on data, and its direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import real_array
+from linnet.inits.weights import Weights
+
+
+def ntk_operator(weights: Weights, residual: Any) -> np.ndarray:
+    r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product under gradient flow."""
+    R = real_array("residual", residual)
+    if R.shape[-2:] != (weights.out_dim, weights.in_dim):
+        raise ValueError(
+            f"`residual` must be (..., {weights.out_dim}, {weights.in_dim}), output x input: got shape {R.shape}."
+        )
+    first, second = weights.first, weights.second
+    return second @ (np.swapaxes(second, -1, -2) @ R) + (R @ np.swapaxes(first, -1, -2)) @ first
+
+
+def ntk(weights: Weights, X: Any, X2: Any = None) -> np.ndarray:
+    r"""The kernel on samples, (n k, n' k) with samples outermost:
+
+    $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x' . $$
+    """
+    left = _samples("X", X, weights)
+    right = left if X2 is None else _samples("X2", X2, weights)
+    hidden_left = left @ np.swapaxes(weights.first, -1, -2)
+    hidden_right = right @ np.swapaxes(weights.first, -1, -2)
+    through_first = hidden_left @ np.swapaxes(hidden_right, -1, -2)
+    second = weights.second @ np.swapaxes(weights.second, -1, -2)
+    k = weights.out_dim
+    blocks = through_first[..., :, None, :, None] * np.eye(k)[:, None, :]
+    blocks = blocks + (left @ right.T)[:, None, :, None] * second[..., None, :, None, :]
+    return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
+
+
+def kernel_alignment(kernel: Any, other: Any) -> Any:
+    """The cosine between two kernels, <K, K'>/(|K| |K'|), over the last two axes."""
+    a, b = real_array("kernel", kernel), real_array("other", other)
+    if a.shape[-2:] != b.shape[-2:]:
+        raise ValueError(f"`kernel` and `other` must have one shape: got {a.shape} and {b.shape}.")
+    norms = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(b, axis=(-2, -1))
+    cosine = np.divide((a * b).sum(axis=(-2, -1)), norms, out=np.zeros_like(norms), where=norms > 0)
+    return float(cosine) if np.ndim(cosine) == 0 else cosine
+
+
+def _samples(name: str, X: Any, weights: Weights) -> np.ndarray:
+    array = real_array(name, X, ndim=2)
+    if array.shape[-1] != weights.in_dim:
+        raise ValueError(f"`{name}` must have {weights.in_dim} columns, one for each input: got shape {array.shape}.")
+    return array

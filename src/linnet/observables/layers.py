@@ -1,0 +1,46 @@
+"""What the two layers have to do with each other: imbalance and alignment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import real_array
+from linnet.inits.weights import Weights
+from linnet.trajectories.trajectory import Trajectory
+
+
+def imbalance(weights: Weights) -> np.ndarray:
+    r"""$M = W_1 W_1^T - W_2^T W_2$ (..., hidden, hidden)."""
+    return weights.imbalance
+
+
+def imbalance_drift(trajectory: Trajectory) -> np.ndarray:
+    r"""$|M(t) - M(0)|_F / (|W_1|_F^2 + |W_2|_F^2)(t)$ at every saved state: zero for the flow.
+
+    Measured in reduced coordinates, where it is the same number.
+    """
+    states = trajectory.reduced
+    now, then = states.imbalance, trajectory.reduction.weights.imbalance
+    size = (states.first**2).sum(axis=(-2, -1)) + (states.second**2).sum(axis=(-2, -1))
+    return np.linalg.norm(now - then, axis=(-2, -1)) / np.where(size > 0, size, 1.0)
+
+
+def mode_alignment(weights: Weights, left: Any, right: Any) -> np.ndarray:
+    r"""How aligned the layers are in each mode, between -1 and 1:
+
+    $$ \frac{u_i^T W_2 W_1 v_i}{|W_2^T u_i|\,|W_1 v_i|} $$
+
+    for `left` U (output, mode) and `right` V (input, mode). Zero where a layer does not reach the mode.
+    """
+    U, V = real_array("left", left, ndim=(1, 2)), real_array("right", right, ndim=(1, 2))
+    U, V = (vectors[:, None] if vectors.ndim == 1 else vectors for vectors in (U, V))
+    if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
+        raise ValueError(
+            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and {V.shape}."
+        )
+    back = np.swapaxes(weights.second, -1, -2) @ U
+    forth = weights.first @ V
+    norms = np.linalg.norm(back, axis=-2) * np.linalg.norm(forth, axis=-2)
+    return np.divide((back * forth).sum(axis=-2), norms, out=np.zeros_like(norms), where=norms > 0)

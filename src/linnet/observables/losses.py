@@ -1,0 +1,21 @@
+"""The losses of networks that were not trained here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linnet.inits.weights import Weights
+from linnet.problems.problem import Problem
+
+
+def loss(problem: Problem, weights: Weights) -> Any:
+    """The training loss of `weights`, leading axes kept."""
+    return problem.loss(weights.product)
+
+
+def test_loss(problem: Problem, weights: Weights) -> Any:
+    """The test loss of `weights` against the problem's truth, leading axes kept."""
+    return problem.test_loss(weights.product)
+
+
+test_loss.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name

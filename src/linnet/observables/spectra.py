@@ -1,0 +1,56 @@
+"""Singular values and vectors, and what they say of a matrix's rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import non_negative, real_array
+
+
+def singular_values(matrix: Any) -> np.ndarray:
+    """Singular values of (..., rows, columns), decreasing along the last axis. `Weights` give theirs layer by layer:
+    `singular_values(weights.first)`."""
+    return np.linalg.svd(_matrix(matrix), compute_uv=False)
+
+
+def singular_vectors(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The thin SVD as (left, values, right): `left` (..., rows, mode), `right` (..., columns, mode)."""
+    left, values, right = np.linalg.svd(_matrix(matrix), full_matrices=False)
+    return left, values, np.swapaxes(right, -1, -2)
+
+
+def stable_rank(matrix: Any) -> Any:
+    r"""$|A|_F^2 / |A|_{op}^2$; zero for a zero matrix."""
+    squares = singular_values(matrix) ** 2
+    top = squares[..., 0]
+    return _plain(np.divide(squares.sum(axis=-1), top, out=np.zeros_like(top), where=top > 0))
+
+
+def effective_rank(matrix: Any) -> Any:
+    r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$: the exponential of the entropy of the singular values; zero for a zero matrix."""
+    values = singular_values(matrix)
+    total = values.sum(axis=-1, keepdims=True)
+    shares = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    return _plain(np.where(total[..., 0] > 0, np.exp(-(shares * logs).sum(axis=-1)), 0.0))
+
+
+def regimes(values: Any, threshold: float) -> np.ndarray:
+    r"""Per mode, "active" where a singular value of the product exceeds `threshold` $= \sigma^2 w$, "lazy" below it.
+
+    A mode of size s moves at speed $2\sqrt{s^2 + \sigma^4 w^2}$: a constant kernel below the threshold, its own size above.
+    """
+    return np.where(real_array("values", values) > non_negative("threshold", threshold), "active", "lazy")
+
+
+def _matrix(matrix: Any) -> np.ndarray:
+    array = real_array("matrix", matrix)
+    if array.ndim < 2:
+        raise ValueError(f"`matrix` must have at least two axes: got shape {array.shape}.")
+    return array
+
+
+def _plain(value: np.ndarray) -> Any:
+    return float(value) if np.ndim(value) == 0 else value

@@ -1,0 +1,159 @@
+"""Smaller problems with exactly the same dynamics: fewer hidden units, fewer inputs, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linnet.inits.weights import Weights
+from linnet.problems.factor import Factor
+from linnet.problems.problem import Problem
+
+COORDINATE_WISE = {
+    "adam",
+    "adamw",
+    "adamax",
+    "nadam",
+    "amsgrad",
+    "adagrad",
+    "adadelta",
+    "rmsprop",
+    "lion",
+    "signsgd",
+    "rprop",
+}
+ROTATION_INVARIANT = {"descent", "sgd", "momentum", "flow"}
+
+
+@dataclass(frozen=True)
+class Reduction:
+    r"""A network in fewer coordinates, and the way back.
+
+    **Inputs.** Gradients of $W_1$ have their rows in range($\Sigma$), spanned by the `basis` V (d x r): only $W_1 V$ moves.
+    **Width.** The columns of $W_1 V$ and $W_2^T$ never leave the span of their start, for which `frame` Q (h x q) is an orthonormal
+    basis, $q = \min(h, r + k)$. So $w_1 = Q^T W_1 V$ and $w_2 = W_2 Q$ follow the same dynamics, and
+
+    $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
+
+    where c is 1 unless weight decay shrinks the part that the data never touch.
+    """
+
+    full_problem: Problem
+    full_weights: Weights
+    weights: Weights
+    basis: np.ndarray | None
+    frame: np.ndarray | None
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The reduced problem: whitened directions of the inputs, r of them.
+
+        It carries the `truth` where its own test loss is exact, that is where no input direction was dropped or the test
+        covariance is the training one; `Reduction.test_loss` is exact always.
+        """
+        full = self.full_problem
+        if self.basis is None:
+            return full
+        f = full.factor
+        exact = f.rank == full.in_dim or not full.has_own_test_cov
+        truth = full.truth @ self.basis if full.truth is not None and exact else None
+        test_cov = None
+        if truth is not None and full.has_own_test_cov:
+            test_cov = np.swapaxes(self.basis, -1, -2) @ full.test_cov @ self.basis
+        eye = np.eye(f.rank)
+        reduced = Problem(
+            in_dim=f.rank, out_dim=full.out_dim,
+            cov=f.scales[..., None, :] ** 2 * eye, cross=f.target * f.scales[..., None, :],
+            output_power=2 * f.floor + (f.target**2).sum(axis=(-1, -2)), truth=truth, test_cov=test_cov,
+        )  # fmt: skip
+        reduced.__dict__["factor"] = Factor(f.scales, None, f.target, f.floor)
+        return reduced
+
+    @cached_property
+    def untouched(self) -> np.ndarray | None:
+        """$Q^T W_1(0)(I - V V^T)$ (q x d): what the hidden span sees of the inputs that the data never touch; None if all are."""
+        if self.basis is None or self.basis.shape[-1] == self.basis.shape[-2]:
+            return None
+        rest = self._outside
+        return rest if self.frame is None else np.swapaxes(self.frame, -1, -2) @ rest
+
+    @property
+    def _outside(self) -> np.ndarray:
+        assert self.basis is not None
+        first = self.full_weights.first
+        return first - (first @ self.basis) @ np.swapaxes(self.basis, -1, -2)
+
+    def lift(self, weights: Weights, *, rest: Any = 1.0) -> Weights:
+        """The full network that `weights` (reduced, leading axes allowed) stand for; `rest` is c in the formula above."""
+        first, second = weights.first, weights.second
+        if self.frame is not None:
+            first = self.frame @ first
+            second = second @ np.swapaxes(self.frame, -1, -2)
+        if self.basis is not None:
+            first = first @ np.swapaxes(self.basis, -1, -2)
+            if self.untouched is not None:
+                first = first + np.asarray(rest)[..., None, None] * self._outside
+        return Weights(first, second)
+
+    def products(self, product: np.ndarray, second: np.ndarray, *, rest: Any = 1.0) -> np.ndarray:
+        """The full product from the reduced one, (..., k, d), without lifting the weights."""
+        if self.basis is None:
+            return product
+        full = product @ np.swapaxes(self.basis, -1, -2)
+        if self.untouched is None:
+            return full
+        return full + np.asarray(rest)[..., None, None] * (second @ self.untouched)
+
+    def test_loss(self, weights: Weights, *, rest: Any = 1.0) -> Any:
+        """The full problem's test loss at reduced `weights`."""
+        return self.full_problem.test_loss(self.products(weights.product, weights.second, rest=rest))
+
+
+def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") -> Reduction:
+    """The smallest network with the same dynamics as `weights` on `problem`, at every step, to rounding.
+
+    `optimizer` says what will drive it: "descent", "momentum", "sgd" (mini-batches and label noise too) or "flow", all of which
+    commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are refused.
+    """
+    name = optimizer.lower().replace("-", "").replace("_", "") if isinstance(optimizer, str) else optimizer
+    if name in COORDINATE_WISE:
+        raise ValueError(
+            f"`optimizer` must commute with rotations of the hidden units: {optimizer!r} works coordinate by coordinate "
+            "and does not, so the reduced network would follow other dynamics. Train at full width, or use descent."
+        )
+    if name not in ROTATION_INVARIANT:
+        raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
+    check_match(problem, weights)
+    basis = None
+    if problem.cost is None:
+        basis = problem.factor.basis
+    first = weights.first if basis is None else weights.first @ basis
+    second = weights.second
+    if first.ndim > second.ndim:  # one start on a batch of problems: the basis differs from problem to problem
+        second = np.broadcast_to(second, (*first.shape[:-2], *second.shape))
+    rank = first.shape[-1]
+    if weights.width <= rank + weights.out_dim:
+        return Reduction(problem, weights, Weights(first, second), basis, None)
+    frame, triangle = np.linalg.qr(np.concatenate([first, np.swapaxes(second, -1, -2)], axis=-1))
+    small = Weights(triangle[..., :rank], np.swapaxes(triangle[..., rank:], -1, -2))
+    return Reduction(problem, weights, small, basis, frame)
+
+
+def check_match(problem: Problem, weights: Weights) -> None:
+    """Refuses weights that do not fit the problem's inputs, outputs or batch."""
+    if not isinstance(problem, Problem):
+        raise ValueError(f"`problem` must be a linnet Problem: got {type(problem).__name__}.")
+    if not isinstance(weights, Weights):
+        raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
+    if weights.first.ndim > 3:
+        raise ValueError(f"`weights` may have one leading batch axis: got `first` of shape {weights.first.shape}.")
+    if (weights.in_dim, weights.out_dim) != (problem.in_dim, problem.out_dim):
+        raise ValueError(
+            f"`weights` must fit the problem's {problem.in_dim} inputs and {problem.out_dim} outputs: got "
+            f"{weights.in_dim} inputs and {weights.out_dim} outputs."
+        )
+    if problem.batch and weights.batch and problem.batch != weights.batch:
+        raise ValueError(f"`problem` and `weights` must have one batch size: got {problem.batch} and {weights.batch}.")

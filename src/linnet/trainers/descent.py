@@ -1,0 +1,158 @@
+"""Gradient descent on both layers at once, at any width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.arguments import count, non_negative, positive, real_array
+from linnet.inits.weights import Weights
+from linnet.precision import computing
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import Reduction, check_match
+from linnet.reductions.reduction import reduce as reduction_of
+from linnet.trainers import loop
+from linnet.trainers.objective import testing_objective, training_objective
+from linnet.trainers.stability import stable_step
+from linnet.trainers.stopping import rule_of
+from linnet.trajectories.saving import policy
+from linnet.trajectories.status import DivergedError
+from linnet.trajectories.trajectory import Trajectory
+
+
+def gradient_descent(
+    problem: Problem,
+    weights: Weights,
+    *,
+    learning_rate: Any,
+    steps: int,
+    save_every: Any = 1,
+    weight_decay: float = 0.0,
+    momentum: float = 0.0,
+    update: str = "simultaneous",
+    stop: Any = None,
+    dtype: Any = None,
+    reduce: bool = True,
+    keep: str = "weights",
+    throw: bool = True,
+) -> Trajectory:
+    r"""Full-batch gradient descent,
+
+    $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \qquad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), \qquad R = \Gamma - W_2 W_1 \Sigma . $$
+
+    **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is $\lambda$; `momentum`
+    $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$. `update="sequential"` moves $W_1$ first and lets $W_2$ see the new
+    $W_1$ (with the residual of the old one). `save_every` is an interval or a policy of `linnet.trajectories`; `keep` is what to keep of a saved
+    state: its "weights", its "products" or only its "losses". `stop` is a loss threshold or a rule of `linnet.trainers.stopping`.
+
+    The run is carried out in reduced coordinates (`reduce=False` turns that off) and lifted back on demand. It raises
+    `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.
+    """
+    rates = _rates(learning_rate, problem, weights)
+    steps = count("steps", steps, least=0)
+    hyper = {"learning_rate": rates, "weight_decay": non_negative("weight_decay", weight_decay)}
+    hyper["momentum"] = non_negative("momentum", momentum)
+    if momentum >= 1:
+        raise ValueError(f"`momentum` must be below 1: got {momentum}.")
+    if update not in UPDATES:
+        raise ValueError(f"`update` must be one of {sorted(UPDATES)}: got {update!r}.")
+    reduction = prepare(problem, weights, reduce)
+    with computing(dtype) as resolved:
+        objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
+        test = testing_objective(reduction, resolved)
+        params = start(reduction, resolved, velocity=momentum > 0)
+        trajectory = loop.run(
+            objective, test, params, {name: jnp.asarray(value, resolved) for name, value in hyper.items()},
+            reduction=reduction, plan=loop.Plan(UPDATES[update], rule_of(stop), keep), steps=steps, saving=policy(save_every),
+            title="gradient descent",
+            attributes={
+                "trainer": "gradient_descent", "learning_rate": rates.tolist(), "steps": steps, "weight_decay": weight_decay,
+                "momentum": momentum, "update": update, "dtype": resolved.name, "device": device(),
+            },
+        )  # fmt: skip
+    if throw and not trajectory.status.ok:
+        raise diverged(trajectory, rates, problem, weights)
+    return trajectory
+
+
+def prepare(problem: Problem, weights: Weights, reduced: bool) -> Reduction:
+    """The coordinates a run is carried out in; the problem's own with `reduced=False`."""
+    if reduced:
+        return reduction_of(problem, weights)
+    check_match(problem, weights)
+    return Reduction(problem, weights, weights, None, None)
+
+
+def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> dict[str, Any]:
+    """The state a loop starts from, with the batch of the problem or of the weights in front."""
+    first, second = reduction.weights.first, reduction.weights.second
+    batch = reduction.full_problem.batch
+    if batch and first.ndim == 2:
+        first, second = (np.broadcast_to(layer, (batch, *layer.shape)) for layer in (first, second))
+    params = {"first": jnp.asarray(first, dtype), "second": jnp.asarray(second, dtype)}
+    params["rest"] = jnp.ones(first.shape[:-2], dtype)
+    if velocity:
+        params |= {f"velocity_{name}": jnp.zeros_like(value) for name, value in params.items()}
+    return params
+
+
+def _step(objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any) -> dict[str, Any]:
+    first, second = params["first"], params["second"]
+    return _moved(params, hyper, {"first": second.T @ residual, "second": residual @ first.T})
+
+
+def _sequential_step(objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any) -> dict[str, Any]:
+    moved = _moved(params, hyper, {"first": params["second"].T @ residual})
+    return _moved(moved, hyper, {"second": residual @ moved["first"].T}, also_rest=False)
+
+
+def _moved(params: Any, hyper: Any, forces: dict[str, Any], also_rest: bool = True) -> dict[str, Any]:
+    """One step along `forces`, with weight decay and, where the state carries velocities, momentum."""
+    new = dict(params)
+    for name, force in {**forces, **({"rest": 0.0} if also_rest else {})}.items():
+        push = force - hyper["weight_decay"] * params[name]
+        if f"velocity_{name}" in params:
+            push = hyper["momentum"] * params[f"velocity_{name}"] + push
+            new[f"velocity_{name}"] = push
+        new[name] = params[name] + hyper["learning_rate"] * push
+    return new
+
+
+UPDATES = {"simultaneous": _step, "sequential": _sequential_step}
+
+
+def _rates(learning_rate: Any, problem: Problem, weights: Weights) -> np.ndarray:
+    rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
+    if (rates <= 0).any():
+        raise ValueError(f"`learning_rate` must be positive: got {learning_rate}.")
+    if rates.ndim == 1:
+        check_match(problem, weights)
+        batch = weights.batch or problem.batch
+        if rates.shape[0] != batch:
+            raise ValueError(
+                f"`learning_rate` must be one number or one for each of the batch of {batch}: got {rates.shape[0]}."
+            )
+    else:
+        positive("learning_rate", rates)
+    return rates
+
+
+def device() -> str:
+    """The device JAX computes on, in words."""
+    import jax
+
+    return str(jax.devices()[0].device_kind)
+
+
+def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights) -> DivergedError:
+    """The error that says where a run left the numbers and what to do about it."""
+    reasons = np.atleast_1d(trajectory.status.reason)
+    first = int(np.argmax(reasons == "diverged"))
+    step = int(np.atleast_1d(trajectory.status.steps)[first])
+    rate = float(np.broadcast_to(rates, reasons.shape)[first])
+    who = "descent" if reasons.size == 1 else f"descent of member {first} of the batch"
+    stable = stable_step(problem, weights)
+    advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
+    return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")

@@ -1,0 +1,126 @@
+"""Gradient flow of both layers, by an adaptive eighth-order solver."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.arguments import count, positive, times_array
+from linnet.inits.weights import Weights
+from linnet.precision import computing
+from linnet.problems.problem import Problem
+from linnet.trainers.descent import device, prepare, start
+from linnet.trainers.objective import batch_axes, testing_objective, training_objective
+from linnet.trajectories.memory import check_fits
+from linnet.trajectories.status import Status, StepLimitError
+from linnet.trajectories.trajectory import Trajectory
+
+
+def gradient_flow(
+    problem: Problem,
+    weights: Weights,
+    *,
+    times: Any,
+    rtol: float = 1e-10,
+    atol: float | None = None,
+    dtype: Any = None,
+    reduce: bool = True,
+    max_steps: int = 1_000_000,
+    throw: bool = True,
+) -> Trajectory:
+    r"""Gradient flow on the canonical clock,
+
+    $$ \dot W_1 = W_2^T R, \qquad \dot W_2 = R W_1^T, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
+
+    at the given `times` (increasing, from 0 on; the start is at time 0 and is among the states only if asked for).
+
+    `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), so that a start of scale 1e-5 is
+    followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did not suffice, or with `throw=False` says
+    so in the status; a flow does not diverge.
+    """
+    moments = times_array("times", times)
+    rtol = positive("rtol", rtol)
+    max_steps = count("max_steps", max_steps)
+    reduction = prepare(problem, weights, reduce)
+    with computing(dtype) as resolved:
+        objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
+        test = testing_objective(reduction, resolved)
+        params = start(reduction, resolved)
+        layers = (params["first"], params["second"])
+        check_fits(
+            8 * len(moments) * sum(layer.size for layer in layers),
+            f"keeping {len(moments)} states",
+            "Ask for fewer `times`.",
+        )
+        if resolved == np.float32:
+            rtol = max(rtol, 1e-6)
+        tolerance = _tolerance(reduction.weights, rtol) if atol is None else positive("atol", atol)
+        seen, taken, failed = _solve(
+            objective, test, layers, jnp.asarray(moments, resolved), rtol, tolerance, max_steps=max_steps
+        )  # fmt: skip
+        kept = {name: np.asarray(value) for name, value in seen.items()}
+        reasons = np.where(np.asarray(failed), "step limit", "completed")
+    taken = np.asarray(taken)
+    status = Status(reasons if reasons.ndim else str(reasons), taken if reasons.ndim else int(taken))
+    if throw and not status.ok:
+        raise StepLimitError(
+            f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {moments[-1]:g}. "
+            "Allow more, ask for a shorter time or a larger `rtol`."
+        )
+    attributes = {
+        "trainer": "gradient_flow",
+        "rtol": rtol,
+        "atol": tolerance,
+        "dtype": resolved.name,
+        "device": device(),
+    }
+    loss = kept.pop("loss")
+    return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
+
+
+def _tolerance(weights: Weights, rtol: float) -> float:
+    squares = float((weights.first**2).sum() + (weights.second**2).sum())
+    scale = np.sqrt(squares / (weights.first.size + weights.second.size))
+    return rtol * min(1.0, scale) if scale > 0 else rtol
+
+
+@partial(jax.jit, static_argnames=("max_steps",))
+def _solve(
+    objective: Any, test: Any, layers: Any, times: Any, rtol: Any, atol: Any, *, max_steps: int
+) -> tuple[dict[str, Any], Any, Any]:
+    import diffrax
+
+    def field(t: Any, layers: Any, objective: Any) -> Any:
+        first, second = layers
+        _, residual = objective.evaluate(second @ first)
+        return second.T @ residual, residual @ first.T
+
+    # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
+    controller = diffrax.ClipStepSizeController(diffrax.PIDController(rtol=rtol, atol=atol), step_ts=times)
+
+    def one(objective: Any, test: Any, layers: Any) -> Any:
+        solution = diffrax.diffeqsolve(
+            diffrax.ODETerm(field), diffrax.Dopri8(scan_kind="bounded"), t0=0.0, t1=times[-1], dt0=None, y0=layers,
+            args=objective, saveat=diffrax.SaveAt(ts=times), max_steps=max_steps, throw=False,
+            stepsize_controller=controller,
+        )  # fmt: skip
+        first, second = solution.ys
+
+        def look(first: Any, second: Any) -> dict[str, Any]:
+            A = second @ first
+            seen = {"loss": objective.evaluate(A)[0], "first": first, "second": second}
+            if test is not None:
+                seen["test_loss"] = test.evaluate(A, second, jnp.ones(()))
+            return seen
+
+        failed = solution.result != diffrax.RESULTS.successful
+        return jax.vmap(look)(first, second), solution.stats["num_steps"], failed
+
+    if layers[0].ndim == 2:
+        return one(objective, test, layers)
+    mapped = jax.vmap(one, in_axes=(batch_axes(objective), batch_axes(test), 0), out_axes=(1, 0, 0))
+    return mapped(objective, test, layers)

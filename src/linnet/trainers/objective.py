@@ -1,0 +1,201 @@
+"""What a compiled loop descends: the loss of a product and the residual R = -dL/dA, in several forms of the same problem.
+
+`Spectral` is the reduced form; `Samples` and `Moments` are the plain ones, which share no code with it, so that reduced and
+full runs check each other; `Cost` is any differentiable function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import Reduction
+
+Array = Any
+
+
+def _pytree(data: tuple[str, ...], meta: tuple[str, ...] = ()) -> Callable[[type], type]:
+    return partial(jax.tree_util.register_dataclass, data_fields=list(data), meta_fields=list(meta))
+
+
+@_pytree(("scales", "target", "floor"))
+@dataclass(frozen=True)
+class Spectral:
+    """L = |G - A s|^2/2 + floor in the eigenbasis of the inputs; `scales` is None for whitened inputs."""
+
+    scales: Array
+    target: Array
+    floor: Array
+    NDIM: ClassVar = {"scales": 1, "target": 2, "floor": 0}
+
+    def evaluate(self, A: Array) -> tuple[Array, Array]:
+        error = self.target - (A if self.scales is None else A * self.scales)
+        residual = error if self.scales is None else error * self.scales
+        return 0.5 * jnp.sum(error**2) + self.floor, residual
+
+    def size(self) -> Array:
+        return 0.5 * jnp.sum(self.target**2) + self.floor
+
+
+@_pytree(("inputs", "outputs"))
+@dataclass(frozen=True)
+class Samples:
+    """L = |Y - X A^T|^2/(2n) from the samples themselves."""
+
+    inputs: Array
+    outputs: Array
+    NDIM: ClassVar = {"inputs": 2, "outputs": 2}
+
+    def evaluate(self, A: Array) -> tuple[Array, Array]:
+        n = self.inputs.shape[0]
+        error = self.outputs.T - A @ self.inputs.T
+        return 0.5 * jnp.sum(error**2) / n, error @ self.inputs / n
+
+    def size(self) -> Array:
+        return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
+
+
+@_pytree(("cov", "cross", "power"))
+@dataclass(frozen=True)
+class Moments:
+    """L = (E|y|^2 - 2<Gamma, A> + <A Sigma, A>)/2."""
+
+    cov: Array
+    cross: Array
+    power: Array
+    NDIM: ClassVar = {"cov": 2, "cross": 2, "power": 0}
+
+    def evaluate(self, A: Array) -> tuple[Array, Array]:
+        residual = self.cross - A @ self.cov
+        return 0.5 * (self.power - jnp.sum((self.cross + residual) * A)), residual
+
+    def size(self) -> Array:
+        return 0.5 * self.power
+
+
+@_pytree((), ("cost",))
+@dataclass(frozen=True)
+class Cost:
+    """Any differentiable cost of the product."""
+
+    cost: Callable[[Array], Array]
+    NDIM: ClassVar[dict[str, int]] = {}
+
+    def evaluate(self, A: Array) -> tuple[Array, Array]:
+        value, gradient = jax.value_and_grad(self.cost)(A)
+        return value, -gradient
+
+    def size(self) -> Array:
+        return jnp.asarray(1.0)
+
+
+@_pytree(("truth", "weight", "rest"))
+@dataclass(frozen=True)
+class TestLoss:
+    """|A w + c W2 z - T|^2/2: `weight` w maps the reduced product into coordinates in which the test loss is a sum of squares,
+    `rest` z does so for the inputs that training never touches (c is their decay), `truth` T is the truth there."""
+
+    truth: Array
+    weight: Array
+    rest: Array
+    NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2}
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    def evaluate(self, A: Array, second: Array, rest: Array) -> Array:
+        mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
+        if self.rest is not None:
+            mapped = mapped + rest * (second @ self.rest)
+        return 0.5 * jnp.sum((mapped - self.truth) ** 2)
+
+
+def batch_axes(tree: Any) -> Any:
+    """The `in_axes` of an objective: 0 for the fields that carry a leading batch axis, None for those shared by the batch."""
+    if tree is None:
+        return None
+    axes = {}
+    for f in fields(tree):
+        value = getattr(tree, f.name)
+        if f.name in tree.NDIM:
+            axes[f.name] = 0 if value is not None and value.ndim > tree.NDIM[f.name] else None
+        else:
+            axes[f.name] = value
+    return type(tree)(**axes)
+
+
+def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> Any:
+    """The loss to descend: in reduced coordinates, or as the problem was given."""
+    cast = partial(jnp.asarray, dtype=dtype)
+    if problem.cost is not None:
+        return Cost(problem.cost)
+    if problem.whitened:
+        return Spectral(None, cast(problem.cross), cast(problem.factor.floor))
+    if reduced:
+        f = problem.factor
+        return Spectral(cast(f.scales), cast(f.target), cast(f.floor))
+    if problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
+        return Samples(cast(problem.inputs), cast(problem.outputs))
+    if problem.inputs is not None:
+        assert problem.outputs is not None
+        power = (problem.outputs**2).sum(axis=(-1, -2)) / problem.outputs.shape[-2]
+    elif problem.output_power is not None:
+        power = problem.output_power
+    else:
+        power = (problem.factor.target**2).sum(axis=(-1, -2))
+    return Moments(cast(problem.cov), cast(problem.cross), cast(power))
+
+
+def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
+    """The test loss in the coordinates of `reduction`, or None where the problem has no truth."""
+    problem = reduction.full_problem
+    if problem.truth is None:
+        return None
+    cast = partial(jnp.asarray, dtype=dtype)
+    truth, basis = problem.truth, reduction.basis
+    own = problem.has_own_test_cov
+    if not own and (problem.whitened or problem.cost is not None):
+        return TestLoss(cast(truth), None, None)
+    if (
+        not own and basis is not None
+    ):  # the training covariance is diagonal here and blind to what training never touches
+        scales = problem.factor.scales[..., None, :]
+        return TestLoss(cast((truth @ basis) * scales), cast(scales), None)
+    if not own and problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
+        root = np.swapaxes(problem.inputs, -1, -2) / np.sqrt(problem.inputs.shape[-2])
+    else:
+        root = _root(problem.test_cov)
+    target = truth @ root
+    if basis is None:
+        return TestLoss(cast(target), cast(root), None)
+    weight = np.swapaxes(basis, -1, -2) @ root
+    if reduction.untouched is None:
+        return TestLoss(cast(target), cast(weight), None)
+    rest = reduction.untouched @ root
+    rows: tuple[np.ndarray, ...] = (weight, rest, target)
+    if sum(row.shape[-2] for row in rows) < problem.in_dim:
+        rows = _compressed(*rows)
+    return TestLoss(truth=cast(rows[2]), weight=cast(rows[0]), rest=cast(rows[1]))
+
+
+def _root(cov: np.ndarray) -> np.ndarray:
+    """Any C with C C^T = cov: Cholesky where it exists, the symmetric root otherwise."""
+    try:
+        return np.linalg.cholesky(cov)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(cov)
+        return vectors * np.sqrt(np.clip(values, 0, None))[..., None, :]
+
+
+def _compressed(*matrices: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The rows of all matrices in an orthonormal basis of their common span: fewer columns, the same inner products."""
+    lead = np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
+    stacked = np.concatenate([np.broadcast_to(m, (*lead, *m.shape[-2:])) for m in matrices], axis=-2)
+    triangle = np.linalg.qr(np.swapaxes(stacked, -1, -2), mode="r")
+    ends = np.cumsum([m.shape[-2] for m in matrices])[:-1]
+    return tuple(np.split(np.swapaxes(triangle, -1, -2), ends, axis=-2))

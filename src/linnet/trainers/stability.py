@@ -1,0 +1,29 @@
+"""Which step sizes are stable."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.inits.weights import Weights
+from linnet.problems.problem import Problem
+
+
+def stable_step(problem: Problem, weights: Weights) -> float | None:
+    r"""A step size at which descent is stable, at the start and where it ends; None for a general cost.
+
+    Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$ plus the
+    residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of the conserved imbalance and
+    a that of the solution. The step returned is 1 over the larger of the two curvatures: half of the limit.
+    """
+    if problem.cost is not None:
+        return None
+    f = problem.factor
+    top = float((f.scales**2).max())
+    layers = [np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() ** 2 for layer in (weights.first, weights.second)]
+    solution = float(np.linalg.norm(problem.min_norm_solution(), ord=2, axis=(-2, -1)).max())
+    bound = max(layers)  # of the imbalance, without forming a hidden x hidden matrix
+    residual = float(np.linalg.norm(f.target * f.scales[..., None, :], ord=2, axis=(-2, -1)).max())
+    residual += float(np.sqrt(layers[0] * layers[1])) * top
+    start = top * float(sum(layers)) + residual
+    end = top * float(bound + np.sqrt(bound**2 + 4 * solution**2))
+    return 1.0 / max(start, end)

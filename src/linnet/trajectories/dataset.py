@@ -1,0 +1,74 @@
+"""Runs as xarray datasets: the names of docs/schema.md, and where they came from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.trajectories.trajectory import Trajectory
+
+SCHEMA = 1
+
+
+def dataset(trajectory: Trajectory) -> xr.Dataset:
+    """`loss`, `test_loss` and `product` along time (and batch), with `step` and the status beside them."""
+    import xarray as xr
+
+    lead: tuple[str, ...] = ("time", "batch")[: trajectory.loss.ndim]
+    variables: dict[str, Any] = {"loss": (lead, trajectory.loss, {"long_name": "training loss, 1/2 E|y - A x|^2"})}
+    if "test_loss" in trajectory.kept:
+        about = {"long_name": "test loss, 1/2 E|(A - truth) x|^2"}
+        variables["test_loss"] = (lead, trajectory.test_loss, about)
+    if {"first", "product"} & set(trajectory.kept):
+        about = {"long_name": "product A = W2 W1"}
+        variables["product"] = ((*lead, "output", "input"), trajectory.products, about)
+    if "first" in trajectory.kept:
+        reduced = trajectory.reduced
+        variables["first"] = ((*lead, "hidden", "direction"), reduced.first, {"long_name": "W1 in reduced coordinates"})
+        variables["second"] = ((*lead, "output", "hidden"), reduced.second, {"long_name": "W2 in reduced coordinates"})
+    variables["reason"] = (lead[1:], np.asarray(trajectory.status.reason, dtype=str))
+    variables["steps_taken"] = (lead[1:], np.asarray(trajectory.status.steps))
+    clock = {"long_name": "time", "units": "canonical"}
+    coordinates: dict[str, Any] = {}
+    if trajectory.times.ndim == 1:
+        coordinates["time"] = ("time", trajectory.times, clock)
+    else:
+        coordinates["clock"] = (lead, trajectory.times, clock)
+    if trajectory.steps is not None:
+        coordinates["step"] = ("time", trajectory.steps, {"long_name": "step of descent"})
+    return xr.Dataset(variables, coordinates, attrs={**provenance(), **_plain(trajectory.attributes)})
+
+
+def provenance() -> dict[str, Any]:
+    """The schema, and the version and commit of linnet that computed something."""
+    return {"schema": SCHEMA, "linnet_version": linnet.__version__, "linnet_commit": _commit()}
+
+
+@cache
+def _commit() -> str:
+    folder = Path(__file__).resolve().parents[3]
+    if not (folder / ".git").exists():
+        return "unknown"
+    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+    except OSError:
+        return "unknown"
+    return done.stdout.strip() or "unknown"
+
+
+def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: value if isinstance(value, (str, int, float)) else json.dumps(value, default=str)
+        for key, value in attributes.items()
+    }

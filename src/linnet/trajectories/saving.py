@@ -1,0 +1,54 @@
+"""Which steps of a run are kept. Step 0 and the last step always are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import count
+
+
+@dataclass(frozen=True)
+class Saving:
+    """A saving policy: `choose(steps)` gives the steps to keep of a run of that length."""
+
+    name: str
+    choose: Callable[[int], np.ndarray]
+
+    def steps(self, total: int) -> np.ndarray:
+        """The kept steps, increasing, with 0 and `total` among them."""
+        chosen = np.asarray(self.choose(total), dtype=np.int64)
+        return np.unique(np.concatenate([[0], chosen[(chosen > 0) & (chosen <= total)], [total]]).astype(np.int64))
+
+
+def every(interval: int) -> Saving:
+    """Every `interval` steps."""
+    interval = count("save_every", interval)
+    return Saving(f"every {interval}", lambda total: np.arange(0, total + 1, interval))
+
+
+def at(steps: Iterable[int]) -> Saving:
+    """The given steps."""
+    chosen = np.asarray(list(steps))
+    if chosen.size and (chosen.dtype.kind not in "iu" or (chosen < 0).any()):
+        raise ValueError(f"`steps` must be non-negative whole numbers: got {chosen[:5]}...")
+    return Saving(f"{chosen.size} given steps", lambda total: chosen)
+
+
+def log_spaced(number: int) -> Saving:
+    """About `number` steps, evenly spaced in their logarithm."""
+    number = count("number", number, least=2)
+    return Saving(f"{number} log-spaced", lambda total: np.round(np.geomspace(1, max(total, 1), number)))
+
+
+def last() -> Saving:
+    """The start and the end only."""
+    return Saving("last", lambda total: np.array([], dtype=np.int64))
+
+
+def policy(save_every: Any) -> Saving:
+    """A `Saving` from what users pass as `save_every`: an interval or a policy."""
+    return save_every if isinstance(save_every, Saving) else every(save_every)

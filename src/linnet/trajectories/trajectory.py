@@ -1,0 +1,86 @@
+"""What a run is: its times, the states kept, the losses, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet.inits.weights import Weights
+from linnet.reductions.reduction import Reduction
+from linnet.trajectories.memory import check_fits
+from linnet.trajectories.status import Status
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A run, saved at some of its steps.
+
+    Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept in the
+    reduced coordinates in which they were computed and lifted to the full network on demand.
+
+    `times` are canonical ((time,), or (time, batch) where the step differs within the batch); `steps` is None for a flow.
+    """
+
+    times: np.ndarray
+    steps: np.ndarray | None
+    loss: np.ndarray
+    status: Status
+    reduction: Reduction
+    kept: dict[str, np.ndarray] = field(repr=False)
+    rest: np.ndarray = field(repr=False)
+    attributes: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    @property
+    def reduced(self) -> Weights:
+        """The states in reduced coordinates."""
+        if "first" not in self.kept:
+            raise ValueError("this run did not keep its weights: ask for keep='weights' when training.")
+        return Weights(self.kept["first"], self.kept["second"])
+
+    @cached_property
+    def weights(self) -> Weights:
+        """The full networks at every saved state."""
+        full = self.reduction.full_weights
+        states = self.reduced.first.shape[:-2]
+        numbers = int(np.prod(states)) * full.width * (full.in_dim + full.out_dim)
+        check_fits(
+            8 * numbers, f"lifting {states} states of width {full.width}", "Use `weights_at(index)`, or `.reduced`."
+        )
+        return self.reduction.lift(self.reduced, rest=self.rest)
+
+    def weights_at(self, index: int) -> Weights:
+        """The full network at one saved state."""
+        return self.reduction.lift(self.reduced[index], rest=self.rest[index])
+
+    @cached_property
+    def products(self) -> np.ndarray:
+        """$A = W_2 W_1$ at every saved state, (time, [batch,] output, input)."""
+        if "product" in self.kept:
+            product = self.kept["product"]
+        elif "first" in self.kept:
+            product = self.kept["second"] @ self.kept["first"]
+        else:
+            raise ValueError("this run kept only its losses: ask for keep='products' or keep='weights' when training.")
+        return self.reduction.products(product, self.kept["second"], rest=self.rest)
+
+    @property
+    def test_loss(self) -> np.ndarray:
+        """The test loss at every saved state."""
+        if "test_loss" not in self.kept:
+            raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
+        return self.kept["test_loss"]
+
+    def to_dataset(self) -> xr.Dataset:
+        """The run as an xarray dataset with fixed dimension names (docs/schema.md)."""
+        from linnet.trajectories.dataset import dataset
+
+        return dataset(self)
