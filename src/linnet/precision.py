@@ -1,9 +1,10 @@
-"""Which floating-point numbers a computation uses, without touching JAX's global configuration."""
+"""Which floating-point numbers and which device a computation uses, without touching JAX's global configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,13 +25,31 @@ def resolve(dtype: object = None) -> np.dtype:
     return resolved
 
 
+def find_device(name: str) -> Any:
+    """The first JAX device of a kind ("cpu", "gpu", "tpu"); a clear error where there is none."""
+    try:
+        return jax.devices(name)[0]
+    except RuntimeError:
+        found = sorted({device.platform for device in jax.devices()})
+        raise ValueError(
+            f"`device` must be one that JAX finds here ({', '.join(found)}): got {name!r}. "
+            "For a GPU, install the matching JAX build (`pip install 'jax[cuda12]'`)."
+        ) from None
+
+
+def device_name() -> str:
+    """The device that JAX computes on here, in words."""
+    return str((jax.config.jax_default_device or jax.devices()[0]).device_kind)
+
+
 @contextmanager
-def computing(dtype: object = None) -> Iterator[np.dtype]:
-    """Everything JAX does inside the block is done in `dtype`; outside, nothing has changed.
+def computing(dtype: object = None, device: str | None = None) -> Iterator[np.dtype]:
+    """Everything JAX does inside the block is done in `dtype` on `device`; outside, nothing has changed.
 
     64-bit types are switched on for this thread only, and float32 products are true float32 products
     (accelerators would otherwise shorten their factors to 10 bits of mantissa).
     """
     resolved = resolve(dtype)
-    with jax.enable_x64(True), jax.default_matmul_precision("highest"):
+    place = nullcontext() if device is None else jax.default_device(find_device(device))
+    with jax.enable_x64(True), jax.default_matmul_precision("highest"), place:
         yield resolved

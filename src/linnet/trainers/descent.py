@@ -9,7 +9,7 @@ import numpy as np
 
 from linnet.arguments import count, non_negative, positive, real_array
 from linnet.inits.weights import Weights
-from linnet.precision import computing
+from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match
 from linnet.reductions.reduction import reduce as reduction_of
@@ -36,16 +36,18 @@ def gradient_descent(
     dtype: Any = None,
     reduce: bool = True,
     keep: str = "weights",
+    device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
     r"""Full-batch gradient descent,
 
-    $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \qquad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), \qquad R = \Gamma - W_2 W_1 \Sigma . $$
+    $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), \quad R = \Gamma - W_2 W_1 \Sigma . $$
 
     **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is $\lambda$; `momentum`
-    $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$. `update="sequential"` moves $W_1$ first and lets $W_2$ see the new
-    $W_1$ (with the residual of the old one). `save_every` is an interval or a policy of `linnet.trajectories`; `keep` is what to keep of a saved
-    state: its "weights", its "products" or only its "losses". `stop` is a loss threshold or a rule of `linnet.trainers.stopping`.
+    $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$. `update="sequential"` moves $W_1$ first and lets $W_2$
+    see the new $W_1$ (with the residual of the old one). `save_every` is an interval or a policy of `linnet.trajectories`;
+    `keep` is what to keep of a saved state: its "weights", its "products" or only its "losses". `stop` is a loss threshold or a
+    rule of `linnet.trainers.stopping`. `device` is "cpu" or "gpu", by default the one that JAX prefers.
 
     The run is carried out in reduced coordinates (`reduce=False` turns that off) and lifted back on demand. It raises
     `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.
@@ -59,7 +61,7 @@ def gradient_descent(
     if update not in UPDATES:
         raise ValueError(f"`update` must be one of {sorted(UPDATES)}: got {update!r}.")
     reduction = prepare(problem, weights, reduce)
-    with computing(dtype) as resolved:
+    with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
         test = testing_objective(reduction, resolved)
         params = start(reduction, resolved, velocity=momentum > 0)
@@ -69,7 +71,7 @@ def gradient_descent(
             title="gradient descent",
             attributes={
                 "trainer": "gradient_descent", "learning_rate": rates.tolist(), "steps": steps, "weight_decay": weight_decay,
-                "momentum": momentum, "update": update, "dtype": resolved.name, "device": device(),
+                "momentum": momentum, "update": update, "dtype": resolved.name, "device": device_name(),
             },
         )  # fmt: skip
     if throw and not trajectory.status.ok:
@@ -137,13 +139,6 @@ def _rates(learning_rate: Any, problem: Problem, weights: Weights) -> np.ndarray
     else:
         positive("learning_rate", rates)
     return rates
-
-
-def device() -> str:
-    """The device JAX computes on, in words."""
-    import jax
-
-    return str(jax.devices()[0].device_kind)
 
 
 def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights) -> DivergedError:

@@ -11,9 +11,9 @@ import numpy as np
 
 from linnet.arguments import count, positive, times_array
 from linnet.inits.weights import Weights
-from linnet.precision import computing
+from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.trainers.descent import device, prepare, start
+from linnet.trainers.descent import prepare, start
 from linnet.trainers.objective import batch_axes, testing_objective, training_objective
 from linnet.trajectories.memory import check_fits
 from linnet.trajectories.status import Status, StepLimitError
@@ -30,6 +30,7 @@ def gradient_flow(
     dtype: Any = None,
     reduce: bool = True,
     max_steps: int = 1_000_000,
+    device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
     r"""Gradient flow on the canonical clock,
@@ -46,7 +47,7 @@ def gradient_flow(
     rtol = positive("rtol", rtol)
     max_steps = count("max_steps", max_steps)
     reduction = prepare(problem, weights, reduce)
-    with computing(dtype) as resolved:
+    with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
         test = testing_objective(reduction, resolved)
         params = start(reduction, resolved)
@@ -63,6 +64,13 @@ def gradient_flow(
             objective, test, layers, jnp.asarray(moments, resolved), rtol, tolerance, max_steps=max_steps
         )  # fmt: skip
         kept = {name: np.asarray(value) for name, value in seen.items()}
+        attributes = {
+            "trainer": "gradient_flow",
+            "rtol": rtol,
+            "atol": tolerance,
+            "dtype": resolved.name,
+            "device": device_name(),
+        }
         reasons = np.where(np.asarray(failed), "step limit", "completed")
     taken = np.asarray(taken)
     status = Status(reasons if reasons.ndim else str(reasons), taken if reasons.ndim else int(taken))
@@ -71,13 +79,6 @@ def gradient_flow(
             f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {moments[-1]:g}. "
             "Allow more, ask for a shorter time or a larger `rtol`."
         )
-    attributes = {
-        "trainer": "gradient_flow",
-        "rtol": rtol,
-        "atol": tolerance,
-        "dtype": resolved.name,
-        "device": device(),
-    }
     loss = kept.pop("loss")
     return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
 
