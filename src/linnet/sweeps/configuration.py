@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import json
 import keyword
 import math
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,9 +49,9 @@ class Sweep(BaseModel):
     **Arguments:**
 
     - `name`: what it is called; a store and a progress bar carry it.
-    - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on one
-      block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells in front.
-      A value may also be `(names of its further dimensions, array)`. A parameter called `dtype` receives `dtype`.
+    - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on
+      one block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells in
+      front. A value may also be `(names of its further dimensions, array)`. A parameter `dtype` receives `dtype`.
     - `axes`: the values of each axis, as a list or a `Range`.
     - `seeds`: cells per point of the grid; above one they are the dimension `seed`. `seed` is the base of all of them.
     - `fixed`: the other arguments of the function: numbers, strings, lists and tables.
@@ -158,6 +160,38 @@ def load(path: str | Path) -> Sweep:
         return Sweep(**fields)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
+
+
+def differences(stored: dict[str, Any], sweep: Sweep) -> list[str]:
+    """Where the configuration a store remembers differs from `sweep`, a line for each."""
+    with contextlib.suppress(ConfigurationError):
+        stored = Sweep(**stored).plain()  # fields that did not exist then have their defaults
+    return list(_compared("", stored, sweep.plain()))
+
+
+def _compared(where: str, old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in [*old, *(name for name in new if name not in old)]:
+            inside = f"{where}.{name}" if where else name
+            if name not in new:
+                yield f"{inside}: {_short(old[name])} in the store, absent now"
+            elif name not in old:
+                yield f"{inside}: absent in the store, {_short(new[name])} now"
+            else:
+                yield from _compared(inside, old[name], new[name])
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new) > 6:
+        apart = [place for place, pair in enumerate(zip(old, new)) if json.dumps(pair[0]) != json.dumps(pair[1])]
+        for place in apart[:1]:
+            more = f" (and {len(apart) - 1} more of its {len(old)} values)" if len(apart) > 1 else ""
+            yield f"{where}[{place}]: {old[place]!r} in the store, {new[place]!r} now{more}"
+    elif json.dumps(old) != json.dumps(new):
+        yield f"{where}: {_short(old)} in the store, {_short(new)} now"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and len(value) > 6:
+        return f"[{value[0]!r}, ..., {value[-1]!r}] ({len(value)} values)"
+    return repr(value)
 
 
 def _plain(name: str, value: Any) -> Any:

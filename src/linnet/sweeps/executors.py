@@ -2,21 +2,127 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
-from linnet.sweeps.grid import Block, Grid
-from linnet.sweeps.task import Outcome, Task
+import numpy as np
 
-Work = Callable[[Iterable[Block]], Iterator[tuple[Block, Outcome]]]
+from linnet.sweeps.errors import CellFunctionError, ExecutorError
+from linnet.sweeps.grid import Grid, Job
+from linnet.sweeps.task import FAILED, Failure, Outcome, Task
+
+Work = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
+
+# One thread for each worker process: BLAS and XLA would otherwise start one per core in every one of them. They are set
+# before the process starts, as libraries read them when they are loaded. Workers are for cores, so JAX stays off GPUs.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NPROC": "1",
+    "JAX_PLATFORMS": "cpu",
+}
+XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false"
+PATIENCE = 20  # seconds to wait for a scheduler to answer
+
+
+def described(workers: int, scheduler: str | None) -> str:
+    """The executor in words, as stores note it."""
+    if scheduler is not None:
+        return f"Dask scheduler {scheduler}"
+    return f"{workers} Dask workers of one thread" if workers else "in process"
 
 
 @contextmanager
-def in_process(task: Task, grid: Grid) -> Iterator[Work]:
-    """One block after the other, here."""
+def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None) -> Iterator[Work]:
+    """A function that computes jobs and yields them as they are done: here, on `workers` processes, or by `scheduler`."""
+    if workers and scheduler is not None:
+        raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
+    if workers < 0:
+        raise ValueError(f"`workers` must not be negative: got {workers}.")
+    if not workers and scheduler is None:
+        yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
+        return
+    if task.function.startswith("__main__:"):
+        raise CellFunctionError(
+            f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."
+        )
+    with ExitStack() as stack:
+        client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler))
+        yield lambda jobs: _distributed(client, task, grid, jobs)
 
-    def work(blocks: Iterable[Block]) -> Iterator[tuple[Block, Outcome]]:
-        for block in blocks:
-            yield block, task(grid.arguments(block))
 
-    yield work
+@contextmanager
+def _local(workers: int) -> Iterator[Any]:
+    dask, distributed = _imported()
+    flags = " ".join(filter(None, (os.environ.get("XLA_FLAGS"), XLA_FLAGS)))
+    settings = {
+        "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
+        "distributed.nanny.pre-spawn-environ": {**ENVIRONMENT, "XLA_FLAGS": flags},
+    }
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def _remote(address: str) -> Iterator[Any]:
+    _, distributed = _imported()
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ExecutorError(
+            f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
+        ) from error
+    with client:
+        yield client
+
+
+def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+    from distributed import KilledWorker, as_completed
+
+    futures = {client.submit(task, grid.arguments(job), pure=False): job for job in jobs}
+    for future in as_completed(list(futures)):
+        job = futures.pop(future)
+        if future.status not in ("finished", "error"):
+            raise ExecutorError(f"the Dask scheduler {client.scheduler} was lost. Finished cells are intact: resume.")
+        error = future.exception() if future.status == "error" else None
+        if isinstance(error, KilledWorker):
+            yield job, _died(job, error)
+        elif isinstance(error, CellFunctionError):
+            raise error
+        elif error is not None:
+            raise ExecutorError(
+                f"a worker could not run its task: {type(error).__name__}: {error}. Workers need the same linnet, and the "
+                f"module of `{task.function}`, as this process."
+            ) from error
+        else:
+            yield job, future.result()
+
+
+def _died(job: Job, error: Exception) -> Outcome:
+    told = f"every worker that took this block died, perhaps for want of memory: {error}"
+    failures = [Failure(position, "KilledWorker", told) for position in range(job.size)]
+    return Outcome({}, np.full(job.size, FAILED, dtype=np.int8), failures, 0.0, "worker lost")
+
+
+def _imported() -> tuple[Any, Any]:
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise ExecutorError("workers need Dask: install linnet[sweeps], or run without workers.") from None
+    return dask, distributed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +33,19 @@ class Block:
     def size(self) -> int:
         """How many cells."""
         return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A block to compute, or only the cells of it at `positions`: failed ones, tried again."""
+
+    block: Block
+    positions: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        return self.block.size if self.positions is None else len(self.positions)
 
 
 @dataclass(frozen=True)
@@ -98,20 +110,20 @@ class Grid:
         bounds = zip(index, self.tile, self.shape)
         return Block(number, index, tuple(slice(i * piece, min((i + 1) * piece, end)) for i, piece, end in bounds))
 
-    def all_blocks(self) -> Iterator[Block]:
-        """Every block in order."""
-        return (self.block(number) for number in range(self.blocks))
+    def jobs(self) -> list[Job]:
+        """Every block, in order."""
+        return [Job(self.block(number)) for number in range(self.blocks)]
 
-    def arguments(self, block: Block) -> Cells:
-        """The coordinates and seeds of the block's cells, the last dimension fastest, padded to a full block."""
-        ranges = [np.arange(part.start, part.stop) for part in block.region]
-        places = [index.ravel() for index in np.meshgrid(*ranges, indexing="ij")]
-        padded = np.minimum(np.arange(math.prod(self.tile)), block.size - 1)
-        columns = {name: self.coords[name][index] for name, index in zip(self.dims, places)}
+    def arguments(self, job: Job) -> Cells:
+        """The coordinates and seeds of the job's cells, the last dimension fastest, padded to a full block."""
+        index = np.unravel_index(self.numbers(job.block), self.shape)
+        if job.positions is not None:
+            index = tuple(part[list(job.positions)] for part in index)
+        columns = {name: self.coords[name][part] for name, part in zip(self.dims, index)}
         points = {name: columns[name] for name in self.axes}
-        replicas = columns.get("seed", np.zeros(block.size, dtype=int))
-        seeds = cell_seeds(self.seed, points, replicas)
-        return Cells({name: values[padded] for name, values in points.items()}, seeds[padded], block.size)
+        seeds = cell_seeds(self.seed, points, columns.get("seed", np.zeros(job.size, dtype=int)))
+        padded = np.minimum(np.arange(math.prod(self.tile)), job.size - 1)
+        return Cells({name: values[padded] for name, values in points.items()}, seeds[padded], job.size)
 
     def coordinates(self, cell: int) -> dict[str, Any]:
         """Where the cell of that number (last dimension fastest) lies, for people to read."""
@@ -127,7 +139,8 @@ class Grid:
 def cell_seeds(seed: int, points: dict[str, np.ndarray], replicas: np.ndarray) -> np.ndarray:
     """The seeds of cells: a hash of the base seed, of each axis' name and value, and of which replica it is.
 
-    Neither the order of axes, nor the other values on them, nor the number of seeds has a part in it; 2 and 2.0 are one value.
+    Neither the order of axes, nor the other values on them, nor the number of seeds has a part in it; 2 and 2.0 are the
+    same value.
     """
     names = sorted(points)
     columns = [[_spelled(value) for value in points[name].tolist()] for name in names]

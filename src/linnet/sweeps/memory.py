@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.sweeps import provenance
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
-from linnet.sweeps.grid import Block, Grid
+from linnet.sweeps.grid import Grid, Job
 from linnet.sweeps.task import Failure, Outcome, Values, fill_value
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def described(outcome: Outcome, sweep: Sweep, grid: Grid) -> dict[str, Variable]
         for dim, length in zip(variable.dims, variable.shape):
             if dim in grid.dims or dim in found or lengths.setdefault(dim, length) != length:
                 raise CellFunctionError(
-                    f"dimension `{dim}` of `{variable.name}` has length {length} and clashes with an axis, a variable or "
+                    f"dimension `{dim}` of `{variable.name}`, of length {length}, clashes with an axis, a variable or "
                     f"another length of `{dim}`."
                 )
     return found
@@ -71,18 +72,21 @@ def matched(outcome: Outcome, variables: Mapping[str, Variable], function: str) 
 class Memory:
     """A result in memory, with the interface of a store."""
 
-    def __init__(self, sweep: Sweep, grid: Grid) -> None:
-        self.sweep, self.grid = sweep, grid
+    def __init__(self, sweep: Sweep, executor: str) -> None:
+        self.sweep, self.grid, self.executor = sweep, Grid.of(sweep), executor
+        grid = self.grid
         self.variables: dict[str, Variable] = {}
         self.arrays: dict[str, np.ndarray] = {STATUS: np.zeros(grid.shape, dtype=np.int8)}
-        self.failures: dict[int, Failure] = {}
+        self.failed: dict[int, Failure] = {}
+        self.devices: set[str] = set()
 
-    def pending(self) -> Iterable[Block]:
-        """The blocks still to compute."""
-        return self.grid.all_blocks()
+    def pending(self) -> list[Job]:
+        """What is still to compute."""
+        return self.grid.jobs()
 
-    def write(self, block: Block, outcome: Outcome) -> None:
+    def write(self, job: Job, outcome: Outcome) -> None:
         """Takes in one block."""
+        block = job.block
         if outcome.values and not self.variables:
             self.variables = described(outcome, self.sweep, self.grid)
             for name, variable in self.variables.items():
@@ -93,19 +97,23 @@ class Memory:
             self.arrays[name][block.region] = values.data.reshape(*block.shape, *values.data.shape[1:])
         self.arrays[STATUS][block.region] = outcome.status.reshape(block.shape)
         numbers = self.grid.numbers(block)
-        self.failures.update({int(numbers[failure.position]): failure for failure in outcome.failures})
+        self.failed.update({int(numbers[failure.position]): failure for failure in outcome.failures})
+        self.devices.add(outcome.device)
 
-    def dataset(self, attributes: Mapping[str, Any]) -> xr.Dataset:
+    def failures(self) -> dict[int, Failure]:
+        """The failed cells by their number in the grid."""
+        return self.failed
+
+    def dataset(self) -> xr.Dataset:
         """Everything, labelled."""
         import xarray as xr
 
-        coords = {**self.grid.coords, **self.sweep.coords}
         variables = {
             name: (self.grid.dims + (self.variables[name].dims if name in self.variables else ()), array)
             for name, array in self.arrays.items()
         }
-        dataset = xr.Dataset(variables, attrs=dict(attributes))
-        present = {name: labels for name, labels in coords.items() if name in dataset.dims}
-        dataset = dataset.assign_coords(present)
+        coords = {**self.grid.coords, **{name: np.asarray(labels) for name, labels in self.sweep.coords.items()}}
+        attributes = provenance.attributes(self.sweep, executor=self.executor, devices=self.devices)
+        dataset = xr.Dataset(variables, coords=coords, attrs=attributes)
         dataset[STATUS].attrs.update(STATUS_ATTRIBUTES)
         return dataset

@@ -8,6 +8,7 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import linnet
 from linnet.sweeps.configuration import Sweep
 
 
-def attributes(sweep: Sweep, executor: str) -> dict[str, str | int]:
+def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[str, str | int]:
     """Version, commit, configuration, seed, precision and machine, as plain strings and numbers."""
     return {
         "title": sweep.name,
@@ -27,7 +28,7 @@ def attributes(sweep: Sweep, executor: str) -> dict[str, str | int]:
         "function_source": source(sweep.function),
         "seed": sweep.seed,
         "dtype": sweep.dtype or "as the function has it",
-        "device": device(),
+        "device": "; ".join(sorted(devices)) or "none yet",
         "executor": executor,
         "python": platform.python_version(),
         "numpy": np.__version__,

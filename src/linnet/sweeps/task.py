@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linnet.sweeps import provenance
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
 from linnet.sweeps.grid import Cells
@@ -46,12 +47,13 @@ class Values:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a block gave. Failed cells hold fill values; `values` is empty when every cell failed."""
+    """What a block gave, and where. Failed cells hold fill values; `values` is empty when every cell failed."""
 
     values: dict[str, Values]
     status: np.ndarray
     failures: list[Failure]
     seconds: float
+    device: str
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Task:
             parts.append((first, last, self.tidied(raw, len(cells.seeds), last - first)))
         status = np.full(cells.size, DONE, dtype=np.int8)
         status[[failure.position for failure in failures]] = FAILED
-        return Outcome(_joined(parts, cells.size), status, failures, time.perf_counter() - began)
+        return Outcome(_joined(parts, cells.size), status, failures, time.perf_counter() - began, provenance.device())
 
     def tidied(self, raw: Any, padded: int, size: int) -> dict[str, Values]:
         """What the function returned as named arrays of the block's own cells, or an error that says what is wrong."""
@@ -137,7 +139,7 @@ class Task:
         missing = [name for name in self.record if name not in raw]
         if missing:
             raise CellFunctionError(
-                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for: it returns {', '.join(raw)}."
+                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for, but {', '.join(raw)}."
             )
         tidied = {}
         for name in self.record or tuple(raw):
@@ -153,14 +155,14 @@ class Task:
             names = tuple(f"{name}_{axis}" for axis in range(1, data.ndim)) if dims is None else tuple(dims)
             if len(names) != data.ndim - 1:
                 raise CellFunctionError(
-                    f"`{name}` of `{self.function}` names {len(names)} further dimensions {names} for shape {data.shape}."
+                    f"`{name}` of `{self.function}` names the further dimensions {names} for shape {data.shape}."
                 )
             tidied[name] = Values(names, data[:size])
         return tidied
 
 
 def fill_value(dtype: np.dtype) -> Any:
-    """What stands where there is no result: NaN where the type has it, else zero. `cell_status` tells it from a result."""
+    """What stands where there is no result: NaN where the type has it, else zero. Only `cell_status` says which it is."""
     return dtype.type(np.nan) if dtype.kind in "fc" else dtype.type(0)
 
 
