@@ -1,0 +1,59 @@
+"""Figures one after the other, past those that fail, each told as it is finished."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from linnet import progress
+from linnet.cli import failures, terminal
+from linnet.experiments import runner
+from linnet.experiments.job import Job
+from linnet.experiments.report import Failure
+from linnet.experiments.result import Result
+
+_WORDS = {True: "within", False: "BEYOND", None: "measured"}
+_COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
+
+
+def prepare(out: Path) -> None:
+    """Refuses, before any work, what would only fail after it: no way to draw, no place to write."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+    runner.writable(out)
+
+
+def run(jobs: Sequence[Job], out: Path, *, fresh: bool = False) -> tuple[list[Result], list[Failure]]:
+    """Runs every job; one that fails is told and named in the end, and the others go on."""
+    results: list[Result] = []
+    failed: list[Failure] = []
+    with progress.bar("figures", len(jobs)) as advance:
+        for number, job in enumerate(jobs, start=1):
+            where = f"[{number}/{len(jobs)}] " if len(jobs) > 1 else ""
+            try:
+                results.append(runner.run(job, out, fresh=fresh))
+                _tell(results[-1], where)
+            except Exception as reason:  # one figure that fails must not take the others with it
+                figure = job.figure
+                failed.append(Failure(job.name, figure.paper, figure.title, job.command, failures.cause(reason)))
+                terminal.say(f"{where}{job.name}: not made: {failed[-1].reason}", terminal.BAD)
+            advance(1)
+    return results, failed
+
+
+def verdict(results: Sequence[Result], failed: Sequence[Failure]) -> str:
+    """What is not as it should be, by name, in one line; empty if all is well."""
+    parts = [f"{failure.name} was not made ({failure.reason})" for failure in failed]
+    beyond = [result.name for result in results if result.failed]
+    parts += [f"a check is beyond its limit in {', '.join(beyond)}"] * bool(beyond)
+    return "; ".join(parts)
+
+
+def _tell(result: Result, where: str) -> None:
+    time = "finished before" if result.reused else f"{result.seconds:.1f} s"
+    size = " (quick)" * result.quick
+    terminal.say(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
+    for check in result.checks:
+        terminal.row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
+    terminal.row(["picture"], [8], str(result.folder / "figure.png"))

@@ -1,0 +1,62 @@
+"""Every failure of a command as one line that says why, and an exit status."""
+
+from __future__ import annotations
+
+import errno
+
+import typer
+
+from linnet.papers import nearest
+
+# What is optional, and the extra of the package that brings it.
+_EXTRAS = {
+    "matplotlib": "figures",
+    "zarr": "sweeps",
+    "dask": "sweeps",
+    "distributed": "sweeps",
+    "sklearn": "data",
+}
+
+
+def explain(reason: BaseException) -> tuple[str, int]:
+    """The line and the exit status for what ended a command."""
+    if isinstance(reason, (KeyboardInterrupt, typer.Abort)):
+        return "interrupted; what was finished is kept, and the same command goes on from there", 130
+    if isinstance(reason, BrokenPipeError):
+        return "the program reading the output has gone", 1
+    if hasattr(reason, "format_message"):  # a wrong call: an unknown option, a missing argument
+        return _line(reason.format_message()), 2
+    return cause(reason), 2 if isinstance(reason, WrongCallError) else 1
+
+
+class WrongCallError(ValueError):
+    """What was asked for does not exist: a name, a setting, a choice."""
+
+
+def cause(reason: BaseException) -> str:
+    """Why something failed, in one line."""
+    if isinstance(reason, ModuleNotFoundError) and reason.name:
+        module = reason.name.split(".")[0]
+        extra = _EXTRAS.get(module)
+        if extra:
+            return f"this needs {module}, which is not installed: pip install 'linnet[{extra}]'"
+    if hasattr(reason, "errors") and hasattr(reason, "error_count"):  # pydantic's refusal of a setting
+        first = reason.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "settings"
+        return _line(f"`{where}`: {first['msg']}: got {first.get('input')!r}")
+    if isinstance(reason, OSError) and reason.strerror:
+        about = f" {reason.filename!r}" if reason.filename else ""
+        full = " (the disk is full)" if reason.errno == errno.ENOSPC else ""
+        return _line(f"cannot use{about}: {reason.strerror}{full}")
+    if isinstance(reason, (ValueError, RuntimeError)) and str(reason):
+        return _line(str(reason))
+    return _line(f"{type(reason).__name__}: {reason}") + " (LINNET_TRACEBACK=1 shows where)"
+
+
+def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:
+    """A setting that the figure does not have, with the near ones."""
+    return WrongCallError(f"{figure} has no setting {field!r}{nearest(field, known)} It has {', '.join(known)}.")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

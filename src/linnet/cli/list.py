@@ -1,0 +1,35 @@
+"""`linnet list`: the figures and claims it knows."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from linnet.claims import registry as claims
+from linnet.cli import terminal
+from linnet.experiments import registry as figures
+from linnet.papers import PAPERS
+
+
+def show(
+    only: Annotated[str, typer.Argument(metavar="[figures|claims]", help="Show only one kind.")] = "",
+) -> None:
+    """Show the figures and claims it knows."""
+    if only not in ("", "figures", "claims"):
+        raise typer.BadParameter(f"list shows figures or claims: got {only!r}.")
+    if only != "claims":
+        known = figures.figures()
+        panels = sum(max(len(f.panels), 1) for f in known.values())
+        terminal.say(f"Figures ({len(known)}, {panels} panels)", bold=True)
+        for name, figure in known.items():
+            letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
+            terminal.row([name + letters], [26], figure.title)
+    if only != "figures":
+        every = claims.claims()
+        for paper in PAPERS.values():
+            mine = [claim for claim in every.values() if claim.paper == paper.name]
+            if mine:
+                terminal.say(f"Claims of {paper.authors} ({len(mine)})", bold=True)
+            for claim in mine:
+                terminal.row([claim.name], [26], claim.sentence)

@@ -1,0 +1,68 @@
+"""The command `linnet`: what it can do, and how every failure becomes one line and an exit status."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import linnet
+from linnet.cli import failures
+from linnet.cli.docs import docs
+from linnet.cli.list import show
+from linnet.cli.reproduce import reproduce
+from linnet.cli.run import run
+from linnet.cli.verify import verify
+
+app = typer.Typer(
+    name="linnet",
+    help="How two-layer linear networks learn: the figures and the claims of four papers, as commands.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("list")(show)
+app.command()(run)
+app.command()(reproduce)
+app.command()(verify)
+if importlib.util.find_spec("linnet.cli.sweep"):
+    app.command()(importlib.import_module("linnet.cli.sweep").sweep)
+app.command(hidden=True)(docs)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"linnet {linnet.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command line and exits: 0 if all is well, 1 if not, 2 for a wrong call, 130 if interrupted."""
+    try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        status = app(args=given or ["--help"], standalone_mode=False)
+    except BaseException as reason:
+        if os.environ.get("LINNET_TRACEBACK") or isinstance(reason, SystemExit):
+            raise
+        line, status = failures.explain(reason)
+        typer.echo(f"linnet: {line}", err=True)
+    sys.stdout.flush()
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""`linnet run`: one figure or several, each with its dataset, its picture and its measured checks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from linnet.cli import batch, failures, terminal
+from linnet.experiments import registry
+from linnet.experiments.job import Job
+from linnet.experiments.registry import Figure
+
+OUT = Path("report")
+
+
+def run(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="Figures, or panels of them: watanabe-fig3, watanabe-fig3a.")
+    ],
+    quick: Annotated[bool, typer.Option("--quick", help="The same code on a smaller configuration.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.", min=0)] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = OUT,
+    assign: Annotated[
+        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change one setting; may be repeated.")
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="Data set, for figures that take one.")] = None,
+    path: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
+) -> None:
+    """Run figures: dataset, picture and measured checks of each."""
+    known = registry.figures()
+    options = {"data": data, "path": None if path is None else str(path)}
+    jobs = []
+    for name in names:
+        figure, panels = _find(name, known)
+        changes = {} if seed is None else {"seed": seed}
+        changes |= _options(figure, options) | dict(_assignment(figure, text) for text in assign or ())
+        jobs.append(Job.of(figure, panels=panels, quick=quick, **changes))
+    batch.prepare(out)
+    results, failed = batch.run(jobs, out, fresh=fresh)
+    if wrong := batch.verdict(results, failed):
+        terminal.fail(wrong)
+
+
+def _find(name: str, known: dict[str, Figure]) -> tuple[Figure, tuple[str, ...]]:
+    try:
+        return registry.find(name, known)
+    except ValueError as reason:
+        raise failures.WrongCallError(str(reason)) from None
+
+
+def _options(figure: Figure, given: dict[str, str | None]) -> dict[str, Any]:
+    changes = {}
+    for option, value in given.items():
+        if value is not None:
+            field = figure.options.get(option, option)
+            if field not in figure.settings.model_fields:
+                raise failures.WrongCallError(f"{figure.name} takes no --{option}: it makes its own data.")
+            changes[field] = value
+    return changes
+
+
+def _assignment(figure: Figure, text: str) -> tuple[str, Any]:
+    """`field=value`: the value as JSON where it is that, comma-separated values as a list, other text as it stands."""
+    field, equals, value = text.partition("=")
+    if not equals:
+        raise failures.WrongCallError(f"--set takes field=value: got {text!r}.")
+    known = list(figure.settings.model_fields)
+    if field not in known:
+        raise failures.unknown_setting(figure.name, field, known)
+    for attempt in (value, f"[{value}]") if "," in value else (value,):
+        try:
+            return field, json.loads(attempt)
+        except ValueError:
+            continue
+    return field, value

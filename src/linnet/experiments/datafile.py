@@ -1,0 +1,53 @@
+"""Datasets as netCDF 3 files: they need nothing but SciPy, and any tool reads them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_WHOLE = np.iinfo(np.int32)  # netCDF 3 has no larger whole numbers
+
+
+def write(data: xr.Dataset, path: Path) -> None:
+    """Writes the dataset whole or not at all; attributes that the format cannot hold become JSON text."""
+    data = data.copy()
+    data.attrs = _attributes(data.attrs)
+    for name, variable in data.variables.items():
+        if variable.dtype.kind in "iu" and variable.size and not _fits(variable.values):
+            data[name] = data[name].astype(np.float64)
+        data[name].attrs = _attributes(variable.attrs)
+        data[name].encoding = {}
+    part = path.with_name(path.name + ".part")
+    data.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
+    part.replace(path)
+
+
+def read(path: Path) -> xr.Dataset:
+    """The dataset, in memory; the file is closed again."""
+    import xarray as xr
+
+    return xr.load_dataset(path, engine="scipy", decode_times=False)
+
+
+def _fits(values: np.ndarray) -> bool:
+    return bool(values.min() >= _WHOLE.min and values.max() <= _WHOLE.max)
+
+
+def _attributes(attributes: dict[Any, Any]) -> dict[Any, Any]:
+    return {name: _attribute(value) for name, value in attributes.items()}
+
+
+def _attribute(value: Any) -> Any:
+    if isinstance(value, (str, float)):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value) if _fits(np.asarray(value)) else float(value)
+    if isinstance(value, (np.floating, np.ndarray)):
+        return value
+    return json.dumps(value, default=str)

@@ -1,0 +1,111 @@
+"""Small figures and claims that stand in for the papers' where the machinery itself is tested."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from linnet.claims.registry import Claim, Measurement, Trial, Verdict
+from linnet.experiments import style
+from linnet.experiments.registry import Check, Figure, Settings
+
+
+class Decay(Settings):
+    """Settings of the toy figure."""
+
+    rate: float = 1.0
+    points: int = 50
+    scales: tuple[float, ...] = (1.0, 2.0)
+    data: str = "made"
+    wait: float = 0.0
+    breaks: bool = False
+    limit: float = 1e-6
+
+
+def compute(settings: Decay, panels: tuple[str, ...]) -> Any:
+    import numpy as np
+    import xarray as xr
+
+    if settings.breaks:
+        raise RuntimeError("the toy was\nasked to break")
+    time.sleep(settings.wait)
+    t = np.linspace(0.0, 3.0, settings.points)
+    trained = np.exp(-settings.rate * t) + 1e-9 * np.random.default_rng(settings.seed).normal(size=t.size)
+    return xr.Dataset(
+        {"trained": ("time", trained), "theory": ("time", np.exp(-settings.rate * t))},
+        {"time": ("time", t, {"units": "canonical", "long_name": "time"})},
+        attrs={"panels": ",".join(panels), "limit": settings.limit},
+    )
+
+
+def plot(data: Any) -> Any:
+    with style.applied():
+        letters = data.attrs["panels"].split(",")
+        picture, axes = style.subplots(1, len(letters), squeeze=False)
+        for letter, axis in zip(letters, axes[0], strict=True):
+            axis.plot(data.time, data.trained, color=style.LOSS, label="training", **style.TRAINING)
+            axis.plot(data.time, data.theory, color=style.LOSS, label="theory", **style.THEORY)
+            axis.set(title=f"{letter}  Decay", xlabel="time t (canonical)", ylabel="loss")
+            axis.legend()
+        return picture
+
+
+def check(data: Any) -> list[Check]:
+    error, limit = float(abs(data.trained - data.theory).max()), float(data.attrs["limit"])
+    text = f"trained vs theory: max error {error:.1e} (limit {limit:.0e})"
+    return [Check(text, error, limit, error < limit), Check("the loss ends <low> & near zero", float("nan"))]
+
+
+def toy_figure(name: str, paper: str = "watanabe", **quick: Any) -> Figure:
+    return Figure(
+        name=name,
+        paper=paper,
+        title=f"How the toy <{name}> decays",
+        caption="A loss that decays & its prediction, for x < 3.",
+        settings=Decay,
+        quick={"points": 9, **quick},
+        compute=compute,
+        plot=plot,
+        check=check,
+        panels=("a", "b"),
+        options={"data": "data"},
+    )
+
+
+FIGURES = {f.name: f for f in (toy_figure("watanabe-fig1"), toy_figure("watanabe-fig2"), toy_figure("tu-fig1", "tu"))}
+
+
+def formula(x: float) -> float:
+    """The theory that the toy claims measure; tests put a wrong one in its place."""
+    return x * x
+
+
+def measure_square(trial: Trial) -> Measurement:
+    value = formula(3.0)
+    verdict = Verdict.HOLDS if abs(value - 9.0) < 1e-12 else Verdict.REFUTED
+    return Measurement(verdict, f"the square of 3 is {value:g}", value, 1e-12)
+
+
+def measure_other(trial: Trial) -> Measurement:
+    return Measurement(Verdict.REFUTED, f"measured {trial.seed}, quick {trial.quick}", float("inf"))
+
+
+def measure_broken(trial: Trial) -> Measurement:
+    raise ZeroDivisionError("nothing to divide by")
+
+
+def toy_claim(name: str, expected: Verdict, measure: Any) -> Claim:
+    words = {"number": "Eq. (1)", "sentence": "Squares are squares.", "assumptions": "none", "setting": "x = 3"}
+    paper = name.split("-")[0]
+    return Claim(name=name, paper=paper, claimed="9", expected=expected, measure=measure, **words)
+
+
+CLAIMS = {
+    claim.name: claim
+    for claim in (
+        toy_claim("watanabe-square", Verdict.HOLDS, measure_square),
+        toy_claim("watanabe-squares-again", Verdict.HOLDS, measure_square),
+        toy_claim("tu-other", Verdict.REFUTED, measure_other),
+    )
+}
+BROKEN = toy_claim("tu-broken", Verdict.HOLDS, measure_broken)
