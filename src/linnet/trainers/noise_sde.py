@@ -1,0 +1,249 @@
+"""Training driven by noise: the stochastic equation (4.1) of Varre et al. and its version with drift, many paths at
+once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from functools import reduce as reduce_terms
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.arguments import count, non_negative, positive, real_array, times_array
+from linnet.inits.weights import Weights
+from linnet.precision import computing
+from linnet.problems.problem import Problem
+from linnet.randomness import Key, jax_key
+from linnet.reductions.reduction import reduce
+from linnet.trainers.objective import Cost, training_objective
+from linnet.trajectories.memory import check_fits
+from linnet.trajectories.status import DivergedError, Status
+from linnet.trajectories.trajectory import Trajectory
+
+MOST_STEPS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Decreasing:
+    """Steps of size `first` / sqrt(n), n = 1, 2, ..., as in the paper's simulations: n of them reach 2 `first`
+    sqrt(n).
+    """
+
+    first: float
+
+    def __post_init__(self) -> None:
+        positive("first", self.first)
+
+
+def decreasing(first: float) -> Decreasing:
+    """A schedule of steps `first` / sqrt(n) for `noise_sde`."""
+    return Decreasing(first)
+
+
+def noise_sde(
+    weights: Weights,
+    *,
+    times: Any,
+    step: float | Decreasing,
+    key: Key,
+    paths: int = 1,
+    problem: Problem | None = None,
+    noise: float = 1.0,
+    increments: Any = None,
+    dtype: Any = None,
+    throw: bool = True,
+) -> Trajectory:
+    r"""Paths of the noise process of label noise, without drift or, with a `problem`, with it.
+
+    $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
+
+    with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise`. Without a problem $R = 0$ and
+    $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and labels doped with noise of standard deviation $s$ at each
+    step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
+
+    **Arguments:** `weights` is one network, the start of every path; `times` (canonical) are kept; `step` is the
+    largest step size, or `decreasing(first)`; steps are shortened to land on the times. `paths` are independent: they
+    are the batch axis of the trajectory, always there, even for one path.
+
+    **Scheme:** Euler-Maruyama, of strong order 1/2 and weak order 1. The noise does not commute, so Milstein's scheme
+    would need Levy areas, and without them is no better than this one.
+
+    **Sampling means:** second moments grow like $e^{\sqrt{d}\,t}$ but a typical path does not, so after a time of
+    about one the mean square is carried by paths too rare to be sampled. Medians and logarithms are safe.
+
+    **Reference:** Varre et al. 2023, eq. (4.1), section 4.1 and Appendix D (where $\Sigma^{1/2}$ appears and the clock
+    counts steps).
+    """
+    if weights.batch is not None:
+        raise ValueError(f"`weights` must be one network, the start of every path: got a batch of {weights.batch}.")
+    if problem is not None and (problem.cost is not None or problem.batch is not None):
+        raise ValueError(
+            "`problem` must be a single one with moments: label noise on a general cost or a batch is not defined."
+        )
+    times = times_array("times", times)
+    noise, paths = non_negative("noise", noise), count("paths", paths)
+    whole = problem if problem is not None else _nothing_to_fit(weights)
+    reduction = reduce(whole, weights, optimizer="sgd")
+    start = reduction.weights
+    scales = np.ones(start.in_dim) if problem is None else whole.factor.scales
+    sizes, ends = step_sizes(times, step)
+    _check_step(sizes, start, scales, noise, None if problem is None else whole.min_norm_solution())
+    numbers = times.size * paths * (start.first.size + start.second.size)
+    check_fits(16 * numbers, f"keeping {paths} paths at {times.size} times", "Keep fewer times or paths.")
+    with computing(dtype) as number:
+        cast = partial(jnp.asarray, dtype=number)
+        objective = training_objective(whole, reduced=True, dtype=number)
+        first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
+        given = None if increments is None else cast(_increments(increments, sizes, paths, start))
+        sizes = np.pad(sizes, (0, 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size))  # few compiled lengths
+        bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
+        out = _integrate(
+            objective, first, second, cast(scales * noise), cast(sizes), jnp.asarray(bounds), jax_key(key), given
+        )
+        firsts, seconds, losses = (np.array(a, dtype=np.float64) for a in out)
+    taken = _last_finite(firsts, seconds, ends)
+    failed = taken < ends[-1]
+    status = Status(np.where(failed, "diverged", "completed"), taken)
+    if throw and failed.any():
+        raise DivergedError(
+            f"{int(failed.sum())} of {paths} paths left the numbers, the first after step {int(taken[failed].min())} of "
+            f"{ends[-1]}: use a smaller `step` (the largest was {sizes.max():.3g}), or `throw=False` for a status."
+        )
+    attributes = {
+        "trainer": "noise_sde",
+        "noise": noise,
+        "paths": paths,
+        "steps": int(ends[-1]),
+        "dtype": number.name,
+    }
+    kept = {"first": np.moveaxis(firsts, -1, 1), "second": np.moveaxis(seconds, -1, 1)}
+    return Trajectory(times, ends, losses, status, reduction, kept, np.ones(losses.shape), attributes)
+
+
+def step_sizes(times: Any, step: float | Decreasing) -> tuple[np.ndarray, np.ndarray]:
+    """The steps that `noise_sde` takes to the last of `times`, and after how many of them each time is reached."""
+    times = times_array("times", times)
+    gaps = np.diff(times, prepend=0.0)
+    if isinstance(step, Decreasing):
+        most = (times[-1] / (2 * step.first) + 1) ** 2 + times.size
+    else:
+        most = times[-1] / positive("step", step) + times.size
+    if most > MOST_STEPS:
+        raise ValueError(
+            f"`step` must reach the last time in {MOST_STEPS:,} steps: got about {most:.2g}. Use a larger one."
+        )
+    sizes: list[np.ndarray] = []
+    for gap in gaps:
+        if isinstance(step, Decreasing):
+            sizes.append(_shrinking(gap, step.first, sum(s.size for s in sizes)))
+        else:
+            number = int(np.ceil(gap / step * (1 - 1e-12)))
+            sizes.append(np.full(number, gap / max(number, 1)))
+    return np.concatenate(sizes), np.cumsum([s.size for s in sizes])
+
+
+def _shrinking(gap: float, first: float, taken: int) -> np.ndarray:
+    """Steps first/sqrt(n) from n = taken + 1 on, the last cut short at the end of the gap."""
+    if gap == 0:
+        return np.zeros(0)
+    number = int(gap / (2 * first) * (gap / (2 * first) + 2 * np.sqrt(taken + 1))) + 2
+    steps = first / np.sqrt(taken + 1.0 + np.arange(number))
+    last = int(np.searchsorted(np.cumsum(steps), gap * (1 - 1e-12)))
+    kept = steps[: last + 1].copy()
+    kept[-1] += gap - kept.sum()
+    return kept
+
+
+def _increments(increments: Any, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
+    wanted = (sizes.size, paths, start.out_dim, start.in_dim)
+    array = real_array("increments", increments)
+    if array.shape != wanted:
+        raise ValueError(f"`increments` must be (step, path, output, input) = {wanted}: got shape {array.shape}.")
+    return np.moveaxis(array, 1, -1)
+
+
+def _nothing_to_fit(weights: Weights) -> Problem:
+    return Problem.from_cost(_zero, in_dim=weights.in_dim, out_dim=weights.out_dim)
+
+
+def _zero(product: Any) -> Any:
+    return 0.0 * jnp.sum(product)
+
+
+def _check_step(
+    sizes: np.ndarray, start: Weights, scales: np.ndarray, noise: float, solution: np.ndarray | None
+) -> None:
+    if sizes.size == 0:
+        return
+    top = float(np.max(scales) ** 2)
+    growth = noise**2 * top * np.sqrt(start.in_dim * start.out_dim)
+    if sizes.max() * growth > 0.5:
+        raise ValueError(
+            f"`step` must be at most {0.5 / growth:.3g} for this noise, or one step would multiply the mean square by "
+            f"more than 3/2: got {sizes.max():.3g}."
+        )
+    if solution is None:
+        return
+    norms = [np.linalg.norm(layer, 2) ** 2 for layer in (start.first, start.second)]
+    curvature = top * max(sum(norms), 2 * float(np.linalg.norm(solution, 2)))
+    if sizes.max() * curvature >= 2:
+        raise ValueError(f"`step` must be below {2 / curvature:.3g} for the drift to be stable: got {sizes.max():.3g}.")
+
+
+@jax.jit
+def _integrate(
+    objective: Any, first: Any, second: Any, scales: Any, sizes: Any, bounds: Any, key: Any, given: Any
+) -> Any:
+    """States at the ends of `bounds`, paths along the last axis, where the processor's lanes are."""
+    inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]
+    drift = not isinstance(objective, Cost)
+    evaluate = jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
+
+    def step(index: Any, state: Any) -> Any:
+        first, second = state
+        size = sizes[index]
+        if given is None:
+            draw = jax.random.normal(jax.random.fold_in(key, index), (outputs, inputs, paths), first.dtype)
+            push = jnp.sqrt(size) * scales[:, None] * draw
+        else:
+            push = scales[:, None] * given[index]
+        if drift:
+            push = push + size * evaluate(_product(second, first))[1]
+        moved = _sum([second[k, :, None, :] * push[k, None, :, :] for k in range(outputs)])
+        return first + moved, second + _sum([push[:, None, j, :] * first[None, :, j, :] for j in range(inputs)])
+
+    def segment(state: Any, bound: Any) -> Any:
+        state = jax.lax.fori_loop(bound[0], bound[1], step, state)
+        loss = evaluate(_product(state[1], state[0]))[0] if drift else jnp.zeros(paths, first.dtype)
+        return state, (*state, loss)
+
+    return jax.lax.scan(segment, (first, second), bounds)[1]
+
+
+def _product(second: Any, first: Any) -> Any:
+    return _sum([second[:, h, None, :] * first[None, h, :, :] for h in range(first.shape[0])])
+
+
+def _sum(terms: list[Any]) -> Any:
+    """Term by term: written as a reduction over a short axis it would not be fused, and took eight times as long."""
+    return reduce_terms(jnp.add, terms)
+
+
+def _last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Steps each path took while its kept states were finite; states after that repeat the last finite one, in
+    place.
+    """
+    finite = np.isfinite(firsts).all(axis=(1, 2)) & np.isfinite(seconds).all(axis=(1, 2))
+    taken = np.full(firsts.shape[-1], ends[-1])
+    for path in np.flatnonzero(~finite.all(axis=0)):
+        lost = int(np.argmin(finite[:, path]))
+        firsts[lost:, :, :, path], seconds[lost:, :, :, path] = (
+            firsts[lost - 1, :, :, path],
+            seconds[lost - 1, :, :, path],
+        )
+        taken[path] = ends[lost - 1]
+    return taken
