@@ -11,7 +11,7 @@ from linnet.sweeps.errors import (
     StoreError,
     SweepError,
 )
-from linnet.sweeps.running import keeping, run
+from linnet.sweeps.running import Report, complete, keeping, run
 
 __all__ = [
     "CellFunctionError",
@@ -21,9 +21,11 @@ __all__ = [
     "FailedCellsError",
     "LockedError",
     "Range",
+    "Report",
     "StoreError",
     "Sweep",
     "SweepError",
+    "complete",
     "keeping",
     "load",
     "run",

@@ -58,7 +58,8 @@ class Sweep(BaseModel):
     - `record`: the variables to keep; all of them when empty.
     - `block`: cells per block, at most; the unit of computing, writing and resuming. Chosen when left out.
     - `apart`: axes whose values never share a block, for cells whose arrays differ in shape.
-    - `dtype`: the precision JAX computes in, on every worker. None leaves JAX alone, for functions that do not use it.
+    - `dtype`: the precision JAX computes in, on every worker. None (in TOML "none") leaves JAX alone, for functions that
+      do not use it.
     - `coords`: labels of the variables' further dimensions.
     """
 
@@ -90,6 +91,11 @@ class Sweep(BaseModel):
         if not isinstance(value, str) or value.count(":") != 1 or not all(_is_path(part) for part in value.split(":")):
             raise ValueError(f"must name a function of a module as 'module:function': got {value!r}")
         return value
+
+    @field_validator("dtype", mode="before")
+    @classmethod
+    def _none_in_toml(cls, value: Any) -> Any:
+        return None if value == "none" else value
 
     @field_validator("axes", mode="before")
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from linnet.sweeps.errors import CellFunctionError, ExecutorError
-from linnet.sweeps.grid import Grid, Job
+from linnet.sweeps.grid import Cells, Grid, Job
 from linnet.sweeps.task import FAILED, Failure, Outcome, Task
 
 Work = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
@@ -22,10 +23,9 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    "NPROC": "1",
+    "NPROC": "1",  # XLA's
     "JAX_PLATFORMS": "cpu",
 }
-XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false"
 PATIENCE = 20  # seconds to wait for a scheduler to answer
 
 
@@ -58,12 +58,12 @@ def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None 
 @contextmanager
 def _local(workers: int) -> Iterator[Any]:
     dask, distributed = _imported()
-    flags = " ".join(filter(None, (os.environ.get("XLA_FLAGS"), XLA_FLAGS)))
     settings = {
         "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
-        "distributed.nanny.pre-spawn-environ": {**ENVIRONMENT, "XLA_FLAGS": flags},
+        "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
     }
     with (
+        _environment_restored(),
         dask.config.set(settings),
         distributed.LocalCluster(
             n_workers=workers,
@@ -76,6 +76,18 @@ def _local(workers: int) -> Iterator[Any]:
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@contextmanager
+def _environment_restored() -> Iterator[None]:
+    # Dask sets the workers' variables in this process on the way, and leaves them there.
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager
@@ -94,7 +106,7 @@ def _remote(address: str) -> Iterator[Any]:
 def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
     from distributed import KilledWorker, as_completed
 
-    futures = {client.submit(task, grid.arguments(job), pure=False): job for job in jobs}
+    futures = {client.submit(_on_worker, task, grid.arguments(job), pure=False): job for job in jobs}
     for future in as_completed(list(futures)):
         job = futures.pop(future)
         if future.status not in ("finished", "error"):
@@ -111,6 +123,12 @@ def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> It
             ) from error
         else:
             yield job, future.result()
+
+
+def _on_worker(task: Task, cells: Cells) -> Outcome:
+    if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
+        os.environ.setdefault("NPROC", "1")
+    return task(cells)
 
 
 def _died(job: Job, error: Exception) -> Outcome:

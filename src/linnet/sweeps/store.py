@@ -121,12 +121,12 @@ class Store:
         found = differences(self.book.setting("configuration"), self.sweep)
         if found:
             raise ChangedError(
-                f"{self.folder} was made by a different configuration. Put it back, or choose another folder:\n  "
-                + "\n  ".join(found)
+                f"{self.folder} was made by a different configuration ({'; '.join(found)}). "
+                f"Put it back, or choose another folder."
             )
         if not resume:
             raise StoreError(
-                f"{self.folder} already holds this sweep, {len(self.book.finished())} blocks of it finished. "
+                f"{self.folder} already holds this sweep, {len(self.book.finished())} of its blocks finished. "
                 f"Resume it (--resume, or resume=True), or choose another folder."
             )
 
