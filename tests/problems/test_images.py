@@ -147,7 +147,7 @@ def test_broken_idx_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="3x28x28 = 2352 bytes after its header: got 2342"):
         load("fashion-mnist", tmp_path)
     write_idx(images_file, pixels[:2])
-    with pytest.raises(ValueError, match="has 2 images.*has 3 labels"):
+    with pytest.raises(ValueError, match=r"has 2 images.*has 3 labels"):
         load("fashion-mnist", tmp_path)
     images_file.write_bytes(b"\x00\x00\x08")
     with pytest.raises(ValueError, match="cut short"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,7 +24,9 @@ def test_inputs_have_the_covariance_asked_for(entries):
     # a generous standard error of each entry: fourth moments are at most 3 for these laws
     error = np.sqrt(2 * np.outer(np.diag(sigma), np.diag(sigma)) / n)
     assert (np.abs(measured - sigma) < 5 * error).all()
-    assert (np.abs(measured - np.diag(np.diag(sigma))) > 5 * error).any()  # the control: a diagonal covariance is caught
+    assert (
+        np.abs(measured - np.diag(np.diag(sigma))) > 5 * error
+    ).any()  # the control: a diagonal covariance is caught
     assert_allclose(data.trace, np.trace(sigma), rtol=1e-12)
     assert_allclose(data.operator_norm, np.linalg.norm(sigma, 2), rtol=1e-12)
     assert_allclose(data.frobenius_norm, np.linalg.norm(sigma), rtol=1e-12)
@@ -67,7 +71,7 @@ def test_section_6_sizes_and_the_unit_signal_version():
 
 
 def test_wrong_arguments_are_refused():
-    good = {"samples": 3, "covariance": np.eye(2), "teacher": np.ones(2)}
+    good: dict[str, Any] = {"samples": 3, "covariance": np.eye(2), "teacher": np.ones(2)}
     with pytest.raises(ValueError, match="one entry per input, 2: got 3"):
         subgaussian_regression(0, **{**good, "teacher": np.ones(3)})
     with pytest.raises(ValueError, match="`covariance` must be positive"):

@@ -37,7 +37,7 @@ class Images:
     source: str
 
     def two_classes(self, first: int, second: int, *, samples: int, key: Key) -> tuple[np.ndarray, np.ndarray]:
-        """A balanced draw of two classes for regression: inputs (sample, pixel), targets +1 (`first`) and -1 (`second`).
+        """A balanced draw of two classes: inputs (sample, pixel), targets +1 (`first`) and -1 (`second`).
 
         Each pixel is centred over the draw and all are divided by one number, so that the mean square of a pixel is 1;
         pixels that never vary are zero.
@@ -60,7 +60,7 @@ class Images:
 
 
 def load(name: str, path: str | Path | None = None) -> Images:
-    """A real data set by name: "digits" (comes with scikit-learn), "cifar10" or "fashion-mnist" (local files under `path`).
+    """Labelled images by name: "digits" (from scikit-learn), "cifar10" or "fashion-mnist" (local files under `path`).
 
     CIFAR-10 is read from its Python or its binary version (`data_batch_1` .. `data_batch_5`, with `.bin` for the
     latter), Fashion-MNIST from its IDX files (`train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, plain or `.gz`).
@@ -97,7 +97,9 @@ def _cifar10(path: Path | None) -> Images:
             if file.is_file():
                 batch, batch_labels = read(file)
                 if batch_labels.min() < 0 or batch_labels.max() > 9:
-                    raise ValueError(f"{file} has labels outside 0..9: from {batch_labels.min()} to {batch_labels.max()}.")
+                    raise ValueError(
+                        f"{file} has labels outside 0..9: from {batch_labels.min()} to {batch_labels.max()}."
+                    )
                 pixels.append(batch / 255.0)
                 labels.append(batch_labels)
                 names.append(file.name)
@@ -114,8 +116,12 @@ def _cifar_python(file: Path) -> tuple[np.ndarray, np.ndarray]:
             warnings.simplefilter("ignore")
             content = _ArrayUnpickler(io.BytesIO(file.read_bytes()), encoding="bytes").load()
     except (pickle.UnpicklingError, EOFError, ValueError, IndexError, AttributeError, TypeError) as reason:
-        raise ValueError(f"{file} is not a batch of CIFAR-10's Python version (cut short, or another file): {reason}.") from None
-    content = {k.decode() if isinstance(k, bytes) else k: v for k, v in content.items()} if isinstance(content, dict) else {}
+        raise ValueError(
+            f"{file} is not a batch of CIFAR-10's Python version (cut short, or another file): {reason}."
+        ) from None
+    content = (
+        {k.decode() if isinstance(k, bytes) else k: v for k, v in content.items()} if isinstance(content, dict) else {}
+    )
     data, labels = content.get("data"), content.get("labels")
     if not isinstance(data, np.ndarray) or labels is None:
         raise ValueError(f"{file} must hold `data` and `labels`: it holds {', '.join(map(str, content)) or 'neither'}.")
@@ -132,7 +138,9 @@ def _cifar_binary(file: Path) -> tuple[np.ndarray, np.ndarray]:
     raw = np.frombuffer(file.read_bytes(), dtype=np.uint8)
     record = CIFAR_PIXELS + 1
     if raw.size == 0 or raw.size % record:
-        raise ValueError(f"{file} must hold records of {record} bytes: its {raw.size} bytes are not a whole number of them.")
+        raise ValueError(
+            f"{file} must hold records of {record} bytes: its {raw.size} bytes are not a whole number of them."
+        )
     records = raw.reshape(-1, record)
     return records[:, 1:], records[:, 0].astype(np.int64)
 
@@ -159,14 +167,17 @@ def _idx(file: Path, *, axes: int) -> np.ndarray:
         raise ValueError(f"{file} is not a whole gzip file: {reason}.") from None
     header = 4 * (1 + axes)
     if len(raw) < header:
-        raise ValueError(f"{file} is cut short: an IDX header of {axes} axes takes {header} bytes, the file has {len(raw)}.")
+        raise ValueError(
+            f"{file} is cut short: an IDX header of {axes} axes takes {header} bytes, the file has {len(raw)}."
+        )
     magic, *lengths = (int(number) for number in np.frombuffer(raw[:header], dtype=">u4"))
     if magic != 0x0800 + axes:
         raise ValueError(f"{file} must start with the IDX magic number {0x0800 + axes}: got {magic}.")
     expected = int(np.prod(lengths))
     if len(raw) - header != expected or expected == 0:
         raise ValueError(
-            f"{file} must hold {'x'.join(map(str, lengths))} = {expected} bytes after its header: got {len(raw) - header}."
+            f"{file} must hold {'x'.join(map(str, lengths))} = {expected} bytes after its header: "
+            f"got {len(raw) - header}."
         )
     return np.frombuffer(raw, dtype=np.uint8, offset=header).reshape(lengths)
 
@@ -183,7 +194,9 @@ def _folder(name: str, path: Path | None, places: tuple[str, ...], needed: list[
         if all(any((path / place / file).is_file() for file in group) for group in needed):
             return path / place
     looked = ", ".join(str(path / place) for place in places)
-    raise FileNotFoundError(f"no copy of {name} found: looked for {files} in {looked}. Put the files there, or pass their folder.")
+    raise FileNotFoundError(
+        f"no copy of {name} found: looked for {files} in {looked}. Put the files there, or pass their folder."
+    )
 
 
 class _ArrayUnpickler(pickle.Unpickler):
@@ -199,7 +212,7 @@ class _ArrayUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"it refers to {module}.{name}, which a data file has no use for")
 
 
-def _reconstruct(kind: type, shape: tuple[int, ...], code: bytes) -> np.ndarray:
+def _reconstruct(kind: type, shape: tuple[int, ...], code: Any) -> np.ndarray:
     return np.ndarray.__new__(kind, shape, code)
 
 

@@ -1,4 +1,4 @@
-"""Linear-teacher regression on sub-Gaussian inputs with any covariance: the data model of the feature-learning paper."""
+"""A linear teacher on sub-Gaussian inputs of any covariance: the data of the feature-learning paper."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 class Regression:
     r"""A sample of $y = \langle x, \beta\rangle + \epsilon$ together with the law it was drawn from.
 
-    `inputs` (sample, input), `outputs` (sample,), `teacher` is $\beta$ (input,), `eigenvalues` those of $\Sigma = E[x x^T]$,
-    `signal` is $\sqrt{\beta^T \Sigma \beta}$, `noise_variance` that of $\epsilon$. All three kinds of entries have
-    variance proxy $\sigma_x^2 = 1$, their variance.
+    `inputs` (sample, input), `outputs` (sample,), `teacher` is $\beta$ (input,), `eigenvalues` those of $\Sigma =
+    E[x x^T]$, `signal` is $\sqrt{\beta^T \Sigma \beta}$, `noise_variance` that of $\epsilon$. All three kinds of
+    entries have variance proxy $\sigma_x^2 = 1$, their variance.
     """
 
     inputs: np.ndarray
@@ -65,7 +65,7 @@ class Regression:
 def subgaussian_regression(
     key: Key, *, samples: int, covariance: Any, teacher: Any, noise_variance: float = 0.0, entries: str = "gaussian"
 ) -> Regression:
-    r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of unit variance, outputs of a linear teacher with noise.
+    r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of $z$, and the outputs of a noisy linear teacher.
 
     **Arguments:** `covariance` is $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input).
     `teacher` is $\beta$ (input,). `entries` is the law of the components of $z$: "gaussian", "rademacher" or "uniform";
@@ -94,9 +94,9 @@ def gaussian_teacher(
 ) -> Regression:
     r"""Standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
 
-    `signal` rescales the teacher to that norm. Section 6 leaves it at about $\sqrt{d}$, which breaks conditions (2)-(4) of
-    Assumption 4.1 with section 6's start; `signal=1.0` with the scales of `theories.feature_assumptions.admissible`
-    satisfies the whole assumption.
+    `signal` rescales the teacher to that norm. Section 6 leaves it at about $\sqrt{d}$, which breaks conditions
+    (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with the scales of
+    `theories.feature_assumptions.admissible` satisfies the whole assumption.
 
     **Reference:** Huang et al. 2024, section 6.
     """

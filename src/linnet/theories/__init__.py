@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-__all__ = ["feature_learning", "mixed", "reduced", "ridge", "spectral_bias", "spiked"]
+__all__ = ["feature_assumptions", "feature_learning", "mixed", "noise", "reduced", "ridge", "spectral_bias", "spiked"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,164 @@
+"""What each neuron of a trained network has learned: alignment with the feature, magnitude, and the kernel they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linnet import arguments
+from linnet.theories.feature_learning import target_aligned_kernel
+
+if TYPE_CHECKING:
+    from linnet.trajectories.trajectory import Trajectory
+
+ACTIVATIONS = ("linear", "relu")
+
+
+@dataclass(frozen=True)
+class FeatureHistory:
+    r"""Feature learning along a run, in the paper's scaling $w_r = \sqrt m\,W_{1,r}$, $v_r = \sqrt m\,W_{2,r}$.
+
+    | field | shape | meaning |
+    |---|---|---|
+    | `alignments` | (time, neuron) | $\rho_r = \langle w_r(t) - w_r(0), X^T y\rangle$ |
+    | `magnitudes` | (time, neuron) | $v_r$ |
+    | `overlaps` | (neuron,) | $\langle w_r(0), X^T y\rangle$ |
+    | `kernels` | (time, sample, sample) | the NTK on the samples, canonical ($m$ times the paper's) |
+    | `gamma` | | $y^T X X^T y$ |
+    | `target` | (sample, sample) | the target-aligned kernel for $v^2 = 1$ |
+
+    **Reference:** Huang et al. 2024, eq. (6), Definition 3.1 and Lemmas 5.2, 5.3.
+    """
+
+    times: np.ndarray
+    steps: np.ndarray | None
+    loss: np.ndarray
+    alignments: np.ndarray
+    magnitudes: np.ndarray
+    overlaps: np.ndarray
+    kernels: np.ndarray
+    gamma: float
+    target: np.ndarray
+
+    @property
+    def median_ratio(self) -> np.ndarray:
+        r"""The median over neurons of $\rho_r/(v_r\sqrt\gamma)$, (time,): the mean of these ratios is heavy-tailed."""
+        return np.median(self.alignments / (self.magnitudes * np.sqrt(self.gamma)), axis=-1)
+
+    @property
+    def mean_ratio(self) -> np.ndarray:
+        r"""The ratio of means $\mathrm{mean}|\rho_r|/(\sqrt\gamma\,\mathrm{mean}|v_r|)$, (time,)."""
+        means = np.abs(self.alignments).mean(axis=-1), np.abs(self.magnitudes).mean(axis=-1)
+        return means[0] / (means[1] * np.sqrt(self.gamma))
+
+    @property
+    def mean_square(self) -> np.ndarray:
+        r"""The mean over neurons of $\rho_r^2$, (time,)."""
+        return (self.alignments**2).mean(axis=-1)
+
+    @property
+    def kernel_norm(self) -> np.ndarray:
+        """The operator norm of the kernel, (time,)."""
+        return np.linalg.norm(self.kernels, 2, axis=(-2, -1))
+
+    @property
+    def kernel_distance(self) -> np.ndarray:
+        r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm, with T the target-aligned kernel and $v^2$ the mean of $v_r^2$."""
+        scaled = (self.magnitudes**2).mean(axis=-1)[:, None, None] * self.target
+        return np.linalg.norm(self.kernels - scaled, 2, axis=(-2, -1)) / np.linalg.norm(scaled, 2, axis=(-2, -1))
+
+    @property
+    def kernel_cosine(self) -> np.ndarray:
+        """The cosine (Frobenius) between the kernel and the target-aligned one, (time,): their directions alone."""
+        inner = (self.kernels * self.target).sum(axis=(-2, -1))
+        return inner / (np.linalg.norm(self.kernels, axis=(-2, -1)) * np.linalg.norm(self.target))
+
+    def alignment_time(self, level: float = 1.0) -> float:
+        r"""The empirical $t_1$ where the median over neurons of $|\rho_r|$ reaches `level`.
+
+        Between saved states its logarithm is interpolated; NaN if it never does.
+        """
+        medians = np.median(np.abs(self.alignments), axis=-1)
+        with np.errstate(divide="ignore"):
+            return _crossing(self.times, np.log(medians), np.log(arguments.positive("level", level)))
+
+    def loss_time(self, share: float = 0.05) -> float:
+        """The time at which the loss has lost `share` of its start, the other empirical $t_1$ (or, near 1, $t_2$).
+
+        Between saved states the logarithm of what is left is interpolated; NaN if that much is never lost.
+        """
+        left = 1 - arguments.positive("share", share)
+        if left <= 0:
+            raise ValueError(f"`share` must be below 1: got {share}.")
+        with np.errstate(divide="ignore"):
+            return _crossing(self.times, -np.log(self.loss / self.loss[0]), -np.log(left))
+
+
+def feature_history(trajectory: Trajectory, *, activation: str = "linear", member: int | None = None) -> FeatureHistory:
+    """Alignments, magnitudes and kernels of every neuron at every saved state of a run with one output.
+
+    The run must have been made from data and have kept its weights. Nothing of the size of the full network is built: the
+    states stay in reduced coordinates and only their products with the feature are lifted. `activation="relu"` is for runs of
+    `relu_descent`: the same definitions with that network's own weights, and its own kernel. `member` picks one of a batch.
+    """
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"`activation` must be one of {', '.join(ACTIVATIONS)}: got {activation!r}.")
+    problem, reduced, reduction = trajectory.reduction.full_problem, trajectory.reduced, trajectory.reduction
+    if problem.inputs is None or problem.outputs is None or problem.out_dim != 1:
+        raise ValueError("`trajectory` must be a run on data with one output: features are made of its samples.")
+    arrays = [trajectory.times, trajectory.loss, reduced.first, reduced.second]
+    constants = [problem.inputs, problem.outputs, reduction.basis, reduction.frame]
+    if trajectory.loss.ndim == 2:
+        if member is None:
+            raise ValueError(f"`member` must say which of the batch of {trajectory.loss.shape[1]} is meant.")
+        arrays = [a[:, member] if a.ndim > rank else a for a, rank in zip(arrays, (1, 1, 3, 3))]
+        constants = [a[member] if a is not None and a.ndim == 3 else a for a in constants]
+    times, loss, first, second = arrays
+    inputs, outputs, basis, frame = constants
+    assert inputs is not None and outputs is not None
+    y, gram = outputs[:, 0], inputs @ inputs.T
+    seen = inputs if basis is None else inputs @ basis  # the samples in the coordinates of the states
+    images = first @ seen.T  # (time, hidden, sample)
+    neurons, root = images @ y, np.sqrt(reduction.full_weights.width)
+    seconds = second[:, 0, :]
+    if frame is not None:
+        neurons, seconds_lifted = neurons @ frame.T, seconds @ frame.T
+    else:
+        seconds_lifted = seconds
+    kernels = _linear_kernels(gram, images, seconds) if activation == "linear" else _relu_kernels(gram, images, seconds)
+    return FeatureHistory(
+        times=times,
+        steps=trajectory.steps,
+        loss=loss,
+        alignments=root * (neurons - neurons[0]),
+        magnitudes=root * seconds_lifted,
+        overlaps=root * neurons[0],
+        kernels=kernels,
+        gamma=float(y @ gram @ y),
+        target=target_aligned_kernel(gram, y),
+    )
+
+
+def _linear_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    squares = (seconds**2).sum(axis=-1)
+    return squares[:, None, None] * gram + np.swapaxes(images, -1, -2) @ images
+
+
+def _relu_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    active = (images > 0) * seconds[:, :, None]  # each neuron's gate, times its weight
+    outputs = np.maximum(images, 0)
+    return gram * (np.swapaxes(active, -1, -2) @ active) + np.swapaxes(outputs, -1, -2) @ outputs
+
+
+def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
+    """The first time at which `values` reach `level`, linearly between the saved states."""
+    reached = np.flatnonzero(values >= level)
+    if reached.size == 0:
+        return float("nan")
+    at = int(reached[0])
+    if at == 0 or not np.isfinite(values[at - 1]):
+        return float(times[at])
+    part = (level - values[at - 1]) / (values[at] - values[at - 1])
+    return float(times[at - 1] + part * (times[at] - times[at - 1]))

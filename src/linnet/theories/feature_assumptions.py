@@ -1,0 +1,141 @@
+"""Assumption 4.1 of the feature-learning paper with both sides of each condition evaluated, and its lemmas' bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from linnet import arguments
+from linnet.problems.subgaussian import Regression
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One inequality: `left <= right` when `relation` is "<=", else `left >= right`."""
+
+    number: str
+    text: str
+    left: float
+    relation: str
+    right: float
+
+    @property
+    def holds(self) -> bool:
+        return self.left <= self.right if self.relation == "<=" else self.left >= self.right
+
+    def __str__(self) -> str:
+        verdict = "holds" if self.holds else "FAILS"
+        return f"({self.number}) {self.text}: {self.left:.4g} {self.relation} {self.right:.4g}  {verdict}"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """All conditions, in order; printing it gives a line for each."""
+
+    conditions: tuple[Condition, ...]
+
+    @property
+    def holds(self) -> bool:
+        return all(condition.holds for condition in self.conditions)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The numbers of the conditions that fail."""
+        return tuple(condition.number for condition in self.conditions if not condition.holds)
+
+    def __str__(self) -> str:
+        return "\n".join(str(condition) for condition in self.conditions)
+
+
+CONSTANTS = {"width": 1.0, "first": 1.0, "magnitude": 1.0, "step": 1.0, "trace": 1.0, "power": 1.0, "dominance": 1.0}
+
+
+def assumption(
+    data: Regression,
+    *,
+    width: int,
+    learning_rate: float,
+    first_std: float,
+    magnitude: float,
+    epsilon: float,
+    corrected: bool = False,
+    constants: Mapping[str, float] | None = None,
+) -> Assumption:
+    r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
+
+    **Arguments:** `learning_rate` is canonical ($\eta/m$); `first_std` is $\sigma_0$, `magnitude` is $v_0$,
+    `epsilon` the loss to be reached. `constants` replaces the paper's unnamed constants, all 1 unless given: "width"
+    of (1), "first" $C_1$ of (2), "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of
+    (6), "dominance" of (7).
+
+    **Departures:** `corrected=True` takes $\sqrt n\,m$ for $\sqrt{nm}$ in (4), $|\bar\beta|/\sqrt\epsilon$ for
+    $\sqrt\epsilon|\bar\beta|$ in (6), and adds (7): $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the signs of the
+    neurons do not stay those of $v_r(0)$.
+
+    **Reference:** Huang et al. 2024, Assumption 4.1.
+    """
+    unknown = set(constants or {}) - set(CONSTANTS)
+    if unknown:
+        raise ValueError(f"`constants` must be among {', '.join(CONSTANTS)}: got {', '.join(sorted(unknown))}.")
+    c = {**CONSTANTS, **(constants or {})}
+    m, eps = arguments.count("width", width), arguments.positive("epsilon", epsilon)
+    sigma, v0 = arguments.non_negative("first_std", first_std), arguments.non_negative("magnitude", magnitude)
+    eta = arguments.positive("learning_rate", learning_rate) * m
+    n, d, beta, trace = data.samples, data.in_dim, data.signal, data.trace
+    power = n * beta**2 * trace
+    spread = n * data.operator_norm + np.sqrt(n) * data.frobenius_norm  # sigma_x = 1
+    factor = max(c["trace"], beta / np.sqrt(eps) if corrected else np.sqrt(eps) * beta)
+    small = min(c["first"] / np.sqrt(d * power), np.sqrt(eps) / power**0.25)
+    largest = (np.sqrt(n) * m if corrected else np.sqrt(n * m)) / (np.sqrt(trace) * beta)
+    found = [
+        Condition("1", "width m against log(2n)", m, ">=", c["width"] * np.log(2 * n)),
+        Condition("2", "first-layer scale sigma_0", sigma, "<=", small),
+        Condition("3", "second-layer scale v_0", v0, "<=", c["magnitude"] / np.sqrt(power)),
+        Condition("4", "learning rate eta", eta, "<=", c["step"] * largest),
+        Condition("5", "noise variance against 8 n |beta|^2", data.noise_variance, "<=", 8 * n * beta**2),
+        Condition("6a", "tr(Sigma) against n |Sigma| + sqrt(n) |Sigma|_F", trace, ">=", factor * spread),
+        Condition("6b", "tr(Sigma) |beta|^2", trace * beta**2, ">=", c["power"]),
+    ]
+    if corrected:
+        bound = c["dominance"] * sigma * np.sqrt(np.log(m))
+        found.append(Condition("7", "v_0 against sigma_0 sqrt(log m)", v0, ">=", bound))
+    return Assumption(tuple(found))
+
+
+def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
+    """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
+
+    Returns `first_std`, `magnitude` and `learning_rate`. Conditions (5) and (6) are about the data: check them with
+    `assumption`.
+    """
+    margin = arguments.positive("margin", margin)
+    m, eps = arguments.count("width", width, least=2), arguments.positive("epsilon", epsilon)
+    power = data.samples * data.signal**2 * data.trace
+    magnitude = 1 / (margin * np.sqrt(power))
+    first = min(1 / np.sqrt(data.in_dim * power), np.sqrt(eps) / power**0.25, magnitude / np.sqrt(np.log(m))) / margin
+    step = np.sqrt(data.samples * m / data.trace) / data.signal / m
+    return {"first_std": first, "magnitude": magnitude, "learning_rate": step / margin}
+
+
+def spectrum_gap(data: Regression) -> tuple[float, float]:
+    r"""Both sides of Lemma 5.1 for C = 1: $|XX^T - \mathrm{tr}(\Sigma)I|$ and $n|\Sigma| + \sqrt n|\Sigma|_F$."""
+    gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
+    return float(gap), data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
+
+
+def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -> float:
+    r"""Lemma A.1's bound $\sigma_0\sqrt{2\log(8m/\delta)\gamma}$ on every $|\langle w_r(0), X^T y\rangle|$."""
+    return first_std * float(np.sqrt(2 * np.log(8 * width / delta) * gamma))
+
+
+def quadratic_share(data: Regression) -> float:
+    r"""$\beta^T X^T X\beta/(n|\bar\beta|^2)$, which Lemma A.3 puts between 1/2 and 2."""
+    return float(((data.inputs @ data.teacher) ** 2).sum() / (data.samples * data.signal**2))
+
+
+def gamma_share(data: Regression) -> float:
+    r"""$\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$, which Lemma A.4 puts between 1/2 and 3/2."""
+    feature = data.inputs.T @ data.outputs
+    return float(feature @ feature / (data.trace * data.samples * data.signal**2))
