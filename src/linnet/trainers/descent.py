@@ -41,13 +41,15 @@ def gradient_descent(
 ) -> Trajectory:
     r"""Full-batch gradient descent,
 
-    $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), \quad R = \Gamma - W_2 W_1 \Sigma . $$
+    $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), $$
 
-    **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is $\lambda$; `momentum`
-    $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$. `update="sequential"` moves $W_1$ first and lets $W_2$
-    see the new $W_1$ (with the residual of the old one). `save_every` is an interval or a policy of `linnet.trajectories`;
-    `keep` is what to keep of a saved state: its "weights", its "products" or only its "losses". `stop` is a loss threshold or a
-    rule of `linnet.trainers.stopping`. `device` is "cpu" or "gpu", by default the one that JAX prefers.
+    with $R = \Gamma - W_2 W_1 \Sigma$ (or minus the gradient of the cost).
+
+    **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is $\lambda$;
+    `momentum` $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$. `update="sequential"` moves $W_1$ first
+    and lets $W_2$ see the new $W_1$ (with the residual of the old one). `save_every` is an interval or a policy of
+    `linnet.trajectories`; `keep` is what to keep of a saved state: its "weights", its "products" or only its "losses". `stop` is a
+    loss threshold or a rule of `linnet.trainers.stopping`. `device` is "cpu" or "gpu", by default the one that JAX prefers.
 
     The run is carried out in reduced coordinates (`reduce=False` turns that off) and lifted back on demand. It raises
     `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.

@@ -60,9 +60,8 @@ def gradient_flow(
         if resolved == np.float32:
             rtol = max(rtol, 1e-6)
         tolerance = _tolerance(reduction.weights, rtol) if atol is None else positive("atol", atol)
-        seen, taken, failed = _solve(
-            objective, test, layers, jnp.asarray(moments, resolved), rtol, tolerance, max_steps=max_steps
-        )  # fmt: skip
+        moments_there, rtol_there, atol_there = (jnp.asarray(value, resolved) for value in (moments, rtol, tolerance))
+        seen, taken, failed = _solve(objective, test, layers, moments_there, rtol_there, atol_there, max_steps=max_steps)
         kept = {name: np.asarray(value) for name, value in seen.items()}
         attributes = {
             "trainer": "gradient_flow",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linnet.arguments import count
+from linnet.trajectories.memory import check_fits
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,13 @@ class Saving:
 def every(interval: int) -> Saving:
     """Every `interval` steps."""
     interval = count("save_every", interval)
-    return Saving(f"every {interval}", lambda total: np.arange(0, total + 1, interval))
+
+    def choose(total: int) -> np.ndarray:
+        number = total // interval
+        check_fits(16 * number, f"keeping {number} states", "Save less often (`save_every`).")
+        return np.arange(0, total + 1, interval)
+
+    return Saving(f"every {interval}", choose)
 
 
 def at(steps: Iterable[int]) -> Saving:

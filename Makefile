@@ -1,0 +1,57 @@
+# Each target sets up what it needs: a virtual environment in .venv, with linnet installed in place.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# The baseline of the benchmarks, pinned so that ratios stay comparable; nothing else needs it.
+TORCH ?= torch==2.13.0
+# One thread of linear algebra for each test process: two processes with all threads each run many times slower.
+SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help reproduce reproduce-full verify test lint format docs bench clean
+
+help:
+	@echo "make reproduce       every figure of the four papers, quick settings, and a report page (a few minutes)"
+	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
+	@echo "make verify          every claim of the four papers, measured"
+	@echo "make test            the test suite"
+	@echo "make lint            formatting, lint and types"
+	@echo "make bench           benchmarks: ratios against a baseline in the same run"
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("linnet needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $(READY)
+
+reproduce: $(READY)
+	$(BIN)/linnet reproduce --quick --out report
+
+reproduce-full: $(READY)
+	$(BIN)/linnet reproduce --out report
+
+verify: $(READY)
+	$(BIN)/linnet verify
+
+test: $(READY)
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(READY)
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
+
+docs: $(READY)
+	$(BIN)/linnet docs
+
+bench: $(READY)
+	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet '$(TORCH)'
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

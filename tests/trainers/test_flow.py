@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+
+import linnet as ln
+from reference import flow, normwise, random_layers, random_moments
+
+
+def small(scale=0.3, h=40, n=12, d=6, k=3):
+    X, Y = random_moments(0, d, k, n)
+    return ln.Problem.from_data(X, Y), ln.Weights(*random_layers(0, d, k, h, scale))
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+@pytest.mark.parametrize("scale", [0.3, 1e-5])
+def test_flow_agrees_with_an_independent_solver(scale, reduce):
+    problem, weights = small(scale)
+    times = np.linspace(0.0, 12.0, 25)
+    run = ln.gradient_flow(problem, weights, times=times, reduce=reduce)
+    first, second = flow(problem.cov, problem.cross, weights.first, weights.second, times)
+    assert normwise(run.products, second @ first) < 1e-8
+    assert normwise(run.weights.first, first) < 1e-8
+    assert np.abs(run.loss - problem.loss(second @ first)).max() < 1e-8
+    assert np.allclose(run.products[0], weights.product, atol=1e-15)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-5])
+def test_the_imbalance_is_conserved(scale):
+    problem, weights = small(scale)
+    run = ln.gradient_flow(problem, weights, times=np.linspace(0, 30, 10))
+    assert ln.observables.imbalance_drift(run).max() < 1e-9
+
+
+def test_a_run_continued_is_one_run():
+    problem, weights = small()
+    whole = ln.gradient_flow(problem, weights, times=[1.0, 3.0])
+    half = ln.gradient_flow(problem, weights, times=[1.0])
+    rest = ln.gradient_flow(problem, half.weights_at(-1), times=[2.0])
+    assert normwise(rest.weights.first[-1], whole.weights.first[-1]) < 1e-8
+
+
+def test_it_ends_at_the_minimum_norm_solution_from_a_small_start():
+    problem, weights = small(1e-6, n=4)
+    run = ln.gradient_flow(problem, weights, times=[250.0])
+    assert normwise(run.products[-1], problem.min_norm_solution()) < 1e-5
+    assert run.loss[-1] < 1e-12
+
+
+def test_batches_are_their_members():
+    problem, _ = small()
+    starts = ln.inits.gaussian(4, in_dim=6, out_dim=3, width=30, first_std=0.1, second_std=0.1, batch=3)
+    together = ln.gradient_flow(problem, starts, times=[1.0, 4.0])
+    assert together.products.shape == (2, 3, 3, 6)
+    for i in range(3):
+        alone = ln.gradient_flow(problem, starts[i], times=[1.0, 4.0])
+        assert normwise(together.products[:, i], alone.products) < 1e-9
+
+
+def test_general_costs_flow_too():
+    import jax.numpy as jnp
+
+    X, Y = random_moments(0, 6, 3, 12)
+    problem, weights = small()
+    cost = ln.Problem.from_cost(lambda A: 0.5 * jnp.mean(jnp.sum((Y - X @ A.T) ** 2, axis=1)), in_dim=6, out_dim=3)
+    a = ln.gradient_flow(cost, weights, times=[2.0])
+    b = ln.gradient_flow(problem, weights, times=[2.0])
+    assert normwise(a.products, b.products) < 1e-9
+
+
+def test_float32_on_request():
+    problem, weights = small()
+    run = ln.gradient_flow(problem, weights, times=[2.0], dtype="float32")
+    exact = ln.gradient_flow(problem, weights, times=[2.0])
+    assert run.loss.dtype == np.float32
+    assert normwise(run.products, exact.products) < 1e-4
+
+
+def test_too_few_steps_is_an_error_or_a_status():
+    problem, weights = small()
+    with pytest.raises(ln.trajectories.StepLimitError, match="more than `max_steps` = 5 steps"):
+        ln.gradient_flow(problem, weights, times=[10.0], max_steps=5)
+    run = ln.gradient_flow(problem, weights, times=[10.0], max_steps=5, throw=False)
+    assert run.status.reason == "step limit" and not run.status.ok
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"times": [1.0, 1.0]}, "`times` must be strictly increasing: entry 1"),
+        ({"times": [-1.0, 1.0]}, "`times` must not be negative"),
+        ({"times": []}, "`times` is empty"),
+        ({"times": [np.nan]}, "`times` must be finite"),
+        ({"times": [1.0], "rtol": 0}, "`rtol` must be positive"),
+        ({"times": [1.0], "atol": -1}, "`atol` must be positive"),
+        ({"times": [1.0], "max_steps": 0}, "`max_steps` must be at least 1"),
+    ],
+)
+def test_nonsense_is_refused(options, message):
+    problem, weights = small()
+    with pytest.raises(ValueError, match=message):
+        ln.gradient_flow(problem, weights, **options)
