@@ -113,7 +113,8 @@ def _result(result: Result, out: Path) -> str:
     folder = result.folder.relative_to(out).as_posix()
     image = (result.folder / "figure.png").read_bytes()
     width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
-    size = f'width="{width // 2}" height="{height // 2}"'
+    # On a narrow screen a wide picture keeps its letters legible and scrolls sideways within its frame.
+    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {round(0.42 * width)}px"'
     source = f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}"
     links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURES]
     links.append(f'<a href="{escape(folder)}/{DATA}">dataset (netCDF)</a>')
@@ -122,12 +123,14 @@ def _result(result: Result, out: Path) -> str:
     return f"""<article id="{escape(result.name)}">
 {_heading(result)}
 <figure>
+<div class="picture" tabindex="0" role="group" aria-label="Picture of {escape(result.name)}">
 <a href="{escape(folder)}/figure.svg"><img {size} alt="{escape(result.title)}" src="{source}"></a>
+</div>
 <figcaption>{escape(result.caption)}</figcaption>
 </figure>
 <h4>Measured</h4>
 <ul class="checks">{"".join(map(_check, result.checks))}</ul>
-<h4>Seed {result.seed}; just this one</h4>
+<h4>To make just this one (seed {result.seed})</h4>
 {_command(result.command)}
 <details><summary>Parameters</summary><table>{"".join(_row(term, value) for term, value in rows)}</table></details>
 <p class="files">{" · ".join(links)}</p>
