@@ -54,7 +54,7 @@ def gradient_descent(
     The run is carried out in reduced coordinates (`reduce=False` turns that off) and lifted back on demand. It raises
     `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.
     """
-    rates = _rates(learning_rate, problem, weights)
+    rates = learning_rates(learning_rate, problem, weights)
     steps = count("steps", steps, least=0)
     hyper = {"learning_rate": rates, "weight_decay": non_negative("weight_decay", weight_decay)}
     hyper["momentum"] = non_negative("momentum", momentum)
@@ -127,7 +127,8 @@ def _moved(params: Any, hyper: Any, forces: dict[str, Any], also_rest: bool = Tr
 UPDATES = {"simultaneous": _step, "sequential": _sequential_step}
 
 
-def _rates(learning_rate: Any, problem: Problem, weights: Weights) -> np.ndarray:
+def learning_rates(learning_rate: Any, problem: Problem, weights: Weights) -> np.ndarray:
+    """The step size of each run, checked: one number, or one for each member of the batch."""
     rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
     if (rates <= 0).any():
         raise ValueError(f"`learning_rate` must be positive: got {learning_rate}.")

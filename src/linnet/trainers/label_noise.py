@@ -1,0 +1,60 @@
+"""Gradient descent whose labels are doped with fresh noise at every step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from linnet.arguments import non_negative
+from linnet.inits.weights import Weights
+from linnet.problems.problem import Problem
+from linnet.randomness import Key
+from linnet.trainers.stochastic import moved, sample_count, sampled_run
+from linnet.trajectories.trajectory import Trajectory
+
+
+def label_noise_descent(
+    problem: Problem,
+    weights: Weights,
+    *,
+    learning_rate: Any,
+    steps: int,
+    noise: float,
+    key: Key,
+    save_every: Any = 1,
+    stop: Any = None,
+    dtype: Any = None,
+    reduce: bool = True,
+    keep: str = "weights",
+    device: str | None = None,
+    throw: bool = True,
+) -> Trajectory:
+    r"""Full-batch gradient descent on $y_i + \varepsilon_i$ with fresh $\varepsilon_i \sim N(0, s^2 I)$ at each step,
+
+    $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top. $$
+
+    **Arguments:** `noise` is s, the standard deviation of the noise on each label as given. The problem must be made
+    from data: the covariance of the gradient noise is $(s^2/n)\,\Sigma$, and the moments do not know n. The losses of
+    the trajectory are those of the clean labels; members of a batch of weights see different noise; other arguments
+    are those of `gradient_descent`. Label noise commutes with the reduction, so the run is carried out in reduced
+    coordinates and gives the same weights as at full width.
+
+    The stochastic equation with the same drift and noise is `noise_sde(problem=..., noise=s * sqrt(learning_rate /
+    n))`, on the canonical clock.
+
+    **Reference:** Varre et al. 2023, Appendix D, whose $\delta$ acts on labels divided by $\sqrt n$:
+    $\delta = s/\sqrt n$.
+    """
+    sample_count(problem)
+    return sampled_run(
+        problem, weights, learning_rate=learning_rate, steps=steps, key=key, update=_step,
+        hyper={"noise": non_negative("noise", noise)}, save_every=save_every, stop=stop, dtype=dtype, reduce=reduce, keep=keep,
+        device=device, throw=throw, title="label-noise descent", attributes={"trainer": "label_noise_descent"},
+    )  # fmt: skip
+
+
+def _step(objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any) -> dict[str, Any]:
+    samples, outputs = objective.outputs.shape
+    draw = jax.random.normal(jax.random.fold_in(params["key"], index), (outputs, samples), A.dtype)
+    return moved(params, hyper["learning_rate"], residual + hyper["noise"] * (draw @ objective.inputs) / samples)

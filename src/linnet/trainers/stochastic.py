@@ -1,0 +1,139 @@
+"""Mini-batch gradient descent, and the run that every trainer on random samples shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from linnet.arguments import count
+from linnet.inits.weights import Weights
+from linnet.precision import computing, device_name
+from linnet.problems.problem import Problem
+from linnet.randomness import Key, jax_key
+from linnet.trainers import loop
+from linnet.trainers.descent import diverged, learning_rates, prepare, start
+from linnet.trainers.objective import Samples, testing_objective
+from linnet.trainers.stopping import rule_of
+from linnet.trajectories.saving import policy
+from linnet.trajectories.trajectory import Trajectory
+
+
+def stochastic_descent(
+    problem: Problem,
+    weights: Weights,
+    *,
+    learning_rate: Any,
+    steps: int,
+    batch_size: int,
+    key: Key,
+    save_every: Any = 1,
+    stop: Any = None,
+    dtype: Any = None,
+    reduce: bool = True,
+    keep: str = "weights",
+    device: str | None = None,
+    throw: bool = True,
+) -> Trajectory:
+    r"""Gradient descent on a fresh mini-batch at each step,
+
+    $$ W_1 \leftarrow W_1 + \eta W_2^\top R_b, \quad W_2 \leftarrow W_2 + \eta R_b W_1^\top, \qquad
+       R_b = \frac1b \sum_{i \in b} (y_i - W_2 W_1 x_i)\, x_i^\top, $$
+
+    with `batch_size` samples drawn without replacement, independently from step to step. It needs a problem made from
+    data. Members of a batch of weights see different mini-batches. The losses of the trajectory are those of all
+    samples; the other arguments are those of `gradient_descent`. Mini-batches commute with the reduction, so the run
+    is carried out in reduced coordinates and gives the same weights as at full width.
+    """
+    samples = sample_count(problem)
+    size = count("batch_size", batch_size)
+    if size > samples:
+        raise ValueError(f"`batch_size` must be at most the number of samples, {samples}: got {size}.")
+    return sampled_run(
+        problem, weights, learning_rate=learning_rate, steps=steps, key=key, update=_minibatch(size), hyper={},
+        save_every=save_every, stop=stop, dtype=dtype, reduce=reduce, keep=keep, device=device, throw=throw,
+        title="mini-batch descent", attributes={"trainer": "stochastic_descent", "batch_size": size},
+    )  # fmt: skip
+
+
+def sample_count(problem: Problem) -> int:
+    """How many samples the problem holds; refuses one that holds none."""
+    if not isinstance(problem, Problem) or problem.inputs is None:
+        raise ValueError(
+            "`problem` must hold its samples: noise of single samples is not in their moments. Use `Problem.from_data`."
+        )
+    return problem.inputs.shape[-2]
+
+
+def sampled_run(
+    problem: Problem,
+    weights: Weights,
+    *,
+    learning_rate: Any,
+    steps: int,
+    key: Key,
+    update: Callable[..., dict[str, Any]],
+    hyper: dict[str, float],
+    save_every: Any,
+    stop: Any,
+    dtype: Any,
+    reduce: bool,
+    keep: str,
+    device: str | None,
+    throw: bool,
+    title: str,
+    attributes: dict[str, Any],
+) -> Trajectory:
+    """A run of `update` on the samples in reduced coordinates, X V, with an independent key for each member of the
+    batch.
+    """
+    rates = learning_rates(learning_rate, problem, weights)
+    steps = count("steps", steps, least=0)
+    reduction = prepare(problem, weights, reduce)
+    inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
+    with computing(dtype, device) as resolved:
+        objective = Samples(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
+        params = start(reduction, resolved)
+        params["key"] = jax_key(key)
+        if params["first"].ndim == 3:
+            params["key"] = jax.random.split(params["key"], params["first"].shape[0])
+        trajectory = loop.run(
+            objective, testing_objective(reduction, resolved), params,
+            {name: jnp.asarray(value, resolved) for name, value in {"learning_rate": rates, **hyper}.items()},
+            reduction=reduction, plan=loop.Plan(update, rule_of(stop), keep), steps=steps, saving=policy(save_every),
+            title=title,
+            attributes=attributes | hyper | {
+                "learning_rate": rates.tolist(), "steps": steps, "dtype": resolved.name, "device": device_name(),
+            },
+        )  # fmt: skip
+    if throw and not trajectory.status.ok:
+        raise diverged(trajectory, rates, problem, weights)
+    return trajectory
+
+
+def moved(params: dict[str, Any], rate: Any, residual: Any) -> dict[str, Any]:
+    """Both layers one step along `residual`."""
+    first, second = params["first"], params["second"]
+    return {**params, "first": first + rate * second.T @ residual, "second": second + rate * residual @ first.T}
+
+
+_UPDATES: dict[int, Callable[..., dict[str, Any]]] = {}
+
+
+def _minibatch(size: int) -> Callable[..., dict[str, Any]]:
+    # one function per size, so that the compiled loop is found again
+    return _UPDATES.setdefault(size, partial(_minibatch_step, size))
+
+
+def _minibatch_step(
+    size: int, objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any
+) -> dict[str, Any]:
+    total = objective.inputs.shape[0]
+    if size == total:
+        return moved(params, hyper["learning_rate"], residual)
+    drawn = jax.random.choice(jax.random.fold_in(params["key"], index), total, (size,), replace=False)
+    inputs, outputs = objective.inputs[drawn], objective.outputs[drawn]
+    return moved(params, hyper["learning_rate"], (outputs.T - A @ inputs.T) @ inputs / size)

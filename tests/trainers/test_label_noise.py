@@ -1,0 +1,84 @@
+"""Label-noise descent: against a loop in NumPy at full width, its law, and the stochastic equation it discretises."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.trainers.noise_sde import noise_sde
+
+
+def setting(seed=0, n=5, d=4, k=1, h=9):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d))
+    problem = ln.Problem.from_data(x, x @ rng.standard_normal((d, k)))
+    return problem, ln.inits.gaussian(seed, in_dim=d, out_dim=k, width=h, first_std=0.4, second_std=0.4)
+
+
+def copies(start, number):
+    return ln.Weights(np.repeat(start.first[None], number, 0), np.repeat(start.second[None], number, 0))
+
+
+def test_without_noise_it_is_gradient_descent():
+    problem, start = setting()
+    options = {"learning_rate": 0.05, "steps": 50, "save_every": 25}
+    run = ln.label_noise_descent(problem, start, noise=0.0, key=0, **options)
+    assert_allclose(run.weights.first, ln.gradient_descent(problem, start, **options).weights.first, atol=1e-12)
+
+
+def test_reduced_and_full_width_runs_are_the_same():
+    problem, start = setting(1, n=3, d=6, k=2, h=20)
+    options = {"learning_rate": 0.05, "steps": 80, "save_every": 40, "noise": 0.8, "key": 2}
+    small = ln.label_noise_descent(problem, start, **options)
+    whole = ln.label_noise_descent(problem, start, reduce=False, **options)
+    assert small.reduced.width < whole.reduced.width
+    assert_allclose(small.weights.first, whole.weights.first, atol=1e-11)
+    assert_allclose(small.weights.second, whole.weights.second, atol=1e-11)
+
+
+def test_the_law_of_one_step():
+    problem, start = setting(2)
+    number, rate, noise = 20_000, 0.1, 0.7
+    run = ln.label_noise_descent(
+        problem, copies(start, number), learning_rate=rate, steps=1, noise=noise, key=3, keep="weights"
+    )
+    moved = run.weights.second[-1][:, 0] - start.second[0]
+    residual = problem.cross - start.product @ problem.cov
+    mean = rate * (residual @ start.first.T)[0]
+    samples = problem.inputs.shape[0]
+    covariance = (rate * noise) ** 2 / samples * start.first @ problem.cov @ start.first.T
+    error = np.sqrt(np.diag(covariance) / number)
+    assert (np.abs(moved.mean(axis=0) - mean) < 4.5 * error).all()
+    measured = np.cov(moved.T)
+    assert_allclose(measured, covariance, atol=0.05 * np.abs(covariance).max())
+    assert np.abs(measured - covariance * samples).max() > 0.5 * np.abs(measured).max()  # control: without the 1/n
+
+
+def test_the_stochastic_equation_has_the_same_law_for_small_steps():
+    problem, start = setting(3)
+    samples, rate, noise, number = problem.inputs.shape[0], 0.01, 3.0, 4000
+    descent = ln.label_noise_descent(
+        problem, copies(start, number), learning_rate=rate, steps=150, noise=noise, key=4, save_every=150
+    )
+    options = {"times": [0.0, 1.5], "step": 0.01, "key": 5, "paths": number, "problem": problem}
+    paths = noise_sde(start, noise=noise * np.sqrt(rate / samples), **options)
+    wrong = noise_sde(start, noise=noise * np.sqrt(rate), **options)  # control: without the 1/sqrt(n)
+
+    def squares(run):
+        return (run.reduced.second[-1] ** 2).sum(axis=(-1, -2)), (run.reduced.first[-1] ** 2).sum(axis=(-1, -2))
+
+    for one, two, control in zip(squares(descent), squares(paths), squares(wrong), strict=True):
+        error = np.sqrt((one.var() + two.var()) / number)
+        assert abs(one.mean() - two.mean()) < 4.5 * error
+        assert abs(one.mean() - control.mean()) > 10 * error
+
+
+def test_refusals():
+    problem, start = setting()
+    moments = ln.Problem.from_moments(problem.cov, problem.cross)
+    with pytest.raises(ValueError, match="must hold its samples"):
+        ln.label_noise_descent(moments, start, learning_rate=0.1, steps=1, noise=0.1, key=0)
+    with pytest.raises(ValueError, match="`noise` must not be negative"):
+        ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise=-0.1, key=0)
+    with pytest.raises(ValueError, match="`key` must be"):
+        ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise=0.1, key=None)
