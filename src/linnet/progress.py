@@ -6,19 +6,62 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _drawn: ContextVar[bool] = ContextVar("whether a bar is on the screen already", default=False)
+_host: ContextVar[Any] = ContextVar("the bar under which one more may be drawn", default=None)
 
 
 @contextmanager
-def bar(title: str, total: int, *, done: int = 0, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Yields `advance(n)`. Nothing is drawn when standard error is not a terminal, or inside another bar.
+def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = False) -> Iterator[Callable[..., None]]:
+    """Yields `advance(n, title=None)`. Nothing is drawn when standard error is not a terminal, or inside another bar.
 
-    `done` of the `total` were there before; with a `unit` the rate is shown too.
+    `done` of the `total` were there before; with a `unit` the rate is shown too; a bar that `hosts` lets the next one
+    inside it be drawn below.
     """
-    if total <= 0 or _drawn.get() or not sys.stderr.isatty():
-        yield lambda n: None
+    host = _host.get()
+    if total <= 0 or not sys.stderr.isatty() or (_drawn.get() and host is None):
+        yield lambda n, title=None: None
         return
+    drawn = _drawn.set(True)
+    try:
+        if host is not None:
+            token = _host.set(None)
+            try:
+                with _task(host, f"  {title}", total, done, unit) as advance:
+                    yield advance
+            finally:
+                _host.reset(token)
+            return
+        with _progress() as progress, _task(progress, title, total, done, unit) as advance:
+            token = _host.set(progress if hosts else None)
+            try:
+                yield advance
+            finally:
+                _host.reset(token)
+    finally:
+        _drawn.reset(drawn)
+
+
+@contextmanager
+def _task(progress: Progress, title: str, total: int, done: int, unit: str) -> Iterator[Callable[..., None]]:
+    task = progress.add_task(title, total=total, completed=done, unit=unit)
+
+    def advance(n: int, title: str | None = None) -> None:
+        progress.update(task, advance=n)
+        if title is not None:
+            progress.update(task, description=title)
+
+    try:
+        yield advance
+    finally:
+        progress.remove_task(task)
+
+
+def _progress() -> Progress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -33,14 +76,9 @@ def bar(title: str, total: int, *, done: int = 0, unit: str = "") -> Iterator[Ca
 
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:.3g} {unit}/s" if task.speed else f"- {unit}/s")
+            unit = task.fields["unit"]
+            return Text("" if not unit else f"{task.speed:.3g} {unit}/s" if task.speed else f"- {unit}/s")
 
-    rate = (Rate(),) if unit else ()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *rate, TimeRemainingColumn())
-    token = _drawn.set(True)
-    try:
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(title, total=total, completed=done)
-            yield lambda n: progress.update(task, advance=n)
-    finally:
-        _drawn.reset(token)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    # What the program says goes above the bar, unless its output is read by another program.
+    return Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())

@@ -28,9 +28,10 @@ def run(jobs: Sequence[Job], out: Path, *, fresh: bool = False) -> tuple[list[Re
     """Runs every job; one that fails is told and named in the end, and the others go on."""
     results: list[Result] = []
     failed: list[Failure] = []
-    with progress.bar("figures", len(jobs)) as advance:
+    with progress.bar("figures", len(jobs) if len(jobs) > 1 else 0, hosts=True) as advance:
         for number, job in enumerate(jobs, start=1):
             where = f"[{number}/{len(jobs)}] " if len(jobs) > 1 else ""
+            advance(0, title=job.name)
             try:
                 results.append(runner.run(job, out, fresh=fresh))
                 _tell(results[-1], where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from linnet.cli.docs import docs
 from linnet.cli.list import show
 from linnet.cli.reproduce import reproduce
 from linnet.cli.run import run
+from linnet.cli.sweep import sweep
 from linnet.cli.verify import verify
 
 app = typer.Typer(
@@ -30,8 +30,7 @@ app.command("list")(show)
 app.command()(run)
 app.command()(reproduce)
 app.command()(verify)
-if importlib.util.find_spec("linnet.cli.sweep"):
-    app.command()(importlib.import_module("linnet.cli.sweep").sweep)
+app.command()(sweep)
 app.command(hidden=True)(docs)
 
 

@@ -38,7 +38,7 @@ def verify(
         writable(to_json.parent)
     outcomes: list[Outcome] = []
     try:
-        with progress.bar("claims", len(chosen)) as advance:
+        with progress.bar("claims", len(chosen), hosts=True) as advance:
 
             def tell(outcome: Outcome) -> None:
                 outcomes.append(outcome)
