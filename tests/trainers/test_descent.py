@@ -90,7 +90,7 @@ def test_what_is_saved_is_what_was_asked_for():
         assert np.array_equal(some.loss, everything.loss[steps])
         assert np.array_equal(some.products, everything.products[steps])
     spaced = run(ln.trajectories.log_spaced(8))
-    assert spaced.steps[0] == 0 and spaced.steps[-1] == 103 and np.all(np.diff(spaced.steps) > 0)
+    assert spaced.steps is not None and spaced.steps[0] == 0 and spaced.steps[-1] == 103 and np.all(np.diff(spaced.steps) > 0)
     assert np.allclose(everything.times, 0.05 * np.arange(104))
     products = run(10, keep="products")
     assert np.allclose(products.products, run(10).products, atol=1e-15)
@@ -115,7 +115,7 @@ def test_a_loss_threshold_stops_at_the_first_state_below_it():
     for interval in (1, 7, 500):
         run = ln.gradient_descent(problem, weights, learning_rate=0.05, steps=500, stop=threshold, save_every=interval)
         assert run.status.reason == "loss below threshold" and run.status.steps == 60
-        assert run.steps[-1] == 60 and run.loss[-1] == pytest.approx(free.loss[60], rel=1e-13)
+        assert run.steps is not None and run.steps[-1] == 60 and run.loss[-1] == pytest.approx(free.loss[60], rel=1e-13)
         assert run.status.ok
 
 
