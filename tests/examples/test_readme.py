@@ -1,0 +1,32 @@
+"""What the README shows is what happens."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_readme_example_prints_what_the_readme_says():
+    code = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert code is not None
+    done = subprocess.run([sys.executable, "-c", code[1]], capture_output=True, text=True, check=True)
+    said = re.search(r"# (\d\.\de-\d\d)$", code[1], re.MULTILINE)
+    assert said is not None
+    assert said[1] in done.stdout
+
+
+def test_every_page_that_the_readme_links_to_is_there():
+    text = (ROOT / "README.md").read_text()
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    assert len(links) >= 5
+    missing = [link for link in links if not (ROOT / link).exists()]
+    assert not missing
+
+
+def test_the_two_commands_are_shown_and_exist():
+    readme, makefile = (ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text()
+    for target in ("reproduce", "test"):
+        assert f"make {target}" in readme
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
