@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 import typer
 
@@ -20,17 +23,34 @@ _EXTRAS = {
 
 def explain(reason: BaseException) -> tuple[str, int]:
     """The line and the exit status for what ended a command."""
-    if isinstance(reason, (KeyboardInterrupt, typer.Abort)):
+    if isinstance(reason, (InterruptedCommandError, KeyboardInterrupt, typer.Abort)):
         return "interrupted; what was finished is kept, and the same command goes on from there", 130
     if isinstance(reason, BrokenPipeError):
         return "the program reading the output has gone", 1
     if hasattr(reason, "format_message"):  # a wrong call: an unknown option, a missing argument
         return _line(reason.format_message()), 2
-    return cause(reason), 2 if isinstance(reason, WrongCallError) else 1
+    return cause(reason), 2 if isinstance(reason, WrongCallError) or _of_settings(reason) else 1
 
 
 class WrongCallError(ValueError):
     """What was asked for does not exist: a name, a setting, a choice."""
+
+
+class InterruptedCommandError(Exception):
+    """Ctrl-C, under a name that Typer does not answer by itself and without a word."""
+
+
+def interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with Ctrl-C as a failure like others, to be told in one line."""
+
+    @wraps(command)
+    def call(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            raise InterruptedCommandError from None
+
+    return call
 
 
 def cause(reason: BaseException) -> str:
@@ -40,8 +60,8 @@ def cause(reason: BaseException) -> str:
         extra = _EXTRAS.get(module)
         if extra:
             return f"this needs {module}, which is not installed: pip install 'linnet[{extra}]'"
-    if hasattr(reason, "errors") and hasattr(reason, "error_count"):  # pydantic's refusal of a setting
-        first = reason.errors()[0]
+    if _of_settings(reason):
+        first = reason.errors()[0]  # type: ignore[attr-defined]
         where = ".".join(map(str, first["loc"])) or "settings"
         return _line(f"`{where}`: {first['msg']}: got {first.get('input')!r}")
     if isinstance(reason, OSError) and reason.strerror:
@@ -56,6 +76,11 @@ def cause(reason: BaseException) -> str:
 def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:
     """A setting that the figure does not have, with the near ones."""
     return WrongCallError(f"{figure} has no setting {field!r}{nearest(field, known)} It has {', '.join(known)}.")
+
+
+def _of_settings(reason: BaseException) -> bool:
+    """Whether this is pydantic's refusal of a setting."""
+    return type(reason).__name__ == "ValidationError" and hasattr(reason, "errors")
 
 
 def _line(text: str) -> str:

@@ -26,11 +26,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("list")(show)
-app.command()(run)
-app.command()(reproduce)
-app.command()(verify)
-app.command()(sweep)
+app.command("list")(failures.interruptible(show))
+app.command()(failures.interruptible(run))
+app.command()(failures.interruptible(reproduce))
+app.command()(failures.interruptible(verify))
+app.command()(failures.interruptible(sweep))
 app.command(hidden=True)(docs)
 
 

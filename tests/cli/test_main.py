@@ -1,0 +1,77 @@
+"""The command itself: help, version, list, and that looking costs nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from linnet import __version__
+from linnet.cli import failures
+
+
+def test_list_shows_figures_and_claims(linnet: Any) -> None:
+    said = linnet("list")
+    assert said.status == 0
+    assert "Figures (3, 6 panels)" in said.out and "watanabe-fig1 [a b]" in said.out and "tu-other" in said.out
+    assert "tu-other" not in linnet("list", "figures").out and "fig1" not in linnet("list", "claims").out
+
+
+def test_list_of_something_else_is_refused(refused: Any) -> None:
+    assert "figures or claims" in refused("list", "papers", status=2)
+
+
+def test_version_and_help(linnet: Any) -> None:
+    assert linnet("--version") == (0, f"linnet {__version__}\n", "")
+    for arguments in ([], ["--help"]):
+        said = linnet(*arguments)
+        assert said.status == 0
+        assert all(command in said.out for command in ("list", "run", "reproduce", "verify", "sweep"))
+        assert "docs" not in said.out
+
+
+def test_an_unknown_command_suggests_the_near_one(refused: Any) -> None:
+    assert "'run'" in refused("rum", status=2)
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["--version"], ["run", "no-such-figure"]])
+def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom linnet.cli.main import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'jax', 'matplotlib', 'xarray', 'scipy', 'zarr', 'dask', 'diffrax', 'sklearn'} & set(sys.modules)\n"
+        "sys.exit(' '.join(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("reason", "line"),
+    [
+        (
+            ModuleNotFoundError("no", name="zarr.core"),
+            "this needs zarr, which is not installed: pip install 'linnet[sweeps]'",
+        ),
+        (ModuleNotFoundError("No module named 'own'", name="own"), "ModuleNotFoundError: No module named 'own'"),
+        (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),
+        (OSError(28, "No space left on device"), "cannot use: No space left on device"),
+        (ValueError("`width` must be\n    at least 1"), "`width` must be at least 1"),
+        (KeyError("a"), "KeyError: 'a'"),
+    ],
+)
+def test_every_failure_is_one_line(reason: Exception, line: str) -> None:
+    assert failures.cause(reason).startswith(line)
+    assert "\n" not in failures.cause(reason)
+
+
+def test_an_unforeseen_failure_shows_no_traceback(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from linnet.experiments import registry
+
+    def fail() -> Any:
+        raise LookupError("something\nodd")
+
+    monkeypatch.setattr(registry, "figures", fail)
+    assert "LookupError: something odd" in refused("list", status=1)

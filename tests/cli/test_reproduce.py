@@ -1,0 +1,65 @@
+"""`linnet reproduce`: all figures and the page, past failures and through interruptions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DRIVER = """
+import sys
+sys.path.insert(0, {tests!r})
+import toys
+from linnet.claims import registry as claims
+from linnet.cli.main import main
+from linnet.experiments import registry as figures
+slow = toys.toy_figure("tu-fig9", "tu", wait=600.0)
+figures.figures = lambda: {{**toys.FIGURES, slow.name: slow}}
+claims.claims = lambda: toys.CLAIMS
+main()
+"""
+
+
+def test_every_figure_and_one_page(linnet: Any, tmp_path: Path) -> None:
+    said = linnet("reproduce", "--quick", "--out", tmp_path)
+    assert said.status == 0 and said.err == ""
+    assert said.out.splitlines()[-1] == f"The report is at {tmp_path / 'index.html'}"
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert all(f'id="{name}"' in page for name in ("watanabe-fig1", "watanabe-fig2", "tu-fig1"))
+    assert linnet("reproduce", "--quick", "--out", tmp_path).out.count("finished before") == 3
+    assert linnet("reproduce", "--quick", "--fresh", "--out", tmp_path).out.count("finished before") == 0
+
+
+def test_it_goes_on_past_a_failure_and_names_it(
+    linnet: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(toys.FIGURES, "watanabe-fig1", toys.toy_figure("watanabe-fig1", breaks=True))
+    said = linnet("reproduce", "--quick", "--out", tmp_path)
+    assert said.status == 1
+    assert said.err == "linnet: watanabe-fig1 was not made (the toy was asked to break)\n"
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "the toy was asked to break" in page and page.count("data:image/png") == 2
+
+
+def test_ctrl_c_ends_in_one_line_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    code = DRIVER.format(tests=str(Path(__file__).parents[1]))
+    command = [sys.executable, "-c", code, "reproduce", "--quick", "--out", str(tmp_path)]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    until = time.monotonic() + 120
+    while not (tmp_path / "tu-fig9-quick").exists() and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.splitlines() == [
+        "linnet: interrupted; what was finished is kept, and the same command goes on from there"
+    ]
+    assert len(list(tmp_path.glob("*/result.json"))) == 3 and out.count("[") >= 3
