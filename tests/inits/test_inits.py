@@ -82,6 +82,10 @@ def test_signed_has_the_paper_scaling():
         (lambda: ln.inits.gaussian("a", width=3, first_std=1, second_std=1, **SHAPE), "`key` must be an integer seed"),
         (lambda: ln.inits.gaussian(0, width=2.5, first_std=1, second_std=1, **SHAPE), "`width` must be a whole number"),
         (lambda: ln.inits.gaussian(0, width=2, first_std=np.nan, second_std=1, **SHAPE), "`first_std` must be finite"),
+        (
+            lambda: ln.inits.gaussian(0, width=10**12, first_std=1, second_std=1, **SHAPE),
+            "reduced_gaussian` has the same law",
+        ),
         (lambda: ln.inits.orthogonal(0, width=3, scale=1.0, **SHAPE), "`width` must be at least the input dimension"),
         (lambda: ln.inits.orthogonal(0, width=9, scale=-1.0, **SHAPE), "`scale` must not be negative"),
         (lambda: ln.inits.balanced(np.eye(3), 0.1, width=4), "`width` must be at most 3"),

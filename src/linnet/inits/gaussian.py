@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from linnet.arguments import count, non_negative
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.randomness import Key, generator
 
 
@@ -15,6 +18,11 @@ def gaussian(
     """Independent centred Gaussian weights of standard deviation `first_std` and `second_std`."""
     d, k, h, lead = _shape(in_dim, out_dim, width, batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
+    check_fits(
+        16 * math.prod(lead) * h * (d + k),
+        f"Gaussian weights of width {h}",
+        "`inits.reduced_gaussian` has the same law at any width.",
+    )
     random = generator(key)
     first = random.standard_normal((*lead, h, d))
     second = random.standard_normal((*lead, k, h))

@@ -62,8 +62,8 @@ def balanced(product: Any, imbalance: float = 0.0, *, width: int | None = None) 
 def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: float) -> Weights:
     r"""The start of Huang et al.: Gaussian first layer, second layer $\pm v_0$, in the paper's own scaling.
 
-    The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$ with equal chances;
-    here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is $v_0$.
+    The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$
+    with equal chances; here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is $v_0$.
     """
     d, m = count("in_dim", in_dim), count("width", width)
     first_std, magnitude = non_negative("first_std", first_std), non_negative("magnitude", magnitude)

@@ -11,11 +11,11 @@ import numpy as np
 
 from linnet.arguments import count, positive, times_array
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers.descent import prepare, start
 from linnet.trainers.objective import batch_axes, testing_objective, training_objective
-from linnet.trajectories.memory import check_fits
 from linnet.trajectories.status import Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 

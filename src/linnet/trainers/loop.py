@@ -16,11 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from linnet.memory import check_fits
 from linnet.progress import bar
 from linnet.reductions.reduction import Reduction
 from linnet.trainers.objective import batch_axes
 from linnet.trainers.stopping import Rule
-from linnet.trajectories.memory import check_fits
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import Status
 from linnet.trajectories.trajectory import Trajectory

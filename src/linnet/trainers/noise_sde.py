@@ -15,12 +15,12 @@ import numpy as np
 
 from linnet.arguments import count, non_negative, positive, real_array, times_array
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, jax_key
 from linnet.reductions.reduction import reduce
 from linnet.trainers.objective import Cost, training_objective
-from linnet.trajectories.memory import check_fits
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
 

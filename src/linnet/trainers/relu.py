@@ -11,10 +11,10 @@ import numpy as np
 
 from linnet.arguments import count, positive
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match
-from linnet.trajectories.memory import check_fits
 from linnet.trajectories.saving import policy
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linnet.arguments import count
-from linnet.trajectories.memory import check_fits
+from linnet.memory import check_fits
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.reductions.reduction import Reduction
-from linnet.trajectories.memory import check_fits
 from linnet.trajectories.status import Status
 
 if TYPE_CHECKING:
