@@ -1,0 +1,62 @@
+"""The shared ground: precision, random keys, memory, and bars that stay silent."""
+
+import io
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from linnet import memory, precision, progress, randomness
+
+
+def test_inside_the_block_numbers_are_what_was_asked_and_outside_nothing_changed():
+    before = jnp.ones(1).dtype
+    with precision.computing() as dtype:
+        assert dtype == np.float64 and jnp.ones(1).dtype == np.float64
+    with precision.computing("float32") as dtype:
+        assert dtype == np.float32
+    assert jnp.ones(1).dtype == before
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int32", "nonsense", object()])
+def test_other_numbers_are_refused(dtype):
+    with pytest.raises(ValueError, match="`dtype` must be 'float64' or 'float32'"):
+        precision.resolve(dtype)
+
+
+def test_a_missing_device_is_named_with_those_that_are_there():
+    with pytest.raises(ValueError, match=r"JAX finds here \(.*cpu.*\): got 'quantum'"):
+        precision.find_device("quantum")
+
+
+def test_streams_of_one_key_are_reproducible_and_independent():
+    draw = [randomness.generator(3, *path).standard_normal(2000) for path in [(), (0,), (1,), ()]]
+    assert np.array_equal(draw[0], draw[3])
+    for a, b in [(0, 1), (1, 2), (0, 2)]:
+        assert abs(np.corrcoef(draw[a], draw[b])[0, 1]) < 4 / np.sqrt(2000)
+    assert not np.array_equal(randomness.generator(4).standard_normal(5), draw[0][:5])
+
+
+def test_integer_seeds_and_jax_keys_are_keys_and_nothing_else_is():
+    assert randomness.words(np.int64(7)) == [7]
+    assert randomness.words(jax.random.key(7)) == randomness.words(jax.random.PRNGKey(7))
+    assert jax.random.key_data(randomness.jax_key(7)).shape == (2,)
+    for wrong in (None, True, 1.5, "seed", np.ones(2)):
+        with pytest.raises(ValueError, match="`key` must be an integer seed or a JAX key"):
+            randomness.words(wrong)
+
+
+def test_what_does_not_fit_is_refused_with_both_sizes(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 4 * memory.GIBIBYTE)
+    memory.check_fits(memory.GIBIBYTE, "this", "Less.")
+    with pytest.raises(ValueError, match=r"this would take 3.0 GiB, more than half of the 4.0 GiB free. Less."):
+        memory.check_fits(3 * memory.GIBIBYTE, "this", "Less.")
+
+
+def test_bars_are_silent_where_there_is_no_terminal(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr("sys.stderr", stream)
+    with progress.bar("work", 10) as advance:
+        advance(10)
+    assert stream.getvalue() == ""
