@@ -109,3 +109,32 @@ CLAIMS = {
     )
 }
 BROKEN = toy_claim("tu-broken", Verdict.HOLDS, measure_broken)
+
+
+CALLS: list[float] = []  # the rates that `cells` was asked for, in order
+
+
+def cells(points: dict[str, Any], seeds: Any, stops_at: float) -> dict[str, Any]:
+    """A grid's cell function; it is interrupted at the rate `stops_at`, once."""
+    import numpy as np
+
+    rates = np.asarray(points["rate"])
+    if stops_at in rates and -1.0 not in CALLS:
+        CALLS.append(-1.0)
+        raise KeyboardInterrupt
+    CALLS.extend(rates.tolist())
+    return {"end": np.exp(-rates)}
+
+
+def compute_grid(settings: Decay, panels: tuple[str, ...]) -> Any:
+    import linnet as ln
+
+    sweep = ln.sweeps.Sweep(
+        name="toy-grid",
+        function="toys:cells",
+        axes={"rate": [1.0, 2.0, 3.0, 4.0]},
+        fixed={"stops_at": 3.0},
+        block=1,
+    )
+    data = ln.sweeps.run(sweep)[["end"]]
+    return compute(settings, panels).merge(data, combine_attrs="override")

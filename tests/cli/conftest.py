@@ -30,7 +30,7 @@ def linnet(
     monkeypatch.setattr(claims, "claims", lambda: dict(toys.CLAIMS))
 
     def call(*arguments: object) -> Said:
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit, match=r"^\d+$") as ended:
             main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         status = ended.value.code

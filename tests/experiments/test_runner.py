@@ -107,6 +107,19 @@ def test_a_run_that_breaks_leaves_the_finished_one(
     assert result.load(Job.of(figure, quick=True), tmp_path) == replace(done, reused=True)
 
 
+def test_an_interrupted_grid_goes_on_where_it_was(toys: ModuleType, tmp_path: Path) -> None:
+    pytest.importorskip("zarr", reason="grids are kept only where Zarr is installed")
+    toys.CALLS.clear()
+    grid = Job.of(replace(toys.FIGURES["tu-fig1"], compute=toys.compute_grid), quick=True)
+    with pytest.raises(KeyboardInterrupt, match="^$"):
+        runner.run(grid, tmp_path)
+    assert toys.CALLS == [1.0, 2.0, -1.0]
+    done = runner.run(grid, tmp_path)
+    assert toys.CALLS == [1.0, 2.0, -1.0, 3.0, 4.0]
+    np.testing.assert_allclose(datafile.read(done.folder / "data.nc").end, np.exp([-1.0, -2.0, -3.0, -4.0]))
+    assert list(done.folder.glob("work-*")) == []
+
+
 def test_a_picture_that_fails_is_not_finished_work(toys: ModuleType, tmp_path: Path) -> None:
     def refuse(data: xr.Dataset) -> Any:
         raise ValueError("cannot draw")
