@@ -37,7 +37,8 @@ DIVERGING = "RdBu_r"  # maps of a signed quantity
 
 THEORY: dict[str, Any] = {"linestyle": (0, (4, 1.6)), "linewidth": 1.4, "zorder": 3}  # over solid training
 CURVE: dict[str, Any] = {"linestyle": "-", "linewidth": 1.3, "zorder": 2}  # theory under marks of training
-TRAINING: dict[str, Any] = {"linestyle": "-", "linewidth": 2.2, "alpha": 0.45, "zorder": 2}
+TRAINING: dict[str, Any] = {"linestyle": "-", "linewidth": 2.2, "alpha": 0.45, "zorder": 2}  # under dashed theory
+ALONE: dict[str, Any] = {"linestyle": "-", "linewidth": 1.7, "alpha": 0.95, "zorder": 2}  # training without theory
 MARKS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3.6, "markeredgewidth": 0.9, "zorder": 3}
 GUIDELINE: dict[str, Any] = {"linestyle": (0, (1, 1.5)), "linewidth": 1.0, "color": GUIDE, "zorder": 1}
 
