@@ -224,6 +224,20 @@ def test_kernel_is_the_network_s_when_aligned():
     assert stages.kernel([1.0, 2.0]).shape == (2, 4, 4)
 
 
+def test_network_kernel_is_the_network_s_on_average():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.5, 0.3, width=4000)
+    W, v = start(0.5, 0.3, 7, width=4000)
+    rho = np.linspace(-4, 6, 4000)
+    feature = X.T @ y
+    moved = W + np.outer(rho, feature) / stages.gamma
+    kernel = ((v @ v) * X @ X.T + X @ moved.T @ moved @ X.T) / 4000
+    got = stages.network_kernel(rho, v, W @ feature)[0]
+    assert np.abs(got - kernel).max() < 0.03 * np.abs(kernel).max()  # the start across the feature has 1/sqrt(m) noise
+    unmoved = stages.network_kernel(np.zeros(4000), v, W @ feature)[0]  # the control
+    assert np.abs(unmoved - kernel).max() > 0.1 * np.abs(kernel).max()
+
+
 def test_wrong_arguments_are_refused():
     X, y = orthogonal_data()
     with pytest.raises(ValueError, match="`y` must have one value per row of `X`, 4"):

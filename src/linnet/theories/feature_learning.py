@@ -237,6 +237,23 @@ class Stages:
         """
         return np.asarray(square, dtype=float)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
 
+    def network_kernel(self, alignments: Any, magnitudes: Any, overlaps: Any) -> np.ndarray:
+        r"""The canonical NTK (time, sample, sample) of a network with these alignments and magnitudes (time, neuron).
+
+        $$ \Theta = \overline{v^2}\,K + \overline{(\rho + c)^2}\,\tfrac{1}{\gamma^2} K y y^T K
+           + \sigma_0^2\,(K - \tfrac1\gamma K y y^T K), \qquad K = X X^T, $$
+
+        means over neurons: each $w_r$ is its alignment along the feature plus a Gaussian start across it.
+
+        **Valid when** `plane` is, and for wide networks: the last term is the mean over starts.
+        """
+        rho, v = np.atleast_2d(alignments), np.atleast_2d(magnitudes)
+        c = _neurons("overlaps", overlaps)
+        along = target_aligned_kernel(self.gram, self.outputs) - self.gram  # K y y^T K / gamma
+        squares = [(v**2).mean(axis=-1), ((rho + c) ** 2).mean(axis=-1) / self.gamma]
+        weight, feature = (square[:, None, None] for square in squares)
+        return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
+
     def _median_time(self, level: float) -> float:
         from scipy.optimize import brentq
         from scipy.stats import foldnorm
