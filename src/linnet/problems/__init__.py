@@ -1,6 +1,8 @@
 """What is to be learned: moments of data, costs, generators, real data sets."""
 
+from linnet.problems.costs import logistic, matrix_completion
 from linnet.problems.images import load
+from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes, power_law, spectrum
 from linnet.problems.spiked import spiked_covariance
@@ -10,7 +12,10 @@ __all__ = [
     "Problem",
     "gaussian_teacher",
     "load",
+    "logistic",
+    "low_rank_plus_noise",
     "many_spikes",
+    "matrix_completion",
     "power_law",
     "spectrum",
     "spiked_covariance",

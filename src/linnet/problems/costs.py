@@ -1,0 +1,69 @@
+"""Two costs beyond the square loss, as worked examples of `Problem.from_cost`: matrix completion and logistic regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import real_array
+from linnet.problems.problem import Problem
+
+
+def matrix_completion(values: Any, mask: Any, *, truth: Any = None) -> Problem:
+    r"""Fit the observed entries of a matrix only: $C(A) = \tfrac12 \sum_{ij} m_{ij} (A_{ij} - y_{ij})^2$.
+
+    **Arguments:** `values` (k, d) are the observations (entries outside the mask are ignored), `mask` (k, d) is 1 or
+    True where an entry was observed. With a `truth` the test loss is $\tfrac12 |A - A^*|_F^2$ over all entries.
+    """
+    seen = np.asarray(mask)
+    if seen.ndim != 2 or not np.isin(seen, (0, 1)).all():
+        raise ValueError(f"`mask` must be a matrix of zeros and ones: got shape {seen.shape} of {seen.dtype}.")
+    if not seen.any():
+        raise ValueError("`mask` must have at least one observed entry: all are zero.")
+    if np.shape(values) != seen.shape:
+        raise ValueError(f"`values` and `mask` must have one shape: got {np.shape(values)} and {seen.shape}.")
+    observed = real_array("values", np.where(seen, np.asarray(values, dtype=np.float64), 0.0))
+    weights = seen.astype(np.float64)
+
+    def cost(product: Any) -> Any:
+        # constants follow the precision of the product, so that a float32 run stays one
+        return 0.5 * (weights.astype(product.dtype) * (product - observed.astype(product.dtype)) ** 2).sum()
+
+    return Problem.from_cost(cost, in_dim=seen.shape[1], out_dim=seen.shape[0], truth=truth)
+
+
+def logistic(inputs: Any, labels: Any, *, truth: Any = None) -> Problem:
+    r"""Mean logistic loss of a linear classifier, multinomial for more than two classes.
+
+    Two classes, labels -1 and 1: $C(A) = \frac1n \sum_i \log(1 + e^{-y_i A x_i})$ with one output. Labels 0 .. k-1
+    with $k > 2$: $C(A) = \frac1n \sum_i \big(\log \sum_c e^{A_c x_i} - A_{y_i} x_i\big)$ with k outputs.
+    """
+    points = real_array("inputs", inputs, ndim=2)
+    classes = np.asarray(labels)
+    if classes.shape != (points.shape[0],):
+        raise ValueError(
+            f"`labels` must be one per row of `inputs`: got shape {classes.shape} for {points.shape[0]} rows."
+        )
+    kinds = np.unique(classes)
+    if set(kinds.tolist()) <= {-1, 1}:
+        signed = (points * classes[:, None]).astype(np.float64)
+
+        def cost(product: Any) -> Any:
+            import jax.numpy as jnp
+
+            return jnp.logaddexp(0, -(signed.astype(product.dtype) @ product[0])).mean()
+
+        return Problem.from_cost(cost, in_dim=points.shape[1], out_dim=1, truth=truth)
+    total = int(kinds.max()) + 1
+    if kinds.min() < 0 or not np.equal(np.mod(classes, 1), 0).all() or total < 3:
+        raise ValueError(f"`labels` must be -1 and 1, or whole numbers 0 .. k-1 with k > 2: got {kinds[:8]}.")
+    chosen = np.eye(total)[classes.astype(int)]
+
+    def multinomial(product: Any) -> Any:
+        from jax.scipy.special import logsumexp
+
+        scores = points.astype(product.dtype) @ product.T
+        return (logsumexp(scores, axis=1) - (scores * chosen.astype(product.dtype)).sum(axis=1)).mean()
+
+    return Problem.from_cost(multinomial, in_dim=points.shape[1], out_dim=total, truth=truth)

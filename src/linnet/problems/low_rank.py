@@ -1,0 +1,36 @@
+"""A low-rank matrix seen through noise: the task of the phase diagram."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.arguments import count, non_negative, real_array
+from linnet.problems.problem import Problem
+from linnet.randomness import Key, generator
+
+
+def low_rank_plus_noise(dim: int, *, rank: int, noise: float = 1.0, key: Key, spectrum: object = None) -> Problem:
+    r"""Fit $Y = A^* + E$; the test loss measures $A^*$, which is `.truth`.
+
+    $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0, \mathrm{noise}^2) $$
+
+    **Arguments:** `dim` is $d$ (output and input), `rank` is $K$. With a `spectrum` $(a_1, \dots, a_K)$ the truth has
+    the singular values $a_i d$ exactly, with random singular vectors. The paper's errors are $2/d^2$ times the losses
+    of the problem.
+
+    **Reference:** Tu et al. 2024, section G.
+    """
+    side, size = count("dim", dim), count("rank", rank)
+    if size > side:
+        raise ValueError(f"`rank` must not exceed `dim`: got rank {size} for dim {side}.")
+    scale = non_negative("noise", noise)
+    draw = generator(key, 0)
+    left, right = draw.standard_normal((side, size)), draw.standard_normal((side, size))
+    if spectrum is None:
+        truth = left @ right.T / np.sqrt(size)
+    else:
+        values = real_array("spectrum", spectrum, ndim=1)
+        if values.size != size or (values <= 0).any():
+            raise ValueError(f"`spectrum` must be {size} positive numbers, one per rank: got {spectrum!r}.")
+        truth = (np.linalg.qr(left)[0] * (values * side)) @ np.linalg.qr(right)[0].T
+    return Problem.matrix(truth + scale * generator(key, 1).standard_normal((side, side)), truth=truth)
