@@ -1,5 +1,6 @@
 """What is read off a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
 
+from linnet.observables.commutator import commutator
 from linnet.observables.features import feature_history
 from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
 from linnet.observables.layers import imbalance, imbalance_drift, mode_alignment
@@ -7,6 +8,7 @@ from linnet.observables.losses import loss, test_loss
 from linnet.observables.spectra import effective_rank, regimes, singular_values, singular_vectors, stable_rank
 
 __all__ = [
+    "commutator",
     "effective_rank",
     "feature_history",
     "imbalance",

@@ -1,0 +1,29 @@
+"""How far the rows of the input weights are from the output weights: the commutator of paper 2's noise process."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.inits.weights import Weights
+
+
+def commutator(weights: Weights, *, normalized: bool = False) -> np.ndarray:
+    r"""Size of $[z_i, a] = z_i a^\top - a z_i^\top$ for each input i: the area spanned by $z_i$, the weights from
+    input i to the hidden
+    units, and $a$, the weights to the output. Shape (..., input).
+
+    It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
+    and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.
+    """
+    if weights.out_dim != 1:
+        raise ValueError(f"`weights` must have one output for the commutator: got {weights.out_dim}.")
+    rows = np.swapaxes(weights.first, -1, -2)  # (..., input, hidden)
+    a = weights.second
+    lengths, length = np.linalg.norm(rows, axis=-1), np.linalg.norm(a, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        along = np.sum(rows * a, axis=-1) / lengths**2
+        # the part of a across z_i, not sqrt(|z|^2 |a|^2 - (z.a)^2): that would lose half the digits of an aligned pair
+        across = np.linalg.norm(a - along[..., None] * rows, axis=-1)
+        if normalized:
+            return across / length
+        return np.where(lengths > 0, lengths * across, 0.0)

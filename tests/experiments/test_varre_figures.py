@@ -1,0 +1,71 @@
+"""Every figure of Varre et al., tiny: computed, drawn and checked from its dataset alone."""
+
+import numpy as np
+import pytest
+
+from linnet.experiments import varre_fig1, varre_fig2, varre_fig3, varre_fig4, varre_fig5
+from linnet.experiments.registry import Check
+from linnet.experiments.varre_fig5 import first_plateau
+from linnet.experiments.varre_regression import first_values, problems, stacked
+from linnet.experiments.varre_teacher import ranks
+
+TINY = {
+    varre_fig1: {"seeds": 1, "times": 6, "end_time": 150.0, "noise_steps": 4000, "noise_saves": 8, "noise_seeds": 2},
+    varre_fig2: {"seeds": 2, "small_steps": 4000, "large_steps": 1000, "saves": 12},
+    varre_fig3: {"paths": 4000, "step": 0.05, "saves": 12, "end_time": 6.0},
+    varre_fig4: {"seeds": 1, "times": 6, "end_time": 150.0},
+    varre_fig5: {"seeds": 2, "small_steps": 4000, "saves": 60},
+}
+
+
+@pytest.mark.parametrize("module", TINY, ids=lambda module: module.FIGURE.name)
+def test_computed_drawn_and_checked(module, tmp_path):
+    figure = module.FIGURE
+    ds = figure.compute(figure.configure(**TINY[module]), figure.panels)
+    stored = tmp_path / "figure.nc"
+    ds.to_netcdf(stored, engine="scipy")
+    import xarray as xr
+
+    with xr.open_dataset(stored, engine="scipy") as back:
+        back.load()
+    picture = figure.plot(back)
+    picture.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    checks = figure.check(back)
+    assert checks and all(isinstance(check, Check) and check.text for check in checks)
+    assert all(check.passed in (None, True) for check in checks), [c.text for c in checks if c.passed is False]
+
+
+def test_panels_on_their_own():
+    figure = varre_fig3.FIGURE
+    ds = figure.compute(figure.configure(**TINY[varre_fig3]), ("b",))
+    assert len(figure.plot(ds).axes) == 1
+
+
+def test_a_check_can_fail():
+    figure = varre_fig4.FIGURE
+    ds = figure.compute(figure.configure(**{**TINY[varre_fig4], "end_time": 2.0}), ())
+    assert any(check.passed is False for check in figure.check(ds))  # it has not interpolated yet
+
+
+def test_first_values_are_those_of_the_lifted_network():
+    import linnet as ln
+
+    problem = problems(range(2), samples=3, inputs=5, outputs=2)
+    starts = [ln.inits.gaussian(s, in_dim=5, out_dim=2, width=11, first_std=0.3, second_std=0.2) for s in range(2)]
+    run = ln.gradient_flow(problem, stacked(starts), times=[0.0, 1.0])
+    lifted = np.linalg.svd(run.weights.first, compute_uv=False)
+    np.testing.assert_allclose(first_values(run), lifted, atol=1e-12)
+
+
+def test_ranks_and_plateaus():
+    assert ranks(np.array([[1.0, 0.5, 0.05], [1.0, 0.09, 0.01]])).tolist() == [2, 1]
+    times = np.concatenate([[0.0], np.geomspace(1e-2, 1e3, 300)])
+
+    def fall(at):
+        return 1 / (1 + (times / at) ** 6)
+
+    two = fall(1.0) + 1e-2 * fall(100.0) + 1e-8
+    at = first_plateau(times, two)
+    assert 3 < times[at] < 60
+    assert first_plateau(times, fall(1.0)) == -1
