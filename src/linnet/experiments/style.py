@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 COLUMN = 3.4  # inches: one column of a two-column page
 
-# Okabe and Ito's palette, its yellow darkened to be seen on white.
+# Okabe and Ito's palette, its yellow replaced by a wine red that is seen on white.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-SKY, AMBER, OLIVE, GREY, BLACK = "#56B4E9", "#E69F00", "#8A7A00", "#6E6E6E", "#1A1A1A"
-colours = [BLUE, ORANGE, GREEN, PINK, AMBER, SKY, OLIVE, BLACK]
+SKY, AMBER, WINE, GREY, BLACK = "#56B4E9", "#E69F00", "#882255", "#6E6E6E", "#1A1A1A"
+colours = [BLUE, ORANGE, GREEN, PINK, AMBER, SKY, WINE, BLACK]
 
 # The same thing has the same colour in every figure.
 FIRST_LAYER, SECOND_LAYER, PRODUCT = BLUE, ORANGE, GREEN
 LOSS, TEST_LOSS = BLACK, PINK
 SIGNAL, NOISE = BLUE, AMBER  # the spike or the signal's modes, and what is orthogonal to it
 LAZY, ACTIVE = AMBER, BLUE
-KERNEL, ALIGNMENT = SKY, OLIVE
+KERNEL, ALIGNMENT = SKY, WINE
 GUIDE = GREY  # thresholds, predicted moments, reference slopes
 
 SEQUENCE = "viridis"  # maps of one quantity, and families of curves in an order
