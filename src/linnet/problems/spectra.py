@@ -1,0 +1,110 @@
+"""Regression problems with a given spectrum of the inputs and given overlaps of the target with its directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import count, non_negative, positive, real_array
+from linnet.problems.problem import Problem
+from linnet.randomness import generator
+
+
+def spectrum(
+    eigenvalues: Any, overlaps: Any, *, samples: int | None = None, key: Any = None, noise: float = 0.0
+) -> Problem:
+    r"""Gaussian inputs of covariance $\mathrm{diag}(l_1, \dots, l_d)$ and labels $y = \beta^T x$ with $(\beta\cdot
+    u_i)^2$ given.
+
+    The axes of the inputs are the covariance's eigenvectors, in the order given: a Gaussian start looks the same from
+    everywhere, so nothing is lost.
+
+    **Arguments:** `eigenvalues` $l_i \ge 0$ and `overlaps` $(\beta\cdot u_i)^2$, both (d,). Without `samples` the
+    problem has the population's moments; with n `samples` (and a `key`) it has the data, `truth` is $\beta$ and the
+    test covariance is the population's. `noise` is the standard deviation of noise on the labels.
+    """
+    values = real_array("eigenvalues", eigenvalues, ndim=1)
+    squares = real_array("overlaps", overlaps, ndim=1)
+    if squares.shape != values.shape:
+        raise ValueError(
+            f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got {squares.size}."
+        )
+    if (values < 0).any():
+        raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")
+    if (squares < 0).any():
+        raise ValueError(f"`overlaps` are squared projections and must not be negative: got {squares.min():.6g}.")
+    noise = non_negative("noise", noise)
+    target = np.sqrt(squares)
+    cov = np.diag(values)
+    if samples is None:
+        power = float(values @ squares) + noise**2
+        return Problem.from_moments(cov, values * target, output_power=power, truth=target)
+    n = count("samples", samples)
+    if key is None:
+        raise ValueError("`key` must be given with `samples`: an integer seed or a JAX key.")
+    random = generator(key)
+    inputs = random.standard_normal((n, values.size)) * np.sqrt(values)
+    labels = inputs @ target
+    if noise:
+        labels = labels + noise * random.standard_normal(n)
+    return Problem.from_data(inputs, labels, truth=target, test_cov=cov)
+
+
+def many_spikes(
+    dim: int,
+    *,
+    spikes: Any,
+    alignments: Any,
+    variance: float = 1.0,
+    samples: int | None = None,
+    key: Any = None,
+    noise: float = 0.0,
+) -> Problem:
+    r"""Several spikes: $\Sigma = \sigma^2(I + \sum_j \rho_j \mu_j\mu_j^T)$ with orthonormal $\mu_j$ and $|\beta| =
+    1$, $\mu_j\cdot\beta = A_j$.
+
+    **Arguments:** `spikes` $\rho_j > -1$, `alignments` $A_j$ with $\sum_j A_j^2 \le 1$. $\mu_j$ is axis j of the
+    inputs, the rest of the target lies along the axis after the last spike. The others are those of `spectrum`.
+    """
+    rho, A = real_array("spikes", spikes, ndim=1), real_array("alignments", alignments, ndim=1)
+    variance, dim = positive("variance", variance), count("dim", dim)
+    if A.shape != rho.shape:
+        raise ValueError(f"`alignments` must match `spikes`, one for each: got {A.size} for {rho.size}.")
+    if (rho <= -1).any():
+        raise ValueError(f"`spikes` must exceed -1, or the covariance is not positive definite: got {rho.min():.6g}.")
+    if (A < 0).any() or (A > 1).any():
+        raise ValueError(f"`alignments` must lie in [0, 1]: got {A.tolist()}.")
+    rest = 1.0 - float(A @ A)
+    if rest < -1e-12:
+        raise ValueError(
+            f"`alignments` must have squares that sum to at most 1, as |target| = 1: they sum to {1 - rest:.6g}."
+        )
+    if dim < rho.size + (rest > 1e-12):
+        raise ValueError(f"`dim` must leave room for {rho.size} spikes and the rest of the target: got {dim}.")
+    values, squares = np.full(dim, variance), np.zeros(dim)
+    values[: rho.size] *= 1 + rho
+    squares[: rho.size] = A**2
+    if rest > 1e-12:
+        squares[rho.size] = rest
+    return spectrum(values, squares, samples=samples, key=key, noise=noise)
+
+
+def power_law(
+    dim: int,
+    *,
+    decay: float,
+    target_decay: float,
+    samples: int | None = None,
+    key: Any = None,
+    noise: float = 0.0,
+) -> Problem:
+    r"""Power laws: $l_i = i^{-\alpha}$ and $(\beta\cdot u_i)^2 \propto i^{-b}$ with $|\beta| = 1$.
+
+    **Arguments:** `decay` is $\alpha \ge 0$ and `target_decay` is $b \ge 0$. The others are those of `spectrum`.
+    """
+    ranks = np.arange(1, count("dim", dim) + 1, dtype=float)
+    squares = ranks ** -non_negative("target_decay", target_decay)
+    return spectrum(
+        ranks ** -non_negative("decay", decay), squares / squares.sum(), samples=samples, key=key, noise=noise
+    )  # fmt: skip

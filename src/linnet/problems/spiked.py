@@ -1,0 +1,46 @@
+"""Inputs with one strong direction, the spike, and a linear target at an angle to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linnet.arguments import count
+from linnet.problems.problem import Problem
+from linnet.problems.spectra import many_spikes
+
+
+def spiked_covariance(
+    dim: int,
+    *,
+    spike: float,
+    alignment: float,
+    variance: float = 1.0,
+    samples: int | None = None,
+    key: Any = None,
+) -> Problem:
+    r"""Gaussian inputs with one spike and noiseless labels of a unit target.
+
+    $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \qquad \mu^T\beta = A $$
+
+    $\mu$ is the first axis of the inputs and $\beta = A\mu + \sqrt{1 - A^2}\,\mu_\perp$ with $\mu_\perp$ the second:
+    a Gaussian start looks the same from everywhere.
+
+    **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$. Without `samples`
+    the problem has the population's moments. With n `samples` and a `key` it has drawn data, `truth` is $\beta$ and
+    the test covariance is the population's.
+
+    **Reference:** Watanabe et al., (1)-(3).
+    """
+    dim = count("dim", dim, least=2)
+    try:
+        spike, alignment = float(spike), float(alignment)
+    except (TypeError, ValueError):
+        raise ValueError(f"`spike` and `alignment` must be numbers: got {spike!r} and {alignment!r}.") from None
+    if not spike > -1:
+        raise ValueError(f"`spike` must exceed -1, or the covariance is not positive definite: got {spike}.")
+    if not 0 <= alignment <= 1:
+        raise ValueError(
+            f"`alignment` must lie in [0, 1], as the cosine between spike and target: got {alignment}. "
+            "A negative one is the same data with the spike's direction reversed."
+        )
+    return many_spikes(dim, spikes=[spike], alignments=[alignment], variance=variance, samples=samples, key=key)

@@ -1,0 +1,92 @@
+"""Scalar output and a small start, any covariance: the network moves as one vector in input space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.arguments import positive, real_array, times_array
+
+if TYPE_CHECKING:
+    from linnet.inits.weights import Weights
+    from linnet.problems.problem import Problem
+
+
+def aligned_flow(problem: Problem, times: Any, u0: Any) -> Float[np.ndarray, "time input"]:
+    r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
+
+    $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
+
+    **Arguments:** `problem` has one output; `u0` is the start along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$, or a
+    vector w(0).
+
+    **Valid when** the start is small or aligned, for which it is exact; for any covariance. Under one spike it is
+    (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the covariance
+    is a sample's.
+    """
+    cov, cross = _scalar_moments(problem)
+    times = times_array("times", times)
+    start = real_array("u0", u0, ndim=(0, 1))
+    if start.ndim == 0:
+        start = positive("u0", u0) * cross / np.linalg.norm(cross)
+    if start.shape != cross.shape or not start.any():
+        raise ValueError(
+            f"`u0` must be a positive number or a non-zero vector of {cross.size} entries: got shape {start.shape}."
+        )
+    return integrate(cov, cross, times, start)
+
+
+def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
+    r"""How a small start begins to grow: $u(0) = |r_1|$ and $\hat r_1 = r_1/|r_1|$ with $r_1 = (W_1(0) v_1 +
+    W_2(0)^T)/2$.
+
+    $v_1$ is the direction of $\Gamma$. $\hat r_1$ is the hidden direction along which both layers grow, u(0) the
+    start of the reduced dynamics.
+
+    **Reference:** Watanabe et al., (15).
+    """
+    _, cross = _scalar_moments(problem)
+    if weights.first.ndim != 2 or weights.in_dim != cross.size or weights.out_dim != 1:
+        raise ValueError(
+            f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape {weights.first.shape} and "
+            f"`second` of shape {weights.second.shape}."
+        )
+    r1 = 0.5 * (weights.first @ (cross / np.linalg.norm(cross)) + weights.second[0])
+    u0 = float(np.linalg.norm(r1))
+    if u0 == 0:
+        raise ValueError("`weights` must have something to grow from: W1 v1 + W2^T is zero.")
+    return u0, r1 / u0
+
+
+def integrate(
+    cov: np.ndarray, cross: np.ndarray, times: np.ndarray, start: np.ndarray
+) -> Float[np.ndarray, "time input"]:
+    """The aligned flow by an explicit Runge-Kutta method of order 8, with errors of about 1e-11 of the current length."""
+    from scipy.integrate import solve_ivp
+
+    values, vectors = np.linalg.eigh(cov)
+    cross, start = cross @ vectors, start @ vectors
+
+    def slope(_: float, w: np.ndarray) -> np.ndarray:
+        square = w @ w
+        return np.sqrt(square) * cross - square * (values * w)
+
+    if times[-1] == 0:
+        return (start @ vectors.T)[None, :]
+    tolerance = 1e-12 * np.linalg.norm(start)
+    run = solve_ivp(slope, (0.0, times[-1]), start, method="DOP853", t_eval=times, rtol=1e-11, atol=tolerance)
+    if not run.success:
+        raise RuntimeError(f"the aligned flow could not be integrated to time {times[-1]}: {run.message}")
+    return run.y.T @ vectors.T
+
+
+def _scalar_moments(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    if problem.out_dim != 1 or problem.batch is not None:
+        batch = "" if problem.batch is None else f" in a batch of {problem.batch}"
+        raise ValueError(f"`problem` must be a single one with one output: got {problem.out_dim} outputs{batch}.")
+    cross = np.asarray(problem.cross).reshape(-1)
+    if not cross.any():
+        raise ValueError("`problem` must have inputs that correlate with the output: its cross moment is zero.")
+    return np.asarray(problem.cov), cross

@@ -1,0 +1,110 @@
+"""The risk of ridge and ridgeless regression, for any spectrum of the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import non_negative, positive, real_array
+
+
+def risk(
+    eigenvalues: Any,
+    overlaps: Any,
+    samples: float,
+    *,
+    ridge: float = 0.0,
+    noise: float = 0.0,
+    multiplicities: Any = None,
+) -> float:
+    r"""Excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the proportional limit.
+
+    $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
+       \kappa' = \frac{d\kappa}{d\lambda} = \frac{1}{1 - \frac1n\sum_i l_i^2/(\kappa + l_i)^2} $$
+
+    with $\kappa$ of `effective_ridge`. The test error of noisy labels is this plus $s^2$.
+
+    **Arguments:** `eigenvalues` are the different $l_i \ge 0$ of the inputs' covariance, `multiplicities` how often
+    each occurs (once by default; a million equal ones cost nothing), `overlaps` the target's squared projections
+    $(\beta\cdot u_i)^2$, summed over equal eigenvalues, `samples` n, `ridge` the $\lambda$ of $(X^T X + \lambda n
+    I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise` the
+    **variance** $s^2$ of the labels' noise.
+
+    **Valid when** n and the rank r (the number of non-zero eigenvalues) are large; the gap is O(1/r), large near n =
+    r. At n = r without ridge the risk is infinite with noise; without noise the formula is 0 times infinity there,
+    and refused.
+
+    **Reference:** Watanabe et al., (23)-(24), with label noise; Hastie et al. 2022.
+    """
+    values, counts = _spectrum(eigenvalues, multiplicities)
+    weights = real_array("overlaps", overlaps, ndim=(0, 1)).reshape(-1)
+    if weights.shape != values.shape:
+        raise ValueError(
+            f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got {weights.size}."
+        )
+    if (weights < 0).any():
+        raise ValueError(f"`overlaps` are squared projections and must not be negative: got {weights.min():.6g}.")
+    n, ridge, noise = positive("samples", samples), non_negative("ridge", ridge), non_negative("noise", noise)
+    rank = counts[values > 0].sum()
+    if ridge == 0 and n == rank:
+        if noise > 0:
+            return float("inf")
+        raise ValueError(
+            f"the ridgeless risk is undefined at `samples` equal to the rank, {rank:g}: infinite sensitivity times zero bias. "
+            "Give a `ridge`, or another number of samples; both one-sided limits are 0 without noise, infinite with it."
+        )
+    kappa = effective_ridge(values, n, ridge=ridge, multiplicities=counts)
+    if kappa == 0:
+        return float(noise * (rank / n) / (1 - rank / n))  # more samples than directions: no bias
+    # 1 - df2 = ridge/kappa + (df1 - df2), in which nothing cancels near n = rank.
+    sensitivity = 1 / (ridge / kappa + (counts * values * kappa / (kappa + values) ** 2).sum() / n)
+    bias = sensitivity * (values * weights * (kappa / (kappa + values)) ** 2).sum()
+    return float(bias + noise * sensitivity * (counts * (values / (kappa + values)) ** 2).sum() / n)
+
+
+def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, multiplicities: Any = None) -> float:
+    r"""The positive root $\kappa$ of $1 = \lambda/\kappa + \frac1n \sum_i l_i/(\kappa + l_i)$; zero where there is
+    none.
+
+    There is none without ridge on at least as many samples as non-zero eigenvalues. Arguments as in `risk`.
+
+    **Reference:** Watanabe et al., (24).
+    """
+    values, counts = _spectrum(eigenvalues, multiplicities)
+    n, ridge = positive("samples", samples), non_negative("ridge", ridge)
+    values, counts = values[values > 0], counts[values > 0]
+    rank = counts.sum()
+    if ridge == 0 and n >= rank:
+        return 0.0
+    if values.size == 0:
+        return ridge
+    from scipy.optimize import brentq
+
+    def excess(log_kappa: float) -> float:
+        kappa = np.exp(log_kappa)  # l/(kappa + l) = 1 - kappa/(kappa + l): nothing cancels when kappa is small
+        return float(ridge / kappa + (rank - n) / n - (counts * kappa / (kappa + values)).sum() / n)
+
+    low = max(ridge, values.min() * (rank - n) / n)  # at both the sum is at least 1
+    high = ridge + (counts * values).sum() / n  # there it is at most 1
+    if not low < high:
+        return float(high)
+    kappa = float(np.exp(brentq(excess, np.log(low) - 1e-3, np.log(high) + 1e-3, xtol=1e-14, rtol=1e-14)))
+    fall = ridge / kappa**2 + (counts * values / (kappa + values) ** 2).sum() / n
+    return kappa + excess(np.log(kappa)) / fall  # one Newton step: the logarithm costs a digit
+
+
+def _spectrum(eigenvalues: Any, multiplicities: Any) -> tuple[np.ndarray, np.ndarray]:
+    values = real_array("eigenvalues", eigenvalues, ndim=(0, 1)).reshape(-1)
+    if (values < 0).any():
+        raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")
+    if multiplicities is None:
+        return values, np.ones_like(values)
+    counts = real_array("multiplicities", multiplicities, ndim=(0, 1)).reshape(-1)
+    if counts.shape != values.shape:
+        raise ValueError(
+            f"`multiplicities` must match the spectrum, one for each of its {values.size} eigenvalues: got {counts.size}."
+        )
+    if (counts < 1).any() or (counts != np.round(counts)).any():
+        raise ValueError(f"`multiplicities` must be whole numbers of at least 1: got {counts.tolist()}.")
+    return values, counts

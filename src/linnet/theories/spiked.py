@@ -1,0 +1,274 @@
+"""Data with one strong direction: two phases of learning, and the error of what was learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.arguments import positive, real_array, times_array
+
+
+@dataclass(frozen=True)
+class TwoPhase:
+    r"""The two phases in which a scalar network learns under one spike, from a small start.
+
+    $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \quad |\mu| = |\beta| = 1, \quad A = \mu^T \beta $$
+
+    In the adapted basis $v_1 = \Sigma\beta/|\Sigma\beta|$, $v_2 \perp v_1$ in the plane of $\mu$ and $\beta$, the
+    first layer is $W_1 \approx r\,(w_1 v_1 + w_2 v_2)^T$ with one unit vector r, and (canonical clock)
+
+    $$ \dot w_1 = |\Sigma\beta|\,|w| - \lambda_1 w_1 |w|^2 + \nu w_2 |w|^2, \qquad
+       \dot w_2 = \nu w_1 |w|^2 - \lambda_2 w_2 |w|^2 . $$
+
+    **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$.
+
+    **Valid when** the start is small (exact for aligned starts) and the covariance is the population's. The sign of
+    $v_2$ makes $\nu \ge 0$ for negative spikes too, where the printed (33) changes sign.
+
+    **Reference:** Watanabe et al., section 3.2 and Appendices A and B; the paper's clock is $t\tau$.
+    """
+
+    spike: float
+    alignment: float
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        spike, alignment = _model(self.spike, self.alignment)
+        if spike.ndim or alignment.ndim:
+            raise ValueError("`spike` and `alignment` must be single numbers: make one TwoPhase for each pair.")
+        for name, value in (("spike", spike), ("alignment", alignment)):
+            object.__setattr__(self, name, float(value))
+        object.__setattr__(self, "variance", positive("variance", self.variance))
+
+    @property
+    def _stretch(self) -> float:
+        return float(np.hypot((1 + self.spike) * self.alignment, self._across))  # |Sigma beta| / sigma^2
+
+    @property
+    def _across(self) -> float:
+        return float(np.sqrt((1 - self.alignment) * (1 + self.alignment)))  # sqrt(1 - A^2)
+
+    @property
+    def correlation(self) -> float:
+        r"""$|\Sigma_{xy}|$, the rate of the early phase (28)."""
+        return self.variance * self._stretch
+
+    @property
+    def lambda1(self) -> float:
+        r"""$v_1^T \Sigma v_1$ (31)."""
+        return self.variance * (1 + self.spike * ((1 + self.spike) * self.alignment / self._stretch) ** 2)
+
+    @property
+    def lambda2(self) -> float:
+        r"""$v_2^T \Sigma v_2$ (32), written without the difference in it, which cancels."""
+        return self.variance * (1 + self.spike) * (1 + self.spike * self.alignment**2) / self._stretch**2
+
+    @property
+    def nu(self) -> float:
+        r"""$-v_1^T \Sigma v_2 \ge 0$ (33): what couples the second component to the first."""
+        return self.variance * abs(self.spike) * (1 + self.spike) * self.alignment * self._across / self._stretch**2
+
+    @property
+    def has_second_phase(self) -> bool:
+        """Whether the second component grows at all: not at alignment 0 or 1, nor without a spike."""
+        return self.nu > 0
+
+    @property
+    def basis(self) -> Float[np.ndarray, "2 2"]:
+        r"""Rows $v_1$, $v_2$ in the coordinates ($\mu$, $\mu_\perp$), with $\mu_\perp$ along $\beta - A\mu$.
+
+        Where $\Sigma\beta$ and $\beta$ are parallel (no second phase), $v_2$ is the remaining direction of the plane.
+        """
+        v1 = np.array([(1 + self.spike) * self.alignment, self._across]) / self._stretch
+        v2 = np.array([-v1[1], v1[0]])
+        return np.stack([v1, -v2 if self.spike < 0 else v2])
+
+    @property
+    def fixed_point(self) -> Float[np.ndarray, " 2"]:
+        r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
+        return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
+
+    def vector_field(self, w: Any) -> Float[np.ndarray, "... 2"]:
+        r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical clock."""
+        w = real_array("w", w)
+        if w.shape[-1:] != (2,):
+            raise ValueError(f"`w` must hold pairs (w1, w2) in its last axis: got shape {w.shape}.")
+        w1, w2 = w[..., 0], w[..., 1]
+        square = w1**2 + w2**2
+        first = self.correlation * np.sqrt(square) - self.lambda1 * w1 * square + self.nu * w2 * square
+        return np.stack([first, (self.nu * w1 - self.lambda2 * w2) * square], axis=-1)
+
+    def nullclines(self, points: int = 200, radius: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
+        r"""The curves $\dot w_1 = 0$ and $\dot w_2 = 0$ in $(w_1, w_2)$ within `radius`, each (point, 2).
+
+        The first is $|w|^2 = |\Sigma\beta|/(\lambda_1\cos\theta - \nu\sin\theta)$ at the angle $\theta$, the second
+        the straight line $w_2 = (\nu/\lambda_2) w_1$.
+        """
+        radius = positive("radius", radius)
+        tilt = np.arctan2(self.nu, self.lambda1)  # lambda1 cos - nu sin = hypot cos(theta + tilt)
+        least = self.correlation / (np.hypot(self.lambda1, self.nu) * radius**2)
+        if least >= 1:
+            raise ValueError(
+                f"`radius` must reach the nullcline, which is {np.sqrt(least) * radius:.3g} away: got {radius}."
+            )
+        angles = np.linspace(-np.arccos(least), np.arccos(least), points) - tilt
+        lengths = np.sqrt(self.correlation / (self.lambda1 * np.cos(angles) - self.nu * np.sin(angles)))
+        line = np.linspace(-radius, radius, points)[:, None] * self.fixed_point
+        return np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=-1), line
+
+    def growth(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
+        r"""$u_0 e^{|\Sigma_{xy}| t}$, the linear start of the early phase (15)."""
+        return positive("u0", u0) * np.exp(self.correlation * times_array("times", times))
+
+    def early(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
+        r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{|\Sigma_{xy}|/\lambda_1}$.
+
+        **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.reduced.growth_direction`.
+        """
+        times, u0 = times_array("times", times), positive("u0", u0)
+        plateau = self.correlation / self.lambda1
+        with np.errstate(divide="ignore"):  # log(0) = -inf at t = 0 is what logaddexp wants
+            grown = np.log(-np.expm1(-2 * self.correlation * times))
+        behind = np.log(plateau) - 2 * np.log(u0) - 2 * self.correlation * times
+        return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
+
+    def reduced(self, times: Any, u0: Any) -> Float[np.ndarray, "time 2"]:
+        r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
+
+        **Arguments:** `u0` is the start along $v_1$: the flow begins at $(u_0, 0)$, which follows a trained network
+        far better than its projected $w_2(0)$ does, as $|W_2|^2 = w_1^2 + w_2^2$ does not hold at that order. A pair
+        $(w_1, w_2)$ starts there.
+        """
+        from linnet.theories.reduced import integrate
+
+        times = times_array("times", times)
+        start = real_array("u0", u0, ndim=(0, 1))
+        if start.ndim == 0:
+            start = np.array([positive("u0", u0), 0.0])
+        if start.shape != (2,) or not start.any():
+            raise ValueError(f"`u0` must be a positive number or a pair (w1, w2) other than the origin: got {u0}.")
+        sigma = np.array([[self.lambda1, -self.nu], [-self.nu, self.lambda2]])
+        return integrate(sigma, np.array([self.correlation, 0.0]), times, start)
+
+    def early_time(self, scale: float) -> float:
+        r"""$t_1 = \log(|\Sigma_{xy}|/(\lambda_1 s^2))/(2|\Sigma_{xy}|)$: when the first component has grown, for a
+        start of scale s.
+
+        **Arguments:** `scale` is s: the start has $W_1$ of variance $s^2/d$ and $W_2$ of variance $s^2/m$.
+        """
+        scale = positive("scale", scale)
+        ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)
+        if ratio <= 0:
+            raise ValueError(
+                f"`scale` must be small, below {np.sqrt(self.correlation / self.lambda1):.3g} here, for an early phase to exist: "
+                f"got {scale}."
+            )
+        return float(ratio / (2 * self.correlation))
+
+    def later_bound(self, delta: float = 3.0) -> float:
+        r"""The bound (20) on $t_2 - t_1$: how long the second component takes to $(1 - e^{-\delta})$ of its limit.
+
+        $$ \frac{1}{\lambda_2}\Big[q\arctan(q(1-e^{-\delta})) + \tfrac12\log(1 + q^2(1-e^{-\delta})^2) + \delta\Big],
+           \quad q = \nu/\lambda_2 $$
+
+        **Valid when** $w_1(t) \ge w_1(\infty)$ from $t_1$ on. See `assumption_holds`: it fails for many pairs of
+        spike and alignment.
+        """
+        delta = positive("delta", delta)
+        if not self.has_second_phase:
+            raise ValueError(
+                f"there is no later phase for spike {self.spike} and alignment {self.alignment}: the second component never "
+                "grows unless the spike is non-zero and the alignment is strictly between 0 and 1."
+            )
+        q = self.nu / self.lambda2
+        reach = q * -np.expm1(-delta)
+        return float((q * np.arctan(reach) + 0.5 * np.log1p(reach**2) + delta) / self.lambda2)
+
+    def later_time(self, scale: float, delta: float = 3.0) -> float:
+        r"""$t_1$ plus the bound (20), the time marked as the end of the later phase."""
+        return self.early_time(scale) + self.later_bound(delta)
+
+    def assumption_holds(self) -> bool:
+        r"""Whether the first component's plateau lies above its limit, $\sqrt{|\Sigma_{xy}|/\lambda_1} \ge
+        w_1(\infty)$.
+
+        (20) assumes $w_1 \ge w_1(\infty)$ throughout the later phase, so at its start too. At $t_1$, where the early
+        phase stands at half its plateau, the requirement is stricter still.
+        """
+        return bool(np.sqrt(self.correlation / self.lambda1) >= self.fixed_point[0])
+
+
+def adapted_basis(covariance: Any, target: Any) -> Float[np.ndarray, "2 input"]:
+    r"""Rows $v_1 = \Sigma\beta/|\Sigma\beta|$ and $v_2 \perp v_1$ in the plane of $\Sigma\beta$ and $\beta$, with
+    $v_1^T\Sigma v_2 \le 0$.
+
+    Where the two are parallel there is no such plane, and $v_2$ is the coordinate axis farthest from $v_1$, made
+    orthogonal to it.
+
+    **Arguments:** `covariance` is $\Sigma$ (d, d), `target` is $\beta$ (d,) or (1, d). **Reference:** Watanabe et
+    al., section 3.2.
+    """
+    sigma, beta = real_array("covariance", covariance, ndim=2), real_array("target", target, ndim=(1, 2)).ravel()
+    if sigma.shape != (beta.size, beta.size) or beta.size < 2:
+        raise ValueError(
+            f"`covariance` must be (d, d) for a target of d >= 2 entries: got {sigma.shape} and {beta.size}."
+        )
+    correlation = sigma @ beta
+    if not correlation.any():
+        raise ValueError(
+            "`target` must correlate with the inputs: covariance @ target is zero, so there is no direction v1."
+        )
+    v1 = correlation / np.linalg.norm(correlation)
+    rest = beta - v1 * (v1 @ beta)
+    if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(beta):
+        rest = np.zeros_like(v1)
+        rest[np.argmin(np.abs(v1))] = 1.0
+        rest -= v1 * (v1 @ rest)
+    rest -= v1 * (v1 @ rest)
+    v2 = rest / np.linalg.norm(rest)
+    return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])
+
+
+def generalization_error(
+    spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, normalized: bool = False
+) -> Any:
+    r"""Test error $E[(\hat\beta^T x - \beta^T x)^2]$ of the network trained from a small start on n < d samples.
+
+    $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big], \qquad
+       \frac{R_0}{E[y^2]} = \frac{R_0}{\sigma^2(1 + \rho A^2)} $$
+
+    **Arguments:** `spike` $\rho > -1$, `alignment` $A \in [0, 1]$ and `ratio` $\gamma = d/n > 1$ are numbers or
+    arrays that broadcast; `normalized` divides by the signal's power.
+
+    **Valid when** n and d are large at fixed ratio; `theories.ridge.risk` has the finite spectrum, ridge and noise.
+
+    **Reference:** Watanabe et al., (27), where $\kappa$ is printed in the bracket for $\rho$. Twice linnet's
+    `test_loss`, which carries 1/2.
+    """
+    rho, A = _model(spike, alignment)
+    gamma, variance = real_array("ratio", ratio), positive("variance", variance)
+    if (gamma <= 1).any():
+        raise ValueError(
+            f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs and no "
+            "label noise the error is zero; `theories.ridge.risk` covers both sides."
+        )
+    error = variance * (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + rho) / (1 + rho / gamma) ** 2))
+    if normalized:
+        error = error / (variance * (1 + rho * A**2))
+    return float(error) if np.ndim(error) == 0 else error
+
+
+def _model(spike: Any, alignment: Any) -> tuple[np.ndarray, np.ndarray]:
+    rho, A = real_array("spike", spike), real_array("alignment", alignment)
+    if (rho <= -1).any():
+        raise ValueError(f"`spike` must exceed -1, or the covariance is not positive definite: got {rho.min():.6g}.")
+    if (A < 0).any() or (A > 1).any():
+        outside = A[(A < 0) | (A > 1)].ravel()[0]
+        raise ValueError(
+            f"`alignment` must lie in [0, 1], as the cosine between spike and target: got {outside:.6g}. "
+            "A negative one is the same data with the spike's direction reversed."
+        )
+    return rho, A

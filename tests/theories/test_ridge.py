@@ -1,0 +1,154 @@
+"""Ridge and ridgeless risk against exact finite-size formulas, direct solution of the fixed point, and Monte Carlo."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from linnet.theories.ridge import effective_ridge, risk
+from linnet.theories.spiked import generalization_error
+
+
+def monte_carlo(values, target, n, *, ridge=0.0, noise=0.0, trials, seed):
+    """Excess risks of `trials` ridge fits to Gaussian data, solved directly; `noise` is a variance."""
+    random = np.random.default_rng(seed)
+    risks = []
+    for _ in range(trials):
+        X = random.standard_normal((n, values.size)) * np.sqrt(values)
+        y = X @ target + np.sqrt(noise) * random.standard_normal(n)
+        if ridge:
+            fit = X.T @ np.linalg.solve(X @ X.T + ridge * n * np.eye(n), y)
+        else:
+            fit = X.T @ np.linalg.solve(X @ X.T, y) if n < values.size else np.linalg.solve(X.T @ X, X.T @ y)
+        risks.append(values @ (fit - target) ** 2)
+    return np.array(risks)
+
+
+def power_law(dim, decay=1.2, target_decay=1.0):
+    ranks = np.arange(1, dim + 1.0)
+    squares = ranks**-target_decay
+    return ranks**-decay, np.sqrt(squares / squares.sum())
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-8, 0.3, 50.0])
+@pytest.mark.parametrize("samples", [1, 7, 19, 30])
+def test_effective_ridge_solves_its_equation(samples, ridge):
+    values = np.geomspace(1e-4, 30.0, 20)
+    kappa = effective_ridge(values, samples, ridge=ridge)
+    if samples > 20 and ridge == 0:
+        assert kappa == 0
+    else:
+        assert_allclose(ridge / kappa + (values / (kappa + values)).sum() / samples, 1.0, rtol=1e-13)
+
+
+def test_sensitivity_is_the_derivative_of_the_effective_ridge():
+    values, n, step = np.geomspace(0.01, 5.0, 40), 25, 1e-5
+    slope = (effective_ridge(values, n, ridge=0.1 + step) - effective_ridge(values, n, ridge=0.1 - step)) / (2 * step)
+    assert_allclose(risk(values, np.zeros(40), n, ridge=0.1, noise=2.0), 2.0 * (slope - 1), rtol=1e-8)
+
+
+def test_multiplicities_count_equal_eigenvalues():
+    values = np.array([5.0] * 3 + [1.0] * 40 + [0.0] * 4)
+    squares = np.arange(47) / 100.0
+    grouped = [squares[:3].sum(), squares[3:43].sum(), squares[43:].sum()]
+    for n, ridge in [(20, 0.0), (20, 0.2), (60, 0.0), (60, 0.2)]:
+        one = risk(values, squares, n, ridge=ridge, noise=0.5)
+        assert_allclose(
+            risk([5.0, 1.0, 0.0], grouped, n, ridge=ridge, noise=0.5, multiplicities=[3, 40, 4]), one, rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize(
+    ("spike", "alignment", "ratio"), [(20.0, 0.5, 2.0), (0.0, 0.5, 1.5), (50.0, 0.8, 10.0), (-0.5, 0.9, 3.0)]
+)
+def test_reaches_the_spiked_formula_as_the_dimension_grows(spike, alignment, ratio):
+    right = generalization_error(spike, alignment, ratio)
+    gaps = []
+    for dim in (10**4, 10**6, 10**8):
+        overlaps = [alignment**2, 1 - alignment**2]
+        gaps.append(abs(risk([1 + spike, 1.0], overlaps, dim / ratio, multiplicities=[1, dim - 1]) - right))
+    if spike == 0:
+        assert max(gaps) < 1e-12
+    else:
+        assert gaps[0] < 0.05 * right
+        assert_allclose(np.log10(gaps[0] / gaps[1]), 2, atol=0.1)
+        assert_allclose(np.log10(gaps[1] / gaps[2]), 2, atol=0.1)
+
+
+@pytest.mark.parametrize("dim", [400, 800])
+def test_isotropic_variance_is_the_exact_one_within_one_over_dim(dim):
+    below, above = dim // 2, 2 * dim
+    for n, exact in [(above, dim / (above - dim - 1)), (below, below / (dim - below - 1))]:
+        gap = abs(risk([1.0], [0.0], n, noise=1.0, multiplicities=[dim]) / exact - 1)
+        assert 0 < gap < 2.5 / dim
+
+
+@pytest.mark.parametrize(("n", "ridge"), [(60, 0.0), (240, 0.0), (60, 0.05), (240, 0.05)])
+def test_power_law_with_label_noise_against_monte_carlo(n, ridge):
+    values, target = power_law(120)
+    predicted = risk(values, target**2, n, ridge=ridge, noise=0.1)
+    risks = monte_carlo(values, target, n, ridge=ridge, noise=0.1, trials=150, seed=1)
+    error = risks.std(ddof=1) / np.sqrt(risks.size)
+    assert abs(risks.mean() - predicted) < 3 * error + 2 / 120 * predicted
+    wrong = risk(values, target**2, n, ridge=ridge, noise=0.2)  # the control: twice the noise must be caught
+    assert abs(risks.mean() - wrong) > 3 * error + 2 / 120 * wrong
+
+
+@pytest.mark.parametrize("share", [0.9, 1.1])
+def test_gap_near_the_peak_shrinks_as_one_over_dim(share):
+    # Isotropic inputs, whose exact variances are known: 1/(1 - 1/|d - n|) at d times 0.1 from the peak.
+    gaps = []
+    for dim in (200, 400, 800, 1600):
+        n = round(share * dim)
+        exact = dim / (n - dim - 1) if n > dim else n / (dim - n - 1)
+        gaps.append(exact / risk([1.0], [0.0], n, noise=1.0, multiplicities=[dim]) - 1)
+    slope = np.polyfit(np.log([200, 400, 800, 1600]), np.log(gaps), 1)[0]
+    assert -1.1 < slope < -0.97
+    assert gaps[0] * 200 == pytest.approx(10, rel=0.12)  # ten times the 1/d allowance of the other tests
+
+
+def test_at_the_rank_the_risk_is_infinite_or_undefined():
+    assert risk([1.0, 2.0], [1.0, 0.0], 2, noise=0.1) == np.inf
+    assert risk([1.0, 2.0, 0.0], [1.0, 0.0, 1.0], 2, noise=0.1) == np.inf  # the rank, not the dimension, decides
+    with pytest.raises(ValueError, match="undefined at `samples` equal to the rank, 2"):
+        risk([1.0, 2.0], [1.0, 0.0], 2)
+    assert np.isfinite(risk([1.0, 2.0], [1.0, 0.0], 2, noise=0.1, ridge=1e-6))
+    assert risk([1.0, 2.0], [1.0, 0.0], 3, noise=0.1) == pytest.approx(0.1 * 2)
+    sides = [risk([1.0], [1.0], 1000 + k, noise=0.1, multiplicities=[1000]) for k in (-1, 1)]
+    assert min(sides) > 50
+    assert [risk([1.0], [1.0], 1000 + k, multiplicities=[1000]) for k in (-1e-6, 1)] == pytest.approx([0, 0], abs=1e-8)
+
+
+def test_ridge_to_zero_is_ridgeless_and_to_infinity_predicts_nothing():
+    values, target = power_law(50)
+    assert_allclose(
+        risk(values, target**2, 20, ridge=1e-13, noise=0.1), risk(values, target**2, 20, noise=0.1), rtol=1e-6
+    )
+    assert_allclose(risk(values, target**2, 20, ridge=1e9, noise=0.1), values @ target**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0, -1.0], [0.5, 0.5], 3), "`eigenvalues`.*negative"),
+        (([1.0, 1.0], [0.5], 3), "`overlaps` must match the spectrum"),
+        (([1.0, 1.0], [0.5, -0.5], 3), "`overlaps`.*negative"),
+        (([1.0, 1.0], [0.5, 0.5], 0), "`samples` must be positive"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        risk(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ridge": -1.0}, "`ridge` must not be negative"),
+        ({"noise": -1.0}, "`noise` must not be negative"),
+        ({"multiplicities": [1]}, "`multiplicities` must match the spectrum"),
+        ({"multiplicities": [1, 0.5]}, "`multiplicities` must be whole numbers"),
+    ],
+)
+def test_refused_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        risk([1.0, 2.0], [0.5, 0.5], 3, **options)

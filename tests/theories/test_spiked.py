@@ -1,0 +1,176 @@
+"""Closed forms of the two phases against matrices written out, integrals by SciPy and least squares on drawn data."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import quad, solve_ivp
+
+from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error
+
+MODELS = [(20.0, 0.3, 1.0), (1.0, 0.5, 2.0), (50.0, 0.9, 0.5), (-0.6, 0.4, 1.0), (0.5, 0.05, 1.0)]
+
+
+def written_out(spike, alignment, variance, dim=4, seed=0):
+    """Sigma, mu, mu_perp and beta in a random frame of `dim` dimensions."""
+    frame = np.linalg.qr(np.random.default_rng(seed).standard_normal((dim, dim)))[0]
+    mu, across = frame[:, 0], frame[:, 1]
+    sigma = variance * (np.eye(dim) + spike * np.outer(mu, mu))
+    return sigma, mu, across, alignment * mu + np.sqrt(1 - alignment**2) * across
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_constants_are_those_of_the_matrices(model):
+    sigma, mu, across, beta = written_out(*model)
+    theory = TwoPhase(*model)
+    v1 = sigma @ beta / np.linalg.norm(sigma @ beta)
+    v2 = beta - v1 * (v1 @ beta)
+    v2 /= np.linalg.norm(v2)
+    v2 *= -np.sign(v1 @ sigma @ v2)
+    assert theory.nu > 0
+    assert_allclose(theory.correlation, np.linalg.norm(sigma @ beta), rtol=1e-13)
+    assert_allclose([theory.lambda1, theory.lambda2], [v1 @ sigma @ v1, v2 @ sigma @ v2], rtol=1e-12)
+    assert_allclose(theory.nu, -(v1 @ sigma @ v2), rtol=1e-12)
+    assert_allclose(theory.basis @ np.stack([mu, across]), [v1, v2], atol=1e-12)
+    assert_allclose(adapted_basis(sigma, beta), [v1, v2], atol=1e-12)
+    assert_allclose(theory.fixed_point, [beta @ v1, beta @ v2], atol=1e-12)
+
+
+@pytest.mark.parametrize(("spike", "alignment"), [(0.0, 0.5), (20.0, 0.0), (20.0, 1.0), (-0.5, 0.0)])
+def test_parallel_cases_have_no_second_phase(spike, alignment):
+    sigma, _, _, beta = written_out(spike, alignment, 1.5)
+    theory = TwoPhase(spike, alignment, 1.5)
+    basis = adapted_basis(sigma, beta)
+    assert not theory.has_second_phase
+    assert_allclose(basis @ basis.T, np.eye(2), atol=1e-14)
+    assert_allclose(basis[0], sigma @ beta / np.linalg.norm(sigma @ beta), atol=1e-14)
+    assert_allclose(theory.basis @ theory.basis.T, np.eye(2), atol=1e-14)
+    assert_allclose(theory.fixed_point, [1, 0])
+    assert_allclose(theory.reduced([50.0], 1e-5), [[1, 0]], atol=1e-9)
+    with pytest.raises(ValueError, match="there is no later phase"):
+        theory.later_bound()
+
+
+def test_printed_times():
+    theory = TwoPhase(spike=20, alignment=0.3)
+    assert_allclose(theory.early_time(1e-5), 1.71496, atol=5e-6)
+    assert_allclose(theory.later_time(1e-5), 5.87200, atol=5e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_bound_is_the_integral_it_comes_from(model):
+    theory = TwoPhase(*model)
+    w1, w2 = theory.fixed_point
+    for delta in (0.5, 3.0):
+        reach = (1 - np.exp(-delta)) * w2
+        integral = quad(lambda w: 1 / ((w1**2 + w**2) * (theory.nu * w1 - theory.lambda2 * w)), 0, reach, epsrel=1e-11)[
+            0
+        ]
+        assert_allclose(theory.later_bound(delta), integral, rtol=1e-8)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_early_phase_solves_its_equation(model):
+    theory, times = TwoPhase(*model), np.linspace(0, 30 / TwoPhase(*model).correlation, 40)
+
+    def slope(_, u):
+        return theory.correlation * u - theory.lambda1 * u**3
+
+    run = solve_ivp(slope, (0, times[-1]), [1e-4], method="DOP853", t_eval=times, rtol=1e-11, atol=1e-16)
+    assert_allclose(theory.early(times, 1e-4), run.y[0], rtol=1e-8)
+    assert_allclose(theory.early(times, 1e-4)[-1], np.sqrt(theory.correlation / theory.lambda1), rtol=1e-8)
+    assert_allclose(theory.early([0.0], 1e-4), [1e-4], rtol=1e-12)
+    early = theory.early(times[:5], 1e-9)
+    assert_allclose(theory.growth(times[:5], 1e-9), early, rtol=1e-10)
+    half = theory.early([theory.early_time(1e-6)], 1e-6)[0] ** 2
+    assert_allclose(half, 0.5 * theory.correlation / theory.lambda1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_reduced_battery(model):
+    theory = TwoPhase(*model)
+    times = np.linspace(0, 40 / theory.lambda2 + 20 / theory.correlation, 30)
+    run = theory.reduced(times, 1e-5)
+    assert run.shape == (30, 2)
+    assert_allclose(run[0], [1e-5, 0], atol=1e-18)
+    assert_allclose(run[-1], theory.fixed_point, atol=1e-8)
+    assert_allclose(theory.reduced(times[8:] - times[8], run[8])[5], run[13], atol=1e-9)
+    assert_allclose(theory.vector_field(theory.fixed_point), 0, atol=1e-12 * theory.lambda1)
+    reference = solve_ivp(lambda _, w: theory.vector_field(w), (0, times[-1]), run[0], method="DOP853", t_eval=times,
+                          rtol=1e-11, atol=1e-16)  # fmt: skip
+    assert_allclose(run, reference.y.T, atol=1e-8)
+
+
+def test_reduced_without_a_spike_is_the_early_phase():
+    times = np.linspace(0, 20, 20)
+    run = TwoPhase(0.0, 0.5, 2.0).reduced(times, 1e-3)
+    assert_allclose(run[:, 0], TwoPhase(0.0, 0.5, 2.0).early(times, 1e-3), rtol=1e-8)
+    assert_allclose(run[:, 1], 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_nullclines_are_where_one_component_stands_still(model):
+    theory = TwoPhase(*model)
+    first, second = theory.nullclines(points=50, radius=3.0)
+    scale = theory.lambda1
+    assert np.abs(theory.vector_field(first)[:, 0]).max() < 1e-9 * scale * 27
+    assert np.abs(theory.vector_field(second)[:, 1]).max() < 1e-12 * scale * 27
+    assert np.linalg.norm(first, axis=1).max() == pytest.approx(3.0)
+    assert np.abs(theory.vector_field(first)[:, 1]).max() > 1e-3  # the other component moves there
+
+
+def test_normalised_error_of_the_issue():
+    assert_allclose(generalization_error(20, 0.5, 2.0, normalized=True), 0.066116, atol=5e-7)
+    assert_allclose(generalization_error(20, 0.5, 2.0, variance=3.0), 3.0 * 6 * 0.0661157, rtol=1e-6)
+    assert generalization_error([0, 20], 0.5, [[2.0], [3.0]]).shape == (2, 2)
+    assert_allclose(generalization_error(0, 0.5, 4.0), 0.75)
+
+
+@pytest.mark.parametrize(
+    ("spike", "alignment", "ratio"), [(20.0, 0.5, 2.0), (5.0, 0.8, 4.0), (-0.5, 0.9, 2.0), (50.0, 0.8, 3.0)]
+)
+def test_error_against_least_squares(spike, alignment, ratio):
+    dim, trials = 300, 60
+    random, n = np.random.default_rng(5), round(dim / ratio)
+    scale = np.ones(dim)
+    scale[0] = np.sqrt(1 + spike)
+    beta = np.zeros(dim)
+    beta[:2] = alignment, np.sqrt(1 - alignment**2)
+    errors = []
+    for _ in range(trials):
+        X = random.standard_normal((n, dim)) * scale
+        fit = X.T @ np.linalg.solve(X @ X.T, X @ beta)
+        errors.append(((scale * (fit - beta)) ** 2).sum())
+    mean, error = np.mean(errors), np.std(errors, ddof=1) / np.sqrt(trials)
+    predicted = generalization_error(spike, alignment, ratio)
+    assert abs(mean - predicted) < 3 * error + 3 / dim * predicted
+    if spike >= 20:  # the control: the bracket as printed, which is close by chance for small spikes
+        kappa = ratio - 1
+        printed = (1 - 1 / ratio) * (1 - alignment**2 * (1 - (1 + kappa) / (1 + kappa / ratio) ** 2))
+        assert abs(mean - printed) > 5 * error + 3 / dim * printed
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: TwoPhase(spike=-1.0, alignment=0.5), "`spike` must exceed -1"),
+        (lambda: TwoPhase(spike=1.0, alignment=1.5), r"`alignment` must lie in \[0, 1\].*1.5"),
+        (lambda: TwoPhase(spike=1.0, alignment=-0.5), r"`alignment` must lie in \[0, 1\]"),
+        (lambda: TwoPhase(spike=1.0, alignment=0.5, variance=0.0), "`variance` must be positive"),
+        (lambda: TwoPhase(*np.array([[1.0, 2.0], [0.5, 0.5]])), "must be single numbers"),
+        (lambda: TwoPhase(20, 0.3).early_time(3.0), "`scale` must be small"),
+        (lambda: TwoPhase(20, 0.3).early([0.0], 0.0), "`u0` must be positive"),
+        (lambda: TwoPhase(20, 0.3).reduced([0.0], [0.0, 0.0]), "`u0` must be a positive number or a pair"),
+        (lambda: TwoPhase(20, 0.3).reduced([-1.0], 0.1), "`times` must not be negative"),
+        (lambda: TwoPhase(20, 0.3).later_time(1e-5, delta=0.0), "`delta` must be positive"),
+        (lambda: TwoPhase(20, 0.3).vector_field([1.0, 2.0, 3.0]), "`w` must hold pairs"),
+        (lambda: TwoPhase(20, 0.3).nullclines(radius=0.1), "`radius` must reach"),
+        (lambda: generalization_error(20, 0.5, 1.0), "`ratio` must exceed 1"),
+        (lambda: generalization_error(20, 1.5, 2.0), r"`alignment` must lie in \[0, 1\]"),
+        (lambda: generalization_error(-2, 0.5, 2.0), "`spike` must exceed -1"),
+        (lambda: adapted_basis(np.eye(3), np.zeros(3)), "`target` must correlate"),
+        (lambda: adapted_basis(np.eye(3), np.ones(4)), r"`covariance` must be \(d, d\)"),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
