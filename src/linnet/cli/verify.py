@@ -36,6 +36,8 @@ def verify(
     piped = to_json == Path("-")
     if to_json is not None and not piped:
         writable(to_json.parent)
+    if terminal.interactive() and not piped:
+        terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "claimed, measured")
     outcomes: list[Outcome] = []
     try:
         with progress.bar("claims", len(chosen), hosts=True) as advance:
