@@ -26,7 +26,6 @@ ENVIRONMENT = {
     "NPROC": "1",  # XLA's
     "JAX_PLATFORMS": "cpu",
 }
-PATIENCE = 20  # seconds to wait for a scheduler to answer
 
 
 def described(workers: int, scheduler: str | None) -> str:
@@ -73,7 +72,7 @@ def _local(workers: int) -> Iterator[Any]:
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
 
@@ -94,7 +93,7 @@ def _environment_restored() -> Iterator[None]:
 def _remote(address: str) -> Iterator[Any]:
     _, distributed = _imported()
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        client = distributed.Client(address, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ExecutorError(
             f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
@@ -107,10 +106,14 @@ def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> It
     from distributed import KilledWorker, as_completed
 
     futures = {client.submit(_on_worker, task, grid.arguments(job), pure=False): job for job in jobs}
-    for future in as_completed(list(futures)):
+    completion = as_completed(list(futures), loop=client.loop)
+    for future in completion:
+        if future.status in ("pending", "lost"):  # its worker died before the result was fetched: it is computed again
+            completion.add(future)
+            continue
         job = futures.pop(future)
         if future.status not in ("finished", "error"):
-            raise ExecutorError(f"the Dask scheduler {client.scheduler} was lost. Finished cells are intact: resume.")
+            raise ExecutorError(f"the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
         error = future.exception() if future.status == "error" else None
         if isinstance(error, KilledWorker):
             yield job, _died(job, error)

@@ -1,0 +1,102 @@
+"""Sweeps over the functions of sample_cells.py, which lies beside this file."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from linnet import sweeps
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes sample_cells importable here and in child processes, which compute on one thread."""
+    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH")))))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture
+def make() -> Callable[..., sweeps.Sweep]:
+    """A small sweep of random draws, with changes."""
+
+    def make(**changes: Any) -> sweeps.Sweep:
+        fields: dict[str, Any] = {
+            "name": "draws",
+            "function": "sample_cells:draws",
+            "axes": {"x": [0, 1, 2, 3, 4], "y": [0.5, 1.5, 2.5]},
+            "seeds": 2,
+            "block": 4,
+            "dtype": None,
+        }
+        return sweeps.Sweep(**{**fields, **changes})
+
+    return make
+
+
+@pytest.fixture
+def same() -> Callable[[xr.Dataset, xr.Dataset], None]:
+    """Asserts that two datasets hold the same coordinates and the same bits, NaN included."""
+
+    def same(left: xr.Dataset, right: xr.Dataset) -> None:
+        assert dict(left.sizes) == dict(right.sizes)
+        assert set(left.variables) == set(right.variables)
+        for name in left.variables:
+            one, other = left[name], right[name]
+            assert one.dims == other.dims, name
+            if one.dtype.kind in "UOT":
+                assert one.values.tolist() == other.values.tolist(), name
+            else:
+                assert one.dtype == other.dtype, name
+                assert np.ascontiguousarray(one.values).tobytes() == np.ascontiguousarray(other.values).tobytes(), name
+
+    return same
+
+
+SCRIPT = """
+import json, os, sys
+from linnet import sweeps
+if __name__ == "__main__":
+    before = dict(os.environ)
+    try:
+        sweeps.complete(sweeps.Sweep(**json.loads(sys.argv[1])), sys.argv[2], **json.loads(sys.argv[3]))
+    except Exception as error:
+        sys.exit(f"{type(error).__name__}: {error}")
+    sys.exit(0 if dict(os.environ) == before else "the environment has changed")
+"""
+
+
+@pytest.fixture
+def start() -> Callable[..., subprocess.Popen[str]]:
+    """Starts a sweep as a process of its own, where Dask's threads and pipes cannot touch other tests."""
+
+    def start(sweep: sweeps.Sweep, store: Path, **options: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", SCRIPT, sweep.model_dump_json(), str(store), json.dumps(options)]
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+    return start
+
+
+@pytest.fixture
+def wait_for() -> Callable[..., None]:
+    """Waits until something has happened."""
+
+    def wait_for(happened: Callable[[], object], seconds: float = 60.0) -> None:
+        until = time.monotonic() + seconds
+        while not happened():
+            assert time.monotonic() < until, "nothing happened"
+            time.sleep(0.005)
+
+    return wait_for

@@ -1,0 +1,44 @@
+"""Run on a disk of 1 MB, mounted at the folder given: fills it up, then makes it read-only, then large enough."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from linnet import sweeps
+
+
+def say(text: object) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+disk = Path(sys.argv[1])
+store = disk / "store"
+sweep = sweeps.Sweep(
+    name="draws", function="sample_cells:draws", axes={"x": list(range(64)), "y": list(range(64))}, block=32, dtype=None
+)
+whole = sweeps.run(sweep)
+try:
+    sweeps.run(sweep, store)
+except sweeps.StoreError as error:
+    say(error)
+found = xr.open_zarr(store).load()
+done = found["cell_status"] == 1
+right = np.array_equal(found["path"].values[done], whole["path"].values[done])
+say("some cells finished, all of them right" if right and 0 < done.sum() < done.size else f"{right} {int(done.sum())}")
+subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+try:
+    sweeps.run(sweep, store)
+except sweeps.StoreError as error:
+    say(error)
+subprocess.run(["mount", "-o", "remount,rw,size=64m", str(disk)], check=True)
+report = sweeps.complete(sweep, store)
+again = xr.open_zarr(store).load()
+equal = all(again[name].values.tobytes() == whole[name].values.tobytes() for name in whole.data_vars)
+fewer = report.computed <= done.size - int(done.sum()) + 32
+text = "resumed without recomputing, equal to an uninterrupted sweep"
+say(text if equal and fewer else f"{equal} {report.computed} {int(done.sum())}")

@@ -1,0 +1,113 @@
+"""Dask workers: real ones, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from linnet import sweeps
+
+DASK = [sys.executable, "-m", "dask"]
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
+
+
+def completed(process: subprocess.Popen[str]) -> None:
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, said
+
+
+def test_workers_of_this_machine_compute_in_float64_on_one_thread_each(make, start, tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    axes = {"x": [0.0, 1.0, 2.0, 3.0]}
+    sweep = make(function="sample_cells:precision", axes=axes, seeds=1, block=1, dtype="float64")
+    process = start(sweep, tmp_path / "store", workers=2)
+    completed(process)
+    dataset = xr.open_zarr(tmp_path / "store").load()
+    assert (dataset["bytes"] == 8).all()
+    assert (dataset["asked"] == 8).all()
+    np.testing.assert_allclose(dataset["difference"], 1e-12, rtol=1e-3)
+    assert (dataset["threads"] == 1).all()
+    assert process.pid not in dataset["process"].values
+
+
+def test_without_a_precision_jax_is_left_alone(make, start, tmp_path):
+    # The control of the test above: what workers do when nobody tells them.
+    sweep = make(function="sample_cells:precision", axes={"x": [0.0]}, dtype=None)
+    completed(start(sweep, tmp_path / "store", workers=1))
+    dataset = xr.open_zarr(tmp_path / "store")
+    assert (dataset["bytes"] == 4).all()
+    assert (dataset["difference"] == 0).all()
+
+
+def test_workers_give_the_results_of_this_process(make, start, same, tmp_path):
+    completed(start(make(), tmp_path / "store", workers=2))
+    same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
+
+
+def test_a_block_that_kills_its_workers_is_a_failure_of_its_cells(make, start, tmp_path):
+    sweep = make(function="sample_cells:dies", axes={"x": [0, 1, 2, 3]}, seeds=1, block=1)
+    completed(start(sweep, tmp_path / "store", workers=1))
+    dataset = sweeps.run(sweep, tmp_path / "store", throw=False)
+    assert dataset["cell_status"].values.tolist() == [1, 2, 1, 1]
+    assert dataset["value"].sel(x=[0, 2, 3]).values.tolist() == [0.0, 2.0, 3.0]
+    assert "KilledWorker: every worker that took this block died" in sweeps.complete(sweep, tmp_path / "store").example
+
+
+def test_a_fault_on_a_worker_is_told_as_here(make, start, tmp_path):
+    process = start(make(function="sample_cells:faulty"), tmp_path / "store", workers=1)
+    assert "CellFunctionError: `sample_cells:faulty` raised KeyError: 'missing'" in process.communicate(timeout=60)[1]
+
+
+def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, same, tmp_path, wait_for):
+    log, file, store = tmp_path / "log", tmp_path / "scheduler.json", tmp_path / "store"
+    log.touch()
+    axes = {"x": list(range(20)), "y": [0, 1]}
+    sweep = make(axes=axes, fixed={"log": str(log), "pause": 0.1})
+    scheduler = [*DASK, "scheduler", *LOOPBACK, "--port", "0", "--scheduler-file", str(file)]
+    worker = [*DASK, "worker", *LOOPBACK, "--no-nanny", "--nthreads", "1", "--scheduler-file", str(file)]
+    processes: list[subprocess.Popen] = [subprocess.Popen(scheduler, **QUIET)]
+    try:
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        victim, survivor = (subprocess.Popen(worker, **QUIET) for _ in range(2))
+        running = start(sweep, store, scheduler=json.loads(file.read_text())["address"])
+        processes += [victim, survivor, running]
+        wait_for(
+            lambda: (owners(log).count(victim.pid) > 1 and survivor.pid in owners(log)) or running.poll() is not None
+        )
+        victim.send_signal(signal.SIGKILL)
+        begun = len(owners(log))
+        completed(running)
+        assert begun < 20
+        assert set(owners(log)[begun:]) == {survivor.pid}
+        assert sweeps.complete(sweep, store).computed == 0
+        same(sweeps.run(sweep, store), sweeps.run(make(axes=axes)))
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+def owners(log: Path) -> list[int]:
+    """The process of every block begun, in order."""
+    return [int(line.split()[0]) for line in log.read_text().splitlines()]
+
+
+def test_an_address_without_a_scheduler_is_told(make, start, tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    process = start(make(), tmp_path / "store", scheduler="tcp://127.0.0.1:9")
+    assert "ExecutorError: no Dask scheduler answers at tcp://127.0.0.1:9" in process.communicate(timeout=60)[1]
+
+
+def test_impossible_executors_are_refused(make):
+    with pytest.raises(ValueError, match="`workers` and `scheduler` exclude each other"):
+        sweeps.run(make(), workers=2, scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(ValueError, match="`workers` must not be negative: got -1"):
+        sweeps.run(make(), workers=-1)

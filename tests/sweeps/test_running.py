@@ -1,0 +1,142 @@
+"""A sweep in memory and in a store: results, failures, and what a function may return."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from linnet import sweeps
+from linnet.sweeps.grid import cell_seeds
+
+
+def by_hand(sweep: sweeps.Sweep) -> dict[tuple, np.ndarray]:
+    """The draws of every cell, without any of the machinery but the seeds."""
+    found = {}
+    for x in sweep.axes["x"]:
+        for y in sweep.axes["y"]:
+            for replica in range(sweep.seeds):
+                seed = cell_seeds(sweep.seed, {"x": np.array([x]), "y": np.array([y])}, np.array([replica]))[0]
+                found[x, y, replica] = np.random.default_rng(seed).normal(size=3)
+    return found
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_every_cell_is_where_its_coordinates_say(make, tmp_path, stored):
+    sweep = make()
+    dataset = sweeps.run(sweep, tmp_path / "store" if stored else None)
+    assert dataset["value"].dims == ("x", "y", "seed")
+    assert dataset["path"].dims == ("x", "y", "seed", "time")
+    assert dataset["count"].dtype == np.int32
+    for (x, y, replica), samples in by_hand(sweep).items():
+        cell = dataset.sel(x=x, y=y, seed=replica)
+        np.testing.assert_array_equal(cell["path"], samples)
+        expected = np.nan if samples[1] > 1.0 else samples[0] + x + y
+        np.testing.assert_array_equal(cell["value"], expected)
+    assert np.isnan(dataset["value"]).any()
+    assert (dataset["cell_status"] == 1).all()
+
+
+def test_plain_xarray_reads_the_store_and_its_provenance(make, same, tmp_path):
+    sweep = make(axes={"x": [0, 1, 2], "kind": ["wide", "narrow"]}, function="sample_cells:picky", coords={"mode": [1]})
+    with pytest.raises(
+        sweeps.FailedCellsError, match=r"4 of 12 cells of draws failed, e.g. x=2, kind=wide, seed=0: Arith"
+    ):
+        sweeps.run(sweep, tmp_path / "store")
+    plain = xr.open_zarr(tmp_path / "store")
+    same(plain.load(), sweeps.run(sweep, tmp_path / "store", throw=False))
+    same(plain, sweeps.run(sweep, throw=False))
+    assert plain["kind"].values.tolist() == ["wide", "narrow"]
+    assert plain["cell_status"].attrs["flag_meanings"] == "not_computed done failed"
+    assert json.loads(plain.attrs["configuration"]) == sweep.plain()
+    assert plain.attrs["store_schema"] == 1
+    assert plain.attrs["linnet_version"] and plain.attrs["linnet_commit"] and plain.attrs["device"]
+    assert [session["blocks"] for session in json.loads(plain.attrs["sessions"])] == [3]
+
+
+def test_only_what_is_to_be_recorded_is_kept(make):
+    assert set(sweeps.run(make(record=["value"])).data_vars) == {"value", "cell_status"}
+    with pytest.raises(
+        sweeps.CellFunctionError, match="does not return `loss`, which `record` asks for, but value, path"
+    ):
+        sweeps.run(make(record=["loss"]))
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_failed_cell_leaves_its_neighbours_alone(make, tmp_path, stored):
+    sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3, 4, 5, 6]})
+    dataset = sweeps.run(sweep, tmp_path / "store" if stored else None, throw=False)
+    status = np.where(dataset["x"] == 2, 2, 1)
+    np.testing.assert_array_equal(dataset["cell_status"], np.stack([status, status], axis=1))
+    assert np.isnan(dataset["value"].sel(x=2)).all()
+    np.testing.assert_array_equal(dataset["value"].sel(x=3), [4.5, 4.5])  # it shares its block with x = 2
+    assert (dataset["length"].sel(x=[0, 1, 3, 6]) == 4).all()  # every call has the length of a full block
+
+
+def test_failed_cells_are_kept_and_retried_only_on_request(make, same, tmp_path):
+    allow, store = tmp_path / "allow", tmp_path / "store"
+    sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3]}, fixed={"allow": str(allow)})
+    assert sweeps.complete(sweep, store).failed == 2
+    allow.touch()
+    again = sweeps.complete(sweep, store)
+    assert (again.computed, again.failed) == (0, 2)
+    assert "x=2, seed=0: ArithmeticError: two is not to be had" in again.example
+    retried = sweeps.complete(sweep, store, retry_failed=True)
+    assert (retried.computed, retried.failed) == (2, 0)
+    same(sweeps.run(sweep, store), sweeps.run(sweep))
+
+
+def test_a_sweep_in_which_every_cell_fails_says_so(make, tmp_path):
+    sweep = make(function="sample_cells:stubborn")
+    dataset = sweeps.run(sweep, tmp_path / "store", throw=False)
+    assert (dataset["cell_status"] == 2).all()
+    assert list(dataset.data_vars) == ["cell_status"]
+    report = sweeps.complete(sweep, tmp_path / "store")
+    assert (report.cells, report.computed, report.failed) == (30, 0, 30)
+    assert "ArithmeticError: never" in str(report)
+
+
+def test_a_fault_of_the_code_stops_the_sweep(make):
+    with pytest.raises(sweeps.CellFunctionError, match="`sample_cells:faulty` raised KeyError: 'missing'"):
+        sweeps.run(make(function="sample_cells:faulty"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("scalar", r"`value` of .* must have one entry per cell in front: got shape \(\) for 4 cells"),
+        ("text", r"`value` of .* must be numbers: got <U1"),
+        ("array", r"must return a dict of arrays: got ndarray"),
+        ("dims", r"`value` of .* names the further dimensions \('time', 'mode'\) for shape \(4, 3\)"),
+        ("coordinate", r"returns `x`, which is the name of a coordinate"),
+        ("shape", r"all blocks must have the same variables, shapes and types"),
+    ],
+)
+def test_results_that_are_not_a_block_of_cells_are_refused(make, tmp_path, kind, message):
+    sweep = make(function="sample_cells:wrong", fixed={"kind": kind})
+    with pytest.raises(sweeps.CellFunctionError, match=message):
+        sweeps.run(sweep)
+    with pytest.raises(sweeps.CellFunctionError, match=message):
+        sweeps.run(sweep, tmp_path / "store")
+
+
+def test_the_size_of_blocks_does_not_change_results(make, same):
+    reference = sweeps.run(make())
+    for block in (1, 7, 1000):
+        same(sweeps.run(make(block=block)), reference)
+
+
+def test_keeping_stores_sweeps_that_name_no_store(make, same, tmp_path):
+    log = tmp_path / "log"
+    sweep = make(fixed={"log": str(log)})
+    with sweeps.keeping(tmp_path / "kept"):
+        first = sweeps.run(sweep)
+        calls = len(log.read_text().splitlines())
+        same(sweeps.run(sweep), first)
+        assert len(log.read_text().splitlines()) == calls == 10
+        sweeps.run(make(seed=1))  # another configuration: beside the first one
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    sweeps.run(sweep)
+    assert len(log.read_text().splitlines()) == 2 * calls

@@ -1,0 +1,218 @@
+"""A store under ill treatment: each ends in a clear message, with finished cells intact."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from linnet import sweeps
+
+
+@pytest.fixture
+def finished(make, tmp_path):
+    """A finished sweep and its store."""
+    sweep, path = make(), tmp_path / "store"
+    sweeps.run(sweep, path)
+    return sweep, path
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """Every array's files of a store, by name."""
+    files = (file for file in path.rglob("*") if file.is_file() and file.parent != path)
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+
+
+def test_a_changed_configuration_is_refused_with_the_difference(finished, make):
+    _, path = finished
+    before = contents(path)
+    with pytest.raises(
+        sweeps.ChangedError, match=r"seeds: 2 in the store, 3 now; fixed.pause: absent in the store, 0.1 now"
+    ):
+        sweeps.run(make(seeds=3, fixed={"pause": 0.1}), path)
+    with pytest.raises(sweeps.ChangedError, match=r"axes.y: \[0.5, 1.5, 2.5\] in the store, \[0.5, 1.5\] now"):
+        sweeps.run(make(axes={"x": [0, 1, 2, 3, 4], "y": [0.5, 1.5]}), path)
+    with pytest.raises(sweeps.ChangedError, match="block: 4 in the store, 5 now"):
+        sweeps.run(make(block=5), path)
+    assert contents(path) == before
+
+
+def test_one_changed_value_among_many_is_shown(make, tmp_path):
+    sweeps.run(make(axes={"x": list(range(9)), "y": [0.5]}), tmp_path / "store")
+    values = [0, 1, 2, 33, 4, 55, 6, 7, 8]
+    with pytest.raises(
+        sweeps.ChangedError, match=r"axes.x\[3\]: 3 in the store, 33 now \(and 1 more of its 9 values\)"
+    ):
+        sweeps.run(make(axes={"x": values, "y": [0.5]}), tmp_path / "store")
+
+
+def test_an_existing_store_is_continued_only_on_request(finished):
+    sweep, path = finished
+    with pytest.raises(sweeps.StoreError, match=r"already holds this sweep, 10 of its blocks finished. Resume it"):
+        sweeps.run(sweep, path, resume=False)
+
+
+def test_a_truncated_chunk_is_found_told_and_computed_again(finished, same):
+    sweep, path = finished
+    whole = xr.open_zarr(path).load()
+    before = contents(path)
+    chunk = path / "path" / "c" / "2" / "1" / "0" / "0"
+    chunk.write_bytes(chunk.read_bytes()[:-7])
+    told = r"1 finished blocks of .* are damaged, the first from .*'x': 2.*path/c/2/1/0/0 has .* The other 9 are intact"
+    with pytest.raises(sweeps.StoreError, match=told):
+        sweeps.run(sweep, path)
+    assert {name for name, data in contents(path).items() if data != before[name]} == {"path/c/2/1/0/0"}
+    assert sweeps.complete(sweep, path, retry_failed=True).computed == 2  # blocks are 1 x 2 x 2, and y has three values
+    same(sweeps.run(sweep, path), whole)
+    assert contents(path) == before
+
+
+def test_a_missing_chunk_and_a_changed_byte_are_found(finished):
+    sweep, path = finished
+    chunk = path / "value" / "c" / "0" / "0" / "0"
+    original = chunk.read_bytes()
+    chunk.write_bytes(original[:-1] + bytes([original[-1] ^ 1]))
+    with pytest.raises(sweeps.StoreError, match=r"1 finished blocks of .* are damaged"):
+        sweeps.run(sweep, path)
+    chunk.unlink()
+    with pytest.raises(sweeps.StoreError, match=r"value/c/0/0/0 is missing"):
+        sweeps.run(sweep, path)
+    chunk.write_bytes(original)
+    assert sweeps.complete(sweep, path).computed == 0
+
+
+def test_damaged_coordinates_and_metadata_are_written_anew(finished, same):
+    sweep, path = finished
+    whole = xr.open_zarr(path).load()
+    (path / "x" / "c" / "0").write_bytes(b"")
+    (path / "y" / "zarr.json").write_text('{"shape": [')
+    (path / "zarr.json").unlink()
+    same(sweeps.run(sweep, path), whole)
+    same(xr.open_zarr(path).load(), whole)
+
+
+def test_foreign_files_are_left_alone(make, tmp_path):
+    sweep = make()
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    with pytest.raises(sweeps.StoreError, match=r"notes.txt is a file, not the folder of a store"):
+        sweeps.run(sweep, file)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("mine")
+    with pytest.raises(sweeps.StoreError, match=r"folder is not a store of linnet: it holds thesis.tex and no ledger"):
+        sweeps.run(sweep, folder)
+    assert [entry.name for entry in folder.iterdir()] == ["thesis.tex"]
+    other = tmp_path / "other.zarr"
+    xr.Dataset({"value": ("x", [1.0])}).to_zarr(other, consolidated=False)
+    with pytest.raises(sweeps.StoreError, match=r"other.zarr is not a store of linnet: it holds .*value"):
+        sweeps.run(sweep, other)
+    assert xr.open_zarr(other, consolidated=False)["value"].values.tolist() == [1.0]
+
+
+def test_a_foreign_or_damaged_ledger_is_refused(finished, make, tmp_path):
+    sweep, path = finished
+    ledger = path / "ledger.sqlite"
+    ledger.write_bytes(b"not a database at all, but long enough to be read as one" * 20)
+    with pytest.raises(sweeps.StoreError, match=r"the ledger of .* is damaged: file is not a database"):
+        sweeps.run(sweep, path)
+    ledger.unlink()
+    with sqlite3.connect(ledger) as database:
+        database.execute("create table recipes (name text)")
+    database.close()
+    with pytest.raises(sweeps.StoreError, match=r"ledger.sqlite is not a ledger of linnet"):
+        sweeps.run(sweep, path)
+    ledger.unlink()
+    with pytest.raises(sweeps.StoreError, match=r"is not a store of linnet: it holds .* and no ledger"):
+        sweeps.run(sweep, path)
+
+
+def test_a_store_of_a_newer_schema_is_refused(finished):
+    sweep, path = finished
+    before = contents(path)
+    with sqlite3.connect(path / "ledger.sqlite") as database:
+        database.execute("pragma user_version = 2")
+    database.close()
+    with pytest.raises(
+        sweeps.StoreError, match=r"written by a newer linnet \(store schema 2, this version reads up to 1\)"
+    ):
+        sweeps.run(sweep, path)
+    assert contents(path) == before
+
+
+def test_a_path_that_cannot_be_a_folder_is_refused(make, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(sweeps.StoreError, match=r"cannot write to .*file/store: Not a directory"):
+        sweeps.run(make(), tmp_path / "file" / "store")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere: test_a_full_disk_... has a read-only mount")
+def test_a_folder_without_permission_is_refused(make, tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o555)
+    with pytest.raises(sweeps.StoreError, match=r"cannot write to .*store: Permission denied"):
+        sweeps.run(make(), tmp_path / "closed" / "store")
+
+
+def test_a_store_that_died_before_its_first_block_is_resumed(make, same, tmp_path):
+    sweep, path = make(), tmp_path / "store"
+    path.mkdir()
+    (path / "lock").touch()  # killed between the lock and the ledger
+    same(sweeps.run(sweep, path), sweeps.run(sweep))
+    shutil.rmtree(path / "value")  # killed while arrays were made; no block is finished
+    with sqlite3.connect(path / "ledger.sqlite") as database:
+        for table in ("blocks", "chunks"):
+            database.execute(f"delete from {table}")
+    database.close()
+    (path / "count" / "c" / "0.5f.partial").write_text("half")
+    same(sweeps.run(sweep, path), sweeps.run(sweep))
+    assert not list(path.rglob("*.partial"))
+
+
+def test_half_a_block_is_not_taken_for_a_finished_one(make, same, tmp_path, monkeypatch):
+    """The process ends between the chunks and the ledger: the block is there, but not finished."""
+    from linnet.sweeps.ledger import Ledger
+
+    sweep, path, commit, told = make(), tmp_path / "store", Ledger.commit, []
+
+    def dying(self, block, *arguments, **keywords):
+        if block == 3:
+            raise KeyboardInterrupt
+        told.append(block)
+        commit(self, block, *arguments, **keywords)
+
+    monkeypatch.setattr(Ledger, "commit", dying)
+    with pytest.raises(KeyboardInterrupt):
+        sweeps.run(sweep, path)
+    monkeypatch.undo()
+    assert told == [0, 1, 2]
+    assert sweeps.complete(sweep, path).computed == 30 - (4 + 2 + 4)
+    same(sweeps.run(sweep, path), sweeps.run(sweep))
+
+
+FULL_DISK = Path(__file__).with_name("full_disk.py")
+
+
+def test_a_full_disk_and_a_read_only_one_leave_finished_cells_intact(tmp_path):
+    """On a tmpfs of 1 MB in a mount namespace of its own: works for root, and for users where namespaces are allowed."""
+    if shutil.which("unshare") is None:
+        pytest.skip("needs unshare, to mount a small disk")
+    for namespace in (["--mount"], ["--user", "--map-root-user", "--mount"]):
+        mount = f'mount -t tmpfs -o size=1m tmpfs "{tmp_path}"'
+        if subprocess.run(["unshare", *namespace, "sh", "-c", mount], capture_output=True).returncode == 0:
+            break
+    else:
+        pytest.skip("mounting a small disk is not permitted here")
+    command = f'{mount} && exec "{sys.executable}" "{FULL_DISK}" "{tmp_path}"'
+    ran = subprocess.run(["unshare", *namespace, "sh", "-c", command], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    full, left, read_only, resumed = ran.stdout.strip().splitlines()
+    assert "is full. Finished cells are intact: make room and resume." in full
+    assert left == "some cells finished, all of them right"
+    assert "cannot write to" in read_only and "Read-only file system" in read_only
+    assert resumed == "resumed without recomputing, equal to an uninterrupted sweep"
