@@ -8,8 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.experiments.registry import Check, Figure, Settings
-from linnet.experiments.varre_regression import first_values, problems, stacked
-from linnet.randomness import generator
+from linnet.experiments.varre_regression import problems, stacked, together
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +70,7 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
     )
     times = np.geomspace(0.01, settings.end_time, settings.times)
     run = ln.gradient_flow(problem, stacked(starts), times=times)
-    values = first_values(run).reshape(len(times), len(seeds), len(names), -1)
+    values = ln.observables.first_layer_values(run).reshape(len(times), len(seeds), len(names), -1)
     solution = problem.min_norm_solution()
     error = np.abs(run.products[-1] - solution).max(axis=(-1, -2)).reshape(len(seeds), len(names))
     modes = np.linalg.svd(solution, compute_uv=False).reshape(len(seeds), len(names), -1)
@@ -91,19 +90,11 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
 
 
 def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
-    inputs, norms = settings.noise_inputs, []
-    samples, labels, starts = [], [], []
-    for seed in range(settings.seed, settings.seed + settings.noise_seeds):
-        random = generator(seed, 1)
-        x = np.sqrt(inputs) * np.linalg.qr(random.standard_normal((inputs, inputs)))[0]
-        beta = random.standard_normal(inputs)
-        samples.append(x)
-        labels.append(x @ beta)
-        norms.append(np.linalg.norm(beta))
-        starts.append(
-            ln.inits.orthogonal(seed, in_dim=inputs, out_dim=1, width=settings.width, scale=settings.noise_gamma)
-        )
-    problem, start = ln.Problem.from_data(np.stack(samples), np.stack(labels)), stacked(starts)
+    inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
+    singles = [ln.problems.orthogonal_regression(seed, in_dim=inputs) for seed in seeds]
+    problem = together(singles)
+    shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
+    start = stacked([ln.inits.orthogonal(seed, scale=settings.noise_gamma, **shape) for seed in seeds])
     options: dict[str, Any] = {"learning_rate": settings.noise_rate, "steps": settings.noise_steps}
     options["save_every"] = max(1, settings.noise_steps // settings.noise_saves)
     plain = ln.gradient_descent(problem, start, **options)
@@ -116,10 +107,10 @@ def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any
         variables[f"{name}_values"] = (
             ("noise_time", "noise_seed", "noise_mode"), values, {"long_name": "singular values of W1"}
         )  # fmt: skip
-    norms_array = np.array(norms)
-    predicted = ln.theories.spectral_bias.limit(norms_array[:, None], settings.noise_gamma, inputs)[0]
+    norms = np.linalg.norm(problem.min_norm_solution(), axis=(-1, -2))
+    predicted = ln.theories.spectral_bias.limit(norms[:, None], settings.noise_gamma, inputs)[0]
     variables["descent_predicted"] = (("noise_seed", "noise_mode"), predicted, {"long_name": "Corollary 3.1"})
-    flat = np.sqrt(np.sqrt(inputs) * norms_array)
+    flat = np.sqrt(np.sqrt(inputs) * norms)
     variables["flattest"] = ("noise_seed", flat, {"long_name": "largest value at the flattest interpolator"})
 
 

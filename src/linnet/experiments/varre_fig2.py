@@ -38,13 +38,13 @@ def plot(ds: xr.Dataset) -> Any:
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
         colours = style.shades(ds.sizes["mode"])
         seed = _typical(ds)
-        for axis, name, letter in zip(axes, ("small", "large"), "ab", strict=True):
+        for axis, name in zip(axes, ("small", "large"), strict=True):
             time = ds[f"{name}_time"]
             for mode in range(ds.sizes["mode"]):
                 values = ds[f"{name}_values"][:, seed, mode]
-                axis.plot(time[1:], values[1:], color=colours[mode], label=f"σ{mode + 1}", **style.TRAINING)
+                axis.plot(time[1:], values[1:], color=colours[mode], label=f"σ{mode + 1}", **style.ALONE)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
-            axis.set_title(f"{letter}  ReLU student, {name} start (std {ds.attrs[name]:g})")
+            axis.set_title(f"{name.capitalize()} start, std {ds.attrs[name]:g}")
             axis.set_ylim(0, None)
         axes[0].legend(loc="upper left")
         return picture

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.experiments.registry import Check, Figure, Settings
-from linnet.experiments.varre_regression import first_values, problems, stacked
+from linnet.experiments.varre_regression import problems, stacked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,7 +46,7 @@ def compute(settings: Fig4, panels: tuple[str, ...]) -> xr.Dataset:
     problem = problems(seeds, repeat=len(variances), **sizes)
     times = np.geomspace(0.01, settings.end_time, settings.times)
     run = ln.gradient_flow(problem, stacked(starts), times=times)
-    values = first_values(run).reshape(len(times), len(seeds), len(variances), -1)
+    values = ln.observables.first_layer_values(run).reshape(len(times), len(seeds), len(variances), -1)
     modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False).reshape(len(seeds), len(variances), -1)
     gamma = settings.first_variance * settings.width / 2
     predicted = ln.theories.spectral_bias.limit(modes, gamma, settings.inputs)[0]
@@ -80,7 +80,7 @@ def plot(ds: xr.Dataset) -> Any:
     with style.applied():
         picture, grid = style.subplots(1, ds.sizes["start"], size=style.column(2, ratio=0.4), squeeze=False)
         colours = style.shades(SHOWN)
-        for axis, variance, letter in zip(grid[0], ds["start"].values, "abcdef", strict=False):
+        for axis, variance in zip(grid[0], ds["start"].values, strict=True):
             one = ds.sel(start=variance)
             for mode in range(SHOWN):
                 label = f"σ{mode + 1} trained"
@@ -88,7 +88,7 @@ def plot(ds: xr.Dataset) -> Any:
                 level = float(one["predicted"][0, mode])
                 axis.axhline(level, color=colours[mode], label="Corollary 3.1" if mode == 0 else None, **style.THEORY)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W1", ylim=(0, None))
-            axis.set_title(f"{letter}  second layer of variance {variance:g}")
+            axis.set_title(f"Second layer of variance {variance:g}")
         grid[0][0].legend(loc="lower right", ncol=2)
         return picture
 

@@ -62,7 +62,7 @@ def plot(ds: xr.Dataset) -> Any:
         picture, grid = style.subplots(1, len(panels), size=size, squeeze=False)
         axes = dict(zip(panels, grid[0], strict=True))
         if "a" in axes:
-            axes["a"].plot(time[1:], ds["loss"][1:, seed], color=style.LOSS, **style.TRAINING)
+            axes["a"].plot(time[1:], ds["loss"][1:, seed], color=style.LOSS, **style.ALONE)
             axes["a"].set(xscale="log", yscale="log", xlabel="time t (canonical)", ylabel="training loss")
             axes["a"].set_title("a  The loss falls from saddle to saddle")
             if at > 0:
@@ -73,7 +73,7 @@ def plot(ds: xr.Dataset) -> Any:
             colours = style.shades(ds.sizes["mode"])
             for mode in range(ds.sizes["mode"]):
                 values = ds["values"][1:stop, seed, mode]
-                axes["b"].plot(time[1:stop], values, color=colours[mode], label=f"σ{mode + 1}", **style.TRAINING)
+                axes["b"].plot(time[1:stop], values, color=colours[mode], label=f"σ{mode + 1}", **style.ALONE)
             axes["b"].set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
             axes["b"].set_title("b  Phase 1 learns one direction")
             axes["b"].legend(loc="upper left")

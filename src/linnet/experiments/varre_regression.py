@@ -11,44 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.randomness import generator
 
 if TYPE_CHECKING:
     from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
-    from linnet.trajectories.trajectory import Trajectory
 
 
 def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> Problem:
     """One problem per seed as a batch, each `repeat` times in a row."""
-    inputs_all, outputs_all = [], []
-    for seed in seeds:
-        random = generator(seed, 0)
-        x = random.standard_normal((samples, inputs))
-        truth = random.standard_normal((inputs, outputs))
-        inputs_all += [x] * repeat
-        outputs_all += [x @ truth] * repeat
-    return ln.Problem.from_data(np.stack(inputs_all), np.stack(outputs_all))
+    shape = {"samples": samples, "in_dim": inputs, "out_dim": outputs}
+    return together([ln.problems.gaussian_regression(seed, **shape) for seed in seeds for _ in range(repeat)])
+
+
+def together(singles: list[Problem]) -> Problem:
+    """Problems of one shape as a batch."""
+    inputs, outputs = ([np.asarray(getattr(p, name)) for p in singles] for name in ("inputs", "outputs"))
+    return ln.Problem.from_data(np.stack(inputs), np.stack(outputs))
 
 
 def stacked(weights: list[Weights]) -> Weights:
     """Networks of one shape as a batch."""
     return ln.Weights(np.stack([w.first for w in weights]), np.stack([w.second for w in weights]))
-
-
-def first_values(run: Trajectory) -> np.ndarray:
-    """Singular values of the whole first layer at every saved state, (time, batch, input), without lifting the states.
-
-    W1^T W1 is the sum of what training moves, in the directions of the data, and of what it never touches.
-    """
-    reduction, moved = run.reduction, run.reduced.first
-    basis = reduction.basis
-    assert basis is not None
-    turned = moved @ np.swapaxes(basis, -1, -2)
-    gram = np.swapaxes(turned, -1, -2) @ turned
-    outside = reduction.full_weights.first - reduction.full_weights.first @ basis @ np.swapaxes(basis, -1, -2)
-    gram = gram + np.swapaxes(outside, -1, -2) @ outside
-    if reduction.untouched is not None:
-        mixed = np.swapaxes(turned, -1, -2) @ reduction.untouched
-        gram = gram + mixed + np.swapaxes(mixed, -1, -2)
-    return np.sqrt(np.clip(np.linalg.eigvalsh(gram)[..., ::-1], 0, None))

@@ -14,8 +14,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.experiments.registry import Settings
-from linnet.experiments.varre_regression import stacked
-from linnet.randomness import generator
+from linnet.experiments.varre_regression import stacked, together
 
 if TYPE_CHECKING:
     from linnet.problems.problem import Problem
@@ -43,14 +42,9 @@ class Students(Settings):
 
 def teacher(settings: Students) -> Problem:
     """One teacher and its samples for each seed."""
-    inputs, outputs = [], []
-    for seed in range(settings.seed, settings.seed + settings.seeds):
-        random = generator(seed, 2)
-        x = random.standard_normal((settings.samples, settings.inputs))
-        first, second = random.standard_normal((TEACHERS, settings.inputs)), random.standard_normal((1, TEACHERS))
-        inputs.append(x)
-        outputs.append(np.maximum(x @ first.T, 0) @ second.T)
-    return ln.Problem.from_data(np.stack(inputs), np.stack(outputs))
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    shape = {"samples": settings.samples, "in_dim": settings.inputs, "neurons": TEACHERS}
+    return together([ln.problems.relu_teacher(seed, **shape) for seed in seeds])
 
 
 def student(settings: Students, *, large: bool) -> Trajectory:

@@ -2,6 +2,7 @@
 
 from linnet.observables.commutator import commutator
 from linnet.observables.features import feature_history
+from linnet.observables.first_layer import first_layer_values
 from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
 from linnet.observables.layers import imbalance, imbalance_drift, mode_alignment
 from linnet.observables.losses import loss, test_loss
@@ -11,6 +12,7 @@ __all__ = [
     "commutator",
     "effective_rank",
     "feature_history",
+    "first_layer_values",
     "imbalance",
     "imbalance_drift",
     "kernel_alignment",

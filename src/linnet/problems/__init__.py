@@ -7,16 +7,20 @@ from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes, power_law, spectrum
 from linnet.problems.spiked import spiked_covariance
 from linnet.problems.subgaussian import gaussian_teacher, subgaussian_regression
+from linnet.problems.synthetic import gaussian_regression, orthogonal_regression, relu_teacher
 
 __all__ = [
     "Problem",
+    "gaussian_regression",
     "gaussian_teacher",
     "load",
     "logistic",
     "low_rank_plus_noise",
     "many_spikes",
     "matrix_completion",
+    "orthogonal_regression",
     "power_law",
+    "relu_teacher",
     "spectrum",
     "spiked_covariance",
     "subgaussian_regression",

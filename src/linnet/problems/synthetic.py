@@ -1,0 +1,35 @@
+"""Small synthetic data: Gaussian or orthogonal inputs with a linear truth, and the labels of a ReLU teacher."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.arguments import count
+from linnet.problems.problem import Problem
+from linnet.randomness import Key, generator
+
+
+def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1) -> Problem:
+    """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A."""
+    n, d, k = count("samples", samples), count("in_dim", in_dim), count("out_dim", out_dim)
+    random = generator(key, 0)
+    inputs, truth = random.standard_normal((n, d)), random.standard_normal((k, d))
+    return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
+
+
+def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem:
+    """As many samples as inputs, orthogonal and scaled so that $\\Sigma = I$, and labels of a standard normal truth."""
+    d, k = count("in_dim", in_dim), count("out_dim", out_dim)
+    random = generator(key, 1)
+    frame, triangle = np.linalg.qr(random.standard_normal((d, d)))
+    inputs, truth = np.sqrt(d) * frame * np.sign(np.diagonal(triangle)), random.standard_normal((k, d))
+    return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
+
+
+def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int) -> Problem:
+    """Standard normal inputs, labelled by a two-layer ReLU network of that many neurons with standard normal weights."""
+    n, d, m = count("samples", samples), count("in_dim", in_dim), count("neurons", neurons)
+    random = generator(key, 2)
+    inputs = random.standard_normal((n, d))
+    first, second = random.standard_normal((m, d)), random.standard_normal((1, m))
+    return Problem.from_data(inputs, np.maximum(inputs @ first.T, 0) @ second.T)
