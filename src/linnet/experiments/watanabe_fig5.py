@@ -1,0 +1,283 @@
+"""Figure 5 of Watanabe et al.: the error of trained networks on fewer samples than inputs, against eq. (27)."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import linnet as ln
+from linnet.experiments.registry import Check, Figure, Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+class ErrorSettings(Settings):
+    """The paper's sizes; the lists of spikes, alignments and ratios are linnet's, as the text gives none."""
+
+    dim: int = 3000
+    width: int = 3000
+    ratios: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+    spikes: tuple[float, ...] = (0.0, 5.0, 20.0, 50.0)
+    alignment: float = 0.5
+    alignments: tuple[float, ...] = (0.0, 0.3, 0.5, 0.8)
+    spike: float = 20.0
+    trials: int = 10
+    scale: float = 1e-5
+    loss: float = 1e-8
+    tolerance: float = 3e-3
+    dtype: str = "float32"
+
+
+def cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: int, scale: float, loss: float,
+    tolerance: float, dtype: str, spike: float | None = None, alignment: float | None = None,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """One block of networks, each trained on its own data from its own Gaussian start: `error` is 2 test_loss/E[y^2]."""
+    import numpy as np
+
+    rows = []
+    for i, seed in enumerate(seeds):
+        rho = float(points["spike"][i] if spike is None else spike)
+        cosine = float(points["alignment"][i] if alignment is None else alignment)
+        samples = round(dim / float(points["ratio"][i]))
+        rows.append(train(int(seed), dim, samples, width, rho, cosine, scale, loss, tolerance, dtype))
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def train(
+    seed: int, dim: int, samples: int, width: int, spike: float, alignment: float, scale: float, loss: float,
+    tolerance: float, dtype: str,
+) -> dict[str, float]:  # fmt: skip
+    r"""Trains one network of `width` hidden units to the relative training `loss` and measures its test error.
+
+    Only the samples' span moves: there the network is the law of a Gaussian start after reduction
+    (`inits.reduced_gaussian` of `samples` inputs, since a rotated Gaussian is one again), trained in the eigenbasis
+    of the sample covariance. Across the span, the predictor is $W_2 W_1(0)$ with a part of $W_1(0)$ that training
+    never touches and $W_2$ never depends on: given $W_2$, a Gaussian of variance $|W_2|^2 s^2/d$ in each direction,
+    drawn as such.
+    """
+    import numpy as np
+
+    from linnet.precision import computing
+    from linnet.randomness import generator
+    from linnet.trainers.function_flow import function_flow
+
+    random = generator(seed, 0)
+    first_std, second_std = scale / np.sqrt(dim), scale / np.sqrt(width)
+    start = ln.inits.reduced_gaussian(
+        np.array([seed, 1], np.uint64), in_dim=samples, out_dim=1, width=width, first_std=first_std, second_std=second_std
+    )  # fmt: skip
+    with computing(dtype) as number:
+        inputs = random.standard_normal((samples, dim), dtype=number.type)
+        inputs[:, 0] *= np.sqrt(1 + spike)
+        # Columns: the spike's direction, the target, and the noise that the untouched weights are made of.
+        probes = np.zeros((dim, 3))
+        probes[0, 0] = 1.0
+        probes[:2, 1] = alignment, np.sqrt(1 - alignment**2)
+        probes[:, 2] = random.standard_normal(dim)
+        values, inside, cross, state = _prepare()(
+            inputs, probes.astype(number), start.first.astype(number), start.second[0].astype(number)
+        )  # fmt: skip
+        run = function_flow(values, cross, state, loss=number.type(loss), tolerance=number.type(tolerance))
+        product = np.asarray(run.state.product, dtype=np.float64)
+        gain, steps, reached, time = float(run.state.gain), int(run.steps), float(run.loss), float(run.time)
+        inside = np.asarray(inside, dtype=np.float64)
+    if not reached <= loss:
+        raise RuntimeError(f"training stopped at a loss of {reached:.3g} of its start after {steps} steps")
+    mu, beta = inside[:, 0], inside[:, 1]
+    untouched = np.sqrt(gain) * first_std
+    # Inner products of what lies across the samples' span, from those of the whole and of the part inside.
+    outer = probes.T @ probes - inside.T @ inside
+    off = np.array([0.0, -1.0, untouched])
+    miss = product - beta
+    along_spike = mu @ miss + outer[0] @ off
+    square = miss @ miss + off @ outer @ off
+    power = 1 + spike * alignment**2
+    return {
+        "error": (square + spike * along_spike**2) / power,
+        "loss": reached,
+        "time": time,
+        "steps": float(steps),
+        "distance": float(
+            np.sqrt(((product - np.asarray(cross / values, np.float64)) ** 2).sum() + untouched**2 * outer[2, 2])
+        ),
+    }
+
+
+@functools.cache
+def _prepare() -> Any:
+    import jax
+    import jax.numpy as jnp
+
+    from linnet.trainers.function_flow import FunctionState
+
+    @jax.jit
+    def prepare(inputs: Any, probes: Any, first: Any, second: Any) -> Any:
+        n = inputs.shape[0]
+        values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
+        inside = vectors.T @ (inputs @ probes) / jnp.sqrt(n * values)[:, None]  # probes in the eigenbasis
+        state = FunctionState(second @ first, second @ second, first.T @ first)
+        return values, inside, values * inside[:, 1], state
+
+    return prepare
+
+
+def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
+    """The grid of one panel: a varies the spike, b the alignment."""
+    axes: dict[str, list[float]] = {"ratio": list(settings.ratios)}
+    names = ("dim", "width", "scale", "loss", "tolerance")
+    fixed: dict[str, Any] = {name: getattr(settings, name) for name in names}
+    if panel == "a":
+        axes["spike"], fixed["alignment"] = list(settings.spikes), settings.alignment
+    else:
+        axes["alignment"], fixed["spike"] = list(settings.alignments), settings.spike
+    return ln.sweeps.Sweep(
+        name=f"watanabe-fig5{panel}", function="linnet.experiments.watanabe_fig5:cells", axes=axes, seeds=settings.trials,
+        seed=settings.seed + (panel == "b"), fixed=fixed, apart=["ratio"], block=settings.trials, dtype=settings.dtype,
+    )  # fmt: skip
+
+
+def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> xr.Dataset:
+    """Trains every network of the wanted panels; the theory is laid beside them, on the same ratios and on a fine grid."""
+    import numpy as np
+    import xarray as xr
+
+    panels = panels or FIGURE.panels
+    ds = xr.Dataset(attrs={"panels": ",".join(panels), "dim": settings.dim, "width": settings.width})
+    ds.attrs.update(trials=settings.trials, spike=settings.spike, alignment=settings.alignment, scale=settings.scale)
+    fine = np.geomspace(min(settings.ratios) / 1.1, max(settings.ratios) * 1.1, 80)
+    for panel in panels:
+        grid = ln.sweeps.run(sweep(settings, panel))
+        curve, values = ("spike", settings.spikes) if panel == "a" else ("alignment", settings.alignments)
+        grid = grid if "seed" in grid.dims else grid.expand_dims("seed", -1)
+        name = f"{curve}_{panel}"
+        for variable in ("error", "loss", "time", "steps", "distance"):
+            array = grid[variable].transpose("ratio", curve, "seed").rename({curve: name, "seed": "trial"})
+            ds[f"{variable}_{panel}"] = array.drop_vars("trial", errors="ignore").astype(float)
+        theory = [[_theory(panel, settings, value, ratio) for value in values] for ratio in fine]
+        ds[f"theory_{panel}"] = (("ratio_fine", name), np.array(theory))
+        for law in ("predicted", "printed", "finite"):
+            table = [[_theory(panel, settings, value, r, law) for value in values] for r in settings.ratios]
+            ds[f"{law}_{panel}"] = (("ratio", name), np.array(table))
+    ds = ds.assign_coords(ratio_fine=fine)
+    ds["ratio"].attrs["long_name"] = "inputs per sample, d/n"
+    return ds
+
+
+def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law: str = "predicted") -> float:
+    """Eq. (27) as corrected (`predicted`), as printed, or the finite spectrum's own risk; normalised."""
+    rho, cosine = (value, settings.alignment) if panel == "a" else (settings.spike, value)
+    power = 1 + rho * cosine**2
+    if law == "finite":
+        overlaps = [cosine**2, 1 - cosine**2]
+        samples = round(settings.dim / ratio)
+        return ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]) / power
+    if law == "printed":
+        return printed_error(cosine, ratio) / power
+    return ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True)
+
+
+def printed_error(alignment: float, ratio: float) -> float:
+    """Eq. (27) letter by letter: its bracket holds kappa = ratio - 1 (unit variance) where the derivation gives the spike."""
+    kappa = ratio - 1
+    return (1 - 1 / ratio) * (1 - alignment**2 * (1 - (1 + kappa) / (1 + kappa / ratio) ** 2))
+
+
+def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
+    """Student's t of every point (trials in the last axis): the largest, its limit at 1% for all points together
+    (Bonferroni),
+    and the mean square, which is about 1.3 for ten trials where the prediction is right."""
+    import numpy as np
+    from scipy import stats
+
+    trials = errors.shape[-1]
+    t = (errors.mean(-1) - predicted) / (errors.std(-1, ddof=1) / np.sqrt(trials))
+    limit = stats.t.ppf(1 - 0.01 / (2 * t.size), trials - 1)
+    return float(np.abs(t).max()), float(limit), float((t**2).mean())
+
+
+def plot(ds: xr.Dataset) -> Picture:
+    """Marks with standard deviations over the trials, lines of eq. (27)."""
+    from linnet.experiments import style
+
+    panels = ds.attrs["panels"].split(",")
+    titles = {
+        "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
+        "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
+    }
+    with style.applied():
+        size = style.column(len(panels), ratio=0.82 / len(panels))
+        picture, axes = style.subplots(1, len(panels), size=size, squeeze=False, sharey=True)
+        for axis, panel in zip(axes[0], panels):
+            curve = f"spike_{panel}" if panel == "a" else f"alignment_{panel}"
+            symbol = "ρ" if panel == "a" else "A"
+            for value, colour in zip(ds[curve].values, style.shades(ds.sizes[curve])):
+                errors = ds[f"error_{panel}"].sel({curve: value})
+                axis.plot(ds.ratio_fine, ds[f"theory_{panel}"].sel({curve: value}), color=colour, **style.CURVE)
+                axis.errorbar(
+                    ds.ratio, errors.mean("trial"), errors.std("trial", ddof=1), color=colour, capsize=2, elinewidth=0.8,
+                    label=f"{symbol} = {value:g}", **style.MARKS,
+                )  # fmt: skip
+            axis.set(xscale="log", xlabel="inputs per sample, d/n", title=titles[panel])
+            axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])
+            axis.minorticks_off()
+            axis.legend()
+        axes[0][0].set_ylabel("test error / signal power")
+    return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    """All points together against eq. (27), corrected and as printed."""
+    import numpy as np
+
+    panels = ds.attrs["panels"].split(",")
+    errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
+    laws = {
+        law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels])
+        for law in ("predicted", "printed", "finite")
+    }
+    worst, limit, square = joint_test(errors, laws["predicted"])
+    wrong, _, wrong_square = joint_test(errors, laws["printed"])
+    finite, _, finite_square = joint_test(errors, laws["finite"])
+    gap = float(np.abs(errors.mean(-1) / laws["predicted"] - 1).max())
+    loss = max(float(ds[f"loss_{p}"].max()) for p in panels)
+    distance = max(float(ds[f"distance_{p}"].max()) for p in panels)
+    where = f"{errors.shape[0]} points of {errors.shape[1]} networks each, d = {ds.attrs['dim']}"
+    return [
+        Check(
+            f"eq. (27) with the spike in its bracket: largest |t| {worst:.2f} over {where} (joint 1% limit {limit:.2f}), mean "
+            f"square {square:.2f}; largest relative gap of a mean {gap:.2%}",
+            worst, limit, worst < limit,
+        ),
+        Check(
+            f"eq. (27) as printed: largest |t| {wrong:.1f}, mean square {wrong_square:.1f} (must exceed {limit:.2f})",
+            wrong, limit, wrong > limit,
+        ),
+        Check(f"risk of the finite spectrum: largest |t| {finite:.2f}, mean square {finite_square:.2f}", finite),
+        Check(f"training ended at {loss:.1e} of its first loss or below, at most {distance:.1e} from the minimum-norm solution"),
+    ]  # fmt: skip
+
+
+FIGURE = Figure(
+    name="watanabe-fig5",
+    paper="watanabe",
+    title="Test error of trained networks on fewer samples than inputs",
+    caption=(
+        "Marks: two-layer networks trained from a Gaussian start of scale 1e-5 until the training loss has fallen by 1e-8; mean "
+        "and standard deviation over independent trials. Lines: eq. (27) with the spike in its bracket, where the paper "
+        "prints kappa. Errors are divided by the signal's power. The paper's text lists no spikes, alignments or ratios: these are "
+        "linnet's."
+    ),
+    settings=ErrorSettings,
+    quick={
+        "dim": 300, "width": 300, "ratios": (1.5, 3.0, 10.0), "spikes": (0.0, 20.0, 50.0), "alignments": (0.0, 0.5, 0.8),
+        "trials": 6,
+    },
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)  # fmt: skip

@@ -1,0 +1,77 @@
+"""The figures of the spiked-covariance paper, tiny: computed, drawn and checked; and what Figure 5 trains against the core."""
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.experiments import watanabe_fig5
+from linnet.experiments.registry import figures
+from linnet.randomness import generator
+
+
+def test_figure_5_trains_the_law_of_the_full_network():
+    # A start of scale 1 leaves much of itself in the predictor, so that every part of the reduction counts.
+    dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 250
+    settings = {"scale": 1.0, "loss": 1e-10, "tolerance": 1e-3, "dtype": "float64"}
+    reduced = [
+        watanabe_fig5.train(seed, dim, samples, width, spike, alignment, **settings)["error"] for seed in range(trials)
+    ]
+    random = np.random.default_rng(0)
+    X = random.standard_normal((trials, samples, dim))
+    X[:, :, 0] *= np.sqrt(1 + spike)
+    beta = np.zeros(dim)
+    beta[:2] = alignment, np.sqrt(1 - alignment**2)
+    cov = np.diag([1 + spike] + [1.0] * (dim - 1))
+    problem = ln.Problem.from_data(X, X @ beta, truth=beta, test_cov=cov)
+    start = ln.inits.gaussian(
+        1, in_dim=dim, out_dim=1, width=width, first_std=dim**-0.5, second_std=width**-0.5, batch=trials
+    )  # fmt: skip
+    run = ln.gradient_flow(problem, start, times=[60.0], reduce=True, rtol=1e-6)
+    full = 2 * run.test_loss[-1] / (1 + spike * alignment**2)
+    error = np.sqrt(np.var(reduced, ddof=1) / trials + np.var(full, ddof=1) / trials)
+    assert abs(np.mean(reduced) - full.mean()) < 3 * error
+    small = [
+        watanabe_fig5.train(seed, dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5}))["error"]
+        for seed in range(trials)
+    ]
+    assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small start is told apart
+
+
+def test_figure_5_measures_the_error_of_the_predictor_it_describes():
+    # From a start of no size the network ends at the minimum-norm solution of its own data, which NumPy finds again.
+    dim, samples, spike, alignment = 30, 12, 6.0, 0.4
+    random = generator(7, 0)
+    X = random.standard_normal((samples, dim))
+    X[:, 0] *= np.sqrt(1 + spike)
+    beta = np.zeros(dim)
+    beta[:2] = alignment, np.sqrt(1 - alignment**2)
+    miss = np.linalg.pinv(X) @ X @ beta - beta
+    wanted = (miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2)
+    trained = watanabe_fig5.train(7, dim, samples, 40, spike, alignment, 1e-8, 1e-14, 1e-3, "float64")
+    assert trained["error"] == pytest.approx(wanted, rel=1e-6)
+    assert trained["distance"] < 1e-5
+
+
+def test_joint_test_tells_right_from_wrong():
+    random = np.random.default_rng(0)
+    errors = 1 + 0.1 * random.standard_normal((40, 10))
+    assert watanabe_fig5.joint_test(errors, np.ones(40))[0] < watanabe_fig5.joint_test(errors, np.ones(40))[1]
+    wrong = np.ones(40)
+    wrong[7] = 1.5
+    assert watanabe_fig5.joint_test(errors, wrong)[0] > watanabe_fig5.joint_test(errors, wrong)[1]
+
+
+def test_figure_5():
+    figure = figures()["watanabe-fig5"]
+    tiny = {"dim": 60, "width": 60, "ratios": (2.0, 4.0), "spikes": (0.0, 20.0), "alignments": (0.8,), "trials": 3}
+    ds = figure.compute(figure.configure(**tiny), ())
+    assert ds.error_a.dims == ("ratio", "spike_a", "trial")
+    assert ds.error_b.shape == (2, 1, 3)
+    assert float(ds.loss_a.max()) <= 1e-8
+    np.testing.assert_allclose(ds.predicted_a.sel(ratio=2.0, spike_a=20.0), 0.066116, atol=1e-6)
+    assert len(figure.plot(ds).axes) == 2
+    assert figure.check(ds)[0].passed
+    only = figure.compute(figure.configure(**tiny), ("b",))
+    assert "error_a" not in only
+    np.testing.assert_allclose(only.error_b, ds.error_b)
+    assert len(figure.plot(only).axes) == 1
