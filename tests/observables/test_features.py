@@ -32,7 +32,9 @@ def papers_network(X, y, W, v):
     for _ in range(STEPS + 1):
         residual = y - X @ (W.T @ v) / m
         jacobian = np.concatenate([np.kron(v, X) / m, X @ W.T / m], axis=1)
-        rows.append((residual @ residual / (2 * n), (W - first) @ feature, v, jacobian @ jacobian.T))
+        rho = (W - first) @ feature
+        across = np.linalg.norm(W - first - np.outer(rho, feature) / (feature @ feature), axis=1)
+        rows.append((residual @ residual / (2 * n), rho, v, jacobian @ jacobian.T, across))
         W, v = W + ETA / (m * n) * np.outer(v, X.T @ residual), v + ETA / (m * n) * (W @ (X.T @ residual))
     return [np.array(column) for column in zip(*rows, strict=True)]
 
@@ -41,12 +43,13 @@ def test_every_neuron_is_that_of_the_full_network(run):
     data, start, trajectory = run
     history = feature_history(trajectory)
     root = np.sqrt(WIDTH)
-    loss, rho, v, kernel = papers_network(data.inputs, data.outputs, root * start.first, root * start.second[0])
+    loss, rho, v, kernel, across = papers_network(data.inputs, data.outputs, root * start.first, root * start.second[0])
     assert trajectory.reduced.first.shape[1:] == (5, 4)
     assert_allclose(history.loss, loss, atol=1e-12 * loss[0])
     assert_allclose(history.alignments, rho, atol=1e-12 * np.abs(rho).max())
     assert_allclose(history.magnitudes, v, atol=1e-12 * np.abs(v).max())
     assert_allclose(history.kernels / WIDTH, kernel, atol=1e-12 * np.abs(kernel).max())
+    assert_allclose(history.deviations, across, atol=1e-12 * across.max())
     assert_allclose(history.overlaps, root * start.first @ data.inputs.T @ data.outputs, rtol=1e-10)
     assert_allclose(history.gamma, data.outputs @ data.inputs @ data.inputs.T @ data.outputs)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from linnet.problems.subgaussian import Regression
     from linnet.theories.feature_learning import Stages
 
-EPSILON = 0.1  # the loss that Assumption 4.1 is evaluated for
+EPSILON = 0.01  # the loss that Assumption 4.1 is evaluated for
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,12 @@ class FeatureRun:
     def share(self) -> np.ndarray:
         """The loss as a share of its start, (time,)."""
         return self.history.loss / self.history.loss[0]
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The saved steps."""
+        assert self.history.steps is not None  # descent always counts them
+        return self.history.steps
 
     @property
     def width(self) -> int:
@@ -100,13 +106,28 @@ def train(
         [seed, 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude
     )  # fmt: skip
     trajectory = ln.gradient_descent(
-        data.problem(), start, learning_rate=learning_rate, steps=steps, save_every=save_every
+        ln.Problem.from_data(data.inputs, data.outputs),
+        start,
+        learning_rate=learning_rate,
+        steps=steps,
+        save_every=save_every,
     )
     stages = ln.theories.feature_learning.Stages(
         data.inputs, data.outputs, width=width, learning_rate=learning_rate, first_std=first_std, magnitude=magnitude
     )
     scales = {"first_std": first_std, "magnitude": magnitude, "learning_rate": learning_rate}
     return FeatureRun(data, start, scales, stages, ln.observables.feature_history(trajectory))
+
+
+def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
+    """The distance over all neurons, relative to the trained values, (time,); infinite where a prediction overflows."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        distance = np.linalg.norm(predicted - trained, axis=-1)
+    size = np.linalg.norm(trained, axis=-1)
+    relative = np.divide(distance, size, out=np.zeros_like(size), where=size > 0)
+    return np.where(np.isfinite(relative), relative, np.inf)
 
 
 def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:

@@ -24,6 +24,7 @@ class FeatureHistory:
     |---|---|---|
     | `alignments` | (time, neuron) | $\rho_r = \langle w_r(t) - w_r(0), X^T y\rangle$ |
     | `magnitudes` | (time, neuron) | $v_r$ |
+    | `deviations` | (time, neuron) | $|w_r(t) - w_r(0) - \rho_r X^T y/\gamma|$, what moved across the feature |
     | `overlaps` | (neuron,) | $\langle w_r(0), X^T y\rangle$ |
     | `kernels` | (time, sample, sample) | the NTK on the samples, canonical ($m$ times the paper's) |
     | `gamma` | | $y^T X X^T y$ |
@@ -37,6 +38,7 @@ class FeatureHistory:
     loss: np.ndarray
     alignments: np.ndarray
     magnitudes: np.ndarray
+    deviations: np.ndarray
     overlaps: np.ndarray
     kernels: np.ndarray
     gamma: float
@@ -134,11 +136,23 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
         loss=loss,
         alignments=root * (neurons - neurons[0]),
         magnitudes=root * seconds_lifted,
+        deviations=root * _across(first, seen.T @ y, frame),
         overlaps=root * neurons[0],
         kernels=kernels,
         gamma=float(y @ gram @ y),
         target=target_aligned_kernel(gram, y),
     )
+
+
+def _across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None) -> np.ndarray:
+    """How far each neuron has moved across the feature, (time, neuron), one state at a time."""
+    unit = feature / np.linalg.norm(feature)
+    lengths = []
+    for state in first:
+        moved = state - first[0]
+        moved = moved - np.outer(moved @ unit, unit)
+        lengths.append(np.linalg.norm(moved if frame is None else frame @ moved, axis=-1))
+    return np.stack(lengths)
 
 
 def _linear_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
