@@ -58,7 +58,7 @@ def test_python_and_toml_describe_the_same_sweep(tmp_path):
         ({"axes": {"x": [1, "a"]}}, r"axis `x` must hold numbers only"),
         ({"axes": {"x": [1, 2.0, 1.0]}}, r"axis `x` holds 1.0 twice"),
         ({"axes": {"x": [1.0, float("nan")]}}, r"axis `x` must be finite"),
-        ({"axes": {"seed": [1]}}, r"axis `seed` must be a Python name other than seed and cell_status"),
+        ({"axes": {"seed": [1]}}, r"axis `seed` must be a Python name other than seed, cell_status, failures"),
         ({"axes": {"my axis": [1]}}, r"axis `my axis` must be a Python name"),
         ({"axes": {}, "seeds": 1}, r"needs at least one axis in `axes`, or `seeds` above 1"),
         ({"fixed": {"x": 1}}, r"`x` is an axis: it cannot be in `fixed`"),

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from linnet.sweeps.errors import ConfigurationError
 
-RESERVED = ("seed", "cell_status")
+RESERVED = ("seed", "cell_status", "failures")
 
 
 class Range(BaseModel):
@@ -51,7 +51,8 @@ class Sweep(BaseModel):
     - `name`: what it is called; a store and a progress bar carry it.
     - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on
       one block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells in
-      front. A value may also be `(names of its further dimensions, array)`. A parameter `dtype` receives `dtype`.
+      front. A value may also be `(names of its further dimensions, array)`, and `failures` may map positions of cells
+      that failed to the reasons. A parameter `dtype` receives `dtype`.
     - `axes`: the values of each axis, as a list or a `Range`.
     - `seeds`: cells per point of the grid; above one they are the dimension `seed`. `seed` is the base of all of them.
     - `fixed`: the other arguments of the function: numbers, strings, lists and tables.
@@ -118,7 +119,7 @@ class Sweep(BaseModel):
     def _are_labels(cls, axes: dict[str, list[Any]]) -> dict[str, list[Any]]:
         for name, values in axes.items():
             if not _is_path(name) or "." in name or name in RESERVED:
-                raise ValueError(f"axis `{name}` must be a Python name other than {' and '.join(RESERVED)}")
+                raise ValueError(f"axis `{name}` must be a Python name other than {', '.join(RESERVED)}")
             kinds = {"number" if type(v) in (int, float) else type(v).__name__ for v in values}
             if len(kinds) != 1 or not kinds <= {"number", "str", "bool"}:
                 raise ValueError(
@@ -140,7 +141,7 @@ class Sweep(BaseModel):
             raise ValueError(f"`{min(both)}` is an axis: it cannot be in `fixed` or `coords` as well")
         for name in self.apart:
             if name not in self.axes:
-                raise ValueError(f"`apart` names `{name}`, which is not an axis{_nearest(name, self.axes)}")
+                raise ValueError(f"`apart` names `{name}`, which is not an axis{nearest(name, self.axes)}")
         return self
 
     def plain(self) -> dict[str, Any]:
@@ -217,7 +218,8 @@ def _is_path(text: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
 
 
-def _nearest(name: str, known: Any) -> str:
+def nearest(name: str, known: Any) -> str:
+    """The end of a sentence about an unknown name: which known one may have been meant."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f": did you mean `{close[0]}`?" if close else f": known are {', '.join(known)}"
 
@@ -225,7 +227,7 @@ def _nearest(name: str, known: Any) -> str:
 def _sentence(problem: Any, model: type[BaseModel] = Sweep, before: str = "") -> str:
     where = before + ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return f"`{where}` is not a field{_nearest(str(problem['loc'][-1]), model.model_fields)}"
+        return f"`{where}` is not a field{nearest(str(problem['loc'][-1]), model.model_fields)}"
     if problem["type"] == "missing":
         return f"`{where}` is missing"
     said = problem["msg"].removeprefix("Value error, ")

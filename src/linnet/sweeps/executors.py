@@ -113,7 +113,7 @@ def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> It
             continue
         job = futures.pop(future)
         if future.status not in ("finished", "error"):
-            raise ExecutorError(f"the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
+            raise ExecutorError("the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
         error = future.exception() if future.status == "error" else None
         if isinstance(error, KilledWorker):
             yield job, _died(job, error)

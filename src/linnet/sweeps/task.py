@@ -128,9 +128,14 @@ class Task:
                     queue += [(middle, last), (first, middle)]
                 continue
             parts.append((first, last, self.tidied(raw, len(cells.seeds), last - first)))
+            for position, reason in raw.get("failures", {}).items():
+                if position < last - first:
+                    failures.append(Failure(first + position, "reported", str(reason)))
+        failed = sorted(failure.position for failure in failures)
         status = np.full(cells.size, DONE, dtype=np.int8)
-        status[[failure.position for failure in failures]] = FAILED
-        return Outcome(_joined(parts, cells.size), status, failures, time.perf_counter() - began, provenance.device())
+        status[failed] = FAILED
+        values = _joined(parts, failed, cells.size)
+        return Outcome(values, status, failures, time.perf_counter() - began, provenance.device())
 
     def tidied(self, raw: Any, padded: int, size: int) -> dict[str, Values]:
         """What the function returned as named arrays of the block's own cells, or an error that says what is wrong."""
@@ -142,7 +147,7 @@ class Task:
                 f"`{self.function}` does not return `{missing[0]}`, which `record` asks for, but {', '.join(raw)}."
             )
         tidied = {}
-        for name in self.record or tuple(raw):
+        for name in self.record or tuple(name for name in raw if name != "failures"):
             dims, value = raw[name] if isinstance(raw[name], tuple) else (None, raw[name])
             data = np.asarray(value)
             if data.dtype.kind not in "fiubc":
@@ -171,8 +176,8 @@ def _padded(cells: Cells, first: int, last: int) -> tuple[dict[str, np.ndarray],
     return {name: values[index] for name, values in cells.points.items()}, cells.seeds[index]
 
 
-def _joined(parts: list[tuple[int, int, dict[str, Values]]], size: int) -> dict[str, Values]:
-    if len(parts) == 1 and parts[0][:2] == (0, size):
+def _joined(parts: list[tuple[int, int, dict[str, Values]]], failed: list[int], size: int) -> dict[str, Values]:
+    if len(parts) == 1 and not failed:
         return parts[0][2]
     joined: dict[str, Values] = {}
     for first, last, values in parts:
@@ -186,6 +191,8 @@ def _joined(parts: list[tuple[int, int, dict[str, Values]]], size: int) -> dict[
                     f"{joined[name].data.shape[1:]}."
                 )
             joined[name].data[first:last] = part.data
+    for part in joined.values():
+        part.data[failed] = fill_value(part.data.dtype)
     return joined
 
 

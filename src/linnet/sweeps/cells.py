@@ -1,0 +1,108 @@
+"""Ready-made cell functions: a sweep over them needs no Python of one's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import count, non_negative, positive
+from linnet.inits.gaussian import reduced_gaussian
+from linnet.observables.spectra import stable_rank
+from linnet.problems.low_rank import low_rank_plus_noise
+from linnet.problems.problem import Problem
+from linnet.problems.spiked import spiked_covariance
+from linnet.reductions.reduction import reduce
+from linnet.sweeps.configuration import nearest
+from linnet.sweeps.slots import Run, descend
+from linnet.trainers.stability import stable_step
+
+SETTINGS: dict[str, Any] = {
+    "problem": "low-rank", "dim": 20, "rank": 1, "noise": 1.0, "spike": 10.0, "alignment": 0.5, "variance": 1.0,
+    "samples": 0, "problem_seed": -1, "width": 100, "first_std": 0.1, "second_std": 0.1, "threshold": 0.0,
+    "learning_rate": 0.0,
+    "relative_rate": 0.2, "steps": 1000, "stop": 0.0,
+}  # fmt: skip
+
+
+def train(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, batch: int = 32, dtype: str | None = None, **settings: Any
+) -> dict[str, Any]:
+    """Gradient descent from Gaussian weights of any width, to its end.
+
+    Each of the following is an axis or a fixed parameter.
+
+    - `problem`: "low-rank" (see `problems.low_rank_plus_noise`, with `dim`, `rank`, `noise`) or "spiked" (see
+      `problems.spiked_covariance`, with `dim`, `spike`, `alignment`, `variance`, and `samples`, 0 for the population).
+    - `problem_seed`: 0 or more draws the problem from this seed for all cells; otherwise each cell draws its own.
+    - `width`, `first_std`, `second_std`: the start. The width costs nothing: wide networks are drawn in reduced form.
+      A `threshold` above 0 sets both to $\\sqrt{threshold/width}$: singular values below it train lazily.
+    - `learning_rate`, canonical; where it is 0, `relative_rate` times a step that is certainly stable.
+    - `steps` at most, and `stop`, the loss at which to leave earlier (0 for never).
+
+    `batch` networks of one shape are trained together. Cells of different shapes (`dim`, `samples`, small `width`) may
+    share a block, but waste less if their axes are named in the sweep's `apart`.
+
+    **Returns** for each cell `loss`, `test_loss`, `stable_rank` of the product, `steps` taken and the canonical `time`;
+    a network that diverged is a failed cell.
+    """
+    for name in [*points, *settings]:
+        if name not in SETTINGS:
+            raise TypeError(f"`{name}` is not a setting of `train`{nearest(name, SETTINGS)}.")
+    _, own, which = np.unique(seeds, return_index=True, return_inverse=True)  # a padded block repeats its last cell
+    cells = [{**SETTINGS, **settings, **{name: values[i].item() for name, values in points.items()}} for i in own]
+    runs = [_run(cell, int(seeds[i])) for cell, i in zip(cells, own)]
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for cell, run in zip(cells, runs):
+        shape = (run.reduction.problem.whitened, run.weights.first.shape, run.weights.second.shape)
+        groups.setdefault((*shape, non_negative("stop", cell["stop"])), []).append(run)
+    for (*_, stop), members in groups.items():
+        descend(members, slots=min(count("batch", batch), len(seeds)), stop=stop or None, dtype=dtype)
+    measured = [_measured(run) for run in runs]
+    results: dict[str, Any] = {name: np.array([row[name] for row in measured])[which] for name in measured[0]}
+    results["failures"] = {
+        position: f"descent diverged at step {runs[index].taken} with a learning rate of {runs[index].rate:g}"
+        for position, index in enumerate(which)
+        if runs[index].ended == "diverged"
+    }
+    return results
+
+
+def _run(cell: dict[str, Any], seed: int) -> Run:
+    drawn = seed if cell["problem_seed"] < 0 else int(cell["problem_seed"])
+    problem = _problem(cell, [drawn, 0])
+    stds = {"first_std": cell["first_std"], "second_std": cell["second_std"]}
+    if cell["threshold"]:
+        stds = dict.fromkeys(stds, math.sqrt(positive("threshold", cell["threshold"]) / count("width", cell["width"])))
+    weights = reduced_gaussian([seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds)
+    if cell["learning_rate"]:
+        rate = positive("learning_rate", cell["learning_rate"])
+    else:
+        rate = positive("relative_rate", cell["relative_rate"]) * (stable_step(problem, weights) or math.nan)
+    reduction = reduce(problem, weights)
+    return Run(reduction, rate, count("steps", cell["steps"]), reduction.weights)
+
+
+def _problem(cell: dict[str, Any], key: list[int]) -> Problem:
+    if cell["problem"] == "low-rank":
+        return low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise=cell["noise"], key=key)
+    if cell["problem"] == "spiked":
+        samples = count("samples", cell["samples"], least=0) or None
+        return spiked_covariance(
+            cell["dim"], spike=cell["spike"], alignment=cell["alignment"], variance=cell["variance"], samples=samples,
+            key=key,
+        )  # fmt: skip
+    raise ValueError(f"`problem` must be 'low-rank' or 'spiked': got {cell['problem']!r}.")
+
+
+def _measured(run: Run) -> dict[str, Any]:
+    reduced, weights = run.reduction, run.weights
+    product = reduced.products(weights.product, weights.second)
+    return {
+        "loss": reduced.problem.loss(weights.product),
+        "test_loss": reduced.test_loss(weights),
+        "stable_rank": stable_rank(product) if product.any() else 0.0,
+        "steps": run.taken,
+        "time": run.taken * run.rate,
+    }

@@ -1,0 +1,153 @@
+"""The ready-made training cells: right numbers, and the same bits whatever runs beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import linnet as ln
+from linnet import sweeps
+from linnet.sweeps.cells import train
+
+LOW_RANK = {"problem": "low-rank", "dim": 6, "rank": 2, "noise": 0.3, "steps": 300, "width": 9}
+SPIKED = {"problem": "spiked", "dim": 8, "spike": 4.0, "samples": 5, "steps": 300, "width": 4, "first_std": 0.3}
+SPIKED_POPULATION = {**SPIKED, "samples": 0, "second_std": 0.2}
+
+
+def plain_descent(cell: dict, seed: int) -> dict[str, float]:
+    """The same network trained by its definition: full width, from the moments, one step after the other."""
+    key = [seed, 0]
+    if cell["problem"] == "low-rank":
+        problem = ln.problems.low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise=cell["noise"], key=key)
+    else:
+        names = ("spike", "alignment")
+        spikes = {name: cell.get(name, 0.5) for name in names}
+        problem = ln.problems.spiked_covariance(cell["dim"], samples=cell["samples"] or None, key=key, **spikes)
+    stds = {name: cell.get(name, 0.1) for name in ("first_std", "second_std")}
+    start = ln.inits.gaussian(
+        [seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds
+    )  # fmt: skip
+    first, second, rate, steps = start.first, start.second, cell["learning_rate"], 0
+    while steps < cell["steps"] and problem.loss(second @ first) > cell.get("stop", 0.0):
+        residual = problem.cross - second @ first @ problem.cov
+        first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
+        steps += 1
+    product = second @ first
+    values = np.linalg.svd(product, compute_uv=False)
+    rank = (values**2).sum() / values.max() ** 2
+    return {
+        "loss": problem.loss(product), "test_loss": problem.test_loss(product), "stable_rank": rank, "steps": steps,
+        "time": steps * rate,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", [LOW_RANK, SPIKED, SPIKED_POPULATION], ids=["low-rank", "samples", "population"])
+@pytest.mark.parametrize("stop", [0.0, 0.4])
+def test_train_is_descent_of_the_full_network(setting, stop):
+    fixed = {**setting, "stop": stop}
+    points, seeds = {"learning_rate": np.array([0.01, 0.02, 0.04])}, np.array([5, 6, 7])
+    found = train(points, seeds, **fixed)
+    assert found.pop("failures") == {}
+    for cell, seed in enumerate(seeds):
+        expected = plain_descent({**fixed, "learning_rate": points["learning_rate"][cell]}, int(seed))
+        assert set(found) == set(expected)
+        for name, value in expected.items():
+            np.testing.assert_allclose(found[name][cell], value, rtol=1e-9, atol=1e-13, err_msg=name)
+    assert len(set(found["steps"])) == (1 if stop == 0.0 else 3)
+
+
+@pytest.mark.parametrize("setting", [LOW_RANK, SPIKED], ids=["low-rank", "spiked"])
+def test_the_bits_of_a_cell_do_not_depend_on_its_neighbours(setting):
+    scale = np.array([0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
+    seeds = np.arange(40, 48)
+    fixed = {**{name: value for name, value in setting.items() if name != "first_std"}, "stop": 0.3}
+    reference = train({"first_std": scale}, seeds, batch=4, **fixed)
+    assert len(set(reference["steps"])) > 4  # networks leave at different times, and others take their slots
+    order = np.array([3, 7, 0, 5, 1, 6, 2, 4])
+    shuffled = train({"first_std": scale[order]}, seeds[order], batch=4, **fixed)
+    alone = [train({"first_std": scale[[cell] * 8]}, seeds[[cell] * 8], batch=4, **fixed) for cell in (0, 5)]
+    for name in ("loss", "test_loss", "stable_rank", "steps"):
+        assert shuffled[name].tobytes() == reference[name][order].tobytes(), name
+        assert [run[name][0] for run in alone] == [reference[name][0], reference[name][5]], name
+
+
+def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, same, tmp_path, monkeypatch):
+    from linnet.sweeps.store import Store
+
+    sweep = make(
+        function="linnet.sweeps.cells:train", axes={"width": [4, 10**6], "threshold": [0.01, 0.3, 3.0]}, seeds=2,
+        fixed={**{name: LOW_RANK[name] for name in ("dim", "rank", "noise", "steps")}, "stop": 1.0, "batch": 2},
+        apart=["width"], dtype="float64",
+    )  # fmt: skip
+    whole = sweeps.run(sweep)
+    write = Store.write
+
+    def dying(self, job, outcome):
+        if job.block.number == 2:
+            raise KeyboardInterrupt
+        write(self, job, outcome)
+
+    monkeypatch.setattr(Store, "write", dying)
+    with pytest.raises(KeyboardInterrupt):
+        sweeps.run(sweep, tmp_path / "store")
+    monkeypatch.undo()
+    same(sweeps.run(sweep, tmp_path / "store"), whole)
+    assert whole["loss"].dtype == np.float64
+    assert (whole["loss"] <= 1.0).all()
+
+
+def test_workers_agree_with_this_process_to_rounding(make, start, tmp_path):
+    sweep = make(function="linnet.sweeps.cells:train", axes={"threshold": [0.01, 3.0]}, fixed=LOW_RANK, dtype="float64")
+    process = start(sweep, tmp_path / "store", workers=2)
+    assert process.communicate(timeout=120)[1] == ""
+    here, there = sweeps.run(sweep), xr.open_zarr(tmp_path / "store").load()
+    for name in ("loss", "test_loss", "stable_rank"):
+        np.testing.assert_allclose(there[name], here[name], rtol=1e-10)
+    np.testing.assert_array_equal(there["steps"], here["steps"])
+
+
+def test_a_network_that_diverges_is_a_failed_cell(make):
+    sweep = make(
+        function="linnet.sweeps.cells:train", axes={"learning_rate": [0.01, 5.0]}, fixed=LOW_RANK, dtype="float64"
+    )
+    dataset = sweeps.run(sweep, throw=False)
+    assert dataset["cell_status"].values.tolist() == [[1, 1], [2, 2]]
+    assert np.isnan(dataset["loss"].sel(learning_rate=5.0)).all()
+    with pytest.raises(
+        sweeps.FailedCellsError, match=r"learning_rate=5.0, seed=0: reported: descent diverged at step \d+ with"
+    ):
+        sweeps.run(sweep)
+
+
+def test_float32_is_float32_and_close(make):
+    sweep = make(function="linnet.sweeps.cells:train", axes={"threshold": [0.01, 3.0]}, fixed=LOW_RANK, dtype="float64")
+    double = sweeps.run(sweep)
+    single = sweeps.run(sweep.model_copy(update={"dtype": "float32"}))
+    assert (single["loss"] != double["loss"]).any()
+    np.testing.assert_allclose(single["loss"], double["loss"], rtol=1e-3)
+
+
+def test_problems_are_drawn_per_cell_or_once(make):
+    fields = {"function": "linnet.sweeps.cells:train", "axes": {"width": [3]}, "seeds": 3, "dtype": "float64"}
+    short = {**LOW_RANK, "steps": 1, "relative_rate": 1e-12}
+    short.pop("width")
+    own = sweeps.run(make(fixed=short, **fields))["loss"].values
+    once = sweeps.run(make(fixed={**short, "problem_seed": 4}, **fields))["loss"].values
+    assert np.ptp(own) > 0.05 * own.mean()
+    assert np.ptp(once) < 0.05 * once.mean()
+
+
+def test_an_unknown_setting_is_told_with_the_nearest(make):
+    with pytest.raises(sweeps.CellFunctionError, match=r"`widht` is not a setting of `train`: did you mean `width`\?"):
+        sweeps.run(make(function="linnet.sweeps.cells:train", axes={"widht": [3]}, dtype="float64"))
+
+
+def test_the_example_is_valid_and_its_function_takes_it():
+    from pathlib import Path
+
+    from linnet.sweeps.task import Task
+
+    sweep = sweeps.load(Path(__file__).parents[2] / "examples" / "sweep.toml")
+    Task.of(sweep)
+    assert sweep.function == "linnet.sweeps.cells:train"
