@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.experiments import watanabe_fig5
-from linnet.experiments.registry import figures
+from linnet.experiments import watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5
 from linnet.randomness import generator
+
+MODULES = (watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5)
+FIGURES = {module.FIGURE.name: module.FIGURE for module in MODULES}
 
 
 def test_figure_5_trains_the_law_of_the_full_network():
     # A start of scale 1 leaves much of itself in the predictor, so that every part of the reduction counts.
-    dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 250
+    dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 150
     settings = {"scale": 1.0, "loss": 1e-10, "tolerance": 1e-3, "dtype": "float64"}
     reduced = [
         watanabe_fig5.train(seed, dim, samples, width, spike, alignment, **settings)["error"] for seed in range(trials)
@@ -62,7 +64,7 @@ def test_joint_test_tells_right_from_wrong():
 
 
 def test_figure_5():
-    figure = figures()["watanabe-fig5"]
+    figure = FIGURES["watanabe-fig5"]
     tiny = {"dim": 60, "width": 60, "ratios": (2.0, 4.0), "spikes": (0.0, 20.0), "alignments": (0.8,), "trials": 3}
     ds = figure.compute(figure.configure(**tiny), ())
     assert ds.error_a.dims == ("ratio", "spike_a", "trial")
@@ -75,3 +77,67 @@ def test_figure_5():
     assert "error_a" not in only
     np.testing.assert_allclose(only.error_b, ds.error_b)
     assert len(figure.plot(only).axes) == 1
+
+
+TINY = {
+    "watanabe-fig1": {"samples": 400, "points": 60, "arrows": 9},
+    "watanabe-fig2": {"samples": 400, "points": 60},
+    "watanabe-fig3": {"samples": 400, "points": 60, "spikes": (1.0, 50.0), "alignments": (0.3, 0.9)},
+    "watanabe-fig4": {"spikes": 26, "alignments": 11},
+}
+
+
+@pytest.fixture(scope="module")
+def computed():
+    return {name: FIGURES[name].compute(FIGURES[name].configure(**changes), ()) for name, changes in TINY.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"), [("watanabe-fig1", 1), ("watanabe-fig2", 2), ("watanabe-fig3", 2), ("watanabe-fig4", 2)]
+)
+def test_drawn_and_checked(name, axes, computed):
+    figure, ds = FIGURES[name], computed[name]
+    assert len(figure.plot(ds).axes) == axes
+    checks = figure.check(ds)
+    assert all(check.passed is not False for check in checks)
+    assert any(check.passed for check in checks)
+
+
+def test_a_wrong_reduced_curve_fails_figure_1(computed):
+    ds = computed["watanabe-fig1"].copy(deep=True)
+    ds["population_reduced"] = ds.population_reduced + 2e-5
+    assert FIGURES["watanabe-fig1"].check(ds)[0].passed is False
+
+
+def test_figure_1_turns_at_the_plateau_and_ends_at_the_target(computed):
+    ds = computed["watanabe-fig1"]
+    np.testing.assert_allclose(ds.fixed_point, [0.3, np.sqrt(1 - 0.09)], atol=1e-12)
+    np.testing.assert_allclose(ds.trained.values[-1], ds.fixed_point, atol=1e-3)
+    furthest = ds.trained_components.values[:, 0].max()
+    assert furthest == pytest.approx(ds.attrs["plateau"], rel=0.05)
+
+
+def test_figure_2_marks_the_printed_times(computed):
+    ds = computed["watanabe-fig2"]
+    assert ds.attrs["early_time"] == pytest.approx(1.71496, abs=5e-6)
+    assert ds.attrs["later_time"] == pytest.approx(5.87200, abs=5e-6)
+    assert float(ds.loss[0]) == pytest.approx(2.8, rel=0.2)  # E[y^2] = 1 + 20 * 0.09, without the canonical half
+
+
+def test_figure_3_draws_one_panel_alone():
+    figure = FIGURES["watanabe-fig3"]
+    ds = figure.compute(figure.configure(samples=400, points=60, alignments=(0.5,)), ("b",))
+    assert ds.attrs["panels"] == "b" and "loss_a" not in ds
+    assert len(figure.plot(ds).axes) == 1
+    np.testing.assert_allclose(ds.loss_b.values[:, 0], 1)
+
+
+def test_crossing_times_lie_between_the_saved_ones():
+    from linnet.experiments.watanabe_fig2 import crossing_times
+
+    times = np.linspace(0, 10, 41)
+    t1, t2 = crossing_times(
+        times, np.stack([np.sqrt(times / 10), times], axis=-1), plateau=1.0, limit=8.0, delta=np.log(2)
+    )
+    assert (t1, t2) == pytest.approx((5.0, 4.0))
+    assert np.isnan(crossing_times(times, np.zeros((41, 2)), 1.0, 1.0)).all()

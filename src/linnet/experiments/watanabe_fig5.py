@@ -224,7 +224,7 @@ def plot(ds: xr.Dataset) -> Picture:
             axis.set(xscale="log", xlabel="inputs per sample, d/n", title=titles[panel])
             axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])
             axis.minorticks_off()
-            axis.legend()
+            axis.legend(title="line: eq. (27), corrected\npoints: trained networks", title_fontsize=6.5)
         axes[0][0].set_ylabel("test error / signal power")
     return picture
 
