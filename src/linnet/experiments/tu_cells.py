@@ -1,0 +1,96 @@
+"""Cells of the phase diagram: descent and self-consistent dynamics at one variance and width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import linnet as ln
+
+REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
+
+
+def cells(
+    points: dict[str, np.ndarray],
+    seeds: np.ndarray,
+    *,
+    rank: int,
+    noise: float,
+    c: float,
+    steps: int,
+    update: str,
+    seed: int,
+    dim: int | None = None,
+    slots: int | None = None,
+    dtype: str = "float64",
+) -> dict[str, Any]:
+    r"""What Figure 2 shows of each cell, for a block of cells of one dimension.
+
+    `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
+    cell) and `dim` unless that is fixed. The step is $1/(c |A^*|)$, or $1/(c w \sigma^2)$ above the lazy border.
+    """
+    from linnet.trainers.paired_descent import Pair, paired_descent
+
+    side = int(points["dim"][0]) if dim is None else dim
+    if dim is None and (points["dim"] != side).any():
+        raise ValueError("`dim` must be one for all cells of a block.")
+    replicates = sorted({int(number) for number in points["replicate"]})
+    tasks = {r: ln.problems.low_rank_plus_noise(side, rank=rank, noise=noise, key=[seed, r]) for r in replicates}
+    sizes = {r: float(np.linalg.norm(np.asarray(task.truth), 2)) for r, task in tasks.items()}
+    variances = float(side) ** points["gamma_variance"]
+    widths = [max(1, round(float(side) ** float(power))) for power in points["gamma_width"]]
+
+    def make(cell: int) -> Any:
+        task, variance, width = int(points["replicate"][cell]), float(variances[cell]), widths[cell]
+        std = np.sqrt(variance)
+        weights = ln.inits.reduced_gaussian(
+            int(seeds[cell]), in_dim=side, out_dim=side, width=width, first_std=std, second_std=std
+        )  # fmt: skip
+        lazy = points["gamma_variance"][cell] + points["gamma_width"][cell] > 1
+        rate = 1 / (c * (variance * width if lazy else sizes[task]))
+        return Pair(tasks[task], weights, variance * width, rate)
+
+    runs = paired_descent(
+        make, widths, in_dim=side, out_dim=side, steps=steps, stop=stopping_rule(side), update=update, dtype=dtype, slots=slots
+    )  # fmt: skip
+    scale = 2 / side**2  # the paper's errors are per entry and without the half
+    return {
+        "best_test": scale * runs.best_test,
+        "stable_rank": stable_ranks(runs.best_product),
+        "best_step": runs.best_step.astype(float),
+        "log_distance": np.log(np.maximum(runs.largest_distance / side**2, np.finfo(float).tiny)),
+        "last_train": scale * runs.loss,
+        "reason": np.array([REASONS.index(reason) for reason in runs.reason]),
+        "taken": runs.steps.astype(float),
+    }
+
+
+def stopping_rule(dim: int) -> Any:
+    """The first of: test error up three steps running, train error below 1e-3, relative change of it below 1e-6."""
+    from linnet.trainers import stopping
+
+    return stopping.first_of(
+        stopping.TestLossRising(3), stopping.LossBelow(1e-3 * dim**2 / 2), stopping.Stalled(1e-6)
+    )  # fmt: skip
+
+
+def stable_ranks(products: np.ndarray) -> np.ndarray:
+    """$|A|_F^2/|A|_{op}^2$ of each product; NaN where a run left the numbers."""
+    ranks = np.full(len(products), np.nan)
+    for index, product in enumerate(products):
+        if np.isfinite(product).all() and product.any():
+            gram = product.T @ product
+            ranks[index] = np.trace(gram) / np.linalg.eigvalsh(gram)[-1]
+    return ranks
+
+
+def sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: int | None) -> Any:
+    """The grid of cells as a sweep: resumable, and one block a batch."""
+    fixed = {
+        "rank": settings.rank, "noise": settings.noise, "c": settings.c, "steps": settings.steps, "update": settings.update,
+        "seed": settings.seed, **({} if dim is None else {"dim": dim}),
+    }  # fmt: skip
+    return ln.sweeps.Sweep(
+        name=name, function="linnet.experiments.tu_cells:cells", axes=axes, seed=settings.seed, fixed=fixed,
+        block=block, apart=[] if dim else ["dim"], dtype=settings.dtype, )  # fmt: skip
