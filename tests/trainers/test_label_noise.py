@@ -1,5 +1,7 @@
 """Label-noise descent: against a loop in NumPy at full width, its law, and the stochastic equation it discretises."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -21,14 +23,25 @@ def copies(start, number):
 
 def test_without_noise_it_is_gradient_descent():
     problem, start = setting()
-    options = {"learning_rate": 0.05, "steps": 50, "save_every": 25}
+    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 50, "save_every": 25}
     run = ln.label_noise_descent(problem, start, noise=0.0, key=0, **options)
     assert_allclose(run.weights.first, ln.gradient_descent(problem, start, **options).weights.first, atol=1e-12)
 
 
+def test_one_level_for_each_member():
+    problem, start = setting()
+    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 50, "save_every": 50}
+    run = ln.label_noise_descent(problem, copies(start, 2), noise=[0.0, 0.5], key=0, **options)
+    plain = ln.gradient_descent(problem, start, **options)
+    assert_allclose(run.weights.first[:, 0], plain.weights.first, atol=1e-12)
+    assert np.abs(run.weights.first[-1, 1] - plain.weights.first[-1]).max() > 1e-3
+    with pytest.raises(ValueError, match="one for each of the batch of 2"):
+        ln.label_noise_descent(problem, copies(start, 2), noise=[0.0, 0.5, 1.0], key=0, **options)
+
+
 def test_reduced_and_full_width_runs_are_the_same():
     problem, start = setting(1, n=3, d=6, k=2, h=20)
-    options = {"learning_rate": 0.05, "steps": 80, "save_every": 40, "noise": 0.8, "key": 2}
+    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 80, "save_every": 40, "noise": 0.8, "key": 2}
     small = ln.label_noise_descent(problem, start, **options)
     whole = ln.label_noise_descent(problem, start, reduce=False, **options)
     assert small.reduced.width < whole.reduced.width
@@ -60,7 +73,7 @@ def test_the_stochastic_equation_has_the_same_law_for_small_steps():
     descent = ln.label_noise_descent(
         problem, copies(start, number), learning_rate=rate, steps=150, noise=noise, key=4, save_every=150
     )
-    options = {"times": [0.0, 1.5], "step": 0.01, "key": 5, "paths": number, "problem": problem}
+    options: dict[str, Any] = {"times": [0.0, 1.5], "step": 0.01, "key": 5, "paths": number, "problem": problem}
     paths = noise_sde(start, noise=noise * np.sqrt(rate / samples), **options)
     wrong = noise_sde(start, noise=noise * np.sqrt(rate), **options)  # control: without the 1/sqrt(n)
 

@@ -1,5 +1,7 @@
 """Mini-batch descent: full batches are descent, the reduction commutes, mini-batches are unbiased."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,7 +19,7 @@ def setting(seed=0, n=4, d=6, k=2, h=12):
 
 def test_a_full_batch_is_gradient_descent():
     problem, start = setting()
-    options = {"learning_rate": 0.05, "steps": 40, "save_every": 10}
+    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 40, "save_every": 10}
     run = ln.stochastic_descent(problem, start, batch_size=4, key=0, **options)
     plain = ln.gradient_descent(problem, start, **options)
     assert_allclose(run.weights.first, plain.weights.first, atol=1e-12)
@@ -26,7 +28,7 @@ def test_a_full_batch_is_gradient_descent():
 
 def test_reduced_and_full_width_runs_are_the_same():
     problem, start = setting(1)
-    options = {"learning_rate": 0.05, "steps": 60, "save_every": 20, "batch_size": 2, "key": 3}
+    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 60, "save_every": 20, "batch_size": 2, "key": 3}
     small = ln.stochastic_descent(problem, start, **options)
     whole = ln.stochastic_descent(problem, start, reduce=False, **options)
     assert small.reduced.width < whole.reduced.width

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from linnet.arguments import non_negative
+from linnet.arguments import real_array
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.randomness import Key
@@ -20,7 +20,7 @@ def label_noise_descent(
     *,
     learning_rate: Any,
     steps: int,
-    noise: float,
+    noise: Any,
     key: Key,
     save_every: Any = 1,
     stop: Any = None,
@@ -34,7 +34,8 @@ def label_noise_descent(
 
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top. $$
 
-    **Arguments:** `noise` is s, the standard deviation of the noise on each label as given. The problem must be made
+    **Arguments:** `noise` is s, the standard deviation of the noise on each label as given: one number, or one for each member
+    of the batch. The problem must be made
     from data: the covariance of the gradient noise is $(s^2/n)\,\Sigma$, and the moments do not know n. The losses of
     the trajectory are those of the clean labels; members of a batch of weights see different noise; other arguments
     are those of `gradient_descent`. Label noise commutes with the reduction, so the run is carried out in reduced
@@ -47,9 +48,15 @@ def label_noise_descent(
     $\delta = s/\sqrt n$.
     """
     sample_count(problem)
+    level = real_array("noise", noise, ndim=(0, 1))
+    if (level < 0).any():
+        raise ValueError(f"`noise` must not be negative: got {noise}.")
+    if level.ndim and level.shape[0] != (weights.batch or problem.batch):
+        batch = weights.batch or problem.batch
+        raise ValueError(f"`noise` must be one number or one for each of the batch of {batch}: got {level.shape[0]}.")
     return sampled_run(
         problem, weights, learning_rate=learning_rate, steps=steps, key=key, update=_step,
-        hyper={"noise": non_negative("noise", noise)}, save_every=save_every, stop=stop, dtype=dtype, reduce=reduce, keep=keep,
+        hyper={"noise": level}, save_every=save_every, stop=stop, dtype=dtype, reduce=reduce, keep=keep,
         device=device, throw=throw, title="label-noise descent", attributes={"trainer": "label_noise_descent"},
     )  # fmt: skip
 

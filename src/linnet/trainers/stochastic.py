@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from linnet.arguments import count
 from linnet.inits.weights import Weights
@@ -76,7 +77,7 @@ def sampled_run(
     steps: int,
     key: Key,
     update: Callable[..., dict[str, Any]],
-    hyper: dict[str, float],
+    hyper: dict[str, np.ndarray],
     save_every: Any,
     stop: Any,
     dtype: Any,
@@ -105,7 +106,7 @@ def sampled_run(
             {name: jnp.asarray(value, resolved) for name, value in {"learning_rate": rates, **hyper}.items()},
             reduction=reduction, plan=loop.Plan(update, rule_of(stop), keep), steps=steps, saving=policy(save_every),
             title=title,
-            attributes=attributes | hyper | {
+            attributes=attributes | {name: value.tolist() for name, value in hyper.items()} | {
                 "learning_rate": rates.tolist(), "steps": steps, "dtype": resolved.name, "device": device_name(),
             },
         )  # fmt: skip

@@ -1,0 +1,314 @@
+"""Varre et al., how training gets there: invariants, the Riccati equation, mirror flows, the order of learning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet.claims.registry import Claim, Measurement, Trial, Verdict
+from linnet.claims.varre_runs import INPUTS, OUTPUTS, WIDTH, Path, paths
+
+START = "orthogonal start of scale gamma"
+SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 1"
+
+
+def measure_projection(trial: Trial) -> Measurement:
+    """Descent at full width and at width d, in plain NumPy: the projection commutes with any step."""
+    problem = ln.problems.gaussian_regression(trial.seed, samples=5, in_dim=INPUTS, out_dim=OUTPUTS)
+    start = ln.inits.orthogonal(trial.seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, scale=0.1)
+    frame = start.first / np.sqrt(0.2)  # h x d, orthonormal columns: the paper's P transposed
+    wide, narrow = (start.first, start.second), (frame.T @ start.first, start.second @ frame)
+    for _ in range(500):
+        wide, narrow = (_step(layers, problem, 0.02) for layers in (wide, narrow))
+    error = max(np.abs(frame @ narrow[0] - wide[0]).max(), np.abs(narrow[1] @ frame.T - wide[1]).max())
+    verdict = Verdict.HOLDS if error < 1e-12 else Verdict.REFUTED
+    return Measurement(
+        verdict, f"width 200 against width 10, 500 steps: largest difference {error:.1e}", float(error), 1e-12
+    )
+
+
+def _step(layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    first, second = layers
+    residual = problem.cross - second @ first @ problem.cov
+    return first + rate * second.T @ residual, second + rate * residual @ first.T
+
+
+def measure_invariant(trial: Trial) -> Measurement:
+    drift = 0.0
+    for path in paths(trial, "regression", "scalar"):
+        imbalance = path.first @ _t(path.first) - _t(path.second) @ path.second
+        drift = max(drift, float(np.abs(imbalance - imbalance[0]).max()))
+    verdict = Verdict.HOLDS if drift < 1e-8 else Verdict.REFUTED
+    return Measurement(verdict, f"imbalance along the flows moves by at most {drift:.1e} (limit 1e-8)", drift, 1e-8)
+
+
+def measure_alpha(trial: Trial) -> Measurement:
+    """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2 gamma."""
+    theory = ln.theories.spectral_bias
+    speed, back, printed = 0.0, 0.0, 0.0
+    for path in paths(trial, "regression"):
+        if path.gamma < 1e-3:  # 1 - |alpha| is of order gamma: below, arithmetic loses the predictor
+            continue
+        for i in range(0, len(path.times), 7):
+            first, second, product = path.first[i], path.second[i], path.product[i]
+            inverse = np.linalg.inv(first.T @ first)
+            a = product @ inverse
+            moving = first.T @ (second.T @ path.residual[i])
+            velocity = (path.velocity[i] - a @ (moving + moving.T)) @ inverse
+            expected = theory.alpha_velocity(a, path.cov, path.cross, path.gamma)
+            speed = max(speed, float(np.abs(velocity - expected).max() / np.abs(path.cross).max()))
+            size = np.abs(product).max()
+            again = theory.predictor(a, path.gamma)
+            back = max(back, float(np.abs(again - product).max() / size))
+            printed = max(printed, float(np.abs(again / (2 * path.gamma) - product).max() / size))
+    verdict = _corrected(printed < 1e-3, speed < 1e-6 and back < 1e-6)
+    text = (
+        f"Riccati equation of alpha: relative error {speed:.1e} along the flows; predictor from alpha: {back:.1e} with the "
+        f"factor 2 gamma of Lemma C.2, {printed:.1e} without it as in Lemma 3.3"
+    )
+    return Measurement(verdict, text, printed, 1e-6)
+
+
+def measure_mirror(trial: Trial) -> Measurement:
+    theory = ln.theories.spectral_bias
+    right, printed = 0.0, 0.0
+    for path in paths(trial, "regression"):
+        right = max(right, _mirror_error(path, theory.mirror))
+        printed = max(printed, _mirror_error(path, _printed_mirror))
+    verdict = _corrected(printed < 1e-6, right < 1e-6)
+    text = (
+        f"velocity of the mirror image against the gradient in the singular basis: {right:.1e} of the gradient with 1/2 on "
+        f"both terms of the potential, {printed:.2f} with the printed one"
+    )
+    return Measurement(verdict, text, right, 1e-6)
+
+
+def _printed_mirror(values: np.ndarray, gamma: float) -> np.ndarray:
+    """Gradient of tr(D asinh(D/gamma)/2 - sqrt(D^2 + gamma^2)), the potential as printed."""
+    return 0.5 * np.arcsinh(values / gamma) - 0.5 * values / np.hypot(values, gamma)
+
+
+def _mirror_error(path: Path, image: object) -> float:
+    """Velocity of `image` along the flow's own velocity, against diag(U^T R V), relative to the first residual."""
+    left, values, right = np.linalg.svd(path.product, full_matrices=False)
+    speeds = np.einsum("tki,tkd,tid->ti", left, path.velocity, right)
+    wanted = np.einsum("tki,tkd,tid->ti", left, path.residual, right)
+    stride = 1e-5 * (values + path.gamma) / np.maximum(np.abs(speeds), 1e-300)
+    ahead, behind = (image(np.abs(values + sign * stride * speeds), path.gamma) for sign in (1, -1))  # type: ignore[operator]
+    slopes = (ahead - behind) / (2 * stride)
+    moving = np.abs(wanted) > 1e-7 * np.abs(wanted[0]).max()  # beyond it the residual is rounding
+    return float((np.abs(slopes - wanted) * moving).max() / np.abs(wanted[0]).max())
+
+
+def measure_predictor_mirror(trial: Trial) -> Measurement:
+    theory = ln.theories.spectral_bias
+    error, plain = 0.0, 0.0
+    for path in paths(trial, "scalar"):
+        beta, speed, residual = path.product[:, 0], path.velocity[:, 0], path.residual[:, 0]
+        stride = 1e-5 * (np.linalg.norm(beta, axis=1) + path.gamma) / np.maximum(np.linalg.norm(speed, axis=1), 1e-300)
+        nudge = stride[:, None] * speed
+        ahead, behind = (theory.predictor_mirror(beta + sign * nudge, path.gamma) for sign in (1, -1))
+        slope = (ahead - behind) / (2 * stride[:, None])
+        expected = theory.predictor_warp(beta, path.gamma)[:, None] * residual
+        keep = np.linalg.norm(residual, axis=1) > 1e-7 * np.linalg.norm(residual[0])
+        size = np.abs(expected).max()
+        error = max(error, float(np.abs((slope - expected)[keep]).max() / size))
+        plain = max(plain, float(np.abs((slope - residual)[keep]).max() / size))
+    verdict = Verdict.HOLDS if error < 1e-6 and plain > 1e-2 else Verdict.REFUTED
+    text = f"velocity of the mirror image against the warped gradient: {error:.1e} of it (limit 1e-6); unwarped: {plain:.2f}"
+    return Measurement(verdict, text, error, 1e-6)
+
+
+def measure_bound(trial: Trial) -> Measurement:
+    theory = ln.theories.spectral_bias
+    worst = 0.0
+    tight: dict[float, float] = {}
+    for path in paths(trial, "scalar"):
+        bound = theory.convergence_bound(path.times, path.solution[0], path.gamma)
+        ratio = path.loss / bound
+        worst = max(worst, float(ratio.max()))
+        tight[path.gamma] = max(tight.get(path.gamma, 0.0), float(ratio.max()))
+    verdict = Verdict.HOLDS if worst <= 1 else Verdict.REFUTED
+    text = ", ".join(f"{value:.2g} at gamma {gamma:g}" for gamma, value in sorted(tight.items()))
+    return Measurement(verdict, f"loss over its bound, at the time at which it is largest: {text}", worst, 1.0)
+
+
+def measure_vectors(trial: Trial) -> Measurement:
+    still = max(_turn(path) for path in paths(trial, "white"))
+    others = [_turn(path) for path in paths(trial, "regression")]
+    verdict = Verdict.HOLDS if still < 1e-8 and min(others) > 1e-2 else Verdict.REFUTED
+    text = (
+        f"largest sine of the angle to the final singular vectors: {still:.1e} for whitened data (limit 1e-8), "
+        f"{min(others):.2f} to {max(others):.2f} for others"
+    )
+    return Measurement(verdict, text, still, 1e-8)
+
+
+def _turn(path: Path) -> float:
+    """Largest sine between a right singular vector on the way and at the end, for modes that arithmetic can tell apart."""
+    _, values, right = np.linalg.svd(path.product, full_matrices=False)
+    final = np.linalg.svd(path.solution, full_matrices=False)[2]
+    along = np.einsum("tid,id->ti", right, final)
+    sines = np.linalg.norm(right - along[..., None] * final, axis=-1)
+    return float(sines[values > 1e-6 * values[:, :1]].max())
+
+
+def measure_evolution(trial: Trial) -> Measurement:
+    error, gammas = 0.0, set()
+    for path in paths(trial, "white"):
+        modes = np.linalg.svd(path.solution, compute_uv=False)
+        expected = ln.theories.spectral_bias.singular_values(path.times, modes, path.gamma)
+        error = max(error, float(np.abs(np.linalg.svd(path.product, compute_uv=False) - expected).max()))
+        gammas.add(path.gamma)
+    verdict = Verdict.HOLDS if error < 1e-9 else Verdict.REFUTED
+    text = (
+        f"trained singular values {error:.1e} from the formula at most, gamma from {max(gammas):g} to {min(gammas):g}"
+    )
+    return Measurement(verdict, text, error, 1e-9)
+
+
+def measure_jump(trial: Trial) -> Measurement:
+    """Trained modes at their activation time ln(1/gamma)/(2 s) itself, and where they stand at half height."""
+    theory = ln.theories.spectral_bias
+    s, gamma = 3.0, 1e-12
+    at, half = float(theory.activation_times([s], gamma)[0]), float(theory.half_times([s], gamma)[0])
+    jump, middle = _one_mode(s, gamma, [at, half])
+    delay = half - at
+    right = abs(jump - s / (1 + 2 * s)) < 1e-6 and abs(middle - s / 2) < 1e-6
+    verdict = _corrected(min(abs(jump), abs(jump - s)) < 1e-3, right and abs(delay - np.log(2 * s) / (2 * s)) < 1e-6)
+    text = (
+        f"s = 3, gamma = 1e-12: the trained mode is {jump:.6f} at its jump, s/(1 + 2s) = {s / (1 + 2 * s):.6f}; half height "
+        f"{delay:.6f} later, ln(2s)/(2s) = {np.log(2 * s) / (2 * s):.6f}"
+    )
+    return Measurement(verdict, text, float(jump), 1e-6)
+
+
+def _one_mode(s: float, gamma: float, times: list[float]) -> np.ndarray:
+    """A network with one mode of size s, integrated by SciPy: dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1 w2)."""
+    from scipy.integrate import solve_ivp
+
+    def velocity(_: float, w: np.ndarray) -> np.ndarray:
+        return w[::-1] * (s - w[0] * w[1])
+
+    start = np.array([np.sqrt(2 * gamma), 0.0])
+    run = solve_ivp(velocity, (0, times[-1]), start, t_eval=times, method="DOP853", rtol=1e-12, atol=1e-18)
+    return run.y[0] * run.y[1]
+
+
+def measure_rate(trial: Trial) -> Measurement:
+    theory = ln.theories.spectral_bias
+    rises, slack, count = [], -np.inf, 0
+    for path in paths(trial, "regression"):
+        square = (path.residual**2).sum(axis=(-1, -2))
+        square = square[square > 1e-16 * square[0]]
+        if path.gamma == 1e-4:
+            rises.append(float((square / np.minimum.accumulate(square)).max() - 1))
+        rate = theory.loss_rate(path.cov, path.gamma)
+        falling = -(path.residual * path.velocity).sum(axis=(-1, -2))
+        keep = path.loss > 1e-16 * path.loss[0]
+        slack = max(slack, float((falling + rate * path.loss)[keep].max() / path.loss[0]))
+        count += 1
+    rising = sum(rise > 1e-4 for rise in rises)
+    verdict = _corrected(rising == 0, slack < 1e-12)
+    text = (
+        f"gamma = 1e-4: |R|^2 rises in {rising} of {len(rises)} seeds, by up to {max(rises):.1%}; "
+        f"dL/dt <= -4 gamma lambda L holds on all {count} flows (worst excess {slack:.0e})"
+    )
+    return Measurement(verdict, text, max(rises))
+
+
+def measure_discrete(trial: Trial) -> Measurement:
+    """One output, whitened data, W1 = I: the second singular value of W1 - I under descent with any step."""
+    rng = np.random.default_rng(trial.seed)
+    target = rng.standard_normal((1, 6))
+    problem = ln.Problem.matrix(target / np.linalg.norm(target))
+    rates = np.array([0.01, 0.1, 0.4, 0.8])
+    starts = ln.Weights(np.repeat(np.eye(6)[None], 4, 0), np.zeros((4, 1, 6)))
+    run = ln.gradient_descent(problem, starts, learning_rate=rates, steps=200, save_every=20)
+    values = np.linalg.svd(run.weights.first - np.eye(6), compute_uv=False)[1:]
+    share = float((values[..., 1] / values[..., 0]).max())
+    # the printed step of the second layer, a + eta W^T a, never leaves a = 0
+    verdict = _corrected(False, share < 1e-12 and float(run.loss[-1].max()) < 0.1)
+    text = (
+        f"second over first singular value of W - W(0): {share:.0e} at most for steps 0.01 to 0.8, with a + eta W^T R; "
+        "the printed a + eta W^T a would stay at a = 0 and learn nothing"
+    )
+    return Measurement(verdict, text, share, 1e-12)
+
+
+def _t(matrices: np.ndarray) -> np.ndarray:
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _corrected(printed: bool, right: bool) -> Verdict:
+    """Holds as printed, holds with the correction, or neither."""
+    return Verdict.HOLDS if printed else Verdict.CORRECTED if right else Verdict.REFUTED
+
+
+CLAIMS = [
+    Claim(
+        name="varre-lemma-3.1", paper="varre", number="Lemma 3.1",
+        sentence="A wide network from this start stays in the span of its start: it is a network of width d, lifted.",
+        assumptions=START, setting="descent in plain NumPy, width 200 against width 10, 500 steps", claimed="equal",
+        expected=Verdict.HOLDS, measure=measure_projection,
+    ),
+    Claim(
+        name="varre-lemma-3.2", paper="varre", number="Lemma 3.2, Lemma C.1",
+        sentence="The difference of the layers' Gram matrices stays 2 gamma times the identity.",
+        assumptions=START, setting=SETTING, claimed="constant", expected=Verdict.HOLDS, measure=measure_invariant,
+    ),
+    Claim(
+        name="varre-lemma-3.3", paper="varre", number="Lemma 3.3, Lemma C.2, Lemma C.3",
+        sentence="The matrix alpha follows a Riccati equation in the span of the data, and gives the predictor.",
+        assumptions=START, setting=SETTING, claimed="beta = (1 - alpha alpha^T)^-1 alpha", expected=Verdict.CORRECTED,
+        measure=measure_alpha,
+    ),
+    Claim(
+        name="varre-theorem-3.2a", paper="varre", number="Theorem 3.2(a), Lemma C.13",
+        sentence="The singular values of the predictor follow a mirror flow with the hyperbolic entropy as potential.",
+        assumptions=START, setting=SETTING, claimed="potential D asinh(D/gamma)/2 - sqrt(D^2 + gamma^2)",
+        expected=Verdict.CORRECTED, measure=measure_mirror,
+    ),
+    Claim(
+        name="varre-theorem-3.2b", paper="varre", number="Theorem 3.2(b), Lemma C.7",
+        sentence="With one output the predictor itself follows a mirror flow in a warped time.",
+        assumptions=START + ", one output", setting=SETTING.replace("k = 3", "k = 1"), claimed="a mirror flow",
+        expected=Verdict.HOLDS, measure=measure_predictor_mirror,
+    ),
+    Claim(
+        name="varre-lemma-C.8", paper="varre", number="Lemma C.8",
+        sentence="With one output the loss is at most a Bregman divergence over sqrt(2 gamma) t, whatever the data.",
+        assumptions=START + ", one output", setting=SETTING.replace("k = 3", "k = 1"), claimed="loss / bound <= 1",
+        expected=Verdict.HOLDS, measure=measure_bound,
+    ),
+    Claim(
+        name="varre-theorem-C.11", paper="varre", number="Theorem C.11",
+        sentence="For whitened data the singular vectors of the predictor do not move.",
+        assumptions=START + ", whitened data", setting="as above, orthonormal samples; against Gaussian samples",
+        claimed="no motion", expected=Verdict.HOLDS, measure=measure_vectors,
+    ),
+    Claim(
+        name="varre-theorem-C.12", paper="varre", number="Theorem C.12",
+        sentence="For whitened data each singular value of the predictor evolves by a closed formula.",
+        assumptions=START + ", whitened data", setting="as above, orthonormal samples", claimed="error 0",
+        expected=Verdict.HOLDS, measure=measure_evolution,
+    ),
+    Claim(
+        name="varre-jump", paper="varre", number="Theorem C.12, section 3.2",
+        sentence="As gamma tends to 0 a mode jumps from 0 to s at ln(1/gamma)/(2 s): at that very time it is 0, or s.",
+        assumptions=START + ", whitened data", setting="gradient flow, one mode of size 3, gamma = 1e-12",
+        claimed="0 (section 3.2) or s (theorem) at the jump", expected=Verdict.CORRECTED, measure=measure_jump,
+    ),
+    Claim(
+        name="varre-lemma-C.6-rate", paper="varre", number="Lemma C.6, eq. (C.13)",
+        sentence="The squared norm of the residual decays at least at the rate 2 gamma lambda, lambda the least eigenvalue.",
+        assumptions=START, setting=SETTING + "; 12 seeds at gamma = 1e-4", claimed="|R|^2 never rises",
+        expected=Verdict.CORRECTED, measure=measure_rate,
+    ),
+    Claim(
+        name="varre-discrete-step", paper="varre", number="Appendix C.1",
+        sentence="On whitened data, descent with any step changes the first layer by a matrix of rank one.",
+        assumptions="one output, W1 = I, a = 0, whitened data", setting="descent, d = 6, steps 0.01 to 0.8",
+        claimed="rank one", expected=Verdict.CORRECTED, measure=measure_discrete,
+    ),
+]  # fmt: skip

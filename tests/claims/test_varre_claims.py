@@ -1,0 +1,50 @@
+"""The claims of Varre et al.: the verdicts a sound linnet gives, and that a wrong formula changes them."""
+
+import numpy as np
+import pytest
+
+from linnet.claims import varre_dynamics, varre_limit, varre_noise, varre_relu
+from linnet.claims.registry import Trial, Verdict
+
+QUICK = Trial(quick=True)
+EVERY = [*varre_limit.CLAIMS, *varre_dynamics.CLAIMS, *varre_noise.CLAIMS, *varre_relu.CLAIMS]
+
+
+@pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.name)
+def test_verdicts(claim):
+    found = claim.measure(QUICK)
+    assert found.verdict == claim.expected, found.measured
+    assert any(character.isdigit() for character in found.measured)
+
+
+def test_a_wrong_limit_is_refuted(monkeypatch):
+    import linnet.theories.spectral_bias as theory
+
+    right = theory.limit
+    monkeypatch.setattr(theory, "limit", lambda values, gamma, dim: right(values, 1.001 * gamma, dim))
+    assert varre_limit.measure_singular_values(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_wrong_mirror_is_refuted(monkeypatch):
+    import linnet.theories.spectral_bias as theory
+
+    monkeypatch.setattr(theory, "mirror", lambda values, gamma: np.arcsinh(values / gamma))
+    assert varre_dynamics.measure_mirror(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_wrong_evolution_is_refuted(monkeypatch):
+    import linnet.theories.spectral_bias as theory
+
+    right = theory.singular_values
+    monkeypatch.setattr(theory, "singular_values", lambda times, values, gamma: right(1.0001 * times, values, gamma))
+    assert varre_dynamics.measure_evolution(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_commutator_of_mean_zero_would_be_believed(monkeypatch):
+    import linnet.observables as observables
+
+    def centred(weights, **_):
+        return np.random.default_rng(0).standard_normal((*weights.first.shape[:-2], weights.in_dim))
+
+    monkeypatch.setattr(observables, "commutator", centred)
+    assert varre_noise.measure_commutator(QUICK).verdict == Verdict.HOLDS
