@@ -6,24 +6,22 @@ import hashlib
 import importlib.util
 import json
 import platform
-import subprocess
 import sys
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-import linnet
 from linnet.sweeps.configuration import Sweep
+from linnet.trajectories.dataset import provenance
 
 
-def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[str, str | int]:
+def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[str, Any]:
     """Version, commit, configuration, seed, precision and machine, as plain strings and numbers."""
     return {
         "title": sweep.name,
-        "linnet_version": linnet.__version__,
-        "linnet_commit": commit(),
+        **provenance(),
         "configuration": json.dumps(sweep.plain(), sort_keys=True),
         "function_source": source(sweep.function),
         "seed": sweep.seed,
@@ -35,21 +33,9 @@ def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[s
     }
 
 
-@cache
 def commit() -> str:
     """The commit of the checkout linnet runs from, with `-dirty` when files differ; 'unknown' for an installed copy."""
-    folder = Path(linnet.__file__).parent
-    try:
-        said = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--exclude=*"],
-            cwd=folder, capture_output=True, text=True, timeout=10, check=True,
-        )  # fmt: skip
-        tracked = subprocess.run(
-            ["git", "ls-files", "__init__.py"], cwd=folder, capture_output=True, text=True, timeout=10
-        )
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return said.stdout.strip() if tracked.stdout.strip() else "unknown"
+    return str(provenance()["linnet_commit"])
 
 
 def device() -> str:

@@ -30,7 +30,7 @@ def keeping(folder: str | Path) -> Iterator[Path]:
     """Sweeps run inside the block without a store of their own are stored in `folder`, and resumed from there.
 
     The name of such a store holds a fingerprint of the configuration, of linnet's version and of the file that the
-    function is in: a changed one starts anew, beside the old one.
+    function is in: a changed one starts anew, beside the old one. Cells that failed are tried again.
     """
     path = Path(folder)
     token = _folder.set(path)
@@ -118,6 +118,7 @@ def _run(
     told = executors.described(workers, scheduler)
     folder = _folder.get()
     if path is None and folder is not None:
+        retry_failed = True
         path = folder / f"{sweep.name}-{sweep.digest(linnet.__version__, provenance.source(sweep.function))}.zarr"
     opened: AbstractContextManager[Memory | store.Store]
     if path is None:

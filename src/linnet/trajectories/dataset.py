@@ -59,7 +59,7 @@ def _commit() -> str:
     folder = Path(__file__).resolve().parents[3]
     if not (folder / ".git").exists():
         return "unknown"
-    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
     except OSError:
