@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 
 from linnet.theories import noise
 from linnet.theories import spectral_bias as sb
@@ -319,6 +319,10 @@ def test_second_moments_solve_their_equation_and_euler_tends_to_them():
 
 def test_commutator_limit_number():
     assert abs(noise.commutator_mean_limit() - 0.4819) < 5e-5
+    # the ratio of integrals it came from, by quadrature
+    top = quad(lambda z: z**2 * np.exp(-(z**2) / 2), 0, np.inf)[0]
+    bottom = quad(lambda z: z * np.sqrt(1 + z**2) * np.exp(-(z**2) / 2), 0, np.inf)[0]
+    assert_allclose(noise.commutator_mean_limit(-2.0), 2 * 2 / np.pi * top / bottom, rtol=1e-9)
     assert [noise.scale_drift(d) for d in (1, 2, 5)] == [-1, 0, 3]
 
 

@@ -70,16 +70,29 @@ def scale_drift(in_dim: int) -> float:
     return float(count("in_dim", in_dim) - 2)
 
 
-def commutator_mean_limit() -> float:
-    r"""Where $E|[w_i, a]|$ tends for d = 2, one output, from $W_1 = I$, $W_2 = 0$ and unit noise: 0.4819, not zero.
+def commutator_mean_limit(determinant: float = 1.0) -> float:
+    r"""Where $E|[w_i, a]|$ tends for two inputs, two hidden units and one output under noise alone: 0.4819 from
+    $W_1 = I$, not zero.
 
-    $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}, \qquad
+    $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}\, |\det W_1(0)|, \qquad
        P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$
 
     $|[w_i, a]|$ is the area spanned by row i of the input weights and the output weights.
 
+    **Why.** The areas $e = ([w_1, a], [w_2, a])$ and $c = [w_1, w_2] = \det W_1$ follow a closed equation: with
+    $r = |e|$ one Brownian motion drives both, $dc = r\,db$, $dr = (c^2/2r - r)\,dt + c\,db$. So c is a martingale, and
+    $x = |c|/r$ never falls below 1 once above it. Weighted by c, x has the stationary density of
+    $x = \sqrt{1 + z^2}/z$ with $z \sqrt{1+z^2}\, e^{-z^2/2}$ on z > 0, hence
+    $E\,r \to |c_0| \int z^2 e^{-z^2/2} / \int z\sqrt{1+z^2}\, e^{-z^2/2}$; the direction of e becomes uniform.
+
+    **Arguments:** `determinant` is $\det W_1(0)$.
+
+    **Valid when** d = 2 and the areas with a are at first no larger than the determinant ($r \le |c|$), as from a = 0.
+
     **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's
     formula).
     """
+    if not math.isfinite(determinant):
+        raise ValueError(f"`determinant` must be finite: got {determinant}.")
     tail = math.erfc(1 / math.sqrt(2)) + math.sqrt(2 / (math.pi * math.e))
-    return 2 / math.pi * math.exp(-0.5) / tail
+    return abs(determinant) * 2 / math.pi * math.exp(-0.5) / tail
