@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.experiments import watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5
+from linnet.experiments import watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5, watanabe_runs
 from linnet.randomness import generator
 
 MODULES = (watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5)
@@ -132,12 +132,8 @@ def test_figure_3_draws_one_panel_alone():
     np.testing.assert_allclose(ds.loss_b.values[:, 0], 1)
 
 
-def test_crossing_times_lie_between_the_saved_ones():
-    from linnet.experiments.watanabe_fig2 import crossing_times
-
+def test_phase_times():
     times = np.linspace(0, 10, 41)
-    t1, t2 = crossing_times(
-        times, np.stack([np.sqrt(times / 10), times], axis=-1), plateau=1.0, limit=8.0, delta=np.log(2)
-    )
-    assert (t1, t2) == pytest.approx((5.0, 4.0))
-    assert np.isnan(crossing_times(times, np.zeros((41, 2)), 1.0, 1.0)).all()
+    components = np.stack([np.sqrt(times / 10), times], axis=-1)
+    found = watanabe_runs.phase_times(times, components, plateau=1.0, limit=8.0, delta=np.log(2))
+    assert found == pytest.approx((5.0, 4.0), rel=1e-3)

@@ -90,7 +90,7 @@ def check(ds: xr.Dataset) -> list[Check]:
     first, second = ds.components.values.T
     young = second < 0.02 * ds.attrs["limit_2"]
     gap = float(np.abs(first - ds.early.values)[young].max() / ds.attrs["plateau"])
-    t1, t2 = crossing_times(
+    t1, t2 = watanabe_runs.phase_times(
         ds.time.values, ds.components.values, ds.attrs["plateau"], float(second[-1]), ds.attrs["delta"]
     )
     return [
@@ -101,31 +101,6 @@ def check(ds: xr.Dataset) -> list[Check]:
             f"{ds.attrs['later_time']:.3f}", t2, ds.attrs["later_time"], t2 <= ds.attrs["later_time"],
         ),
     ]  # fmt: skip
-
-
-def crossing_times(
-    times: np.ndarray, components: np.ndarray, plateau: float, limit: float, delta: float = 3.0
-) -> tuple[float, float]:
-    """When w1^2 first passes half of `plateau`^2, and when w2 first passes (1 - e^-delta) of `limit`; between the
-    saved times
-    by straight lines, NaN where it never happens."""
-    import numpy as np
-
-    w1, w2 = components.T
-    return _crossing(times, w1**2, 0.5 * plateau**2), _crossing(times, w2, -np.expm1(-delta) * limit)
-
-
-def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
-    import numpy as np
-
-    above = np.flatnonzero(values >= level)
-    if not above.size:
-        return float("nan")
-    i = int(above[0])
-    if i == 0:
-        return float(times[0])
-    share = (level - values[i - 1]) / (values[i] - values[i - 1])
-    return float(times[i - 1] + share * (times[i] - times[i - 1]))
 
 
 FIGURE = Figure(

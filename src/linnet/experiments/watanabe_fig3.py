@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import linnet as ln
 from linnet.experiments import watanabe_runs
 from linnet.experiments.registry import Check, Figure
-from linnet.experiments.watanabe_fig2 import crossing_times
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,7 +40,7 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
         runs = [watanabe_runs.train(settings, *pair, times, samples=settings.samples) for pair in pairs]
         axis, time = f"{name}_{panel}", f"time_{panel}"
         measured = [
-            crossing_times(times, run.components, np.sqrt(t.correlation / t.lambda1), t.fixed_point[1], settings.delta)
+            watanabe_runs.phase_times(times, run.components, np.sqrt(t.correlation / t.lambda1), t.fixed_point[1], settings.delta)
             for run, t in zip(runs, theories)
         ]  # fmt: skip
         ds = ds.assign_coords({axis: list(values), time: times})

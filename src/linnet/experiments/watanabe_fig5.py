@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import linnet as ln
@@ -51,78 +50,28 @@ def train(
     seed: int, dim: int, samples: int, width: int, spike: float, alignment: float, scale: float, loss: float,
     tolerance: float, dtype: str,
 ) -> dict[str, float]:  # fmt: skip
-    r"""Trains one network of `width` hidden units to the relative training `loss` and measures its test error.
-
-    Only the samples' span moves: there the network is the law of a Gaussian start after reduction
-    (`inits.reduced_gaussian` of `samples` inputs, since a rotated Gaussian is one again), trained in the eigenbasis
-    of the sample covariance. Across the span, the predictor is $W_2 W_1(0)$ with a part of $W_1(0)$ that training
-    never touches and $W_2$ never depends on: given $W_2$, a Gaussian of variance $|W_2|^2 s^2/d$ in each direction,
-    drawn as such.
-    """
+    """Draws data, trains one network on them to the relative training `loss`, and measures its test error."""
     import numpy as np
 
-    from linnet.precision import computing
     from linnet.randomness import generator
-    from linnet.trainers.function_flow import function_flow
+    from linnet.trainers.interpolation import interpolating_network
 
-    random = generator(seed, 0)
-    first_std, second_std = scale / np.sqrt(dim), scale / np.sqrt(width)
-    start = ln.inits.reduced_gaussian(
-        np.array([seed, 1], np.uint64), in_dim=samples, out_dim=1, width=width, first_std=first_std, second_std=second_std
+    inputs = generator(seed, 0).standard_normal((samples, dim), dtype=np.dtype(dtype).type)
+    inputs[:, 0] *= np.sqrt(1 + spike)
+    target = np.zeros(dim, dtype=inputs.dtype)
+    target[:2] = alignment, np.sqrt(1 - alignment**2)
+    run = interpolating_network(
+        inputs, inputs @ target, key=seed, width=width, first_std=scale / np.sqrt(dim), second_std=scale / np.sqrt(width),
+        loss=loss, tolerance=tolerance, dtype=dtype,
     )  # fmt: skip
-    with computing(dtype) as number:
-        inputs = random.standard_normal((samples, dim), dtype=number.type)
-        inputs[:, 0] *= np.sqrt(1 + spike)
-        # Columns: the spike's direction, the target, and the noise that the untouched weights are made of.
-        probes = np.zeros((dim, 3))
-        probes[0, 0] = 1.0
-        probes[:2, 1] = alignment, np.sqrt(1 - alignment**2)
-        probes[:, 2] = random.standard_normal(dim)
-        values, inside, cross, state = _prepare()(
-            inputs, probes.astype(number), start.first.astype(number), start.second[0].astype(number)
-        )  # fmt: skip
-        run = function_flow(values, cross, state, loss=number.type(loss), tolerance=number.type(tolerance))
-        product = np.asarray(run.state.product, dtype=np.float64)
-        gain, steps, reached, time = float(run.state.gain), int(run.steps), float(run.loss), float(run.time)
-        inside = np.asarray(inside, dtype=np.float64)
-    if not reached <= loss:
-        raise RuntimeError(f"training stopped at a loss of {reached:.3g} of its start after {steps} steps")
-    mu, beta = inside[:, 0], inside[:, 1]
-    untouched = np.sqrt(gain) * first_std
-    # Inner products of what lies across the samples' span, from those of the whole and of the part inside.
-    outer = probes.T @ probes - inside.T @ inside
-    off = np.array([0.0, -1.0, untouched])
-    miss = product - beta
-    along_spike = mu @ miss + outer[0] @ off
-    square = miss @ miss + off @ outer @ off
-    power = 1 + spike * alignment**2
+    miss = run.product.astype(np.float64) - target
     return {
-        "error": (square + spike * along_spike**2) / power,
-        "loss": reached,
-        "time": time,
-        "steps": float(steps),
-        "distance": float(
-            np.sqrt(((product - np.asarray(cross / values, np.float64)) ** 2).sum() + untouched**2 * outer[2, 2])
-        ),
+        "error": float(miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2),
+        "loss": run.loss,
+        "time": run.time,
+        "steps": float(run.steps),
+        "distance": float(np.linalg.norm(run.product.astype(np.float64) - run.min_norm)),
     }
-
-
-@functools.cache
-def _prepare() -> Any:
-    import jax
-    import jax.numpy as jnp
-
-    from linnet.trainers.function_flow import FunctionState
-
-    @jax.jit
-    def prepare(inputs: Any, probes: Any, first: Any, second: Any) -> Any:
-        n = inputs.shape[0]
-        values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
-        inside = vectors.T @ (inputs @ probes) / jnp.sqrt(n * values)[:, None]  # probes in the eigenbasis
-        state = FunctionState(second @ first, second @ second, first.T @ first)
-        return values, inside, values * inside[:, 1], state
-
-    return prepare
 
 
 def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:

@@ -60,3 +60,14 @@ def train(settings: RunSettings, spike: float, alignment: float, times: np.ndarr
         times=times, loss=flow.loss, components=row @ basis.T, plane=row[:, :2], reduced=theory.reduced(times, u0),
         aligned=ln.theories.reduced.aligned_flow(problem, times, u0) @ basis.T, early=theory.early(times, u0), u0=u0,
     )  # fmt: skip
+
+
+def phase_times(
+    times: np.ndarray, components: np.ndarray, plateau: float, limit: float, delta: float = 3.0
+) -> tuple[float, float]:
+    """When w1^2 passes half of `plateau`^2, and when w2 passes (1 - e^-delta) of `limit`; NaN where it never happens."""
+    import numpy as np
+
+    w1, w2 = components.T
+    half, nearly = 0.5 * plateau**2, -np.expm1(-delta) * limit
+    return ln.observables.crossing_time(times, w1**2, half), ln.observables.crossing_time(times, w2, nearly)

@@ -1,6 +1,7 @@
 """What is read off a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
 
 from linnet.observables.commutator import commutator
+from linnet.observables.crossings import crossing_time
 from linnet.observables.features import feature_history
 from linnet.observables.first_layer import first_layer_values
 from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
@@ -10,6 +11,7 @@ from linnet.observables.spectra import effective_rank, regimes, singular_values,
 
 __all__ = [
     "commutator",
+    "crossing_time",
     "effective_rank",
     "feature_history",
     "first_layer_values",

@@ -1,0 +1,26 @@
+"""When a quantity passes a level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import real_array, times_array
+
+
+def crossing_time(times: Any, values: Any, level: float) -> float:
+    """The first time at which `values` (time,) reach `level` from below, between saved times by a straight line.
+
+    The first of `times` where they begin at or above it; NaN where they never reach it.
+    """
+    t, y = times_array("times", times), real_array("values", values, ndim=1)
+    if y.shape != t.shape:
+        raise ValueError(f"`values` must have one entry for each of the {t.size} times: got shape {y.shape}.")
+    above = np.flatnonzero(y >= level)
+    if not above.size:
+        return float("nan")
+    i = int(above[0])
+    if i == 0:
+        return float(t[0])
+    return float(t[i - 1] + (level - y[i - 1]) / (y[i] - y[i - 1]) * (t[i] - t[i - 1]))

@@ -1,0 +1,97 @@
+"""Networks of one output trained on fewer samples than inputs, from a Gaussian start of any width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.arguments import count, non_negative, positive
+from linnet.inits.gaussian import reduced_gaussian
+from linnet.precision import computing
+from linnet.randomness import Key, generator, words
+from linnet.trainers.function_flow import FunctionState, function_flow
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """A trained predictor: `product` (d,) and the `min_norm` solution of its data (d,), the canonical `time` and the
+    `steps` that
+    training took, and the `loss` it reached relative to that of zero."""
+
+    product: np.ndarray
+    min_norm: np.ndarray
+    time: float
+    steps: int
+    loss: float
+
+
+def interpolating_network(
+    inputs: Any,
+    labels: Any,
+    *,
+    key: Key,
+    width: int,
+    first_std: float,
+    second_std: float,
+    loss: float = 1e-8,
+    tolerance: float = 3e-3,
+    dtype: Any = None,
+) -> Interpolation:
+    r"""Gradient flow of a two-layer network on n < d samples until the training loss has fallen to `loss` of that of
+    zero.
+
+    Only the samples' span moves. There the network is the law of a Gaussian start after reduction
+    (`inits.reduced_gaussian` of n inputs, since a rotated Gaussian is one again), trained by `function_flow` in the
+    eigenbasis of the sample covariance. Across the span the predictor is $W_2 W_1(0)$, with a part of $W_1(0)$ that
+    training never touches and on which $W_2$ does not depend: given $W_2$ it is a Gaussian of variance $|W_2|^2$
+    `first_std`$^2$ in each direction, and is drawn as such. So the predictor has exactly the law of the full
+    network's.
+
+    **Arguments:** `inputs` (n, d) of rank n and `labels` (n,); `width`, `first_std` and `second_std` of the start.
+    """
+    number, first_std = np.dtype(dtype or np.float64), non_negative("first_std", first_std)
+    X, y = np.asarray(inputs, number), np.asarray(labels, number)
+    if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[0] >= X.shape[1]:
+        raise ValueError(f"`inputs` must be (n, d) with n < d, and `labels` (n,): got shapes {X.shape} and {y.shape}.")
+    loss, tolerance = positive("loss", loss), positive("tolerance", tolerance)
+    n, dim = X.shape
+    stream = words(key)
+    start = reduced_gaussian(
+        np.array([*stream, 1], np.uint64), in_dim=n, out_dim=1, width=count("width", width), first_std=first_std,
+        second_std=second_std,
+    )  # fmt: skip
+    noise = np.asarray(generator(key, 2).standard_normal(dim), number)
+    with computing(number):
+        values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(number), start.second[0].astype(number))
+        run = function_flow(values, cross, state, loss=number.type(loss), tolerance=number.type(tolerance))
+        product, min_norm = _predictors(X, values, vectors, cross, run.state, first_std * noise)
+        reached, steps = float(run.loss), int(run.steps)
+        if not reached <= loss:
+            raise RuntimeError(
+                f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it there. "
+                "Ask for a larger `loss`, or for dtype='float64'."
+            )
+        return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)
+
+
+@jax.jit
+def _eigenbasis(inputs: Any, labels: Any, first: Any, second: Any) -> Any:
+    n = inputs.shape[0]
+    values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
+    cross = jnp.sqrt(values / n) * (vectors.T @ labels)
+    return values, vectors, cross, FunctionState(second @ first, second @ second, first.T @ first)
+
+
+@jax.jit
+def _predictors(inputs: Any, values: Any, vectors: Any, cross: Any, state: FunctionState, noise: Any) -> Any:
+    scale = jnp.sqrt(inputs.shape[0] * values)
+
+    def lift(v: Any) -> Any:  # from the eigenbasis to the inputs
+        return inputs.T @ (vectors @ (v / scale))
+
+    across = noise - lift(vectors.T @ (inputs @ noise) / scale)
+    return lift(state.product) + jnp.sqrt(state.gain) * across, lift(cross / values)
