@@ -51,6 +51,10 @@ def wrong(points, seeds, kind):
     size = len(seeds)
     if kind == "scalar":
         return {"value": 1.0}
+    if kind == "name":
+        return {"a/b": np.zeros(size)}
+    if kind == "memory":
+        raise MemoryError("3 TB")
     if kind == "text":
         return {"value": np.array(["a"] * size)}
     if kind == "array":

@@ -105,7 +105,7 @@ def test_two_processes_do_not_share_a_store_and_a_dead_one_does_not_hold_it(desc
     try:
         wait_for(lambda: len(computed(log)) > 2)
         os.kill(first.pid, signal.SIGSTOP)  # alive, but not to finish while the second one tries
-        owner = json.loads((store / "lock").read_text())
+        owner = json.loads((store / "lock.json").read_text())
         assert owner["process"] == first.pid
         second = subprocess.run(command, capture_output=True, text=True)
         assert second.returncode == 1

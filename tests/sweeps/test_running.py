@@ -107,6 +107,8 @@ def test_a_fault_of_the_code_stops_the_sweep(make):
     ("kind", "message"),
     [
         ("scalar", r"`value` of .* must have one entry per cell in front: got shape \(\) for 4 cells"),
+        ("name", r"returns 'a/b': variables must have Python names"),
+        ("memory", r"ran out of memory on a block of 4 cells: 3 TB.* Give the sweep a smaller `block`"),
         ("text", r"`value` of .* must be numbers: got <U1"),
         ("array", r"must return a dict of arrays: got ndarray"),
         ("dims", r"`value` of .* names the further dimensions \('time', 'mode'\) for shape \(4, 3\)"),

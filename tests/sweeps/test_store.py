@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -41,6 +42,12 @@ def test_a_changed_configuration_is_refused_with_the_difference(finished, make):
     with pytest.raises(sweeps.ChangedError, match="block: 4 in the store, 5 now"):
         sweeps.run(make(block=5), path)
     assert contents(path) == before
+
+
+def test_infinities_in_a_configuration_are_kept_apart(make, tmp_path):
+    sweeps.run(make(fixed={"pause": 0.0, "log": ""}, function="sample_cells:draws"), tmp_path / "store")
+    with pytest.raises(sweeps.ChangedError, match=r"fixed.pause: 0.0 in the store, -inf now"):
+        sweeps.run(make(fixed={"pause": -np.inf, "log": ""}), tmp_path / "store")
 
 
 def test_one_changed_value_among_many_is_shown(make, tmp_path):
@@ -162,7 +169,7 @@ def test_a_folder_without_permission_is_refused(make, tmp_path):
 def test_a_store_that_died_before_its_first_block_is_resumed(make, same, tmp_path):
     sweep, path = make(), tmp_path / "store"
     path.mkdir()
-    (path / "lock").touch()  # killed between the lock and the ledger
+    (path / "lock.json").touch()  # killed between the lock and the ledger
     same(sweeps.run(sweep, path), sweeps.run(sweep))
     shutil.rmtree(path / "value")  # killed while arrays were made; no block is finished
     with sqlite3.connect(path / "ledger.sqlite") as database:

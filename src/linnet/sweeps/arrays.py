@@ -84,7 +84,7 @@ class Arrays:
             file = self.folder / name / "c" / "0"
             file.unlink(missing_ok=True)
             array[:] = values.astype(object) if text else values
-            disk.settle([file])
+            disk.settle([file], self.folder)
 
     def _array(
         self,
@@ -114,7 +114,7 @@ class Arrays:
                 dimension_names=dims,
                 attributes=dict(attributes),
             )
-            disk.settle([document])
+            disk.settle([document], self.folder)
         with zarr.config.set({"array.write_empty_chunks": True}):  # a finished chunk is a file, even if it is all NaN
             array = zarr.open_array(str(self.folder), path=name, mode="r+")
         if array.shape != shape or array.chunks != tuple(max(1, length) for length in chunks):

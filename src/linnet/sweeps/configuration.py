@@ -146,7 +146,7 @@ class Sweep(BaseModel):
 
     def plain(self) -> dict[str, Any]:
         """The configuration as JSON has it; what a store remembers and compares."""
-        return self.model_dump(mode="json")
+        return self.model_dump()  # plain Python already; pydantic's own JSON would turn infinities into nothing
 
     def digest(self, *more: str) -> str:
         """Twelve letters that change when anything in the configuration (or in `more`) does."""

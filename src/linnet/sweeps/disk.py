@@ -46,10 +46,11 @@ def fingerprint(path: Path) -> tuple[int, str]:
     return len(content), hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def settle(files: Iterable[Path]) -> None:
-    """Waits until these files, and their names in their folders, would survive a power cut."""
+def settle(files: Iterable[Path], root: Path) -> None:
+    """Waits until these files, and their names in all folders from `root` down to them, would survive a power cut."""
     files = list(files)
-    for place in [*files, *dict.fromkeys(file.parent for file in files)]:
+    folders = (folder for file in files for folder in file.parents if folder == root or root in folder.parents)
+    for place in [*files, *dict.fromkeys(folders)]:
         descriptor = os.open(place, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -62,8 +63,8 @@ def replace(path: Path, text: str) -> None:
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
     try:
         draft.write_text(text, encoding="utf-8")
-        settle([draft])
+        settle([draft], path.parent)
         draft.replace(path)
-        settle([path])
+        settle([path], path.parent)
     finally:
         draft.unlink(missing_ok=True)

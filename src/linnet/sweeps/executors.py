@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from linnet.sweeps.errors import CellFunctionError, ExecutorError
+import linnet
+from linnet.sweeps import provenance
+from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
 from linnet.sweeps.grid import Cells, Grid, Job
 from linnet.sweeps.task import FAILED, Failure, Outcome, Task
 
@@ -103,9 +106,24 @@ def _remote(address: str) -> Iterator[Any]:
 
 
 def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+    suspects = []
+    for job, outcome in _gathered(client, task, grid, jobs):
+        if isinstance(outcome, Outcome):
+            yield job, outcome
+        else:
+            suspects.append(job)
+    # Dask blames a worker's death on every block it had in hand. Tried again one by one, only the guilty fail.
+    for suspect in suspects:
+        for job, outcome in _gathered(client, task, grid, [suspect]):
+            yield job, outcome if isinstance(outcome, Outcome) else _died(job, outcome)
+
+
+def _gathered(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome | Exception]]:
+    """The jobs as they are done, with what came of them: `KilledWorker` where the workers that had it died."""
     from distributed import KilledWorker, as_completed
 
-    futures = {client.submit(_on_worker, task, grid.arguments(job), pure=False): job for job in jobs}
+    code = (linnet.__version__, provenance.source(task.function))
+    futures = {client.submit(_on_worker, task, grid.arguments(job), code, pure=False): job for job in jobs}
     completion = as_completed(list(futures), loop=client.loop)
     for future in completion:
         if future.status in ("pending", "lost"):  # its worker died before the result was fetched: it is computed again
@@ -114,23 +132,31 @@ def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> It
         job = futures.pop(future)
         if future.status not in ("finished", "error"):
             raise ExecutorError("the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, KilledWorker):
-            yield job, _died(job, error)
-        elif isinstance(error, CellFunctionError):
-            raise error
-        elif error is not None:
+        try:
+            outcome = future.result()
+        except KilledWorker as error:
+            yield job, error
+        except SweepError:
+            raise
+        except Exception as error:
             raise ExecutorError(
-                f"a worker could not run its task: {type(error).__name__}: {error}. Workers need the same linnet, and the "
-                f"module of `{task.function}`, as this process."
+                f"a worker could not run its task: {type(error).__name__}: {error}. Workers need the same linnet, and "
+                f"the module of `{task.function}`, as this process."
             ) from error
         else:
-            yield job, future.result()
+            yield job, outcome
 
 
-def _on_worker(task: Task, cells: Cells) -> Outcome:
+def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> Outcome:
     if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
         os.environ.setdefault("NPROC", "1")
+    task.resolve()
+    found = (linnet.__version__, provenance.source(task.function))
+    if found != code:
+        raise ExecutorError(
+            f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file {found[1]}, "
+            f"here linnet {code[0]} and file {code[1]}. Install the same on all machines."
+        )
     return task(cells)
 
 

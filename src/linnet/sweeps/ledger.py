@@ -48,8 +48,12 @@ class Ledger:
         self.folder = folder
         self.session = 0
         self.database = sqlite3.connect(folder / NAME, isolation_level=None)
-        self.database.execute("pragma journal_mode = delete")
-        self.database.execute("pragma synchronous = extra")
+        try:
+            self.database.execute("pragma journal_mode = delete")
+            self.database.execute("pragma synchronous = extra")
+        except sqlite3.Error:
+            self.database.close()
+            raise
 
     def close(self) -> None:
         """Closes the file."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from linnet.sweeps.errors import LockedError, StoreError
 
-NAME = "lock"
+NAME = "lock.json"
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import importlib
 import json
 import platform
 import sys
@@ -50,8 +50,8 @@ def device() -> str:
 def source(function: str) -> str:
     """A fingerprint of the file a cell function is in; 'unknown' where there is no file."""
     try:
-        spec = importlib.util.find_spec(function.partition(":")[0])
-        content = Path(spec.origin or "").read_bytes() if spec else b""
-    except (ImportError, OSError, ValueError):
+        module = importlib.import_module(function.partition(":")[0])
+        content = Path(module.__file__ or "").read_bytes()
+    except (ImportError, OSError, AttributeError):
         content = b""
     return hashlib.blake2b(content, digest_size=6).hexdigest() if content else "unknown"

@@ -91,7 +91,7 @@ class Store:
             if job.positions is not None:
                 self.book.forget([block.number])
             files = {name: self.arrays.write(name, block, data) for name, data in {**values, STATUS: status}.items()}
-            disk.settle(files.values())
+            disk.settle(files.values(), self.folder)
             marks = {name: disk.fingerprint(file) for name, file in files.items()}
             numbers = self.grid.numbers(block)
             reasons = {int(numbers[failure.position]): failure for failure in failures}

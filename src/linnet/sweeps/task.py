@@ -18,6 +18,7 @@ from linnet.sweeps.errors import CellFunctionError
 from linnet.sweeps.grid import Cells
 
 DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell not computed yet
+LONGEST = 2000  # letters of a failure's reason
 DEFECTS = (
     AttributeError,
     ImportError,
@@ -99,8 +100,11 @@ class Task:
 
     def keywords(self, function: Callable[..., Any]) -> dict[str, Any]:
         """The fixed arguments, and `dtype` where the function has such a parameter."""
-        wants = "dtype" in getattr(getattr(function, "__code__", None), "co_varnames", ())
-        return {"dtype": self.dtype, **self.fixed} if wants and self.dtype else dict(self.fixed)
+        try:
+            wants = self.dtype is not None and "dtype" in inspect.signature(function).parameters
+        except ValueError:  # a callable without a signature
+            wants = False
+        return {"dtype": self.dtype, **self.fixed} if wants else dict(self.fixed)
 
     def __call__(self, cells: Cells) -> Outcome:
         """Computes the block. If the function refuses it, halves are tried, down to the cells that are to blame."""
@@ -121,8 +125,13 @@ class Task:
                     f"than of a cell; put it right and resume."
                 ) from error
             except Exception as error:
+                if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):  # every part is as long
+                    raise CellFunctionError(
+                        f"`{self.function}` ran out of memory on a block of {len(cells.seeds)} cells: {error}. "
+                        f"Give the sweep a smaller `block`."
+                    ) from error
                 if last - first == 1:
-                    failures.append(Failure(first, type(error).__name__, str(error)))
+                    failures.append(Failure(first, type(error).__name__, str(error)[:LONGEST]))
                 else:
                     middle = (first + last) // 2
                     queue += [(middle, last), (first, middle)]
@@ -130,7 +139,7 @@ class Task:
             parts.append((first, last, self.tidied(raw, len(cells.seeds), last - first)))
             for position, reason in raw.get("failures", {}).items():
                 if position < last - first:
-                    failures.append(Failure(first + position, "reported", str(reason)))
+                    failures.append(Failure(first + position, "reported", str(reason)[:LONGEST]))
         failed = sorted(failure.position for failure in failures)
         status = np.full(cells.size, DONE, dtype=np.int8)
         status[failed] = FAILED
@@ -146,9 +155,11 @@ class Task:
             raise CellFunctionError(
                 f"`{self.function}` does not return `{missing[0]}`, which `record` asks for, but {', '.join(raw)}."
             )
-        tidied = {}
+        tidied: dict[str, Values] = {}
         for name in self.record or tuple(name for name in raw if name != "failures"):
             dims, value = raw[name] if isinstance(raw[name], tuple) else (None, raw[name])
+            if not isinstance(name, str) or not name.isidentifier():
+                raise CellFunctionError(f"`{self.function}` returns {name!r}: variables must have Python names.")
             data = np.asarray(value)
             if data.dtype.kind not in "fiubc":
                 raise CellFunctionError(f"`{name}` of `{self.function}` must be numbers: got {data.dtype}.")
