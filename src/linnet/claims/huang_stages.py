@@ -50,7 +50,7 @@ def measure_end_of_first_stage(trial: Trial) -> Measurement:
     corrected: list[float] = []
     spreads = []
     for smaller in (1.0, 0.1, 0.01):
-        run = _inside(trial, magnitude=smaller, first_std=smaller, steps=5120)
+        run = _inside(trial, magnitude=smaller, first_std=smaller)
         for found, time in (
             (printed, run.stages.first_time("printed", constant=constant)), (corrected, run.stages.first_time("asinh")),
         ):  # fmt: skip
@@ -79,19 +79,20 @@ def measure_kernel_bound(trial: Trial) -> Measurement:
     import numpy as np
 
     found = {}
-    for name, run in _both(trial):
+    strong = _inside(trial, signal=3.0)
+    for name, run in [*_both(trial), ("inside it with |beta| = 3", strong)]:
         data, m, n = run.data, run.width, run.data.samples
         state = run.history.kernels[_at(run, run.history.alignment_time())] / m
         target = run.history.target / (m * run.stages.gamma)
         distance = np.linalg.norm(state - target, 2)
         bound = 1 / (m * n**3 * data.signal**6 * data.trace)
         found[name] = float(distance / bound), float(distance / np.linalg.norm(target, 2))
-    constants = [constant for constant, _ in found.values()]
+    needed, stronger = found["inside the assumption"][0], found["inside it with |beta| = 3"][0]
     text = "; ".join(f"{name}: C = {c:.2g} (relative distance {r:.2g})" for name, (c, r) in found.items())
     return Measurement(
-        Verdict.HOLDS if max(constants) < 100 else Verdict.REFUTED,
-        f"at the step where median |rho| passes 1 the bound needs {text}; no absolute constant spans these",
-        max(constants),
+        Verdict.HOLDS if max(needed, stronger) < 100 else Verdict.REFUTED,
+        f"at the step where median |rho| passes 1 the bound needs {text}: it grows about as |beta|^4, so no constant is absolute",
+        stronger / needed,
     )
 
 
@@ -154,7 +155,7 @@ def measure_kernel_gap(trial: Trial) -> Measurement:
 def measure_bounds(trial: Trial) -> Measurement:
     import numpy as np
 
-    run = _inside(trial, save_every=1, steps=1024)
+    run = _inside(trial, growth_times=1.0, states=100_000)
     history, gamma = run.history, run.stages.gamma
     until = _at(run, history.alignment_time()) + 1
     growth, v0 = run.stages.learning_rate * run.stages.rate, history.magnitudes[0]
@@ -199,7 +200,7 @@ def _signs(trial: Trial) -> list[tuple[float, float, float]]:
     usual = base.scales["magnitude"] / (base.scales["first_std"] * np.sqrt(np.log(base.width)))
     for ratio in (0.03, 0.3, 1.0, 3.0, 10.0):
         # only v_0 moves, downwards from the admissible one: every condition of the printed assumption goes on holding
-        run = _inside(trial, magnitude=ratio / usual, steps=6144)
+        run = _inside(trial, magnitude=ratio / usual)
         history = run.history
         signs = np.sign(history.magnitudes[0])
         kept = (np.sign(history.alignments[1:]) == signs).all(axis=0) & (np.sign(history.magnitudes) == signs).all(

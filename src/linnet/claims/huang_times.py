@@ -141,13 +141,14 @@ def measure_convergence(trial: Trial) -> Measurement:
         stages = run.stages
         printed = stages.first_time("printed") + stages.second_time(EPSILON / run.history.loss[0], form="printed")
         found.append((time / printed, float(run.share[-1])))
-    constants, ends = zip(*found)
-    good = max(ends) < 1e-4 and max(constants) < 10
+    constants = [constant for constant, _ in found if constant == constant]  # NaN: never reached
+    last = max(end for _, end in found)
+    good = len(constants) == len(found) and last < 1e-4 and max(constants) < 10
     return Measurement(
         Verdict.HOLDS if good else Verdict.REFUTED,
-        f"{len(found)} runs reach 4 epsilon = {4 * EPSILON} at {min(constants):.2f} to {max(constants):.2f} times the "
-        f"printed time, and go on to at most {max(ends):.1g} of the first loss",
-        max(constants),
+        f"{len(constants)} of {len(found)} runs reach 4 epsilon = {4 * EPSILON} at {min(constants, default=0):.2f} to "
+        f"{max(constants, default=0):.2f} times the printed time, and go on to at most {last:.1g} of the first loss",
+        max(constants, default=float("inf")),
     )  # fmt: skip
 
 

@@ -72,21 +72,25 @@ def separated(
     samples: int = 10,
     dim: int = 10_000,
     width: int = 1024,
-    steps: int = 3072,
+    signal: float = 1.0,
     margin: float = 10.0,
-    save_every: int = 8,
+    growth_times: float = 10.0,
+    states: int = 400,
     **changes: float,
 ) -> FeatureRun:
-    """A run that satisfies Assumption 4.1, printed and corrected: a teacher of unit signal and small enough scales.
+    """A run that satisfies Assumption 4.1, printed and corrected: a teacher of small signal and small enough scales.
 
-    `changes` replaces `first_std`, `magnitude` or `learning_rate` (canonical) by multiples of the admissible ones.
+    It goes on for `growth_times` times n/sqrt(gamma) after the predicted end of the first stage, keeping about `states`
+    states. `changes` replaces `first_std`, `magnitude` or `learning_rate` by multiples of the admissible ones.
     """
-    data = ln.problems.gaussian_teacher(seed, samples=samples, dim=dim, signal=1.0)
+    data = ln.problems.gaussian_teacher(seed, samples=samples, dim=dim, signal=signal)
     scales = ln.theories.feature_assumptions.admissible(data, width=width, epsilon=EPSILON, margin=margin)
     scales = {name: value * changes.pop(name, 1.0) for name, value in scales.items()}
     if changes:
         raise ValueError(f"`changes` must be among {', '.join(scales)}: got {', '.join(changes)}.")
-    return train(data, seed, width=width, steps=steps, save_every=save_every, **scales)
+    stages = ln.theories.feature_learning.Stages(data.inputs, data.outputs, width=width, **scales)
+    steps = int((stages.first_time("asinh") + growth_times / stages.rate) / stages.learning_rate)
+    return train(data, seed, width=width, steps=steps, save_every=max(1, steps // states), **scales)
 
 
 def train(

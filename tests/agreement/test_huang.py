@@ -1,0 +1,88 @@
+"""Feature learning: the reduced network against the full one at the paper's size, and theory against training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.experiments.feature_runs import relative_errors, section_six, separated
+
+
+@pytest.fixture(scope="module")
+def run():
+    return section_six(3)
+
+
+def test_reduced_run_is_the_full_network_of_ten_million_weights(run):
+    """Section 6 at its own size, d = 10 000 and m = 1024, past t1 to the end of the drop, by the paper's eq. (2) in NumPy."""
+    X, y, m, n, eta = run.data.inputs, run.data.outputs, 1024, 10, 0.1
+    W, v = 32 * run.start.first, 32 * run.start.second[0]  # sqrt(m) times the canonical weights
+    feature, gram = X.T @ y, X @ X.T
+    overlaps = W @ feature
+    history, losses, worst = run.history, [], {"alignments": 0.0, "magnitudes": 0.0, "kernels": 0.0}
+    for step in range(26):
+        images = X @ W.T
+        residual = y - images @ v / m
+        losses.append(residual @ residual / (2 * n))
+        seen = {
+            "alignments": W @ feature - overlaps,
+            "magnitudes": v,
+            "kernels": ((v @ v) * gram + images @ images.T) / m,
+        }
+        for name, value in seen.items():
+            scale = np.linalg.norm(getattr(history, name)[26])
+            worst[name] = max(worst[name], float(np.linalg.norm(getattr(history, name)[step] - value) / scale))
+        W, v = W + eta / (m * n) * np.outer(v, X.T @ residual), v + eta / (m * n) * (W @ (X.T @ residual))
+    assert losses[-1] < 1e-3 * losses[0]
+    assert_allclose(history.loss[:26], losses, atol=1e-10 * losses[0])
+    assert max(worst.values()) < 1e-10
+
+
+def test_section_6_reference_numbers(run):
+    history, share = run.history, run.share
+    last = np.flatnonzero(share > 0.95)[-1]
+    assert abs(history.median_ratio[last] - 1) < 0.05
+    assert abs(history.median_ratio[-1] - 1) < 0.01
+    assert abs(history.mean_square[-1] / run.stages.limit - 1) < 0.02
+    assert history.kernel_cosine[last:].min() > 0.999
+
+
+def test_plane_tracks_every_neuron_from_the_start(run):
+    history = run.history
+    zero = np.zeros(run.width)
+    predicted = run.stages.plane(run.steps[:30], zero, history.magnitudes[0], overlaps=history.overlaps)
+    assert relative_errors(predicted[0], history.alignments[:30]).max() < 2e-3
+    assert relative_errors(predicted[1], history.magnitudes[:30]).max() < 2e-3
+    alone = run.stages.plane(run.steps[:30], zero, history.magnitudes[0], overlaps=history.overlaps, printed=True)
+    assert relative_errors(alone[0], history.alignments[:30]).max() > 0.2  # the control: the printed system
+
+
+def test_first_times_on_data_inside_the_assumption():
+    inside = separated(1, dim=2000, width=128)
+    checked = ln.theories.feature_assumptions.assumption(
+        inside.data, width=128, epsilon=0.01, corrected=True, **inside.scales
+    )
+    assert checked.holds, str(checked)
+    measured = inside.history.alignment_time()
+    assert_allclose(inside.stages.first_time("median"), measured, rtol=0.01)
+    assert_allclose(inside.stages.first_time("asinh"), measured, rtol=0.01)
+    assert abs(inside.stages.first_time("printed") / measured - 1) > 0.2  # the control
+
+
+def test_second_time_by_the_proxy():
+    inside = separated(1, dim=2000, width=128)
+    history, stages = inside.history, inside.stages
+    first = history.alignment_time()
+    for share in (0.5, 0.1):
+        # the proxy knows the aligned part only: right to a few percent while that is most of what is left
+        wait = stages.second_time(share, start=float(np.sqrt(np.interp(first, history.times, history.mean_square))))
+        assert_allclose(first + wait, history.loss_time(1 - share), rtol=0.03)
+
+
+def test_a_start_that_is_mostly_first_layer_needs_the_median_form():
+    heavy = section_six(2, dim=1500, width=100, first_std=1e-5, magnitude=1e-7, eta=1e-3, steps=4000)
+    measured = heavy.history.alignment_time()
+    assert_allclose(heavy.stages.first_time("median"), measured, rtol=0.03)
+    assert heavy.stages.first_time("asinh") > 1.3 * measured

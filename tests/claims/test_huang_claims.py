@@ -1,0 +1,51 @@
+"""The feature-learning claims reach their verdicts, and a wrong theory changes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linnet.claims import huang_equations, huang_kernel, huang_lemmas, huang_stages, huang_times
+from linnet.claims.registry import Trial, Verdict, claims
+from linnet.theories import feature_assumptions
+from linnet.theories.feature_learning import Stages
+
+QUICK = Trial(quick=True, seed=4)  # not the seed that settings were chosen with
+OWN = [c for module in (huang_equations, huang_kernel, huang_lemmas, huang_stages, huang_times) for c in module.CLAIMS]
+
+
+@pytest.mark.parametrize("claim", OWN, ids=lambda claim: claim.name)
+def test_verdicts_are_the_expected_ones(claim):
+    measurement = claim.measure(QUICK)
+    assert measurement.verdict == claim.expected, measurement.measured
+    assert any(character.isdigit() for character in measurement.measured)
+    assert measurement.value is not None and np.isfinite(measurement.value)
+
+
+def test_all_are_registered_under_their_paper():
+    registered = claims()
+    assert {claim.name for claim in OWN} <= set(registered)
+    assert all(registered[claim.name].paper == "huang" and claim.name.startswith("huang-") for claim in OWN)
+
+
+def test_a_plane_without_the_mean_is_no_correction(monkeypatch):
+    right = Stages.plane
+    monkeypatch.setattr(Stages, "plane", lambda self, *a, **k: right(self, *a, **{**k, "printed": True}))
+    assert huang_equations.measure_plane(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_linear_stage_with_the_wrong_rate_is_refuted(monkeypatch):
+    right = Stages.linear
+    monkeypatch.setattr(Stages, "linear", lambda self, steps, c, v, printed=False: right(self, steps, 1.2 * c, v))
+    assert huang_equations.measure_linear(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_time_without_gamma_in_its_logarithm_is_refuted(monkeypatch):
+    monkeypatch.setattr(Stages, "first_time", lambda self, form="": np.log(1 / self.magnitude) / self.rate)
+    monkeypatch.setattr(huang_times, "AXES", {"variance": (0.5, 2.0), "magnitude": (1e-4, 1e-3)})
+    assert huang_times.measure_first_time(QUICK).verdict == Verdict.REFUTED
+
+
+def test_lemma_a4_would_hold_with_its_noise_taken_out(monkeypatch):
+    monkeypatch.setattr(feature_assumptions, "gamma_share", lambda data: 1.0)
+    assert huang_lemmas.measure_gamma(QUICK).verdict == Verdict.HOLDS
