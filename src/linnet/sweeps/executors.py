@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -64,20 +66,27 @@ def _local(workers: int) -> Iterator[Any]:
         "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
         "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
     }
-    with (
-        _environment_restored(),
-        dask.config.set(settings),
-        distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": None}
+    with ExitStack() as stack:
+        stack.enter_context(_environment_restored())
+        stack.enter_context(dask.config.set(settings))
+        with _interrupts_ignored():
+            cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
+            stack.enter_context(cluster)
+        yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    # Ctrl-C on a terminal reaches every process. Workers inherit that they ignore it: this process will end them.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -101,8 +110,21 @@ def _remote(address: str) -> Iterator[Any]:
         raise ExecutorError(
             f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
         ) from error
-    with client:
+    with _quietly(), client:
         yield client
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    # What goes wrong is told by exceptions; Dask's own account of it is for people who look into Dask.
+    handlers = [(handler, handler.level) for handler in logging.getLogger("distributed").handlers]
+    for handler, _ in handlers:
+        handler.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for handler, level in handlers:
+            handler.setLevel(level)
 
 
 def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
