@@ -68,7 +68,7 @@ def toy_figure(name: str, paper: str = "watanabe", **quick: Any) -> Figure:
         plot=plot,
         check=check,
         panels=("a", "b"),
-        options={"data": "data"},
+        options={"data": "what decays"},
     )
 
 

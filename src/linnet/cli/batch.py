@@ -37,8 +37,10 @@ def run(jobs: Sequence[Job], out: Path, *, fresh: bool = False) -> tuple[list[Re
                 _tell(results[-1], where)
             except Exception as reason:  # one figure that fails must not take the others with it
                 figure = job.figure
-                failed.append(Failure(job.name, figure.paper, figure.title, job.command, failures.cause(reason)))
-                terminal.say(f"{where}{job.name}: not made: {failed[-1].reason}", terminal.BAD)
+                why = failures.cause(reason).rstrip(".")
+                failed.append(Failure(job.name, figure.paper, figure.title, job.command, why))
+                if len(jobs) > 1:
+                    terminal.say(f"{where}{job.name}: not made: {why}", terminal.BAD)
             advance(1)
     return results, failed
 

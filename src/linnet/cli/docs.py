@@ -76,6 +76,7 @@ def _figure(figure: Figure) -> str:
         f"| `{name}` | {_value(usual[name])} | {_value(quick[name]) if quick[name] != usual[name] else ''} |\n"
         for name in usual
     )
+    options = "".join(f"`--{name}` chooses {words}.\n\n" for name, words in figure.options.items())
     return f"""
 ### {figure.name}{letters}
 
@@ -83,7 +84,7 @@ def _figure(figure: Figure) -> str:
 
     linnet run {figure.name} --quick
 
-| setting | paper | quick |
+{options}| setting | paper | quick |
 |---|---|---|
 {rows}"""
 

@@ -28,11 +28,12 @@ def run(
     ] = None,
     data: Annotated[str | None, typer.Option(help="Data set, for figures that take one.")] = None,
     path: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="How many seeds, for figures that take several.", min=1)] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
 ) -> None:
     """Run figures: dataset, picture and measured checks of each."""
     known = registry.figures()
-    options = {"data": data, "path": None if path is None else str(path)}
+    options = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
     jobs = []
     for name in names:
         figure, panels = _find(name, known)
@@ -52,14 +53,13 @@ def _find(name: str, known: dict[str, Figure]) -> tuple[Figure, tuple[str, ...]]
         raise failures.WrongCallError(str(reason)) from None
 
 
-def _options(figure: Figure, given: dict[str, str | None]) -> dict[str, Any]:
+def _options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
     changes = {}
     for option, value in given.items():
         if value is not None:
-            field = figure.options.get(option, option)
-            if field not in figure.settings.model_fields:
-                raise failures.WrongCallError(f"{figure.name} takes no --{option}: it makes its own data.")
-            changes[field] = value
+            if option not in figure.settings.model_fields:
+                raise failures.WrongCallError(f"{figure.name} takes no --{option}.")
+            changes[option] = value
     return changes
 
 

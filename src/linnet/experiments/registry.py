@@ -48,7 +48,7 @@ class Check:
 class Figure:
     """One figure of a paper. `quick` holds the settings that `--quick` replaces; `panels` the letters after its name.
 
-    `options` names the settings that have a command-line option of their own: {"data": field, "path": field}.
+    `options` says in words what --data and --path choose, for figures whose settings have these fields.
     """
 
     name: str

@@ -1,0 +1,27 @@
+"""The generated pages of the documentation are those of the registries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linnet.cli import docs
+
+FOLDER = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", ["figures.md", "claims.md"])
+def test_the_page_is_current(name: str) -> None:
+    current = (FOLDER / name).read_text(encoding="utf-8")
+    assert current == docs.pages()[name], f"docs/{name} is not what the registry says: run `linnet docs`"
+
+
+def test_the_command_writes_both(linnet: Any, toys: Any, tmp_path: Path) -> None:
+    assert linnet("docs", "--folder", tmp_path).status == 0
+    claims = (tmp_path / "claims.md").read_text(encoding="utf-8")
+    assert "3 claims: 2 holds, 1 refuted" in claims and "### tu-other: Eq. (1)" in claims
+    figures = (tmp_path / "figures.md").read_text(encoding="utf-8")
+    assert "### watanabe-fig1 (panels a, b)" in figures
+    assert "| `points` | 50 | 9 |" in figures and "| `scales` | 1.0, 2.0 |  |" in figures
