@@ -91,7 +91,7 @@ def measure_variance(trial: Trial) -> Measurement:
     printed, other = max(ranks), min(ranks)
     low = float(np.mean(np.array(ranks[printed]) == OUTPUTS))
     right = float(np.mean(np.array(ranks[other]) == OUTPUTS))
-    verdict = Verdict.HOLDS if low > 0.5 else Verdict.CORRECTED if right > 0.9 else Verdict.REFUTED
+    verdict = Verdict.HOLDS if low > 0.5 else Verdict.CORRECTED if right > 0.7 else Verdict.REFUTED
     text = (
         f"rank 3 (values above 10% of the largest) in {low:.0%} of {len(ranks[printed])} seeds with variance 0.01, where all "
         f"have rank {min(ranks[printed])} to {max(ranks[printed])}; in {right:.0%} with standard deviation 0.01"

@@ -89,7 +89,7 @@ def plot(ds: xr.Dataset) -> Any:
                 axis.axhline(level, color=colours[mode], label="Corollary 3.1" if mode == 0 else None, **style.THEORY)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W1", ylim=(0, None))
             axis.set_title(f"Second layer of variance {variance:g}")
-        grid[0][0].legend(loc="lower right", ncol=2)
+        picture.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncol=5)
         return picture
 
 

@@ -55,6 +55,7 @@ def noise_sde(
     noise: float = 1.0,
     increments: Any = None,
     dtype: Any = None,
+    device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
     r"""Paths of the noise process of label noise, without drift or, with a `problem`, with it.
@@ -94,7 +95,7 @@ def noise_sde(
     _check_step(sizes, start, scales, noise, None if problem is None else whole.min_norm_solution())
     numbers = times.size * paths * (start.first.size + start.second.size)
     check_fits(16 * numbers, f"keeping {paths} paths at {times.size} times", "Keep fewer times or paths.")
-    with computing(dtype) as number:
+    with computing(dtype, device) as number:
         cast = partial(jnp.asarray, dtype=number)
         objective = training_objective(whole, reduced=True, dtype=number)
         first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
