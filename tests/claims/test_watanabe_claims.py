@@ -1,0 +1,66 @@
+"""Claims of the spiked-covariance paper at their quick setting, and controls: a wrong theory changes the verdict."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from linnet.claims import watanabe_early, watanabe_error, watanabe_phases, watanabe_proofs
+from linnet.claims.registry import Trial, Verdict
+from linnet.claims.watanabe_networks import slope, trained
+from linnet.theories import ridge, spiked
+
+CLAIMS = {
+    claim.name: claim
+    for module in (watanabe_early, watanabe_phases, watanabe_proofs, watanabe_error)
+    for claim in module.CLAIMS
+}
+QUICK = Trial(quick=True)
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_verdict_is_the_expected_one(name):
+    measurement = CLAIMS[name].measure(QUICK)
+    assert measurement.verdict == CLAIMS[name].expected, measurement.measured
+    assert measurement.value is not None and np.isfinite(measurement.value)
+
+
+def test_reduced_dynamics_with_the_wrong_sign_of_nu_is_refuted(monkeypatch):
+    right = vars(spiked.TwoPhase)["nu"].fget
+    monkeypatch.setattr(spiked.TwoPhase, "nu", property(lambda self: -right(self)))
+    trained.cache_clear()
+    assert CLAIMS["watanabe-eq18"].measure(QUICK).verdict == Verdict.REFUTED
+    trained.cache_clear()
+
+
+def test_the_printed_error_formula_is_refuted(monkeypatch):
+    def wrong(spike, alignment, ratio, *, variance=1.0, normalized=False):
+        kappa = ratio - 1
+        return (1 - 1 / ratio) * (1 - alignment**2 * (1 - (1 + kappa) / (1 + kappa / ratio) ** 2))
+
+    monkeypatch.setattr(spiked, "generalization_error", wrong)
+    assert CLAIMS["watanabe-eq27"].measure(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_bound_cut_by_a_third_is_refuted(monkeypatch):
+    cells = watanabe_phases.table(QUICK)
+    cut = [dataclasses.replace(cell, later_time=(cell.early_time + 2 * cell.later_time) / 3) for cell in cells]
+    monkeypatch.setattr(watanabe_phases, "table", lambda trial: cut)
+    assert CLAIMS["watanabe-eq20"].measure(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_risk_off_by_a_tenth_is_refuted(monkeypatch):
+    right = ridge.risk
+    monkeypatch.setattr(ridge, "risk", lambda *a, **k: 1.1 * right(*a, **k))
+    assert CLAIMS["watanabe-eq23"].measure(QUICK).verdict == Verdict.REFUTED
+
+
+def test_an_early_time_off_by_a_tenth_is_refuted(monkeypatch):
+    cells = watanabe_phases.table(QUICK)
+    moved = [dataclasses.replace(cell, early_time=1.1 * cell.early_time) for cell in cells]
+    monkeypatch.setattr(watanabe_phases, "table", lambda trial: moved)
+    assert CLAIMS["watanabe-t1"].measure(QUICK).verdict == Verdict.REFUTED
+
+
+def test_slope():
+    assert slope([1e-3, 1e-2, 1e-1], [2e-6, 2e-4, 2e-2]) == pytest.approx(2)
