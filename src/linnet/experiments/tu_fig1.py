@@ -130,10 +130,12 @@ def check(data: Any) -> list[Check]:
     speed = _speed_up(values, goals, threshold, float(data.attrs["learning_rate"]))
     return [
         Check(
-            f"train error of descent vs eq. (1) ({data.attrs['scheme']} steps): largest gap {gaps[0]:.2g} of its range (limit 0.1)",
+            f"train error of descent vs eq. (1) ({data.attrs['scheme']} steps): largest gap {gaps[0]:.2g} of its "
+            f"range (limit 0.1)",
             gaps[0], 0.1, gaps[0] < 0.1,
         ),
-        Check(f"test error of descent vs eq. (1): largest gap {gaps[1]:.2g} of its range (limit 0.1)", gaps[1], 0.1, gaps[1] < 0.1),
+        Check(f"test error of descent vs eq. (1): largest gap {gaps[1]:.2g} of its range (limit "
+              f"0.1)", gaps[1], 0.1, gaps[1] < 0.1),
         Check(f"products of descent vs eq. (1): largest distance {relative:.2g} of the largest norm", relative),
         Check(
             f"least test error {test[0].min():.3g} at step {best[0]} (eq. (1): {test[1].min():.3g} at step {best[1]}); there "
@@ -142,7 +144,8 @@ def check(data: Any) -> list[Check]:
             others,
         ),
         Check(
-            f"leading mode: speed over distance left is {speed[0]:.2f} below a fifth of the threshold and {speed[1]:.2f} above five "
+            f"leading mode: speed over distance left is {speed[0]:.2f} below a fifth of the threshold and "
+            f"{speed[1]:.2f} above five "
             f"times it, in units of 2 sqrt(s^2 + g^2) (limit: 0.25 from 1)",
             float(np.abs(np.array(speed) - 1).max()), 0.25, bool(np.abs(np.array(speed) - 1).max() < 0.25),
         ),

@@ -89,7 +89,7 @@ def paired_descent(
     with computing(dtype, device) as resolved, bar("descent beside its prediction", len(widths)) as advance:
         for size in np.unique(padded):
             members = np.flatnonzero(padded == size)
-            lanes = min(len(members), slots or _lanes())
+            lanes = min(len(members), slots or _lanes(in_dim, out_dim))
             compiled = partial(_advance, rule=rule, sequential=update == "sequential")
             _run_pool(members, make, int(size), lanes, steps, resolved, compiled, rule, outcome, advance)
     return outcome.collected(rule)
@@ -102,9 +102,11 @@ def padded_width(width: int, in_dim: int, out_dim: int) -> int:
     return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
 
 
-def _lanes() -> int:
-    """Runs carried at once: enough to fill the device."""
-    return 8 if jax.default_backend() == "cpu" else 4096
+def _lanes(in_dim: int, out_dim: int) -> int:
+    """Runs carried at once: enough to fill the device, and on a CPU no more than stay in its caches."""
+    if jax.default_backend() != "cpu":
+        return 4096
+    return min(512, max(8, 640_000 // ((in_dim + out_dim) * max(in_dim, out_dim))))
 
 
 class _Outcome:
