@@ -101,7 +101,7 @@ def measure_variance(trial: Trial) -> Measurement:
 
 CLAIMS = [
     Claim(
-        name="varre-theorem-3.1-limit", paper="varre", number="Theorem 3.1(i)-(ii)",
+        name="varre-theorem-3.1-limit", paper="varre", number="Theorem 3.1(i)-(ii), Lemma C.6",
         sentence="Gradient flow interpolates the data, and the predictor tends to the minimum-norm solution at any scale.",
         assumptions=START, setting=SETTING, claimed="error 0", expected=Verdict.HOLDS, measure=measure_solution,
     ),

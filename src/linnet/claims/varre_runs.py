@@ -74,6 +74,22 @@ def paths(trial: Trial, *kinds: str) -> Iterator[Path]:
             )  # fmt: skip
 
 
+def span_leak(trial: Trial) -> float:
+    """The largest part of the trained alpha outside the span of the data, of its norm, on the lifted networks."""
+    worst = 0.0
+    for members, run in _flows(trial.quick, trial.seed):
+        whole, basis = run.weights_at(-1), run.reduction.basis
+        assert basis is not None
+        gram = np.swapaxes(whole.first, -1, -2) @ whole.first
+        a = whole.product @ np.linalg.inv(gram)
+        outside = np.linalg.norm(a - a @ basis @ np.swapaxes(basis, -1, -2), axis=(-1, -2))
+        shares = outside / np.linalg.norm(a, axis=(-1, -2))
+        worst = max(
+            worst, *(float(share) for (kind, _, _), share in zip(members, shares, strict=True) if kind != "gaussian")
+        )
+    return worst
+
+
 @cache
 def _flows(quick: bool, seed: int) -> list[tuple[list[tuple[str, int, float]], Trajectory]]:
     seeds = range(seed, seed + 12)
