@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def train(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, batch: int = 32, dtype: str | None = None, **settings: Any
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, batch: int = 16, dtype: str | None = None, **settings: Any
 ) -> dict[str, Any]:
     """Gradient descent from Gaussian weights of any width, to its end.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from linnet.sweeps import provenance
-from linnet.sweeps.configuration import Sweep
+from linnet.sweeps.configuration import Sweep, nearest
 from linnet.sweeps.errors import CellFunctionError
 from linnet.sweeps.grid import Cells
 
@@ -153,7 +153,7 @@ class Task:
         missing = [name for name in self.record if name not in raw]
         if missing:
             raise CellFunctionError(
-                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for, but {', '.join(raw)}."
+                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for{nearest(missing[0], raw)}."
             )
         tidied: dict[str, Values] = {}
         for name in self.record or tuple(name for name in raw if name != "failures"):
