@@ -152,3 +152,22 @@ def test_refusals(arguments, message):
 def test_refused_options(options, message):
     with pytest.raises(ValueError, match=message):
         risk([1.0, 2.0], [0.5, 0.5], 3, **options)
+
+
+def test_gap_of_a_power_law_near_the_peak_shrinks_as_one_over_dim():
+    # n = 0.9 d. The noise is averaged over exactly, s2 tr(Sigma P P^T) with P the pseudo-inverse, which halves the scatter.
+    gaps, errors = [], []
+    for dim, trials in ((50, 600), (200, 150)):
+        values, target = power_law(dim)
+        n, random, risks = round(0.9 * dim), np.random.default_rng(dim), []
+        for _ in range(trials):
+            X = random.standard_normal((n, dim)) * np.sqrt(values)
+            P = X.T @ np.linalg.inv(X @ X.T)
+            miss = P @ (X @ target) - target
+            risks.append(values @ miss**2 + 0.1 * (values @ (P**2).sum(1)))
+        predicted = risk(values, target**2, n, noise=0.1)
+        gaps.append(np.mean(risks) / predicted - 1)
+        errors.append(np.std(risks, ddof=1) / np.sqrt(trials) / predicted)
+    assert gaps[0] > 5 * errors[0]  # there is a gap, far above the 1/d of other sizes
+    assert gaps[0] * 50 == pytest.approx(gaps[1] * 200, abs=3 * np.hypot(50 * errors[0], 200 * errors[1]))
+    assert gaps[1] < 0.5 * gaps[0]

@@ -82,8 +82,8 @@ def measure_eq27(trial: Trial) -> Measurement:
     verdict = Verdict.HOLDS if wrong < limit else Verdict.CORRECTED if worst < limit else Verdict.REFUTED
     text = (
         f"largest |t| over {len(points)} points {worst:.2f} with rho in the bracket, {wrong:.1f} with the printed kappa "
-        f"(joint 1% limit {limit:.2f}); at rho = 20, A = 0.5, d/n = 2, normalised: trained {_mean(trial, 2.0, 20.0, 0.5) / 6:.4f}, right "
-        f"{right[2] / 6:.4f}, printed {printed(0.5, 2.0) / 6:.4f}"
+        f"(joint 1% limit {limit:.2f}); at rho = 20, A = 0.5, d/n = 2, normalised: trained "
+        f"{_mean(trial, 2.0, 20.0, 0.5) / 6:.4f}, right {right[2] / 6:.4f}, printed {printed(0.5, 2.0) / 6:.4f}"
     )
     return Measurement(verdict, text, worst, limit)
 
@@ -133,7 +133,8 @@ def measure_plain(trial: Trial) -> Measurement:
     verdict = Verdict.REFUTED if gap > 4 * error else Verdict.HOLDS if gap < -4 * error else Verdict.OUTSIDE
     text = (
         f"at d/n = 6 and A = 1 the plain error of networks rises from {without.mean():.3f} without a spike to "
-        f"{with_spike.mean():.3f} with rho = 4 ({gap / error:.0f} standard errors); the formula peaks at rho = {peak:.2f}, d/n - 2 = {ratio - 2:g}"
+        f"{with_spike.mean():.3f} with rho = 4 ({gap / error:.0f} standard errors); "
+        f"the formula peaks at rho = {peak:.2f}, d/n - 2 = {ratio - 2:g}"
     )
     return Measurement(verdict, text, gap, error)
 

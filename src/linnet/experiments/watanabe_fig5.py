@@ -158,7 +158,7 @@ def plot(ds: xr.Dataset) -> Picture:
         "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
     }
     with style.applied():
-        size = style.column(len(panels), ratio=0.82 / len(panels))
+        size = style.column(len(panels), ratio=0.95 / len(panels))
         picture, axes = style.subplots(1, len(panels), size=size, squeeze=False, sharey=True)
         for axis, panel in zip(axes[0], panels):
             curve = f"spike_{panel}" if panel == "a" else f"alignment_{panel}"
@@ -173,7 +173,15 @@ def plot(ds: xr.Dataset) -> Picture:
             axis.set(xscale="log", xlabel="inputs per sample, d/n", title=titles[panel])
             axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])
             axis.minorticks_off()
-            axis.legend(title="line: eq. (27), corrected\npoints: trained networks", title_fontsize=6.5)
+            axis.legend(
+                title="line: eq. (27), corrected; points: trained networks",
+                loc="upper center",
+                bbox_to_anchor=(0.5, -0.17),
+                ncols=4,
+                title_fontsize=7,
+                columnspacing=1.2,
+                handletextpad=0.3,
+            )
         axes[0][0].set_ylabel("test error / signal power")
     return picture
 
