@@ -77,11 +77,16 @@ def stopping_rule(dim: int) -> Any:
 
 def stable_ranks(products: np.ndarray) -> np.ndarray:
     """$|A|_F^2/|A|_{op}^2$ of each product; NaN where a run left the numbers."""
+    import jax
+
+    from linnet.precision import computing
+
     ranks = np.full(len(products), np.nan)
-    for index, product in enumerate(products):
-        if np.isfinite(product).all() and product.any():
-            gram = product.T @ product
-            ranks[index] = np.trace(gram) / np.linalg.eigvalsh(gram)[-1]
+    with computing(None, "cpu"):
+        rank = jax.jit(lambda a: (a * a).sum() / jax.numpy.linalg.eigvalsh(a.T @ a)[-1])
+        for index, product in enumerate(products):
+            if np.isfinite(product).all() and product.any():
+                ranks[index] = float(rank(product))
     return ranks
 
 

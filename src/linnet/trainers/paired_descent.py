@@ -6,7 +6,9 @@ for a free slot of the batch, so that one that stops early makes room for the ne
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +18,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from linnet.arguments import count
-from linnet.inits.structured import balanced
 from linnet.inits.weights import Weights
 from linnet.precision import computing
 from linnet.problems.problem import Problem
@@ -25,7 +26,6 @@ from linnet.reductions.reduction import reduce
 from linnet.trainers.stopping import Rule, rule_of
 
 CHUNK = 20  # steps between two looks at which runs have stopped
-SCHEMES = ("network",)
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ def padded_width(width: int, in_dim: int, out_dim: int) -> int:
 
 
 def _lanes(in_dim: int, out_dim: int) -> int:
-    """Runs carried at once: enough to fill the device, and on a CPU no more than stay in its caches."""
+    """Runs carried at once: enough to fill the device; on a CPU few, so that no slot idles long at the end."""
     if jax.default_backend() != "cpu":
         return 4096
-    return min(512, max(8, 640_000 // ((in_dim + out_dim) * max(in_dim, out_dim))))
+    return min(32, max(8, 160_000 // ((in_dim + out_dim) * max(in_dim, out_dim))))
 
 
 class _Outcome:
@@ -150,30 +150,47 @@ def _run_pool(
 ) -> None:
     """Carries the runs of one width through `lanes` slots, refilling each slot as its run ends."""
     waiting = [int(member) for member in members]
-    fresh = [_loaded(make(waiting.pop(0)), width, dtype) for _ in range(lanes)]
-    occupants: list[int | None] = [int(member) for member in members[:lanes]]
-    fixed, state = _stacked(fresh, rule)
+    occupants: list[int | None] = [waiting.pop(0) for _ in range(lanes)]
+    fixed, state = _stacked(_drawn(make, members[:lanes].tolist(), width, dtype), rule)
     limit = jnp.asarray(steps)
     while any(occupant is not None for occupant in occupants):
         state = compiled(fixed, state, limit)
         over = np.asarray(state["over"])
         ended = [lane for lane, run in enumerate(occupants) if run is not None and over[lane]]
-        if not ended:
+        if not ended or (not waiting and not over.all()):  # nobody waits: look at the results when all are done
             continue
-        kept = {name: np.asarray(value[np.asarray(ended)]) for name, value in state.items() if name in outcome.names}
-        for place, lane in enumerate(ended):
-            outcome.take(occupants[lane], place, kept)
+        kept = {name: np.asarray(state[name]) for name in outcome.names}
+        refilled = []
+        for lane in ended:
+            outcome.take(occupants[lane], lane, kept)
             occupants[lane] = waiting.pop(0) if waiting else None
+            if occupants[lane] is not None:
+                refilled.append((lane, occupants[lane]))
         advance(len(ended))
-        refilled = [(lane, run) for lane in ended if (run := occupants[lane]) is not None]
-        if refilled:
-            loads = _stacked([_loaded(make(run), width, dtype) for _, run in refilled], rule)
-            lanes_there = jnp.asarray([lane for lane, _ in refilled])
-            fixed, state = _refilled((fixed, state), loads, lanes_there)
+        loads = _drawn(make, [run for _, run in refilled], width, dtype)
+        for (lane, _), load in zip(refilled, loads, strict=True):
+            fixed, state = _refilled((fixed, state), _stacked([load], rule), jnp.asarray(lane))
 
 
-def _refilled(old: Any, new: Any, lanes: Any) -> Any:
-    return jax.tree.map(lambda before, after: before.at[lanes].set(after), old, new)
+@jax.jit
+def _refilled(old: Any, new: Any, lane: Any) -> Any:
+    return jax.tree.map(lambda before, after: before.at[lane].set(after[0]), old, new)
+
+
+def _drawn(
+    make: Callable[[int], Pair], runs: Sequence[int | None], width: int, dtype: np.dtype
+) -> list[dict[str, np.ndarray]]:
+    """The arrays of several runs, drawn side by side."""
+
+    def draw(run: int | None) -> dict[str, np.ndarray]:
+        assert run is not None
+        with computing(None, "cpu"):  # what is drawn must not depend on the device, and precision is set by thread
+            return _loaded(make(run), width, dtype)
+
+    if len(runs) < 2:
+        return [draw(run) for run in runs]
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
+        return list(threads.map(draw, runs))
 
 
 def _loaded(pair: Pair, width: int, dtype: np.dtype) -> dict[str, np.ndarray]:
@@ -185,13 +202,27 @@ def _loaded(pair: Pair, width: int, dtype: np.dtype) -> dict[str, np.ndarray]:
     empty = width - small.width
     first = np.pad(small.first, ((0, empty), (0, 0)))
     second = np.pad(small.second, ((0, 0), (0, empty)))
-    sign = 1 if problem.out_dim >= problem.in_dim else -1
-    narrow = balanced(small.product, sign * 2 * pair.threshold)
+    narrow_first, narrow_second = _narrow(first, second, pair.threshold)
     arrays = {
-        "first": first, "second": second, "narrow_first": narrow.first, "narrow_second": narrow.second,
+        "first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second,
         "target": problem.cross, "truth": problem.truth, "rate": np.asarray(pair.learning_rate),
     }  # fmt: skip
     return {name: np.asarray(array, dtype) for name, array in arrays.items()}
+
+
+@jax.jit
+def _narrow(first: Any, second: Any, threshold: Any) -> tuple[Any, Any]:
+    r"""The network of width min(k, d) with the same product and the imbalance $\pm 2gI$, its stronger layer symmetric.
+
+    That layer is the root of $g + \sqrt{A^T A + g^2}$ (or of $A A^T$ for fewer outputs than inputs); the other follows.
+    """
+    product = second @ first
+    tall = product.shape[0] >= product.shape[1]
+    values, vectors = jnp.linalg.eigh(product.T @ product if tall else product @ product.T)
+    size = jnp.sqrt(threshold + jnp.sqrt(jnp.maximum(values, 0) + threshold**2))
+    inverse = jnp.where(size > 0, 1 / jnp.where(size > 0, size, 1), 0)
+    strong, weak = (vectors * size) @ vectors.T, (vectors * inverse) @ vectors.T
+    return (strong, product @ weak) if tall else (weak @ product, strong)
 
 
 def _stacked(loads: list[dict[str, np.ndarray]], rule: Rule) -> tuple[dict[str, Any], dict[str, Any]]:
