@@ -48,9 +48,8 @@ def measure_turning(trial: Trial) -> Measurement:
         until = float(history.kernel_norm[first] / history.kernel_norm[0])
         growth.append(grown)
         text.append(
-            f"{name}: the norm grows {grown:.3g}-fold while 1 - cosine falls to a tenth (loss then at "
-            f"{run.share[turned]:.2%}), {until:.3g}-fold until the loss has lost 5%, when it is "
-            f"{history.kernel_norm[first] / history.kernel_norm[-1]:.1%} of its end"
+            f"{name}: the norm grows {grown:.2g}-fold while 1 - cosine falls to a tenth, {until:.2g}-fold until the loss "
+            f"has lost 5% (then {history.kernel_norm[first] / history.kernel_norm[-1]:.1%} of its end)"
         )
     return Measurement(Verdict.HOLDS if max(growth) < 1.5 else Verdict.REFUTED, "; ".join(text), max(growth))
 
@@ -63,8 +62,8 @@ def measure_growth(trial: Trial) -> Measurement:
         cosine = float(history.kernel_cosine[first:].min())
         cosines.append(cosine)
         text.append(
-            f"{name}: cosine at least {cosine:.5f} from there on, distance at most {history.kernel_distance[first:].max():.2%}, "
-            f"norm up {history.kernel_norm[-1] / history.kernel_norm[first]:.3g}-fold"
+            f"{name}: cosine at least {cosine:.5f}, distance at most "
+            f"{history.kernel_distance[first:].max():.1%}, norm up {history.kernel_norm[-1] / history.kernel_norm[first]:.3g}-fold"
         )
     verdict = Verdict.HOLDS if min(cosines) > 0.999 else Verdict.REFUTED
     return Measurement(verdict, "after the loss has lost 5%, " + "; ".join(text), min(cosines))
@@ -92,10 +91,10 @@ def measure_images(trial: Trial) -> Measurement:
     verdict = Verdict.OUTSIDE if not inside else Verdict.HOLDS if stable else Verdict.REFUTED
     return Measurement(
         verdict,
-        f"condition (6) has {values.sum():.3g} against {spread:.3g}. Ratio {ratio[first]:.4f} where the loss has lost 5%, "
+        f"tr(Sigma) = {values.sum():.3g} where condition (6) asks for {spread:.3g}; "
+        f"ratio {ratio[first]:.4f} where the loss has lost 5%, "
         f"{ratio[dropped]:.4f} when the drop is done (step {int(ds.step[dropped])}), {ratio[-1]:.3f} at step "
-        f"{int(ds.step[-1])}; kernel cosine {cosine[first]:.5f}, {cosine[dropped]:.4f}, {cosine[-1]:.4f}: two stages, "
-        f"then the network leaves the feature",
+        f"{int(ds.step[-1])}; kernel cosine {cosine[first]:.5f}, {cosine[dropped]:.4f}, {cosine[-1]:.4f}",
         float(ratio[-1]),
     )
 
@@ -108,10 +107,9 @@ def measure_relu(trial: Trial) -> Measurement:
     turned = cosine[first:].min() > 0.95
     return Measurement(
         Verdict.HOLDS if turned else Verdict.REFUTED,
-        f"ratio {ratio[first]:.4f} where the loss has lost 5% and {ratio[dropped]:.4f} after the drop. The kernel's "
-        f"cosine to the target-aligned kernel goes from {cosine[0]:.3f} at the start to {cosine[first]:.3f} at t1 and "
-        f"{cosine[-1]:.3f} at the end; to that kernel gated by the side of the feature it goes {gated[0]:.3f}, {gated[first]:.3f}, "
-        f"{gated[-1]:.3f}",
+        f"cosine to the target-aligned kernel {cosine[first]:.3f} at t1 and {cosine[-1]:.3f} at the end, from {cosine[0]:.3f} at "
+        f"the start; to that kernel gated by the side of the feature {gated[0]:.3f}, {gated[first]:.3f}, {gated[-1]:.3f}; the ratio "
+        f"does settle: {ratio[first]:.4f} at t1, {ratio[dropped]:.4f} after the drop",
         float(cosine[first:].min()),
     )
 
@@ -120,20 +118,20 @@ BOTH = "unit-signal data inside Assumption 4.1 (quick: d = 2000, m = 256), and s
 
 CLAIMS = [
     Claim(
-        name="huang-eq3", paper="huang", number="(3)",
+        name="huang-eq3", paper="huang", number="Eq. (3)",
         sentence="The output moves by the kernel times the derivative of the loss.",
         assumptions="gradient flow", setting="d = 300, n = 10, m = 50, one step of 1e-7",
         claimed="df/dt = dL/df Theta (printed); with a minus (corrected)",
         expected=Verdict.CORRECTED, measure=measure_equation,
     ),
     Claim(
-        name="huang-ntk-turning", paper="huang", number="section 1, section 4",
+        name="huang-ntk-turning", paper="huang", number="Section 1, Section 4",
         sentence="In the first stage the kernel keeps its norm while it turns towards the target-aligned kernel.",
         assumptions="Assumption 4.1", setting=BOTH,
         claimed="norm within a factor 1.5 while 1 - cosine falls to a tenth", expected=Verdict.REFUTED, measure=measure_turning,
     ),
     Claim(
-        name="huang-ntk-growth", paper="huang", number="Lemma 5.3, section 6",
+        name="huang-ntk-growth", paper="huang", number="Lemma 5.3, Section 6",
         sentence="In the second stage the kernel grows at the fixed direction of the target-aligned kernel.",
         assumptions="Assumption 4.1", setting=BOTH, claimed="cosine above 0.999 from t1 on",
         expected=Verdict.HOLDS, measure=measure_growth,

@@ -38,7 +38,7 @@ def measure_assumption(trial: Trial) -> Measurement:
     failing = "; ".join(str(c) for c in own.conditions if not c.holds)
     return Measurement(
         Verdict.OUTSIDE if own.broken else Verdict.HOLDS,
-        f"section 6 breaks {', '.join(own.broken) or 'nothing'} with all constants 1: {failing}. A unit-signal version with "
+        f"section 6 breaks {', '.join(own.broken) or 'nothing'} with all constants 1: {failing}; a unit-signal version with "
         f"sigma_0 = {scales['first_std']:.2g}, v_0 = {scales['magnitude']:.2g} satisfies "
         f"{'all' if other.holds else 'not all'} of them, printed and corrected",
         float(len(own.broken)),
@@ -133,14 +133,14 @@ def measure_gamma(trial: Trial) -> Measurement:
 
     fa = ln.theories.feature_assumptions
     found = {}
-    for words, noise in (("section 6's noise", 0.0001), ("a tenth of the limit", 8.0), ("its limit 8n|beta|^2", 80.0)):
+    for words, noise in (("the limit 8n|beta|^2", 80.0), ("a tenth of it", 8.0), ("section 6's noise", 1e-6)):
         shares = _draws(trial, fa.gamma_share, signal=1.0, noise_variance=noise)
         found[words] = float(((shares >= 0.5) & (shares <= 1.5)).mean()), float(np.median(shares))
-    text = ", ".join(f"{words}: {share:.0%} inside (median {median:.2g})" for words, (share, median) in found.items())
-    at_limit = found["its limit 8n|beta|^2"][0]
+    text = ", ".join(f"{words} {share:.0%} ({median:.2g})" for words, (share, median) in found.items())
+    at_limit = found["the limit 8n|beta|^2"][0]
     return Measurement(
         Verdict.HOLDS if at_limit >= 0.9 else Verdict.REFUTED,
-        f"gamma/(tr(Sigma) n |beta|^2) over 200 draws with n = 10, noise at {text}", at_limit,
+        f"share of 200 draws with n = 10 inside, by noise: {text} (median of gamma/(tr(Sigma) n |beta|^2))", at_limit,
         float(np.sqrt(max(at_limit * (1 - at_limit), 1 / 200) / 200)),
     )  # fmt: skip
 

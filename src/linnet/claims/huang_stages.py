@@ -64,9 +64,9 @@ def measure_end_of_first_stage(trial: Trial) -> Measurement:
     verdict = Verdict.HOLDS if wander < 1.5 else Verdict.CORRECTED if stay < 1.5 else Verdict.REFUTED
     return Measurement(
         verdict,
-        f"v_0 over a factor 100: median |rho(t1)| is {_list(printed)} at the printed t1 (C1 = {constant:.2f} fitted to the "
-        f"first), {_list(corrected)} at the corrected one; all neurons within {min(s[0] for s in spreads):.3f} to "
-        f"{max(s[1] for s in spreads):.3f} of the median; v sqrt(tr n)|beta| from {v.min():.2f} to {v.max():.2f}",
+        f"median |rho(t1)| for v_0 over a factor 100: {_list(corrected)} at the corrected t1, {_list(printed)} at the printed "
+        f"one (C1 = {constant:.2f} fitted to the first); neurons within {min(s[0] for s in spreads):.3f} to "
+        f"{max(s[1] for s in spreads):.3f} of the median, v sqrt(tr n)|beta| from {v.min():.2f} to {v.max():.2f}",
         stay,
     )
 
@@ -88,10 +88,10 @@ def measure_kernel_bound(trial: Trial) -> Measurement:
         bound = 1 / (m * n**3 * data.signal**6 * data.trace)
         found[name] = float(distance / bound), float(distance / np.linalg.norm(target, 2))
     needed, stronger = found["inside the assumption"][0], found["inside it with |beta| = 3"][0]
-    text = "; ".join(f"{name}: C = {c:.2g} (relative distance {r:.2g})" for name, (c, r) in found.items())
+    text = "; ".join(f"{name}: C = {c:.2g} ({r:.2g} relative)" for name, (c, r) in found.items())
     return Measurement(
         Verdict.HOLDS if max(needed, stronger) < 100 else Verdict.REFUTED,
-        f"at the step where median |rho| passes 1 the bound needs {text}: it grows about as |beta|^4, so no constant is absolute",
+        f"C needed where median |rho| passes 1: {text}: it grows about as |beta|^4, so no constant is absolute",
         stronger / needed,
     )
 
@@ -171,10 +171,9 @@ def measure_bounds(trial: Trial) -> Measurement:
     size = float(np.abs(v[0] / v0**2 - 1).max())
     return Measurement(
         Verdict.REFUTED if outside > 0.01 else Verdict.HOLDS,
-        f"rho between its bounds needs C2 = {upper:.3g} above and C1 = {lower:.3g} below (with gamma_l; "
-        f"tr/gamma^(3/2) = {unit:.2g}), the deviation C = {across:.2g}; for v no constants do: at step 1 both bounds are "
-        f"v_0^2 whatever they are, and {outside:.1%} of the neurons are off it (by up to {size:.1g}), since v_r(1) = "
-        f"v_r(0) + eta/(mn) <w_r(0), X^T y>",
+        f"{outside:.0%} of the neurons break the bounds on v at step 1, where both are v_0^2 whatever the constants (by up to "
+        f"{size:.1g}: v_r(1) = v_r(0) + eta/(mn) <w_r(0), X^T y>); rho needs C2 = {upper:.3g} and, with gamma_l, "
+        f"C1 = {lower:.3g}; the deviation C = {across:.2g}",
         outside,
     )
 
@@ -275,19 +274,19 @@ CLAIMS = [
         expected=Verdict.HOLDS, measure=measure_kernel_gap,
     ),
     Claim(
-        name="huang-eq13", paper="huang", number="(13)",
+        name="huang-eq13", paper="huang", number="Eq. (13)",
         sentence="Through stage 1 rho and v lie between discrete sinh and cosh with gamma_l and gamma_u.",
         assumptions=ASSUMED, setting=INSIDE, claimed="absolute constants C1, C2, C",
         expected=Verdict.REFUTED, measure=measure_bounds,
     ),
     Claim(
-        name="huang-signs", paper="huang", number="below (9)",
+        name="huang-signs", paper="huang", number="below Eq. (9)",
         sentence="Every neuron's alignment and magnitude keep their signs throughout training.",
         assumptions=ASSUMED + " (corrected: and v_0 above sigma_0 sqrt(log m))", setting=INSIDE,
         claimed="all neurons", expected=Verdict.CORRECTED, measure=measure_signs,
     ),
     Claim(
-        name="huang-rising", paper="huang", number="below (11)",
+        name="huang-rising", paper="huang", number="below Eq. (11)",
         sentence="Every |rho| grows steadily through the second stage.",
         assumptions=ASSUMED, setting=INSIDE, claimed="all neurons, every step",
         expected=Verdict.HOLDS, measure=measure_rising,

@@ -70,19 +70,19 @@ def measure_first_time(trial: Trial) -> Measurement:
         off.append(np.abs(table[:, 1] / table[:, 3] - 1).max())
         if name == "magnitude":  # t1 is linear in log(1/v_0): the slope in units of the growth time
             slopes = [_slope(np.log(1 / table[:, 0]), table[:, column] * rates) for column in (1, 2)]
-            text.append(f"log(1/v_0): slope {_pm(slopes[0])} growth times by rho, {_pm(slopes[1])} by loss (printed 1)")
+            text.append(f"slope in log(1/v_0) {_pm(slopes[0])} | {_pm(slopes[1])} | 1")
         else:
             slopes = [_slope(np.log(table[:, 0]), np.log(table[:, column])) for column in (1, 2)]
             differ = max(differ, abs(slopes[0][0] - PRINTED[name]))
-            text.append(f"{WORDS[name]}: {_pm(slopes[0])} by rho, {_pm(slopes[1])} by loss (printed {PRINTED[name]:g})")
+            text.append(f"{WORDS[name]} {_pm(slopes[0])} | {_pm(slopes[1])} | {PRINTED[name]:g}")
     worst = float(max(off))
     verdict = Verdict.REFUTED
     if worst < 0.02:
         verdict = Verdict.HOLDS if differ < 0.02 else Verdict.CORRECTED
     return Measurement(
         verdict,
-        f"exponents of t1 in steps: {'; '.join(text)}. asinh(1/(v_0 sqrt(gamma))) mn/(eta sqrt(gamma)) is within {worst:.2%} of "
-        f"the step where median |rho| is 1 in all runs",
+        f"asinh(1/(v_0 sqrt(gamma))) mn/(eta sqrt(gamma)) is within {worst:.2%} of the measured t1 in all runs; exponents by "
+        f"median |rho| = 1 | by 5% of the loss | printed: {'; '.join(text)}",
         worst,
     )
 
@@ -102,9 +102,9 @@ def measure_second_time(trial: Trial) -> Measurement:
     straight = late[1] < 0.02 * late[0] and 0.2 < whole[0] < 1
     return Measurement(
         Verdict.HOLDS if straight else Verdict.REFUTED,
-        f"t2 against log(1/epsilon), in growth times mn/(eta sqrt(gamma)): slope {_pm(early)} in the drop (1/4 is the aligned "
-        f"mode's), {_pm(late)} in the tail (1/2 is the other directions'), {_pm(whole)} over 7 decades; the printed form "
-        f"needs a constant from {min(needed):.2f} to {max(needed):.2f}",
+        f"slope of t2 in log(1/epsilon) {_pm(whole)} growth times mn/(eta sqrt(gamma)) over 7 decades; {_pm(early)} in the drop "
+        f"(aligned mode: 1/4), {_pm(late)} in the tail (other directions: 1/2); constant needed {min(needed):.2f} to "
+        f"{max(needed):.2f}",
         whole[0], whole[1],
     )  # fmt: skip
 

@@ -43,7 +43,7 @@ def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture
 
 
 def _loss(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
-    axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **style.TRAINING)
+    axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **(style.TRAINING if theory else style.ALONE))
     if theory:
         axis.plot(ds.step, ds.loss_theory, color=style.LOSS, label="eq. (10), mean over neurons", **style.THEORY)
     axis.set_ylabel("loss / loss at the start")
@@ -51,8 +51,9 @@ def _loss(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
 
 
 def _ratio(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
-    axis.plot(ds.step, ds.ratio, color=style.ALIGNMENT, label="median of ρ/(v√γ)", **style.TRAINING)
-    axis.plot(ds.step, ds.ratio_of_means, color=style.FIRST_LAYER, label="mean |ρ| / (√γ mean |v|)", **style.TRAINING)
+    look = style.TRAINING if theory else style.ALONE
+    axis.plot(ds.step, ds.ratio, color=style.ALIGNMENT, label="median of ρ/(v√γ)", **look)
+    axis.plot(ds.step, ds.ratio_of_means, color=style.FIRST_LAYER, label="mean |ρ| / (√γ mean |v|)", **look)
     if theory:
         axis.plot(ds.step, ds.ratio_theory, color=style.ALIGNMENT, label="median by eq. (10)", **style.THEORY)
     axis.axhline(1.0, **style.GUIDELINE)
@@ -61,20 +62,17 @@ def _ratio(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
 
 
 def _kernel(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
-    axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="distance to target kernel", **style.TRAINING)
+    look = style.TRAINING if theory else style.ALONE
+    axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="distance to target kernel", **look)
     if theory:
         axis.semilogy(
             ds.step, ds.kernel_distance_theory, color=style.KERNEL, label="distance, predicted", **style.THEORY
         )
     if gated:
-        axis.semilogy(
-            ds.step, 1 - ds.gated_cosine, color=style.PINK, label="1 − cosine to gated target", **style.TRAINING
-        )
-    axis.semilogy(
-        ds.step, 1 - ds.kernel_cosine, color=style.GREEN, label="1 − cosine to target kernel", **style.TRAINING
-    )
+        axis.semilogy(ds.step, 1 - ds.gated_cosine, color=style.PINK, label="1 − cosine to gated target", **style.ALONE)
+    axis.semilogy(ds.step, 1 - ds.kernel_cosine, color=style.GREEN, label="1 − cosine to target kernel", **style.ALONE)
     grown = ds.kernel_norm / float(ds.kernel_norm[-1])
-    axis.semilogy(ds.step, grown, color=style.GREY, label="norm / norm at the end", **style.TRAINING)
+    axis.semilogy(ds.step, grown, color=style.GREY, label="norm / norm at the end", **style.ALONE)
     axis.set_ylabel("kernel (relative)")
 
 

@@ -63,13 +63,14 @@ class FeatureHistory:
     @property
     def kernel_norm(self) -> np.ndarray:
         """The operator norm of the kernel, (time,)."""
-        return np.linalg.norm(self.kernels, 2, axis=(-2, -1))
+        return _operator_norms(self.kernels)
 
     @property
     def kernel_distance(self) -> np.ndarray:
         r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm, with T the target-aligned kernel and $v^2$ the mean of $v_r^2$."""
-        scaled = (self.magnitudes**2).mean(axis=-1)[:, None, None] * self.target
-        return np.linalg.norm(self.kernels - scaled, 2, axis=(-2, -1)) / np.linalg.norm(scaled, 2, axis=(-2, -1))
+        squares = (self.magnitudes**2).mean(axis=-1)
+        gaps = _operator_norms(self.kernels - squares[:, None, None] * self.target)
+        return gaps / (squares * _operator_norms(self.target))
 
     @property
     def kernel_cosine(self) -> np.ndarray:
@@ -164,6 +165,10 @@ def _relu_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> 
     active = (images > 0) * seconds[:, :, None]  # each neuron's gate, times its weight
     outputs = np.maximum(images, 0)
     return gram * (np.swapaxes(active, -1, -2) @ active) + np.swapaxes(outputs, -1, -2) @ outputs
+
+
+def _operator_norms(symmetric: np.ndarray) -> np.ndarray:
+    return np.abs(np.linalg.eigvalsh(symmetric)).max(axis=-1)
 
 
 def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
