@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from linnet.arguments import non_negative, real_array, times_array
 
@@ -86,9 +87,9 @@ def solve(target: object, start: object, threshold: float, times: object) -> Sol
         return Solution(clock, np.zeros((clock.size, *goal.shape)), np.ones(clock.size, dtype=bool))
     modes = _Modes(goal, g)
     plus, minus = modes.split(weights)
-    error = np.finfo(float).eps * np.linalg.cond(plus / np.linalg.norm(plus, axis=0))
-    if error < _TOLERANCE:
-        products = np.stack([_one_shot(modes, plus, minus, t) for t in clock])
+    shot = _OneShot(modes, plus, minus)
+    if shot.error < _TOLERANCE:
+        products = np.stack([shot.product(t) for t in clock])
         return Solution(clock, products, np.ones(clock.size, dtype=bool))
     return _stepped(modes, weights, clock)
 
@@ -135,24 +136,44 @@ def _integral(rates: np.ndarray, time: float) -> np.ndarray:
     return np.where(rates == 0, time, -np.expm1(-2 * safe * time) / (2 * safe))
 
 
-def _one_shot(modes: _Modes, plus: np.ndarray, minus: np.ndarray, time: float) -> np.ndarray:
+class _OneShot:
     """A(t) from the start alone. Everything is divided by the growing exponentials, so nothing overflows."""
-    scale = np.linalg.norm(plus, axis=0)
-    inverse = np.linalg.inv(plus / scale)
-    ratio = (minus / scale) @ inverse
-    decay = np.exp(-modes.rates * time)
-    grown = ratio * np.exp((modes.other_rates[:, None] - modes.rates) * time)
-    # rows whose Gram matrix is (I + Q0' int e^{2Fs} Q0) in the divided coordinates
-    slow = modes.other_rates > 0
-    rows = [
-        (inverse / scale[:, None]) * decay,
-        np.diag(np.sqrt(_integral(modes.rates, time))),
-        np.sqrt(_integral(modes.other_rates[slow], time))[:, None] * grown[slow],
-        np.sqrt(_integral(-modes.other_rates[~slow], time))[:, None] * (ratio[~slow] * decay),
-    ]
-    triangle = np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
-    state = np.linalg.solve(triangle.T, (modes.growing + modes.others @ grown).T).T
-    return _product(state, modes.inputs)
+
+    def __init__(self, modes: _Modes, plus: np.ndarray, minus: np.ndarray):
+        self.modes = modes
+        scale = np.linalg.norm(plus, axis=0)
+        left, values, right = np.linalg.svd(plus / scale)
+        spread = values[0] / values[-1] if values[-1] > 0 else np.inf
+        self.error = np.finfo(float).eps * spread
+        if self.error >= _TOLERANCE:
+            return
+        inverse = (right.T / values) @ left.T
+        self.ratio = (minus / scale) @ inverse
+        self.origin = inverse / scale[:, None]  # the inverse of `plus`
+        self.slow = modes.other_rates > 0
+        # squares of the rows cost digits: where there are enough of them, a Cholesky factor of the squares is faster
+        self.plain = spread * scale.max() / scale.min() < 70
+        if self.plain:
+            self.gram = self.origin.T @ self.origin
+
+    def product(self, time: float) -> np.ndarray:
+        """A at one time: T M^(-1) T' with M = R' R, R from the rows whose squares are I + Q0' int e^{2Fs} Q0, divided."""
+        modes, slow = self.modes, self.slow
+        decay = np.exp(-modes.rates * time)
+        grown = self.ratio * np.exp((modes.other_rates[:, None] - modes.rates) * time)
+        own = _integral(modes.rates, time)
+        rising = np.sqrt(_integral(modes.other_rates[slow], time))[:, None] * grown[slow]
+        falling = np.sqrt(_integral(-modes.other_rates[~slow], time))[:, None] * (self.ratio[~slow] * decay)
+        turned = (modes.growing + modes.others @ grown).T
+        if self.plain:
+            square = self.gram * np.outer(decay, decay) + rising.T @ rising + falling.T @ falling
+            square[np.diag_indices_from(square)] += own
+            state = solve_triangular(np.linalg.cholesky(square), turned, lower=True, check_finite=False).T
+        else:
+            rows = [self.origin * decay, np.diag(np.sqrt(own)), rising, falling]
+            triangle = np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
+            state = solve_triangular(triangle, turned, trans="T", check_finite=False).T
+        return _product(state, modes.inputs)
 
 
 def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Solution:
