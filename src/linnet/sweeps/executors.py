@@ -66,7 +66,7 @@ def _local(workers: int) -> Iterator[Any]:
         "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
         "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
     }
-    options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": None}
+    options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": "127.0.0.1:0"}
     with ExitStack() as stack:
         stack.enter_context(_environment_restored())
         stack.enter_context(dask.config.set(settings))
