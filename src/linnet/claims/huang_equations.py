@@ -176,8 +176,8 @@ def measure_limit(trial: Trial) -> Measurement:
     return Measurement(
         _verdict(printed, mean, 0.02),
         f"rho_r^2 phi/gamma^(5/2) has mean {end.mean():.4f} at the end of section 6's run; neuron by neuron it spreads "
-        f"from {end.min():.2g} to {end.max():.3g}, the median neuron is {printed:.0%} off; inside the assumption mean {alike.mean():.4f}, from "
-        f"{alike.min():.3f} to {alike.max():.3f}",
+        f"from {end.min():.2g} to {end.max():.3g}, the median neuron {printed:.0%} off; inside the assumption mean "
+        f"{alike.mean():.4f}, from {alike.min():.3f} to {alike.max():.3f}",
         mean,
     )
 

@@ -108,8 +108,8 @@ def measure_relu(trial: Trial) -> Measurement:
     return Measurement(
         Verdict.HOLDS if turned else Verdict.REFUTED,
         f"cosine to the target-aligned kernel {cosine[first]:.3f} at t1 and {cosine[-1]:.3f} at the end, from {cosine[0]:.3f} at "
-        f"the start; to that kernel gated by the side of the feature {gated[0]:.3f}, {gated[first]:.3f}, {gated[-1]:.3f}; the ratio "
-        f"does settle: {ratio[first]:.4f} at t1, {ratio[dropped]:.4f} after the drop",
+        f"the start; to that kernel gated by the side of the feature {gated[0]:.3f}, {gated[first]:.3f}, {gated[-1]:.3f}; the "
+        f"ratio settles: {ratio[first]:.4f} at t1, {ratio[dropped]:.4f} after the drop",
         float(cosine[first:].min()),
     )
 
