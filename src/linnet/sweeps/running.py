@@ -99,8 +99,10 @@ def complete(
     scheduler: str | None = None,
 ) -> Report:
     """As `run`, for results too many to load: leaves them in the store and returns what was done."""
-    options = {"resume": resume, "retry_failed": retry_failed, "workers": workers, "scheduler": scheduler}
-    return _run(sweep, store, lambda sink: None, **options)[0]  # type: ignore[arg-type]
+    report, _ = _run(
+        sweep, store, lambda sink: None, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+    )
+    return report
 
 
 def _run(

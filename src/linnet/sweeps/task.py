@@ -87,10 +87,10 @@ class Task:
         module, _, name = self.function.partition(":")
         try:
             target: Any = importlib.import_module(module)
-        except ImportError as error:
+        except Exception as error:  # a module may raise anything
             raise CellFunctionError(
-                f"cannot import the module of `{self.function}`: {error}. It must be on the Python path here and on "
-                f"every worker."
+                f"cannot import the module of `{self.function}`: {type(error).__name__}: {error}. It must be on the Python "
+                f"path here and on every worker."
             ) from error
         for part in name.split("."):
             target = getattr(target, part, None)
