@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from linnet.claims import registry as claims
-from linnet.claims.registry import Claim
+from linnet.claims.registry import Claim, Verdict
 from linnet.cli import terminal
 from linnet.experiments import registry as figures
 from linnet.experiments.registry import Figure
@@ -56,8 +56,18 @@ def claims_page(known: Iterable[Claim]) -> str:
 {len(known)} claims: {told}.
 `linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdict below is what
 a sound linnet finds; `linnet verify` measures it anew, prints the figures, and fails where another comes out.
-"""
+
+| verdict | claims |
+|---|---|
+{_verdicts(known)}"""
     return start + _by_paper(known, _claim)
+
+
+def _verdicts(known: list[Claim]) -> str:
+    """A row for each verdict but "holds", with the names that have it."""
+    names = {verdict: [f"`{c.name}`" for c in known if c.expected == verdict] for verdict in Verdict}
+    rows = ((verdict, found) for verdict, found in names.items() if verdict != Verdict.HOLDS and found)
+    return "".join(f"| {verdict} | {', '.join(found)} |\n" for verdict, found in rows)
 
 
 def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:

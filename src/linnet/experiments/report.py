@@ -173,7 +173,8 @@ def _link(item: Result | Failure) -> str:
 
 def _origin(results: Sequence[Result]) -> str:
     versions = sorted({f"linnet {r.version}, commit {r.commit}, {r.device}" for r in results})
-    return "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
+    made = "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
+    return f"{made}\n<p>What the papers claim in words and formulas is measured by <code>linnet verify</code>.</p>"
 
 
 def _duration(seconds: float) -> str:
