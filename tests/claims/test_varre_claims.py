@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from linnet.claims import varre_dynamics, varre_limit, varre_noise, varre_relu
+from linnet.claims import varre_dynamics, varre_limit, varre_mirror, varre_noise, varre_relu
 from linnet.claims.registry import Trial, Verdict
 
 QUICK = Trial(quick=True)
-EVERY = [*varre_limit.CLAIMS, *varre_dynamics.CLAIMS, *varre_noise.CLAIMS, *varre_relu.CLAIMS]
+EVERY = [*varre_limit.CLAIMS, *varre_dynamics.CLAIMS, *varre_mirror.CLAIMS, *varre_noise.CLAIMS, *varre_relu.CLAIMS]
 
 
 @pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.name)
@@ -29,7 +29,7 @@ def test_a_wrong_mirror_is_refuted(monkeypatch):
     import linnet.theories.spectral_bias as theory
 
     monkeypatch.setattr(theory, "mirror", lambda values, gamma: np.arcsinh(values / gamma))
-    assert varre_dynamics.measure_mirror(QUICK).verdict == Verdict.REFUTED
+    assert varre_mirror.measure_mirror(QUICK).verdict == Verdict.REFUTED
 
 
 def test_a_wrong_evolution_is_refuted(monkeypatch):

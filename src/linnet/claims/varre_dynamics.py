@@ -1,4 +1,4 @@
-"""Varre et al., how training gets there: invariants, the Riccati equation, mirror flows, the order of learning."""
+"""Varre et al., how training gets there: invariants, the Riccati equation, the order of learning, rates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.varre_runs import INPUTS, OUTPUTS, WIDTH, Path, paths, span_leak
+from linnet.claims.varre_runs import INPUTS, OUTPUTS, WIDTH, Path, corrected, paths, span_leak
 
 START = "orthogonal start of scale gamma"
 SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 1"
@@ -62,76 +62,12 @@ def measure_alpha(trial: Trial) -> Measurement:
             back = max(back, float(np.abs(again - product).max() / size))
             printed = max(printed, float(np.abs(again / (2 * path.gamma) - product).max() / size))
     leak = span_leak(trial)
-    verdict = _corrected(printed < 1e-3, speed < 1e-6 and back < 1e-6 and leak < 1e-8)
+    verdict = corrected(printed < 1e-3, speed < 1e-6 and back < 1e-6 and leak < 1e-8)
     text = (
         f"predictor from alpha: {back:.1e} off with the factor 2 gamma of Lemma C.2, {printed:.1e} without it as in Lemma 3.3; "
         f"Riccati equation of alpha {speed:.1e} off; outside the span of the data {leak:.0e} of alpha"
     )
     return Measurement(verdict, text, printed, 1e-6)
-
-
-def measure_mirror(trial: Trial) -> Measurement:
-    theory = ln.theories.spectral_bias
-    right, printed = 0.0, 0.0
-    for path in paths(trial, "regression"):
-        right = max(right, _mirror_error(path, theory.mirror))
-        printed = max(printed, _mirror_error(path, _printed_mirror))
-    verdict = _corrected(printed < 1e-6, right < 1e-6)
-    text = (
-        f"velocity of the mirror image against the gradient in the singular basis: {right:.1e} of the gradient with 1/2 on "
-        f"both terms of the potential, {printed:.2f} with the printed one"
-    )
-    return Measurement(verdict, text, right, 1e-6)
-
-
-def _printed_mirror(values: np.ndarray, gamma: float) -> np.ndarray:
-    """Gradient of tr(D asinh(D/gamma)/2 - sqrt(D^2 + gamma^2)), the potential as printed."""
-    return 0.5 * np.arcsinh(values / gamma) - 0.5 * values / np.hypot(values, gamma)
-
-
-def _mirror_error(path: Path, image: object) -> float:
-    """Velocity of `image` along the flow's own velocity, against diag(U^T R V), relative to the first residual."""
-    left, values, right = np.linalg.svd(path.product, full_matrices=False)
-    speeds = np.einsum("tki,tkd,tid->ti", left, path.velocity, right)
-    wanted = np.einsum("tki,tkd,tid->ti", left, path.residual, right)
-    stride = 1e-5 * (values + path.gamma) / np.maximum(np.abs(speeds), 1e-300)
-    ahead, behind = (image(np.abs(values + sign * stride * speeds), path.gamma) for sign in (1, -1))  # type: ignore[operator]
-    slopes = (ahead - behind) / (2 * stride)
-    moving = np.abs(wanted) > 1e-7 * np.abs(wanted[0]).max()  # beyond it the residual is rounding
-    return float((np.abs(slopes - wanted) * moving).max() / np.abs(wanted[0]).max())
-
-
-def measure_predictor_mirror(trial: Trial) -> Measurement:
-    theory = ln.theories.spectral_bias
-    error, plain = 0.0, 0.0
-    for path in paths(trial, "scalar"):
-        beta, speed, residual = path.product[:, 0], path.velocity[:, 0], path.residual[:, 0]
-        stride = 1e-5 * (np.linalg.norm(beta, axis=1) + path.gamma) / np.maximum(np.linalg.norm(speed, axis=1), 1e-300)
-        nudge = stride[:, None] * speed
-        ahead, behind = (theory.predictor_mirror(beta + sign * nudge, path.gamma) for sign in (1, -1))
-        slope = (ahead - behind) / (2 * stride[:, None])
-        expected = theory.predictor_warp(beta, path.gamma)[:, None] * residual
-        keep = np.linalg.norm(residual, axis=1) > 1e-7 * np.linalg.norm(residual[0])
-        size = np.abs(expected).max()
-        error = max(error, float(np.abs((slope - expected)[keep]).max() / size))
-        plain = max(plain, float(np.abs((slope - residual)[keep]).max() / size))
-    verdict = Verdict.HOLDS if error < 1e-6 and plain > 1e-2 else Verdict.REFUTED
-    text = f"velocity of the mirror image against the warped gradient: {error:.1e} of it (limit 1e-6); unwarped: {plain:.2f}"
-    return Measurement(verdict, text, error, 1e-6)
-
-
-def measure_bound(trial: Trial) -> Measurement:
-    theory = ln.theories.spectral_bias
-    worst = 0.0
-    tight: dict[float, float] = {}
-    for path in paths(trial, "scalar"):
-        bound = theory.convergence_bound(path.times, path.solution[0], path.gamma)
-        ratio = path.loss / bound
-        worst = max(worst, float(ratio.max()))
-        tight[path.gamma] = max(tight.get(path.gamma, 0.0), float(ratio.max()))
-    verdict = Verdict.HOLDS if worst <= 1 else Verdict.REFUTED
-    text = ", ".join(f"{value:.2g} at gamma {gamma:g}" for gamma, value in sorted(tight.items()))
-    return Measurement(verdict, f"loss over its bound, at the time at which it is largest: {text}", worst, 1.0)
 
 
 def measure_vectors(trial: Trial) -> Measurement:
@@ -187,7 +123,7 @@ def measure_jump(trial: Trial) -> Measurement:
     jump, middle = _one_mode(s, gamma, [at, half])
     delay = half - at
     right = abs(jump - s / (1 + 2 * s)) < 1e-6 and abs(middle - s / 2) < 1e-6
-    verdict = _corrected(min(abs(jump), abs(jump - s)) < 1e-3, right and abs(delay - np.log(2 * s) / (2 * s)) < 1e-6)
+    verdict = corrected(min(abs(jump), abs(jump - s)) < 1e-3, right and abs(delay - np.log(2 * s) / (2 * s)) < 1e-6)
     text = (
         f"s = 3, gamma = 1e-12: the trained mode is {jump:.6f} at its jump, s/(1 + 2s) = {s / (1 + 2 * s):.6f}; half height "
         f"{delay:.6f} later, ln(2s)/(2s) = {np.log(2 * s) / (2 * s):.6f}"
@@ -222,7 +158,7 @@ def measure_rate(trial: Trial) -> Measurement:
         count += 1
     rising = sum(rise > 1e-4 for rise in rises)
     built = _built_rise()
-    verdict = _corrected(rising == 0 and built < 1e-4, slack < 1e-12)
+    verdict = corrected(rising == 0 and built < 1e-4, slack < 1e-12)
     text = (
         f"|R|^2 rises by {built:.0%} for Sigma = diag(9, 0.09) and A = [[1, 0], [1, 5]], and in {rising} of {len(rises)} seeds of "
         f"the regression by up to {max(rises):.1%}; dL/dt <= -4 gamma lambda L holds on {count} flows (worst excess {slack:.0e})"
@@ -262,7 +198,7 @@ def measure_discrete(trial: Trial) -> Measurement:
     values = np.linalg.svd(run.weights.first - np.eye(6), compute_uv=False)[1:]
     share = float((values[..., 1] / values[..., 0]).max())
     # the printed step of the second layer, a + eta W^T a, never leaves a = 0
-    verdict = _corrected(False, share < 1e-12 and float(run.loss[-1].max()) < 0.1)
+    verdict = corrected(False, share < 1e-12 and float(run.loss[-1].max()) < 0.1)
     text = (
         f"second over first singular value of W - W(0): {share:.0e} at most for steps 0.01 to 0.8, with a + eta W^T R; "
         "the printed a + eta W^T a would stay at a = 0 and learn nothing"
@@ -272,11 +208,6 @@ def measure_discrete(trial: Trial) -> Measurement:
 
 def _t(matrices: np.ndarray) -> np.ndarray:
     return np.swapaxes(matrices, -1, -2)
-
-
-def _corrected(printed: bool, right: bool) -> Verdict:
-    """Holds as printed, holds with the correction, or neither."""
-    return Verdict.HOLDS if printed else Verdict.CORRECTED if right else Verdict.REFUTED
 
 
 CLAIMS = [
@@ -296,24 +227,6 @@ CLAIMS = [
         sentence="The matrix alpha follows a Riccati equation in the span of the data, and gives the predictor.",
         assumptions=START, setting=SETTING, claimed="beta = (1 - alpha alpha^T)^-1 alpha", expected=Verdict.CORRECTED,
         measure=measure_alpha,
-    ),
-    Claim(
-        name="varre-theorem-3.2a", paper="varre", number="Theorem 3.2(a), Lemma C.13",
-        sentence="The singular values of the predictor follow a mirror flow with the hyperbolic entropy as potential.",
-        assumptions=START, setting=SETTING, claimed="potential D asinh(D/gamma)/2 - sqrt(D^2 + gamma^2)",
-        expected=Verdict.CORRECTED, measure=measure_mirror,
-    ),
-    Claim(
-        name="varre-theorem-3.2b", paper="varre", number="Theorem 3.2(b), Lemma C.7",
-        sentence="With one output the predictor itself follows a mirror flow in a warped time.",
-        assumptions=START + ", one output", setting=SETTING.replace("k = 3", "k = 1"), claimed="a mirror flow",
-        expected=Verdict.HOLDS, measure=measure_predictor_mirror,
-    ),
-    Claim(
-        name="varre-lemma-C.8", paper="varre", number="Lemma C.8",
-        sentence="With one output the loss is at most a Bregman divergence over sqrt(2 gamma) t, whatever the data.",
-        assumptions=START + ", one output", setting=SETTING.replace("k = 3", "k = 1"), claimed="loss / bound <= 1",
-        expected=Verdict.HOLDS, measure=measure_bound,
     ),
     Claim(
         name="varre-theorem-C.11", paper="varre", number="Theorem C.11",

@@ -14,13 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.claims.registry import Trial
+from linnet.claims.registry import Trial, Verdict
 from linnet.randomness import generator
 
 if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
 SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
+
+
+def corrected(printed: bool, right: bool) -> Verdict:
+    """Holds as printed, holds with the correction, or neither."""
+    return Verdict.HOLDS if printed else Verdict.CORRECTED if right else Verdict.REFUTED
 
 
 @dataclass(frozen=True)
