@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
@@ -71,7 +70,14 @@ def scores(trial: Trial, points: list[tuple[float, float, float]], predicted: li
         found = errors(*point, dim, trials, trial.seed)
         gap = max(abs(found.mean() - wanted) - 3 / dim * wanted, 0)
         t.append(gap / (found.std(ddof=1) / np.sqrt(trials)))
-    return float(max(t)), float(stats.t.ppf(1 - 0.01 / (2 * len(points)), trials - 1))
+    return float(max(t)), joint_limit(len(points), trials)
+
+
+def joint_limit(points: int, trials: int) -> float:
+    """What the largest of `points` Student's t exceeds with a probability of at most 1% (Bonferroni)."""
+    from scipy.stats import t
+
+    return float(t.ppf(1 - 0.01 / (2 * points), trials - 1))
 
 
 def measure_eq27(trial: Trial) -> Measurement:
@@ -175,7 +181,7 @@ def measure_eq23(trial: Trial) -> Measurement:
             wanted = ln.theories.ridge.risk(values, overlaps[name], n, ridge=ridge)
             gap = max(abs(np.mean(found) - wanted) - 3 / dim * wanted, 0)
             scored.append(gap / (np.std(found, ddof=1) / np.sqrt(trials)))
-    limit = float(stats.t.ppf(1 - 0.01 / (2 * len(scored)), trials - 1))
+    limit = joint_limit(len(scored), trials)
     worst = float(max(scored))
     text = (
         f"largest |t| {worst:.2f} (joint 1% limit {limit:.2f}): ridge regression on drawn data, one spike and a power law, "
