@@ -5,6 +5,7 @@ results.
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.integrate import trapezoid
 
 import linnet as ln
 from linnet.theories import noise
@@ -86,7 +87,7 @@ def test_log_scale_drifts_by_d_minus_2(d):
     run = noise_sde(start, times=times, step=0.004, key=3, paths=2000)
     square = (run.reduced.first[:, :, 0] ** 2).sum(axis=-1)  # of the first neuron's incoming weights
     q = run.reduced.second[:, :, 0, 0] ** 2 / square
-    clock = np.trapezoid(q, times, axis=0)
+    clock = trapezoid(q, times, axis=0)
     grown = np.log(square[-1] / square[0])
     martingale = grown - noise.scale_drift(d) * clock
     bias = 0.02  # of Euler's scheme and of the clock, at this step

@@ -42,12 +42,12 @@ def measure_moments(trial: Trial) -> Measurement:
 
 def _log_growth(trial: Trial, dim: int) -> tuple[float, float, float]:
     """Mean growth of ln|w_i|^2 to t = 3, its standard error, and the mean of its own clock, the integral of q."""
+    from scipy.integrate import trapezoid
+
     run = noise_paths(trial.quick, trial.seed, dim, True)
     until = int(np.argmin(np.abs(run.times - 3.0)))
     squares = (run.reduced.first[: until + 1] ** 2).sum(axis=-1)  # (time, path, neuron)
-    clock = np.trapezoid(run.reduced.second[: until + 1, :, 0] ** 2 / squares, run.times[: until + 1], axis=0).mean(
-        axis=1
-    )
+    clock = trapezoid(run.reduced.second[: until + 1, :, 0] ** 2 / squares, run.times[: until + 1], axis=0).mean(axis=1)
     grown = np.log(squares[-1] / squares[0]).mean(axis=1)
     return float(grown.mean()), float(grown.std() / np.sqrt(grown.size)), float(clock.mean())
 
