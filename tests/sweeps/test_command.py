@@ -1,0 +1,95 @@
+"""`linnet sweep`: what it says and how it exits."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from linnet.cli.main import main
+
+TOML = """
+name = "picky"
+function = "beside:cells"
+dtype = "none"
+[axes]
+x = [0, 1, 2, 3]
+[fixed]
+worst = {worst}
+"""
+FUNCTION = """
+def cells(points, seeds, worst):
+    if (points["x"] >= worst).any():
+        raise ArithmeticError("too much")
+    return {"value": 2.0 * points["x"]}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A configuration with its function in a file beside it."""
+    monkeypatch.delitem(sys.modules, "beside", raising=False)
+    (tmp_path / "beside.py").write_text(FUNCTION)
+    path = tmp_path / "picky.toml"
+    path.write_text(TOML.format(worst=9))
+    return path
+
+
+@pytest.fixture
+def linnet(capsys: pytest.CaptureFixture[str]):
+    """Runs the command; returns its status, standard output and standard error."""
+
+    def linnet(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit, match=r"^\d+$") as ended:
+            main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return linnet
+
+
+def test_a_sweep_ends_with_one_line_and_is_silent_before(linnet, config, tmp_path):
+    status, out, err = linnet("sweep", config, "--store", tmp_path / "store")
+    assert (status, err) == (0, "")
+    assert out.startswith("picky: 4 cells; 4 computed now in ")
+    assert out.rstrip().endswith(f"all in {tmp_path / 'store'}")
+    assert out.count("\n") == 1
+    assert xr.open_zarr(tmp_path / "store")["value"].values.tolist() == [0.0, 2.0, 4.0, 6.0]
+    status, out, err = linnet("sweep", config, "--store", tmp_path / "store")
+    assert (status, out) == (1, "")
+    assert "already holds this sweep, 1 of its blocks finished. Resume it (--resume" in err
+    status, out, err = linnet("sweep", config, "--store", tmp_path / "store", "--resume")
+    assert (status, err) == (0, "")
+    assert out.startswith("picky: 4 cells; 0 computed now in ")
+
+
+def test_failed_cells_are_told_and_make_the_status_non_zero(linnet, config, tmp_path):
+    config.write_text(TOML.format(worst=2))
+    status, out, err = linnet("sweep", config, "--store", tmp_path / "store")
+    assert (status, out) == (1, "")
+    assert "picky: 4 cells, 2 of them failed (e.g. x=2: ArithmeticError: too much)" in err
+    assert "try the failed ones again with --resume --retry-failed" in err
+    status, _, err = linnet("sweep", config, "--store", tmp_path / "store", "--resume")
+    assert status == 1
+    assert "; 0 computed now" in err
+    status, _, err = linnet("sweep", config, "--store", tmp_path / "store", "--resume", "--retry-failed")
+    assert status == 1
+    assert "; 2 computed now" in err
+
+
+def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
+    store = tmp_path / "store"
+    status, _, err = linnet("sweep", config, "--store", store, "--workers", 2, "--scheduler", "tcp://127.0.0.1:9")
+    assert status == 2
+    assert "--workers and --scheduler exclude each other" in err
+    status, _, err = linnet("sweep", config, "--store", store, "--retry-failed")
+    assert status == 2
+    assert "--retry-failed continues a store: it needs --resume" in err
+    config.write_text(TOML.format(worst=2).replace("[fixed]", "[fixde]"))
+    status, _, err = linnet("sweep", config, "--store", store)
+    assert status == 1
+    assert err.count("\n") == 1
+    assert "picky.toml: `fixde` is not a field: did you mean `fixed`?" in err
+    assert not store.exists()
