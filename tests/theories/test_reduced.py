@@ -118,3 +118,10 @@ def test_refusals():
         growth_direction(problem, Weights(np.ones((3, 4)), np.ones((1, 3))))
     with pytest.raises(ValueError, match="something to grow from"):
         growth_direction(problem, Weights(np.zeros((3, 6)), np.zeros((1, 3))))
+
+
+def test_a_stiff_flow_is_the_same_flow():
+    problem = spectrum([4000.0, 3.0, 1.0], [0.2, 0.3, 0.5])
+    early = np.array([0.004, 0.01, 0.5, 4.0])
+    stiff = aligned_flow(problem, [*early, 8.0], 1e-3)  # beyond the switch to the implicit method
+    assert_allclose(stiff[:4], aligned_flow(problem, early, 1e-3), atol=1e-8)
