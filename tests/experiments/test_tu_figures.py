@@ -80,6 +80,14 @@ def test_a_diverging_cell_is_a_status_in_the_map():
     assert [tu_cells.REASONS[code] for code in found["reason"]] == ["diverged", "diverged"]
 
 
+def test_a_plateau_can_be_waited_for():
+    points = {"gamma_variance": np.array([-7.0]), "gamma_width": np.array([1.0]), "replicate": np.array([0])}
+    fixed = {"rank": 2, "noise": 1.0, "c": 10.0, "steps": 400, "update": "simultaneous", "seed": 0, "dim": 8}
+    stopped, waited = (tu_cells.cells(points, np.array([3]), plateau=plateau, **fixed) for plateau in ("stop", "wait"))
+    assert tu_cells.REASONS[stopped["reason"][0]] == "loss stalled" and stopped["taken"][0] == 1
+    assert waited["taken"][0] > 50 and waited["best_test"][0] < 0.7 * stopped["best_test"][0]
+
+
 def test_cells_do_not_depend_on_their_neighbours():
     points = {
         "gamma_variance": np.array([-1.0, -2.0, -0.5]),

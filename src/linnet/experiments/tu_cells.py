@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ def cells(
     steps: int,
     update: str,
     seed: int,
+    plateau: str = "stop",
     dim: int | None = None,
     slots: int | None = None,
     dtype: str = "float64",
@@ -52,7 +54,8 @@ def cells(
         return Pair(tasks[task], weights, variance * width, rate)
 
     runs = paired_descent(
-        make, widths, in_dim=side, out_dim=side, steps=steps, stop=stopping_rule(side), update=update, dtype=dtype, slots=slots
+        make, widths, in_dim=side, out_dim=side, steps=steps, stop=stopping_rule(side, plateau), update=update,
+        dtype=dtype, slots=slots,
     )  # fmt: skip
     scale = 2 / side**2  # the paper's errors are per entry and without the half
     return {
@@ -66,13 +69,47 @@ def cells(
     }
 
 
-def stopping_rule(dim: int) -> Any:
-    """The first of: test error up three steps running, train error below 1e-3, relative change of it below 1e-6."""
+def stopping_rule(dim: int, plateau: str = "stop") -> Any:
+    """The first of: test error up three steps running, train error below 1e-3, relative change of it below 1e-6.
+
+    A tiny start changes the train error by less than that at its first step, and stops at once. With `plateau="wait"` the
+    last rule waits until the train error has fallen by a hundredth.
+    """
     from linnet.trainers import stopping
 
-    return stopping.first_of(
-        stopping.TestLossRising(3), stopping.LossBelow(1e-3 * dim**2 / 2), stopping.Stalled(1e-6)
-    )  # fmt: skip
+    stalled: Any = stopping.Stalled(1e-6)
+    if plateau == "wait":
+        stalled = AfterProgress(stalled, 0.01)
+    return stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(1e-3 * dim**2 / 2), stalled)
+
+
+@dataclass(frozen=True)
+class AfterProgress:
+    """Another rule, listened to only once the loss has fallen by `share` of its first value."""
+
+    rule: Any
+    share: float
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return self.rule.reasons
+
+    @property
+    def needs_test(self) -> bool:
+        return self.rule.needs_test
+
+    def start(self) -> Any:
+        import jax.numpy as jnp
+
+        return self.rule.start(), jnp.asarray(-jnp.inf)
+
+    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        import jax.numpy as jnp
+
+        inner, first = state
+        first = jnp.where(step == 0, loss, first).astype(first.dtype)
+        inner, code = self.rule.update(inner, step, loss, test_loss)
+        return (inner, first), jnp.where(loss < (1 - self.share) * first, code, 0)
 
 
 def stable_ranks(products: np.ndarray) -> np.ndarray:
@@ -94,6 +131,7 @@ def sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: in
     """The grid of cells as a sweep: resumable, and one block a batch."""
     fixed = {
         "rank": settings.rank, "noise": settings.noise, "c": settings.c, "steps": settings.steps, "update": settings.update,
+        "plateau": settings.plateau,
         "seed": settings.seed, **({} if dim is None else {"dim": dim}),
     }  # fmt: skip
     return ln.sweeps.Sweep(

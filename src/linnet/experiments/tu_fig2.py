@@ -33,6 +33,7 @@ class TuFig2(Settings):
     c: float = 50.0
     steps: int = 1500
     update: Literal["simultaneous", "sequential"] = "simultaneous"
+    plateau: Literal["stop", "wait"] = "stop"
     seeds: int = 1
     dtype: Literal["float32", "float64"] = "float32"
     workers: int = 0
@@ -117,16 +118,22 @@ def plot(data: Any) -> Any:
 
 def _map(axis: Any, data: Any, letter: str) -> None:
     name, title, logarithmic = MAPS[letter]
-    values = data[name].median("replicate")
+    values = data[name].median("replicate").where(~_idle(data))
     _coloured(
         axis, data, values, f"{letter}  {title}", logarithmic, "gamma_variance", "gamma_width", int(data.attrs["dim"])
     )
+
+
+def _idle(data: Any) -> Any:
+    """Cells whose runs stopped at their first step, as their train error hardly changes there: not a phase."""
+    return data["taken"].median("replicate") <= 1
 
 
 def _spread(axis: Any, data: Any, name: str, title: str) -> None:
     dim = int(data["dim"].values[-1])
     values = data[f"side_{name}"].sel(dim=dim)
     spread = values.quantile(0.75, "side_replicate") - values.quantile(0.25, "side_replicate")
+    spread = spread.where(data["side_taken"].sel(dim=dim).median("side_replicate") > 1)
     short = {
         "best_test": "test error",
         "stable_rank": "stable rank",
@@ -154,6 +161,7 @@ def _coloured(axis: Any, data: Any, values: Any, title: str, logarithmic: bool, 
     if np.nanmin(drawn) < DARKEST:
         shades.set_clim(DARKEST, None)
     axis.figure.colorbar(shades, ax=axis, extend="min" if np.nanmin(drawn) < DARKEST else "neither")
+    axis.set_facecolor("#C8C8C8")
     axis.grid(False)
     heights = np.linspace(float(data[up].min()), float(data[up].max()), 50)
     lines = ln.theories.mixed.borders(heights, dim=dim, rank=int(data.attrs["rank"]))
@@ -215,7 +223,8 @@ def _map_checks(data: Any) -> list[Check]:
     own = [name for name in data.data_vars if "replicate" in data[name].dims]
     median = data[own].median("replicate").transpose("gamma_width", "gamma_variance")
     region = ln.theories.mixed.phase(data["gamma_variance"].values[None, :], data["gamma_width"].values[:, None])
-    active, lazy = region == "active", region == "lazy"
+    ran = ~_idle(data).transpose("gamma_width", "gamma_variance").values
+    active, lazy = (region == "active") & ran, (region == "lazy") & ran
     test, distance, ranks = (median[name].values for name in ("best_test", "log_distance", "stable_rank"))
     floor = min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3
     margin = float(np.nanmin(test[lazy]) / floor) if lazy.any() else np.nan
@@ -225,9 +234,10 @@ def _map_checks(data: Any) -> list[Check]:
     names = str(data.attrs["reasons"]).split(",")
     ends = ", ".join(f"{(codes == code).sum()} {name}" for code, name in enumerate(names) if (codes == code).any())
     gain = _middle(test[active]) / _middle(test[lazy])
-    inside = active | lazy
+    inside, outside = active | lazy, ran & ~(active | lazy)
     return [
-        Check(f"how the {codes.size} cells ended: {ends}", float((codes == 1).sum()), 0.0, bool((codes != 1).all())),
+        Check(f"how the {codes.size} cells ended: {ends}; {(~ran).sum()} stopped at their first step and are left out "
+              f"below", float((codes == 1).sum()), 0.0, bool((codes != 1).all())),
         Check(
             f"lazy region: least test error of any cell is {margin:.2f} times the bound min(|A*|^2, |E|^2)/(3 d^2) (limit 1)",
             margin, 1.0, bool(margin >= 1) if lazy.any() else None,
@@ -247,7 +257,7 @@ def _map_checks(data: Any) -> list[Check]:
         ),
         Check(
             f"ln distance to eq. (1) inside the theory's region: median {_middle(distance[inside]):.2f}, largest "
-            f"{_largest(distance[inside]):.2f}; outside it: median {_middle(distance[~inside]):.2f}",
+            f"{_largest(distance[inside]):.2f}; outside it: median {_middle(distance[outside]):.2f}",
             _middle(distance[inside]),
         ),
     ]  # fmt: skip
@@ -275,8 +285,9 @@ FIGURE = Figure(
         "Gradient descent over variances σ² = d^γ(σ²) and widths w = d^γ(w): smallest test error (a), stable rank then (b), "
         "iterations to it (c), and the log of the largest mean squared distance to the self-consistent dynamics, eq. (1), over "
         "the run (d). Beyond the paper: the spread (interquartile range) of all four over tasks and starts (e), and the distance "
-        "against the dimension (f). d = 200, rank 5, 35 x 35 cells, c = 50 (quick: d = 40, 13 x 13). In the lower left corner "
-        "runs stop at once because their train error changes by less than 1e-6 a step."
+        "against the dimension (f). d = 200, rank 5, 35 x 35 cells, c = 50 (quick: d = 40, 13 x 13). Grey cells "
+        "are no phase: from so small a start the train error changes by less than 1e-6 at the first step, which the stopping rule "
+        "takes for the end (--set plateau=wait lets them run)."
     ),
     settings=TuFig2,
     quick={
