@@ -1,6 +1,7 @@
 """Spectral bias from the orthogonal start, against SciPy's integrator on the full network."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -69,6 +70,22 @@ def test_the_printed_formula_is_the_stable_one_where_it_can_be_evaluated():
     a = math.sqrt(1 + (gamma / s) ** 2) * bracket - gamma / s
     assert_allclose(sb.singular_values(t, [s], gamma)[:, 0], 2 * gamma * a / (1 - a**2), rtol=1e-11)
     assert_allclose(sb.alpha_values(t, [s], gamma)[:, 0], a, rtol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [1e-300, 1e-150, 1e-8, 1.0, 1e3])
+@pytest.mark.parametrize("time", [1e-3, 1.0, 114.9, 1e6])
+def test_the_printed_formula_with_a_thousand_digits(gamma, time):
+    value = 3.0
+    with localcontext() as context:
+        context.prec = 1000
+        g, s, t = Decimal(gamma), Decimal(value), Decimal(time)
+        rho = (s * s + g * g).sqrt()
+        e = (-2 * t * rho).exp()
+        bracket = (g + rho - e * (rho - g)) / (g + rho + e * (rho - g))
+        a = (1 + (g / s) ** 2).sqrt() * bracket - g / s
+        exact, exact_alpha = float(2 * g * a / (1 - a * a)), float(a)
+    assert_allclose(sb.singular_values([time], [value], gamma)[0, 0], exact, rtol=1e-12)
+    assert_allclose(sb.alpha_values([time], [value], gamma)[0, 0], exact_alpha, rtol=1e-13)
 
 
 @settings(max_examples=60, deadline=None)

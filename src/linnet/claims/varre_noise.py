@@ -139,7 +139,7 @@ def measure_lower_values(trial: Trial) -> Measurement:
         words.append(f"d = {dim}: " + " ".join(f"{c:+.2f}" for c in change.mean(axis=0)))
     verdict = Verdict.HOLDS if all_fall else Verdict.REFUTED
     text = (
-        f"change of the mean of ln σ2, ln σ3, ... from t = 3 to 6: {'; '.join(words)} (σ2 at d = 5: ± {second[1]:.2f})"
+        f"change of the mean of ln σ2, ln σ3, ... from t = 3 to 6: {'; '.join(words)} (σ2 at d = 5: ± {second[1]:.3f})"
     )
     return Measurement(verdict, text, *second)
 
