@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.experiments.feature_runs import relative_errors, section_six, separated
+from linnet.claims.huang_runs import relative_errors, section_six, separated
 
 
 @pytest.fixture(scope="module")

@@ -9,20 +9,20 @@ from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 if TYPE_CHECKING:
     import numpy as np
 
-    from linnet.experiments.feature_runs import FeatureRun
+    from linnet.claims.huang_runs import FeatureRun
 
 SYNTHETIC = "synthetic data of section 6: m = 1024, d = 10 000, n = 10, eta = 0.1, sigma_0 = 0.01, v_0 = 0.001"
 NONE = "none beyond the network and its gradient descent"
 
 
 def _run(trial: Trial) -> FeatureRun:
-    from linnet.experiments.feature_runs import section_six
+    from linnet.claims.huang_runs import section_six
 
     return section_six(trial.seed)
 
 
 def _inside(trial: Trial) -> FeatureRun:
-    from linnet.experiments.feature_runs import separated
+    from linnet.claims.huang_runs import separated
 
     return separated(trial.seed, dim=2000, width=256) if trial.quick else separated(trial.seed)
 
@@ -35,7 +35,7 @@ def _stage(run: FeatureRun) -> tuple[int, int]:
 def measure_neurons(trial: Trial) -> Measurement:
     import numpy as np
 
-    from linnet.experiments.feature_runs import section_six
+    from linnet.claims.huang_runs import section_six
 
     size = {"dim": 1500, "width": 150} if trial.quick else {"dim": 10_000, "width": 1024}
     run = section_six(trial.seed, **size)
@@ -88,7 +88,7 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def measure_linear(trial: Trial) -> Measurement:
-    from linnet.experiments.feature_runs import relative_errors
+    from linnet.claims.huang_runs import relative_errors
 
     found = {}
     for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):
@@ -111,7 +111,7 @@ def measure_linear(trial: Trial) -> Measurement:
 
 
 def measure_plane(trial: Trial) -> Measurement:
-    from linnet.experiments.feature_runs import relative_errors
+    from linnet.claims.huang_runs import relative_errors
 
     found = {}
     for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):
@@ -144,7 +144,7 @@ def measure_plane(trial: Trial) -> Measurement:
 
 
 def measure_scalar(trial: Trial) -> Measurement:
-    from linnet.experiments.feature_runs import relative_errors
+    from linnet.claims.huang_runs import relative_errors
 
     found = {}
     for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):

@@ -8,11 +8,14 @@ import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 if TYPE_CHECKING:
-    from linnet.experiments.feature_runs import FeatureRun
+    import numpy as np
+
+    from linnet.claims.huang_runs import FeatureRun
+    from linnet.observables.features import FeatureHistory
 
 
 def _runs(trial: Trial) -> dict[str, FeatureRun]:
-    from linnet.experiments.feature_runs import section_six, separated
+    from linnet.claims.huang_runs import section_six, separated
 
     size: dict[str, Any] = {"dim": 2000, "width": 256} if trial.quick else {}
     return {"inside the assumption": separated(trial.seed, **size), "section 6": section_six(trial.seed)}
@@ -69,41 +72,62 @@ def measure_growth(trial: Trial) -> Measurement:
     return Measurement(verdict, "after the loss has lost 5%, " + "; ".join(text), min(cosines))
 
 
-def _figure(name: str, trial: Trial) -> Any:
-    import importlib
+def _digits(trial: Trial) -> tuple[np.ndarray, np.ndarray, float]:
+    """Images of 3 and 8 with targets +1 and -1, and the canonical step at which the first stage grows by 5% a step."""
+    import numpy as np
 
-    figure = importlib.import_module(f"linnet.experiments.{name.replace('-', '_')}").FIGURE
-    return figure.compute(figure.configure(quick=trial.quick, seed=trial.seed), ())
+    X, y = ln.problems.load("digits").two_classes(3, 8, samples=200, key=trial.seed)
+    return X, y, float(0.05 * len(y) / np.linalg.norm(X.T @ y))
+
+
+def _stages(history: FeatureHistory) -> tuple[int, int]:
+    """Where the loss has lost 5%, and where it has lost 90% of all it loses, as indices."""
+    share = history.loss / history.loss[0]
+    return int((share <= 0.95).argmax()), int((share <= share[-1] + 0.1 * (1 - share[-1])).argmax())
 
 
 def measure_images(trial: Trial) -> Measurement:
     import numpy as np
 
-    ds = _figure("huang-fig2", trial)
-    loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
-    first = int((loss <= 0.95).argmax())
-    dropped = int((loss <= loss[-1] + 0.1 * (1 - loss[-1])).argmax())
-    images = ln.problems.load("digits").two_classes(3, 8, samples=200, key=trial.seed)[0]
-    values = np.linalg.eigvalsh(images.T @ images / len(images))
-    spread = len(images) * values.max() + np.sqrt(len(images)) * np.linalg.norm(values)
-    inside = values.sum() >= spread  # condition (6) with the images' own covariance
+    X, y, rate = _digits(trial)
+    start = ln.inits.signed(
+        trial.seed, in_dim=64, width=256 if trial.quick else 1024, first_std=1e-4, magnitude=1e-3
+    )  # fmt: skip
+    run = ln.gradient_descent(
+        ln.Problem.from_data(X, y), start, learning_rate=rate, steps=400 if trial.quick else 600, save_every=10
+    )
+    history = ln.observables.feature_history(run)
+    first, dropped = _stages(history)
+    ratio, cosine = history.median_ratio, history.kernel_cosine
+    values = np.linalg.eigvalsh(X.T @ X / len(X))
+    asked = len(X) * values.max() + np.sqrt(len(X)) * np.linalg.norm(values)
+    inside = values.sum() >= asked  # condition (6) with the images' own covariance
     stable = np.ptp(ratio[first:]) < 0.05
     verdict = Verdict.OUTSIDE if not inside else Verdict.HOLDS if stable else Verdict.REFUTED
     return Measurement(
         verdict,
-        f"tr(Sigma) = {values.sum():.3g} where condition (6) asks for {spread:.3g}; "
-        f"ratio {ratio[first]:.4f} where the loss has lost 5%, "
-        f"{ratio[dropped]:.4f} when the drop is done (step {int(ds.step[dropped])}), {ratio[-1]:.3f} at step "
-        f"{int(ds.step[-1])}; kernel cosine {cosine[first]:.5f}, {cosine[dropped]:.4f}, {cosine[-1]:.4f}",
+        f"tr(Sigma) = {values.sum():.3g} where condition (6) asks for {asked:.3g}; ratio {ratio[first]:.4f} where the loss has "
+        f"lost 5%, {ratio[dropped]:.4f} when the drop is done, {ratio[-1]:.3f} at step {run.status.steps}; kernel cosine "
+        f"{cosine[first]:.5f}, {cosine[dropped]:.4f}, {cosine[-1]:.4f}",
         float(ratio[-1]),
     )
 
 
 def measure_relu(trial: Trial) -> Measurement:
-    ds = _figure("huang-fig3", trial)
-    loss, ratio, cosine, gated = (ds[name].values for name in ("loss", "ratio", "kernel_cosine", "gated_cosine"))
-    first = int((loss <= 0.95).argmax())
-    dropped = int((loss <= loss[-1] + 0.1 * (1 - loss[-1])).argmax())
+    import numpy as np
+
+    X, y, rate = _digits(trial)
+    start = ln.inits.signed(
+        trial.seed, in_dim=64, width=128 if trial.quick else 1024, first_std=1e-4, magnitude=1e-3
+    )  # fmt: skip
+    run = ln.relu_descent((X, y), start, learning_rate=2 * rate, steps=280 if trial.quick else 400, save_every=10)
+    history = ln.observables.feature_history(run, activation="relu")
+    first, dropped = _stages(history)
+    ratio, cosine = history.median_ratio, history.kernel_cosine
+    side = np.sign(X @ (X.T @ y))  # a neuron along the feature sees the images on its own side of it
+    gates = np.where(np.outer(side, side) > 0, history.target, 0.0)
+    sizes = np.linalg.norm(history.kernels, axis=(1, 2)) * np.linalg.norm(gates)
+    gated = (history.kernels * gates).sum(axis=(1, 2)) / sizes
     turned = cosine[first:].min() > 0.95
     return Measurement(
         Verdict.HOLDS if turned else Verdict.REFUTED,

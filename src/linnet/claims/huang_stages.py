@@ -9,7 +9,7 @@ from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 if TYPE_CHECKING:
     import numpy as np
 
-    from linnet.experiments.feature_runs import FeatureRun
+    from linnet.claims.huang_runs import FeatureRun
 
 INSIDE = (
     "unit-signal data inside Assumption 4.1: n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 256); and section 6"
@@ -18,14 +18,14 @@ ASSUMED = "Assumption 4.1, as printed"
 
 
 def _inside(trial: Trial, **changes: float) -> FeatureRun:
-    from linnet.experiments.feature_runs import separated
+    from linnet.claims.huang_runs import separated
 
     size = {"dim": 2000, "width": 256} if trial.quick else {"dim": 10_000, "width": 1024}
     return separated(trial.seed, **size, **changes)
 
 
 def _both(trial: Trial) -> list[tuple[str, FeatureRun]]:
-    from linnet.experiments.feature_runs import section_six
+    from linnet.claims.huang_runs import section_six
 
     return [("inside the assumption", _inside(trial)), ("section 6", section_six(trial.seed))]
 
@@ -223,7 +223,7 @@ def measure_signs(trial: Trial) -> Measurement:
 
 
 def measure_rising(trial: Trial) -> Measurement:
-    from linnet.experiments.feature_runs import section_six
+    from linnet.claims.huang_runs import section_six
 
     found = _signs(trial)
     text = ", ".join(f"{ratio:.2g}: {rising:.1%}" for ratio, _, rising in found)

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 if TYPE_CHECKING:
-    from linnet.experiments.feature_runs import FeatureRun
+    from linnet.claims.huang_runs import FeatureRun
 
 BASE = {"samples": 10, "variance": 1.0, "signal": 1.0, "width": 128, "magnitude": 3e-4, "eta": 0.05}
 AXES: dict[str, tuple[float, ...]] = {
@@ -30,7 +30,7 @@ def _run(seed: int, **changes: float) -> FeatureRun:
     """A run at the base settings with `changes`, long enough to lose all but 1e-9 of its loss."""
     import numpy as np
 
-    from linnet.experiments.feature_runs import train
+    from linnet.claims.huang_runs import train
 
     p: dict[str, Any] = {**BASE, **changes}
     dim = 1000
@@ -129,7 +129,7 @@ def _pm(fit: tuple[float, float]) -> str:
 
 
 def measure_convergence(trial: Trial) -> Measurement:
-    from linnet.experiments.feature_runs import EPSILON, separated
+    from linnet.claims.huang_runs import EPSILON, separated
 
     size: dict[str, Any] = {"dim": 2000, "width": 256} if trial.quick else {}
     seeds = range(trial.seed, trial.seed + (3 if trial.quick else 10))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linnet.experiments import feature_panels, feature_runs
+import linnet as ln
+from linnet.experiments import feature_curves, feature_panels
 from linnet.experiments.registry import Check, Figure, Settings
 
 if TYPE_CHECKING:
@@ -26,8 +27,18 @@ class TwoStages(Settings):
 
 
 def compute(settings: TwoStages, panels: tuple[str, ...]) -> xr.Dataset:
-    run = feature_runs.section_six(**settings.model_dump())
-    ds = feature_runs.summary(run.history, run.stages)
+    data = ln.problems.gaussian_teacher(
+        settings.seed, samples=settings.samples, dim=settings.dim, noise_variance=settings.noise_variance
+    )
+    scales = {"first_std": settings.first_std, "magnitude": settings.magnitude}
+    start = ln.inits.signed([settings.seed, 1], in_dim=settings.dim, width=settings.width, **scales)
+    rate = settings.eta / settings.width
+    problem = ln.Problem.from_data(data.inputs, data.outputs)
+    trajectory = ln.gradient_descent(problem, start, learning_rate=rate, steps=settings.steps)
+    stages = ln.theories.feature_learning.Stages(
+        data.inputs, data.outputs, width=settings.width, learning_rate=rate, **scales
+    )
+    ds = feature_curves.summary(ln.observables.feature_history(trajectory), stages)
     ds.attrs["panels"] = ",".join(panels or feature_panels.PANELS)
     ds.attrs["magnitude"] = settings.magnitude
     ds.attrs["subtitle"] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import linnet as ln
-from linnet.experiments import feature_images, feature_panels, feature_runs
+from linnet.experiments import feature_curves, feature_images, feature_panels
 from linnet.experiments.registry import Check, Figure
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def compute(settings: feature_images.ImageSettings, panels: tuple[str, ...]) -> 
         problem, start, learning_rate=rate, steps=settings.steps, save_every=settings.save_every
     )
     stages = ln.theories.feature_learning.Stages(X, y, width=settings.width, learning_rate=rate, **scales)
-    ds = feature_runs.summary(ln.observables.feature_history(trajectory), stages)
+    ds = feature_curves.summary(ln.observables.feature_history(trajectory), stages)
     ds.attrs["panels"] = ",".join(panels or feature_panels.PANELS)
     ds.attrs["data"] = words
     ds.attrs["subtitle"] = f"Linear network, m = {settings.width}, on {words}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import linnet as ln
-from linnet.experiments import feature_images, feature_panels, feature_runs
+from linnet.experiments import feature_curves, feature_images, feature_panels
 from linnet.experiments.huang_fig2 import stage_checks
 from linnet.experiments.registry import Check, Figure
 
@@ -37,7 +37,7 @@ def compute(settings: ReluSettings, panels: tuple[str, ...]) -> xr.Dataset:
     )  # fmt: skip
     history = ln.observables.feature_history(trajectory, activation="relu")
     stages = ln.theories.feature_learning.Stages(seen, y, width=settings.width, learning_rate=rate, **scales)
-    ds = feature_runs.summary(history, stages)
+    ds = feature_curves.summary(history, stages)
     # What each half of the neurons can see: images on its own side of the feature. The target-aligned kernel, gated by that.
     side = np.sign(stages.gram @ y)
     gated = np.where(np.outer(side, side) > 0, history.target, 0.0)
