@@ -21,8 +21,10 @@ def seconds(problem: ln.Problem, start: ln.Weights, rate: float, steps: int, red
     run = ln.gradient_descent(
         problem, start, learning_rate=rate, steps=steps, save_every=ln.trajectories.last(), keep="losses", reduce=reduce
     )
-    assert np.isfinite(run.loss).all()
-    return time.perf_counter() - begin
+    taken = time.perf_counter() - begin
+    if run.status.steps != steps or not np.isfinite(run.loss).all():
+        raise RuntimeError(f"the run did not take its {steps} steps: {run.status}")
+    return taken
 
 
 def per_step(problem: ln.Problem, start: ln.Weights, rate: float, *, few: int, many: int, reduce: bool) -> float:

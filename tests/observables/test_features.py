@@ -122,6 +122,16 @@ def test_relu_kernel_is_the_jacobian_s():
     assert_allclose(history.alignments[-1], np.sqrt(11) * (last.first - start.first) @ feature, rtol=1e-9)
 
 
+def test_a_start_without_a_second_layer_has_no_ratio_yet():
+    data = gaussian_teacher(0, samples=4, dim=25)
+    start = ln.inits.signed(1, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.0)
+    trajectory = ln.gradient_descent(data.problem(), start, learning_rate=ETA / WIDTH, steps=STEPS)
+    history = feature_history(trajectory)
+    for name in ("median_ratio", "mean_ratio", "kernel_distance"):
+        values = getattr(history, name)
+        assert np.isnan(values[0]) and np.isfinite(values[1:]).all(), name
+
+
 def test_what_has_no_features_is_refused(run):
     problem = ln.Problem.matrix(np.eye(2))
     start = ln.inits.gaussian(0, in_dim=2, out_dim=2, width=3, first_std=0.1, second_std=0.1)

@@ -46,14 +46,17 @@ class FeatureHistory:
 
     @property
     def median_ratio(self) -> np.ndarray:
-        r"""The median over neurons of $\rho_r/(v_r\sqrt\gamma)$, (time,): the mean of these ratios is heavy-tailed."""
-        return np.median(self.alignments / (self.magnitudes * np.sqrt(self.gamma)), axis=-1)
+        r"""The median over neurons of $\rho_r/(v_r\sqrt\gamma)$, (time,): the mean of these ratios is heavy-tailed.
+
+        NaN where a magnitude is zero, as at a start without a second layer; so are the other ratios.
+        """
+        return np.median(_ratio(self.alignments, self.magnitudes * np.sqrt(self.gamma)), axis=-1)
 
     @property
     def mean_ratio(self) -> np.ndarray:
         r"""The ratio of means $\mathrm{mean}|\rho_r|/(\sqrt\gamma\,\mathrm{mean}|v_r|)$, (time,)."""
         means = np.abs(self.alignments).mean(axis=-1), np.abs(self.magnitudes).mean(axis=-1)
-        return means[0] / (means[1] * np.sqrt(self.gamma))
+        return _ratio(means[0], means[1] * np.sqrt(self.gamma))
 
     @property
     def mean_square(self) -> np.ndarray:
@@ -70,7 +73,7 @@ class FeatureHistory:
         r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm, with T the target-aligned kernel and $v^2$ the mean of $v_r^2$."""
         squares = (self.magnitudes**2).mean(axis=-1)
         gaps = _operator_norms(self.kernels - squares[:, None, None] * self.target)
-        return gaps / (squares * _operator_norms(self.target))
+        return _ratio(gaps, squares * _operator_norms(self.target))
 
     @property
     def kernel_cosine(self) -> np.ndarray:
@@ -162,9 +165,16 @@ def _linear_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -
 
 
 def _relu_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    active = (images > 0) * seconds[:, :, None]  # each neuron's gate, times its weight
-    outputs = np.maximum(images, 0)
-    return gram * (np.swapaxes(active, -1, -2) @ active) + np.swapaxes(outputs, -1, -2) @ outputs
+    kernels = []
+    for image, second in zip(images, seconds):  # one state at a time: a ReLU network has its full width
+        active = (image > 0) * second[:, None]  # each neuron's gate, times its weight
+        outputs = np.maximum(image, 0)
+        kernels.append(gram * (active.T @ active) + outputs.T @ outputs)
+    return np.stack(kernels)
+
+
+def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    return np.divide(upper, lower, out=np.full(np.shape(upper), np.nan), where=lower != 0)
 
 
 def _operator_norms(symmetric: np.ndarray) -> np.ndarray:
