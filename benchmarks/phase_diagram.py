@@ -16,8 +16,8 @@ import jax
 import numpy as np
 
 import linnet as ln
-from linnet.experiments import tu_cells
 from linnet.trainers import paired_descent as pool
+from linnet.trainers import phase_cells
 
 DIM, GRID = 200, 35
 FIXED = {"rank": 5, "noise": 1.0, "c": 50.0, "steps": 1500, "update": "simultaneous", "seed": 0, "dim": DIM}
@@ -46,7 +46,7 @@ def diagram(count: int) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, fl
     }
     began = time.perf_counter()
     try:
-        found = tu_cells.cells(points, np.arange(count**2), dtype="float32", **FIXED)
+        found = phase_cells.cells(points, np.arange(count**2), dtype="float32", **FIXED)
     finally:
         pool._drawn, pool._advance = originals["drawing starts"], originals["loop"]
     spent["all"] = time.perf_counter() - began

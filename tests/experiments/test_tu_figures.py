@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from linnet.experiments import tu_cells, tu_fig1, tu_fig2
+from linnet.experiments import tu_fig1, tu_fig2
 from linnet.experiments.datafile import read, write
+from linnet.trainers import phase_cells
 
 TINY = {
     "dim": 12,
@@ -58,7 +59,7 @@ def test_figure_two_is_checked(diagram):
     assert checks[0].passed is True and "16 cells" in checks[0].text
     assert any("rank correlation" in check.text for check in checks)
     spoiled = diagram.copy()
-    spoiled["reason"] = diagram["reason"] * 0 + tu_cells.REASONS.index("diverged")
+    spoiled["reason"] = diagram["reason"] * 0 + phase_cells.REASONS.index("diverged")
     assert tu_fig2.FIGURE.check(spoiled)[0].passed is False
 
 
@@ -74,17 +75,19 @@ def test_a_diverging_cell_is_a_status_in_the_map():
         "gamma_width": np.array([1.0, 2.0]),
         "replicate": np.array([0, 0]),
     }
-    found = tu_cells.cells(
+    found = phase_cells.cells(
         points, np.array([1, 2]), rank=2, noise=1.0, c=0.05, steps=200, update="simultaneous", seed=0, dim=8
     )  # fmt: skip
-    assert [tu_cells.REASONS[code] for code in found["reason"]] == ["diverged", "diverged"]
+    assert [phase_cells.REASONS[code] for code in found["reason"]] == ["diverged", "diverged"]
 
 
 def test_a_plateau_can_be_waited_for():
     points = {"gamma_variance": np.array([-7.0]), "gamma_width": np.array([1.0]), "replicate": np.array([0])}
     fixed = {"rank": 2, "noise": 1.0, "c": 10.0, "steps": 400, "update": "simultaneous", "seed": 0, "dim": 8}
-    stopped, waited = (tu_cells.cells(points, np.array([3]), plateau=plateau, **fixed) for plateau in ("stop", "wait"))
-    assert tu_cells.REASONS[stopped["reason"][0]] == "loss stalled" and stopped["taken"][0] == 1
+    stopped, waited = (
+        phase_cells.cells(points, np.array([3]), plateau=plateau, **fixed) for plateau in ("stop", "wait")
+    )
+    assert phase_cells.REASONS[stopped["reason"][0]] == "loss stalled" and stopped["taken"][0] == 1
     assert waited["taken"][0] > 50 and waited["best_test"][0] < 0.7 * stopped["best_test"][0]
 
 
@@ -96,7 +99,7 @@ def test_cells_do_not_depend_on_their_neighbours():
     }
     fixed = {"rank": 2, "noise": 1.0, "c": 50.0, "steps": 60, "update": "simultaneous", "seed": 0, "dim": 8}
     seeds = np.array([5, 6, 7])
-    together = tu_cells.cells(points, seeds, **fixed)
-    alone = tu_cells.cells({name: values[2:] for name, values in points.items()}, seeds[2:], **fixed)
+    together = phase_cells.cells(points, seeds, **fixed)
+    alone = phase_cells.cells({name: values[2:] for name, values in points.items()}, seeds[2:], **fixed)
     for name, values in together.items():
         np.testing.assert_allclose(values[2:], alone[name], rtol=1e-12)

@@ -130,13 +130,13 @@ def cells(
     c: float = 50.0,
 ) -> dict[str, np.ndarray]:
     """Cells of the phase diagram, `seeds` tasks each: every variable as (point, seed)."""
-    from linnet.experiments import tu_cells
+    from linnet.trainers import phase_cells
 
     variance, width = (np.repeat([point[i] for point in points], seeds) for i in (0, 1))
     replicate = np.tile(np.arange(seeds), len(points))
     keys = np.arange(len(replicate)) + 1000 * (seed + 1)
     grid = {"gamma_variance": variance, "gamma_width": width, "replicate": replicate}
-    found = tu_cells.cells(
+    found = phase_cells.cells(
         grid, keys, rank=RANK, noise=1.0, c=c, steps=1500, update=update, seed=seed, dim=dim
     )  # fmt: skip
     return {name: values.reshape(len(points), seeds) for name, values in found.items()}

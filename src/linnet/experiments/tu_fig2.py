@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 import linnet as ln
-from linnet.experiments import style, tu_cells
+from linnet.experiments import style
 from linnet.experiments.registry import Check, Figure, Settings
 
 # variable, title, whether its colours are logarithmic
@@ -46,20 +46,20 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
     import jax
     import xarray as xr
 
+    from linnet.trainers.phase_cells import REASONS
+
     every = jax.default_backend() != "cpu"  # an accelerator takes all cells in one batch
     parts: dict[str, Any] = {}
     if set(panels) & set(MAPS) or not panels:
         block = settings.grid**2 * settings.seeds if every else max(1, settings.grid**2 // 7)
         axes = {"replicate": list(range(settings.seeds)), **_axes(settings, settings.grid)}
-        maps = ln.sweeps.run(
-            tu_cells.sweep("tu-fig2", settings, axes, block=block, dim=settings.dim), workers=settings.workers
-        )
+        maps = ln.sweeps.run(_sweep("tu-fig2", settings, axes, block=block, dim=settings.dim), workers=settings.workers)
         parts |= {str(name): maps[name] for name in maps.data_vars if name != "cell_status"}
     if set(panels) & {"e", "f"}:
         axes = {"dim": list(settings.side_dims), "replicate": list(range(settings.side_seeds))}
         coarse = {f"side_{name}": values for name, values in _axes(settings, settings.side_grid).items()}
         sides = ln.sweeps.run(
-            tu_cells.sweep(
+            _sweep(
                 "tu-fig2-seeds", settings, {**axes, **_axes(settings, settings.side_grid)},
                 block=settings.side_grid**2 * settings.side_seeds, dim=None,
             ),
@@ -73,13 +73,25 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
     )
     truth = np.asarray(task.truth)
     data.attrs = {
-        "panels": ",".join(panels), "rank": settings.rank, "dim": settings.dim, "reasons": ",".join(tu_cells.REASONS),
+        "panels": ",".join(panels), "rank": settings.rank, "dim": settings.dim, "reasons": ",".join(REASONS),
         "truth_size": float(np.linalg.norm(truth, 2)), "truth_power": float((truth**2).mean()),
         "noise_power": float(((task.cross - truth) ** 2).mean()),
         "truth_rank": float((truth**2).sum() / np.linalg.norm(truth, 2) ** 2),
         "scheme": "network: descent on the narrow network of the self-consistent dynamics, at the same step size",
     }  # fmt: skip
     return data
+
+
+def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: int | None) -> Any:
+    """The grid of cells as a sweep: resumable, and one block a batch."""
+    fixed = {
+        "rank": settings.rank, "noise": settings.noise, "c": settings.c, "steps": settings.steps, "update": settings.update,
+        "plateau": settings.plateau,
+        "seed": settings.seed, **({} if dim is None else {"dim": dim}),
+    }  # fmt: skip
+    return ln.sweeps.Sweep(
+        name=name, function="linnet.trainers.phase_cells:cells", axes=axes, seed=settings.seed, fixed=fixed,
+        block=block, apart=[] if dim else ["dim"], dtype=settings.dtype, )  # fmt: skip
 
 
 def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-import linnet as ln
+from linnet.inits.gaussian import reduced_gaussian
+from linnet.precision import computing
+from linnet.problems.low_rank import low_rank_plus_noise
+from linnet.trainers import stopping
+from linnet.trainers.paired_descent import Pair, paired_descent
 
 REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
 
@@ -32,13 +38,11 @@ def cells(
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
     cell) and `dim` unless that is fixed. The step is $1/(c |A^*|)$, or $1/(c w \sigma^2)$ above the lazy border.
     """
-    from linnet.trainers.paired_descent import Pair, paired_descent
-
     side = int(points["dim"][0]) if dim is None else dim
     if dim is None and (points["dim"] != side).any():
         raise ValueError("`dim` must be one for all cells of a block.")
     replicates = sorted({int(number) for number in points["replicate"]})
-    tasks = {r: ln.problems.low_rank_plus_noise(side, rank=rank, noise=noise, key=[seed, r]) for r in replicates}
+    tasks = {r: low_rank_plus_noise(side, rank=rank, noise=noise, key=[seed, r]) for r in replicates}
     sizes = {r: float(np.linalg.norm(np.asarray(task.truth), 2)) for r, task in tasks.items()}
     variances = float(side) ** points["gamma_variance"]
     widths = [max(1, round(float(side) ** float(power))) for power in points["gamma_width"]]
@@ -46,7 +50,7 @@ def cells(
     def make(cell: int) -> Any:
         task, variance, width = int(points["replicate"][cell]), float(variances[cell]), widths[cell]
         std = np.sqrt(variance)
-        weights = ln.inits.reduced_gaussian(
+        weights = reduced_gaussian(
             int(seeds[cell]), in_dim=side, out_dim=side, width=width, first_std=std, second_std=std
         )  # fmt: skip
         lazy = points["gamma_variance"][cell] + points["gamma_width"][cell] > 1
@@ -75,8 +79,6 @@ def stopping_rule(dim: int, plateau: str = "stop") -> Any:
     A tiny start changes the train error by less than that at its first step, and stops at once. With `plateau="wait"` the
     last rule waits until the train error has fallen by a hundredth.
     """
-    from linnet.trainers import stopping
-
     stalled: Any = stopping.Stalled(1e-6)
     if plateau == "wait":
         stalled = AfterProgress(stalled, 0.01)
@@ -99,13 +101,9 @@ class AfterProgress:
         return self.rule.needs_test
 
     def start(self) -> Any:
-        import jax.numpy as jnp
-
         return self.rule.start(), jnp.asarray(-jnp.inf)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
-        import jax.numpy as jnp
-
         inner, first = state
         first = jnp.where(step == 0, loss, first).astype(first.dtype)
         inner, code = self.rule.update(inner, step, loss, test_loss)
@@ -114,26 +112,10 @@ class AfterProgress:
 
 def stable_ranks(products: np.ndarray) -> np.ndarray:
     """$|A|_F^2/|A|_{op}^2$ of each product; NaN where a run left the numbers."""
-    import jax
-
-    from linnet.precision import computing
-
     ranks = np.full(len(products), np.nan)
     with computing(None, "cpu"):
-        rank = jax.jit(lambda a: (a * a).sum() / jax.numpy.linalg.eigvalsh(a.T @ a)[-1])
+        rank = jax.jit(lambda a: (a * a).sum() / jnp.linalg.eigvalsh(a.T @ a)[-1])
         for index, product in enumerate(products):
             if np.isfinite(product).all() and product.any():
                 ranks[index] = float(rank(product))
     return ranks
-
-
-def sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: int | None) -> Any:
-    """The grid of cells as a sweep: resumable, and one block a batch."""
-    fixed = {
-        "rank": settings.rank, "noise": settings.noise, "c": settings.c, "steps": settings.steps, "update": settings.update,
-        "plateau": settings.plateau,
-        "seed": settings.seed, **({} if dim is None else {"dim": dim}),
-    }  # fmt: skip
-    return ln.sweeps.Sweep(
-        name=name, function="linnet.experiments.tu_cells:cells", axes=axes, seed=settings.seed, fixed=fixed,
-        block=block, apart=[] if dim else ["dim"], dtype=settings.dtype, )  # fmt: skip
