@@ -49,11 +49,10 @@ def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = 
 @contextmanager
 def _task(progress: Progress, title: str, total: int, done: int, unit: str) -> Iterator[Callable[..., None]]:
     task = progress.add_task(title, total=total, completed=done, unit=unit)
+    progress.refresh()
 
     def advance(n: int, title: str | None = None) -> None:
-        progress.update(task, advance=n)
-        if title is not None:
-            progress.update(task, description=title)
+        progress.update(task, advance=n, description=title, refresh=title is not None)
 
     try:
         yield advance

@@ -111,7 +111,7 @@ def test_an_interrupted_grid_goes_on_where_it_was(toys: ModuleType, tmp_path: Pa
     pytest.importorskip("zarr", reason="grids are kept only where Zarr is installed")
     toys.CALLS.clear()
     grid = Job.of(replace(toys.FIGURES["tu-fig1"], compute=toys.compute_grid), quick=True)
-    with pytest.raises(KeyboardInterrupt, match="^$"):
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
         runner.run(grid, tmp_path)
     assert toys.CALLS == [1.0, 2.0, -1.0]
     done = runner.run(grid, tmp_path)
