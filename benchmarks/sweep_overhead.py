@@ -55,7 +55,9 @@ def main(cells: int = 20_000) -> None:
 
     print(f"{count} cells: bare loop {1e3 * bare:.4f} ms a cell")
     print(f"sweep in memory: {1e3 * memory:.4f} ms a cell")
-    print(f"sweep in a store: {1e3 * stored:.4f} ms a cell, overhead {1e3 * (stored - bare):.4f} (limit {1e3 * LIMIT:g})")
+    print(
+        f"sweep in a store: {1e3 * stored:.4f} ms a cell, overhead {1e3 * (stored - bare):.4f} (limit {1e3 * LIMIT:g})"
+    )
     print(f"resuming the finished store: {resumed:.2f} s; {files} files in it")
     if stored - bare > LIMIT:
         sys.exit(f"the overhead of {1e3 * (stored - bare):.3f} ms a cell is above {1e3 * LIMIT:g} ms")
