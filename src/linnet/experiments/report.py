@@ -172,9 +172,15 @@ def _link(item: Result | Failure) -> str:
 
 
 def _origin(results: Sequence[Result]) -> str:
-    versions = sorted({f"linnet {r.version}, commit {r.commit}, {r.device}" for r in results})
+    versions = sorted({f"linnet {r.version}, commit {_short(r.commit)}, {r.device}" for r in results})
     made = "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
     return f"{made}\n<p>What the papers claim in words and formulas is measured by <code>linnet verify</code>.</p>"
+
+
+def _short(commit: str) -> str:
+    """Twelve digits of a commit, and whether files differed from it."""
+    digits, *rest = commit.split("-")
+    return "-".join([digits[:12], *rest])
 
 
 def _duration(seconds: float) -> str:

@@ -24,7 +24,8 @@ from linnet.experiments import result, style
 from linnet.experiments.datafile import read, write
 from linnet.experiments.job import Job
 from linnet.experiments.result import DATA, MARK, PICTURES, Result
-from linnet.sweeps import provenance
+from linnet.sweeps.provenance import device
+from linnet.trajectories.dataset import provenance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -42,23 +43,18 @@ def run(job: Job, out: Path, *, fresh: bool = False) -> Result:
     with _keeping(work):
         data = job.figure.compute(job.settings, job.panels)
     settings = job.settings.model_dump(mode="json")
-    origin = {
-        "version": linnet.__version__,
-        "commit": provenance.commit(),
-        "dtype": str(settings.get("dtype") or "float64"),
-        "device": provenance.device(),
-    }
     described = {
+        **provenance(),
         "figure": job.name,
         "panels": ",".join(job.panels),
-        "linnet_version": origin["version"],
-        "linnet_commit": origin["commit"],
         "configuration": json.dumps(settings),
         "seed": job.settings.seed,
-        "dtype": origin["dtype"],
-        "device": origin["device"],
+        "dtype": str(settings.get("dtype") or "float64"),
+        "device": device(),
         "command": job.command,
     }
+    names = {"version": "linnet_version", "commit": "linnet_commit", "dtype": "dtype", "device": "device"}
+    origin = {name: described[attribute] for name, attribute in names.items()}
     (folder / MARK).unlink(missing_ok=True)
     write(data.assign_attrs(described), folder / DATA)
     data = read(folder / DATA)
