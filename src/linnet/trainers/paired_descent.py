@@ -98,7 +98,8 @@ def paired_descent(
 def padded_width(width: int, in_dim: int, out_dim: int) -> int:
     """The width a network is trained at: reduced, then filled with silent units to one of few sizes (one compilation each)."""
     whole = in_dim + out_dim
-    parts = (1, 2, 4, 6, 8) if whole > 160 else (8,)  # small networks cost less than their compilation
+    # small networks, and any on an accelerator, cost less than their compilation
+    parts = (1, 2, 4, 6, 8) if whole > 160 and jax.default_backend() == "cpu" else (8,)
     return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
 
 

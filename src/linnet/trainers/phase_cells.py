@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,10 +114,17 @@ class AfterProgress:
 
 def stable_ranks(products: np.ndarray) -> np.ndarray:
     """$|A|_F^2/|A|_{op}^2$ of each product; NaN where a run left the numbers."""
-    ranks = np.full(len(products), np.nan)
-    with computing(None, "cpu"):
-        rank = jax.jit(lambda a: (a * a).sum() / jnp.linalg.eigvalsh(a.T @ a)[-1])
-        for index, product in enumerate(products):
-            if np.isfinite(product).all() and product.any():
-                ranks[index] = float(rank(product))
-    return ranks
+
+    def rank(product: np.ndarray) -> float:
+        if not (np.isfinite(product).all() and product.any()):
+            return np.nan
+        with computing(None, "cpu"):
+            return float(_stable_rank(product))
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
+        return np.array(list(threads.map(rank, products)))
+
+
+@jax.jit
+def _stable_rank(product: Any) -> Any:
+    return (product * product).sum() / jnp.linalg.eigvalsh(product.T @ product)[-1]
