@@ -75,15 +75,14 @@ def plot(ds: xr.Dataset) -> Any:
         size = style.column(len(panels), ratio=0.8 / len(panels))
         picture, grid = style.subplots(1, len(panels), size=size, squeeze=False)
         axes = dict(zip(panels, grid[0], strict=True))
-        dashes = ("-", "--", ":")
+        thin = {**style.ALONE, "linewidth": 0.9, "alpha": 0.75}
         if "a" in axes:
             for run in range(ds.sizes["run"]):
                 for mode, colour in ((0, style.SIGNAL), (ds.sizes["mode"] - 1, style.NOISE)):
                     label = f"σ{mode + 1}" if run == 0 else None
-                    line = axes["a"].plot(time, ds["values"][:, run, mode], color=colour, label=label, **style.TRAINING)
-                    line[0].set_linestyle(dashes[run % 3])
-            axes["a"].plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.0, alpha=0.6)
-            axes["a"].plot([], [], color=style.BLACK, linewidth=1.0, alpha=0.6, label="exp of the mean of ln σ")
+                    axes["a"].plot(time, ds["values"][:, run, mode], color=colour, label=label, **thin)
+            axes["a"].plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
+            axes["a"].plot([], [], color=style.BLACK, linewidth=1.6, alpha=0.8, label="exp of the mean of ln σ")
             axes["a"].set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W1")
             axes["a"].set_title("a  Three runs of the noise process")
             axes["a"].legend(loc="lower left")
@@ -91,8 +90,7 @@ def plot(ds: xr.Dataset) -> Any:
             for run in range(ds.sizes["run"]):
                 values = np.maximum(ds["area"][1:, run, 0], 1e-12)
                 label = "three runs" if run == 0 else None
-                line = axes["b"].plot(time[1:], values, color=style.ALIGNMENT, label=label, **style.TRAINING)
-                line[0].set_linestyle(dashes[run % 3])
+                axes["b"].plot(time[1:], values, color=style.ALIGNMENT, label=label, **thin)
             known = (ds["mean_area_error"] < 0.1 * ds["mean_area"]).values  # later too few paths carry the mean
             bars = {"yerr": ds["mean_area_error"][known], "color": style.BLACK, "markersize": 3.6}
             axes["b"].errorbar(coarse[known], ds["mean_area"][known], fmt="o", label="mean of many", **bars)
