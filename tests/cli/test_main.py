@@ -59,7 +59,9 @@ def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
         (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),
         (OSError(28, "No space left on device"), "cannot use: No space left on device"),
         (ValueError("`width` must be\n    at least 1"), "`width` must be at least 1"),
-        (KeyError("a"), "KeyError: 'a'"),
+        (ImportError("the digits come with scikit-learn"), "the digits come with scikit-learn"),
+        (FileNotFoundError("no copy of it found"), "no copy of it found"),
+        (KeyError("a"), "KeyError: 'a' (LINNET_TRACEBACK=1 shows where)"),
     ],
 )
 def test_every_failure_is_one_line(reason: Exception, line: str) -> None:

@@ -68,7 +68,8 @@ def cause(reason: BaseException) -> str:
         about = f" {reason.filename!r}" if reason.filename else ""
         full = " (the disk is full)" if reason.errno == errno.ENOSPC else ""
         return _line(f"cannot use{about}: {reason.strerror}{full}")
-    if isinstance(reason, (ValueError, RuntimeError, OSError)) and str(reason):
+    ours = isinstance(reason, (ValueError, RuntimeError, OSError)) or type(reason) is ImportError
+    if ours and str(reason):
         return _line(str(reason))
     return _line(f"{type(reason).__name__}: {reason}") + " (LINNET_TRACEBACK=1 shows where)"
 
