@@ -17,6 +17,7 @@ class Decay(Settings):
     points: int = 50
     scales: tuple[float, ...] = (1.0, 2.0)
     data: str = "made"
+    seeds: int = 1
     wait: float = 0.0
     breaks: bool = False
     limit: float = 1e-6

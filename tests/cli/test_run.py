@@ -27,11 +27,12 @@ def test_a_letter_after_the_name_is_a_panel(linnet: Any, tmp_path: Path) -> None
 
 
 def test_seed_options_and_settings_reach_the_figure(linnet: Any, tmp_path: Path) -> None:
-    changes = ["--set", "rate=2", "--set", "scales=3,4", "--seed", 5, "--data", "other"]
+    changes = ["--set", "rate=2", "--set", "scales=3,4", "--seed", 5, "--seeds", 3, "--data", "other"]
     assert linnet("run", "watanabe-fig1", "--quick", *changes, "--out", tmp_path).status == 0
     (folder,) = tmp_path.iterdir()
     settings = json.loads((folder / "result.json").read_text())["settings"]
     assert (settings["rate"], settings["scales"], settings["seed"], settings["data"]) == (2.0, [3.0, 4.0], 5, "other")
+    assert settings["seeds"] == 3
     assert settings["points"] == 9  # the quick value, where nothing else was asked
 
 
