@@ -48,3 +48,10 @@ def test_a_commutator_of_mean_zero_would_be_believed(monkeypatch):
 
     monkeypatch.setattr(observables, "commutator", centred)
     assert varre_noise.measure_commutator(QUICK).verdict == Verdict.HOLDS
+
+
+def test_a_wrong_limit_of_the_mean_commutator_is_an_alarm(monkeypatch):
+    import linnet.theories.noise as theory
+
+    monkeypatch.setattr(theory, "commutator_mean_limit", lambda determinant=1.0: 0.6)
+    assert varre_noise.measure_commutator(QUICK).verdict != Verdict.REFUTED

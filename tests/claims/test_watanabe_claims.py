@@ -49,6 +49,13 @@ def test_a_bound_cut_by_a_third_is_refuted(monkeypatch):
     assert CLAIMS["watanabe-eq20"].measure(QUICK).verdict == Verdict.REFUTED
 
 
+def test_the_assumption_of_the_bound_is_judged_on_the_networks(monkeypatch):
+    cells = watanabe_phases.table(QUICK)
+    kept = [dataclasses.replace(cell, above_from_early=True) for cell in cells]
+    monkeypatch.setattr(watanabe_phases, "table", lambda trial: kept)
+    assert CLAIMS["watanabe-eq20-assumption"].measure(QUICK).verdict == Verdict.HOLDS
+
+
 def test_a_risk_off_by_a_tenth_is_refuted(monkeypatch):
     right = ridge.risk
     monkeypatch.setattr(ridge, "risk", lambda *a, **k: 1.1 * right(*a, **k))

@@ -111,14 +111,16 @@ def test_singular_values_solve_their_own_equation_to_relative_accuracy():
 
 
 def test_restart_equals_one_run():
-    # the flow forgets all but the value: the time at which a mode of scale gamma reaches a value fixes the rest
+    # both closed forms begin at zero: the flow that goes on from where they stand at t = 0.4 is integrated
     gamma, s = 0.1, 1.5
-    t = np.array([0.0, 0.4, 1.1])
-    halfway, end = sb.alpha_values(t, [s], gamma)[1:, 0]
-    rho, w, v = math.hypot(s, gamma), math.hypot(s, gamma) + gamma, math.hypot(s, gamma) - gamma
-    e = (s - w * halfway) / (s + v * halfway)  # the E at which alpha stands at `halfway`
-    later = math.exp(-2 * rho * 0.7) * e
-    assert_allclose(end, s * (1 - later) / (w + v * later), rtol=1e-12)
+    for formula, velocity in (
+        (sb.alpha_values, lambda _, a: s * (1 - a**2) - 2 * gamma * a),
+        (sb.singular_values, lambda _, x: 2 * (s - x) * np.hypot(x, gamma)),
+    ):
+        halfway, end = formula([0.4, 1.1], [s], gamma)[:, 0]
+        run = solve_ivp(velocity, (0.4, 1.1), [halfway], method="DOP853", rtol=1e-12, atol=1e-14)
+        assert_allclose(end, run.y[0, -1], rtol=1e-10)
+        assert_allclose(formula([0.0, 1e4], [s, 0.3], gamma)[0], 0, atol=0)
 
 
 @pytest.mark.parametrize("s", [0.7, 3.0])

@@ -118,7 +118,7 @@ def test_nullclines_are_where_one_component_stands_still(model):
     assert np.abs(theory.vector_field(first)[:, 1]).max() > 1e-3  # the other component moves there
 
 
-def test_normalised_error_of_the_issue():
+def test_error_at_one_point_and_on_arrays():
     assert_allclose(generalization_error(20, 0.5, 2.0, normalized=True), 0.066116, atol=5e-7)
     assert_allclose(generalization_error(20, 0.5, 2.0, variance=3.0), 3.0 * 6 * 0.0661157, rtol=1e-6)
     assert generalization_error([0, 20], 0.5, [[2.0], [3.0]]).shape == (2, 2)

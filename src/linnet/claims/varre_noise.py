@@ -77,7 +77,7 @@ def measure_two_inputs(trial: Trial) -> Measurement:
 def measure_commutator(trial: Trial) -> Measurement:
     from linnet.theories import noise
 
-    words, refuted = [], False
+    words, above, explained = [], [], False
     value, uncertainty = 0.0, 0.0
     for dim in DIMS:
         run = noise_paths(trial.quick, trial.seed, dim, False)
@@ -85,14 +85,15 @@ def measure_commutator(trial: Trial) -> Measurement:
         at = int(np.argmin(np.abs(run.times - 3.0)))
         mean, error = float(area[at].mean()), float(area[at].std() / np.sqrt(area.shape[1]))
         medians = [float(np.median(area[i])) for i in (10, 60)]
-        refuted |= mean > 10 * error  # the printed mean is zero at every time
+        above.append(mean > 10 * error)  # the printed mean is zero at every time
         if dim == 2:
             value, uncertainty = mean, error
-            refuted &= abs(mean - noise.commutator_mean_limit()) < 4.5 * error + 0.02
+            explained = abs(mean - noise.commutator_mean_limit()) < 4.5 * error + 0.02
         words.append(
             f"d = {dim}: mean {mean:.3f} ± {error:.3f}, median {medians[0]:.2f} at t = 1 and {medians[1]:.2f} at 6"
         )
-    verdict = Verdict.REFUTED if refuted else Verdict.HOLDS
+    # neither zero nor the limit derived for d = 2 would say that the sample or the derivation is wrong, not the claim
+    verdict = Verdict.REFUTED if all(above) and explained else Verdict.OUTSIDE if any(above) else Verdict.HOLDS
     text = f"at t = 3, from a = 0: {'; '.join(words)}; for d = 2 the mean tends to {noise.commutator_mean_limit():.4f}"
     return Measurement(verdict, text, value, uncertainty)
 

@@ -121,13 +121,15 @@ def measure_eq48(trial: Trial) -> Measurement:
 
 
 def measure_eq50(trial: Trial) -> Measurement:
+    from scipy.integrate import trapezoid
+
     scales = [1e-2, 1e-4, 1e-6] if trial.quick else [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
     printed, corrected, energies = [], [], []
     for s in scales:
         run = trained(SPIKE, ALIGNMENT, s, trial.seed)
         found, (second, first) = terms(run), run.deviations
-        printed.append(float(np.exp(np.trapezoid(found.printed_rate, run.times, axis=0)).max()))
-        corrected.append(float(np.exp(np.trapezoid(found.corrected_rate, run.times, axis=0)).max()))
+        printed.append(float(np.exp(trapezoid(found.printed_rate, run.times, axis=0)).max()))
+        corrected.append(float(np.exp(trapezoid(found.corrected_rate, run.times, axis=0)).max()))
         energies.append(float((0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))).max()))
     as_printed, right = slope(scales, printed), slope(scales, corrected)
     verdict = Verdict.HOLDS if as_printed > -0.1 else Verdict.REFUTED
