@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from linnet.claims import huang_equations, huang_kernel, huang_lemmas, huang_stages, huang_times
+from linnet.claims.huang_runs import section_six
 from linnet.claims.registry import Trial, Verdict, claims
 from linnet.theories import feature_assumptions
 from linnet.theories.feature_learning import Stages
@@ -20,6 +21,12 @@ def test_verdicts_are_the_expected_ones(claim):
     assert measurement.verdict == claim.expected, measurement.measured
     assert any(character.isdigit() for character in measurement.measured)
     assert measurement.value is not None and np.isfinite(measurement.value)
+
+
+def test_a_run_that_stops_before_what_is_measured_is_an_error():
+    short = section_six(4, dim=300, width=40, steps=3)
+    with pytest.raises(RuntimeError, match="never falls to 1e-06 of its start: the run is too short"):
+        short.reached(1e-6)
 
 
 def test_all_are_registered_under_their_paper():

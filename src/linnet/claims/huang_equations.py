@@ -29,7 +29,7 @@ def _inside(trial: Trial) -> FeatureRun:
 
 def _stage(run: FeatureRun) -> tuple[int, int]:
     """Where the second stage begins (the loss has lost 5%) and where it is over (99.99%), as indices."""
-    return int((run.share <= 0.95).argmax()), int((run.share <= 1e-4).argmax())
+    return run.reached(0.95), run.reached(1e-4)
 
 
 def measure_neurons(trial: Trial) -> Measurement:
@@ -88,7 +88,7 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def measure_linear(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import relative_errors
+    from linnet.claims.huang_runs import first_of, relative_errors
 
     found = {}
     for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):
@@ -97,7 +97,7 @@ def measure_linear(trial: Trial) -> Measurement:
         for printed in (False, True):
             rho, _ = run.stages.linear(steps, history.overlaps, history.magnitudes[0], printed=printed)
             errors = relative_errors(rho, history.alignments[: end + 1])
-            late = (errors > 0.05).argmax()
+            late = first_of(errors > 0.05, "the linear stage is never off by 5%")
             found[name, printed] = errors[: begin + 1].max(), errors[begin:].max(), run.share[late], int(steps[late])
     right, wrong = found["section 6", False], found["section 6", True]
     inside = found["inside the assumption", False]

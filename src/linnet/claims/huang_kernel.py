@@ -41,13 +41,15 @@ def measure_equation(trial: Trial) -> Measurement:
 
 
 def measure_turning(trial: Trial) -> Measurement:
+    from linnet.claims.huang_runs import first_of
+
     text, growth = [], []
     for name, run in _runs(trial).items():
         history = run.history
         gap = 1 - history.kernel_cosine
-        turned = int((gap <= gap[0] / 10).argmax())  # nine tenths of the way
+        turned = first_of(gap <= gap[0] / 10, "the kernel never turns nine tenths of the way")
         grown = float(history.kernel_norm[turned] / history.kernel_norm[0])
-        first = int((run.share <= 0.95).argmax())
+        first = run.reached(0.95)
         until = float(history.kernel_norm[first] / history.kernel_norm[0])
         growth.append(grown)
         text.append(
@@ -61,7 +63,7 @@ def measure_growth(trial: Trial) -> Measurement:
     text, cosines = [], []
     for name, run in _runs(trial).items():
         history = run.history
-        first = int((run.share <= 0.95).argmax())
+        first = run.reached(0.95)
         cosine = float(history.kernel_cosine[first:].min())
         cosines.append(cosine)
         text.append(
@@ -82,8 +84,11 @@ def _digits(trial: Trial) -> tuple[np.ndarray, np.ndarray, float]:
 
 def _stages(history: FeatureHistory) -> tuple[int, int]:
     """Where the loss has lost 5%, and where it has lost 90% of all it loses, as indices."""
+    from linnet.claims.huang_runs import first_of
+
     share = history.loss / history.loss[0]
-    return int((share <= 0.95).argmax()), int((share <= share[-1] + 0.1 * (1 - share[-1])).argmax())
+    dropped = first_of(share <= share[-1] + 0.1 * (1 - share[-1]), "the loss never drops")
+    return first_of(share <= 0.95, "the loss never loses 5%"), dropped
 
 
 def measure_images(trial: Trial) -> Measurement:

@@ -34,6 +34,10 @@ class FeatureRun:
         """The loss as a share of its start, (time,)."""
         return self.history.loss / self.history.loss[0]
 
+    def reached(self, share: float) -> int:
+        """The first saved state at which the loss is at most `share` of its start; an error where it never is."""
+        return first_of(self.share <= share, f"the loss never falls to {share:g} of its start")
+
     @property
     def steps(self) -> np.ndarray:
         """The saved steps."""
@@ -120,6 +124,13 @@ def train(
     )
     scales = {"first_std": first_std, "magnitude": magnitude, "learning_rate": learning_rate}
     return FeatureRun(data, start, scales, stages, ln.observables.feature_history(trajectory))
+
+
+def first_of(reached: np.ndarray, otherwise: str) -> int:
+    """The index of the first state that has got there; `otherwise` is the error where none has, never a silent 0."""
+    if not reached.any():
+        raise RuntimeError(f"{otherwise}: the run is too short for what is measured on it")
+    return int(reached.argmax())
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ def _both(trial: Trial) -> list[tuple[str, FeatureRun]]:
 
 def _second_stage(run: FeatureRun) -> slice:
     """From where the loss has lost 5% to where it has lost 99.9%."""
-    return slice(int((run.share <= 0.95).argmax()), int((run.share <= 1e-3).argmax()) + 1)
+    return slice(run.reached(0.95), run.reached(1e-3) + 1)
 
 
 def _at(run: FeatureRun, time: float) -> int:

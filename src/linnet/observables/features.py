@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linnet import arguments
+from linnet.observables.crossings import crossing_time
 from linnet.theories.feature_learning import target_aligned_kernel
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ class FeatureHistory:
         Between saved states its logarithm is interpolated; NaN if it never does.
         """
         medians = np.median(np.abs(self.alignments), axis=-1)
-        with np.errstate(divide="ignore"):
-            return _crossing(self.times, np.log(medians), np.log(arguments.positive("level", level)))
+        return crossing_time(self.times, _log(medians), np.log(arguments.positive("level", level)))
 
     def loss_time(self, share: float = 0.05) -> float:
         """The time at which the loss has lost `share` of its start, the other empirical $t_1$ (or, near 1, $t_2$).
@@ -98,8 +98,7 @@ class FeatureHistory:
         left = 1 - arguments.positive("share", share)
         if left <= 0:
             raise ValueError(f"`share` must be below 1: got {share}.")
-        with np.errstate(divide="ignore"):
-            return _crossing(self.times, -np.log(self.loss / self.loss[0]), -np.log(left))
+        return crossing_time(self.times, -_log(self.loss / self.loss[0]), -np.log(left))
 
 
 def feature_history(trajectory: Trajectory, *, activation: str = "linear", member: int | None = None) -> FeatureHistory:
@@ -181,13 +180,6 @@ def _operator_norms(symmetric: np.ndarray) -> np.ndarray:
     return np.abs(np.linalg.eigvalsh(symmetric)).max(axis=-1)
 
 
-def _crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
-    """The first time at which `values` reach `level`, linearly between the saved states."""
-    reached = np.flatnonzero(values >= level)
-    if reached.size == 0:
-        return float("nan")
-    at = int(reached[0])
-    if at == 0 or not np.isfinite(values[at - 1]):
-        return float(times[at])
-    part = (level - values[at - 1]) / (values[at] - values[at - 1])
-    return float(times[at - 1] + part * (times[at] - times[at - 1]))
+def _log(values: np.ndarray) -> np.ndarray:
+    """The logarithm, of zero that of the smallest number: what starts at zero or ends there can be interpolated too."""
+    return np.log(np.maximum(values, np.finfo(float).tiny))
