@@ -80,4 +80,10 @@ def _progress() -> Progress:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     # What the program says goes above the bar, unless its output is read by another program.
-    return Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
+    return Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+        speed_estimate_period=3600.0,  # seconds; a figure may take minutes, and the time left should still be known
+    )
