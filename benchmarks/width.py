@@ -44,7 +44,13 @@ def linnet_step(dtype: str, steps: int = 400) -> float:
 
     def run(number: int) -> None:
         ln.gradient_descent(
-            problem, start, learning_rate=1e-3, steps=number, save_every=ln.trajectories.last(), keep="losses", dtype=dtype
+            problem,
+            start,
+            learning_rate=1e-3,
+            steps=number,
+            save_every=ln.trajectories.last(),
+            keep="losses",
+            dtype=dtype,
         )
 
     return (best(lambda: run(2 * steps), 3) - best(lambda: run(steps), 3)) / steps
@@ -92,7 +98,9 @@ def import_seconds(module: str) -> float:
 def main() -> None:
     single, double = linnet_step("float32"), linnet_step("float64")
     flops = 6 * (2 * DIM) * DIM * DIM
-    print(f"linnet, d = k = {DIM}, width {WIDTH}: {1e3 * single:.3f} ms a step in float32, {1e3 * double:.3f} ms in float64")
+    print(
+        f"linnet, d = k = {DIM}, width {WIDTH}: {1e3 * single:.3f} ms a step in float32, {1e3 * double:.3f} ms in float64"
+    )
     try:
         plain, width = torch_step()
         note = "" if width == WIDTH else f" (memory allows width {width}; scaled to {WIDTH})"
@@ -108,7 +116,9 @@ def main() -> None:
     print(f"reduced step: {rate:.0f} GFLOP/s, {rate / rates[name]:.2f} of the best ({name})")
     ours, theirs = import_seconds("linnet, linnet.trainers"), import_seconds("jax")
     alone = import_seconds("linnet")
-    print(f"import linnet with its trainers {ours:.2f} s (linnet alone {alone:.2f} s), import jax {theirs:.2f} s: ratio {ours / theirs:.2f}")
+    print(
+        f"import linnet with its trainers {ours:.2f} s (linnet alone {alone:.2f} s), import jax {theirs:.2f} s: ratio {ours / theirs:.2f}"
+    )
 
 
 if __name__ == "__main__":
