@@ -17,8 +17,8 @@ def regressions(seeds):
 
 
 def orthogonal(seeds, gammas):
-    starts = [ln.inits.orthogonal(seed, scale=gamma, **SHAPE) for seed, gamma in zip(seeds, gammas, strict=True)]
-    return ln.Weights(np.stack([w.first for w in starts]), np.stack([w.second for w in starts]))
+    pairs = zip(seeds, gammas, strict=True)
+    return ln.Weights.stack(ln.inits.orthogonal(seed, scale=gamma, **SHAPE) for seed, gamma in pairs)
 
 
 @pytest.fixture(scope="module")

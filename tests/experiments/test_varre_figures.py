@@ -8,7 +8,6 @@ import pytest
 from linnet.experiments import varre_fig1, varre_fig2, varre_fig3, varre_fig4, varre_fig5
 from linnet.experiments.registry import Check
 from linnet.experiments.varre_fig5 import first_plateau
-from linnet.experiments.varre_teacher import ranks
 
 TINY: dict[Any, dict[str, Any]] = {
     varre_fig1: {"seeds": 1, "times": 6, "end_time": 150.0, "noise_steps": 4000, "noise_saves": 8, "noise_seeds": 2},
@@ -49,8 +48,7 @@ def test_a_check_can_fail():
     assert any(check.passed is False for check in figure.check(ds))  # it has not interpolated yet
 
 
-def test_ranks_and_plateaus():
-    assert ranks(np.array([[1.0, 0.5, 0.05], [1.0, 0.09, 0.01]])).tolist() == [2, 1]
+def test_plateaus():
     times = np.concatenate([[0.0], np.geomspace(1e-2, 1e3, 300)])
 
     def fall(at):

@@ -57,6 +57,17 @@ def test_the_same_start_has_three_names():
     assert np.allclose(a.second, 0) and np.allclose(b.second, 0)
 
 
+def test_networks_of_one_shape_make_a_batch():
+    members = [ln.inits.gaussian(seed, in_dim=3, out_dim=2, width=4, first_std=1, second_std=1) for seed in range(3)]
+    batch = ln.Weights.stack(member for member in members)
+    assert batch.batch == 3
+    assert np.array_equal(batch[1].second, members[1].second)
+    with pytest.raises(ValueError, match="`networks` must be one or more of one shape: got none"):
+        ln.Weights.stack([])
+    with pytest.raises(ValueError, match=r"`networks` must be one or more of one shape: got \[\(\(3, 3\), \(2, 3\)\)"):
+        ln.Weights.stack([members[0], ln.inits.gaussian(0, in_dim=3, out_dim=2, width=3, first_std=1, second_std=1)])
+
+
 def test_signed_has_the_paper_scaling():
     weights = ln.inits.signed(0, in_dim=50, width=400, first_std=0.01, magnitude=0.001)
     assert np.allclose(np.abs(weights.second) * 20, 0.001)

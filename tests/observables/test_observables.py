@@ -47,6 +47,9 @@ def test_ranks_of_known_matrices():
     assert ln.observables.stable_rank(np.diag([2.0, 1.0])) == pytest.approx(1.25)
     assert ln.observables.effective_rank(np.eye(4)) == pytest.approx(4)
     assert ln.observables.effective_rank(np.outer([1.0, 2], [3.0, 4])) == pytest.approx(1)
+    values = np.array([[1.0, 0.5, 0.05], [1.0, 0.09, 0.01], [0.0, 0.0, 0.0]])
+    assert ln.observables.numerical_rank(values).tolist() == [2, 1, 0]
+    assert ln.observables.numerical_rank(values[0], share=0.01) == 3
     assert ln.observables.stable_rank(np.zeros((2, 2))) == 0 and ln.observables.effective_rank(np.zeros((2, 2))) == 0
 
 

@@ -146,6 +146,18 @@ def test_the_schedule_and_the_key_decide_the_run():
     assert (runs[0] != runs[2]).any()
 
 
+def test_a_path_lost_before_the_first_kept_time_is_told():
+    # one kept time: nothing finite of the path is left, and it must not pass for completed
+    options = {"times": [1.0], "step": 0.25, "key": 0, "paths": 2, "increments": np.full((4, 2, 1, 2), 1e200)}
+    options["increments"][:, 1] = 0.1
+    with np.errstate(all="ignore"):
+        run = noise_sde(identity_start(2), throw=False, **options)
+        with pytest.raises(ln.DivergedError, match="1 of 2 paths left the numbers"):
+            noise_sde(identity_start(2), **options)
+    assert run.status.reason.tolist() == ["diverged", "completed"]
+    assert_allclose(run.reduced.first[0, 0], identity_start(2).first, atol=1e-12)
+
+
 def test_divergence_is_raised_or_told():
     # the drift is cubic: far from the solution no fixed step is stable
     problem = ln.Problem.matrix(np.full((1, 2), 0.1))

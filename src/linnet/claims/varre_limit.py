@@ -87,7 +87,7 @@ def measure_variance(trial: Trial) -> Measurement:
     """Variance 0.01 at width 200 is an effective gamma of 1; standard deviation 0.01 is 0.01."""
     ranks: dict[float, list[int]] = {}
     for path in paths(trial, "gaussian"):
-        ranks.setdefault(path.gamma, []).append(int((path.values[-1] > 0.1 * path.values[-1, 0]).sum()))
+        ranks.setdefault(path.gamma, []).append(int(ln.observables.numerical_rank(path.values[-1])))
     printed, other = max(ranks), min(ranks)
     low = float(np.mean(np.array(ranks[printed]) == OUTPUTS))
     right = float(np.mean(np.array(ranks[other]) == OUTPUTS))

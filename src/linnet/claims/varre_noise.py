@@ -153,7 +153,7 @@ def _label_noise(trial: Trial) -> tuple[np.ndarray, np.ndarray, float]:
     starts = [ln.inits.orthogonal(seed, in_dim=5, out_dim=1, width=200, scale=1.0) for seed in seeds]
     inputs, outputs = (np.stack([np.asarray(getattr(p, name)) for p in singles]) for name in ("inputs", "outputs"))
     problem = ln.Problem.from_data(np.concatenate([inputs, inputs]), np.concatenate([outputs, outputs]))
-    start = ln.Weights(np.stack([w.first for w in starts + starts]), np.stack([w.second for w in starts + starts]))
+    start = ln.Weights.stack(starts + starts)
     noise = np.repeat([np.sqrt(5), 0.0], len(seeds))
     run = ln.label_noise_descent(
         problem, start, learning_rate=rate, steps=steps, noise=noise, key=trial.seed, save_every=ln.trajectories.last()

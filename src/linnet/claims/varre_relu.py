@@ -21,11 +21,11 @@ def _ranks(quick: bool, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     ranks, losses = [], []
     for std, rate, steps in ((1e-3, 0.02, 30_000 if quick else 200_000), (1.0, 0.005, 10_000 if quick else 100_000)):
         starts = [ln.inits.gaussian(s, in_dim=5, out_dim=1, width=20, first_std=std, second_std=std) for s in seeds]
-        weights = ln.Weights(np.stack([w.first for w in starts]), np.stack([w.second for w in starts]))
+        weights = ln.Weights.stack(starts)
         saving = ln.trajectories.last()
         run = ln.relu_descent((inputs, outputs), weights, learning_rate=rate, steps=steps, save_every=saving)
         values = np.linalg.svd(run.reduced.first[-1], compute_uv=False)
-        ranks.append((values > 0.1 * values[:, :1]).sum(axis=1))
+        ranks.append(ln.observables.numerical_rank(values))
         losses.append(float(run.loss[-1].max()))
     return ranks[0], ranks[1], max(losses)
 

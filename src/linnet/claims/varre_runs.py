@@ -119,7 +119,7 @@ def _flow(members: list[tuple[str, int, float]], end: float) -> Trajectory:
     problems = [_data(kind, seed) for kind, seed, _ in members]
     starts = [_start(kind, seed, gamma) for kind, seed, gamma in members]
     inputs, outputs = (np.stack([pair[i] for pair in problems]) for i in (0, 1))
-    weights = ln.Weights(np.stack([w.first for w in starts]), np.stack([w.second for w in starts]))
+    weights = ln.Weights.stack(starts)
     times = np.geomspace(0.01, end, 100)
     # an absolute tolerance for the smallest start: W1 of 1e-6
     return ln.gradient_flow(ln.Problem.from_data(inputs, outputs), weights, times=times, rtol=1e-11, atol=1e-17)

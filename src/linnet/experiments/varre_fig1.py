@@ -8,13 +8,12 @@ import numpy as np
 
 import linnet as ln
 from linnet.experiments.registry import Check, Figure, Settings
-from linnet.experiments.varre_regression import problems, stacked, together
+from linnet.experiments.varre_regression import problems, together
 
 if TYPE_CHECKING:
     import xarray as xr
 
 SHOWN = 4  # singular values drawn
-RANK_SHARE = 0.1  # a value counts towards the rank above this share of the largest
 
 
 class Fig1(Settings):
@@ -69,7 +68,7 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
         seeds, samples=settings.samples, inputs=settings.inputs, outputs=settings.outputs, repeat=len(names)
     )
     times = np.geomspace(0.01, settings.end_time, settings.times)
-    run = ln.gradient_flow(problem, stacked(starts), times=times)
+    run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times)
     values = ln.observables.first_layer_values(run).reshape(len(times), len(seeds), len(names), -1)
     solution = problem.min_norm_solution()
     error = np.abs(run.products[-1] - solution).max(axis=(-1, -2)).reshape(len(seeds), len(names))
@@ -94,7 +93,7 @@ def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any
     singles = [ln.problems.orthogonal_regression(seed, in_dim=inputs) for seed in seeds]
     problem = together(singles)
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
-    start = stacked([ln.inits.orthogonal(seed, scale=settings.noise_gamma, **shape) for seed in seeds])
+    start = ln.Weights.stack(ln.inits.orthogonal(seed, scale=settings.noise_gamma, **shape) for seed in seeds)
     options: dict[str, Any] = {"learning_rate": settings.noise_rate, "steps": settings.noise_steps}
     options["save_every"] = max(1, settings.noise_steps // settings.noise_saves)
     plain = ln.gradient_descent(problem, start, **options)
@@ -222,7 +221,7 @@ def _check_starts(ds: xr.Dataset) -> list[Check]:
     )
     for name in ds["start"].values:
         final = ds["final"].sel(start=name).values
-        ranks = (final > RANK_SHARE * final[:, :1]).sum(axis=1)
+        ranks = ln.observables.numerical_rank(final)
         share = float(np.mean(ranks == ds.attrs["outputs"]))
         text = f"{name}: {share:.0%} of {seeds} seeds end with rank {ds.attrs['outputs']} (values above 10% of the largest)"
         checks.append(Check(f"{text}, {float(np.mean(ranks == ds.attrs['inputs'])):.0%} with full rank", share))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import linnet as ln
 from linnet.experiments.registry import Check, Figure
-from linnet.experiments.varre_teacher import TEACHERS, Students, ranks, student
+from linnet.experiments.varre_teacher import TEACHERS, Students, student
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,12 +53,12 @@ def plot(ds: xr.Dataset) -> Any:
 
 def _typical(ds: xr.Dataset) -> int:
     """The first seed whose small start ends at the teacher's rank, or the first seed if none does."""
-    found = np.flatnonzero(ranks(ds["small_values"][-1].values) == TEACHERS)
+    found = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
     return int(found[0]) if found.size else 0
 
 
 def check(ds: xr.Dataset) -> list[Check]:
-    small, large = (ranks(ds[f"{name}_values"][-1].values) for name in ("small", "large"))
+    small, large = (ln.observables.numerical_rank(ds[f"{name}_values"][-1].values) for name in ("small", "large"))
     seeds = ds.sizes["seed"]
     counts = ", ".join(f"rank {r}: {int((small == r).sum())}" for r in np.unique(small))
     share = float(np.mean(small == TEACHERS))

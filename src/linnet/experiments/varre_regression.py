@@ -13,7 +13,6 @@ import numpy as np
 import linnet as ln
 
 if TYPE_CHECKING:
-    from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
 
 
@@ -27,8 +26,3 @@ def together(singles: list[Problem]) -> Problem:
     """Problems of one shape as a batch."""
     inputs, outputs = ([np.asarray(getattr(p, name)) for p in singles] for name in ("inputs", "outputs"))
     return ln.Problem.from_data(np.stack(inputs), np.stack(outputs))
-
-
-def stacked(weights: list[Weights]) -> Weights:
-    """Networks of one shape as a batch."""
-    return ln.Weights(np.stack([w.first for w in weights]), np.stack([w.second for w in weights]))

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import linnet as ln
 from linnet.experiments.registry import Settings
-from linnet.experiments.varre_regression import stacked, together
+from linnet.experiments.varre_regression import together
 
 if TYPE_CHECKING:
     from linnet.problems.problem import Problem
     from linnet.trajectories.trajectory import Trajectory
 
 TEACHERS = 2
-RANK_SHARE = 0.1
 
 
 class Students(Settings):
@@ -52,13 +49,8 @@ def student(settings: Students, *, large: bool) -> Trajectory:
     std = settings.large if large else settings.small
     shape: dict[str, Any] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
     seeds = range(settings.seed, settings.seed + settings.seeds)
-    starts = stacked([ln.inits.gaussian(seed, first_std=std, second_std=std, **shape) for seed in seeds])
+    starts = ln.Weights.stack(ln.inits.gaussian(seed, first_std=std, second_std=std, **shape) for seed in seeds)
     steps = settings.large_steps if large else settings.small_steps
     rate = settings.large_rate if large else settings.small_rate
     saving = ln.trajectories.log_spaced(settings.saves)
     return ln.relu_descent(teacher(settings), starts, learning_rate=rate, steps=steps, save_every=saving)
-
-
-def ranks(final: np.ndarray) -> np.ndarray:
-    """How many singular values (decreasing along the last axis) exceed a tenth of the largest."""
-    return (final > RANK_SHARE * final[..., :1]).sum(axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,17 @@ class Weights:
     def batch(self) -> int | None:
         """The size of the leading axis; None for a single network."""
         return self.first.shape[0] if self.first.ndim == 3 else None
+
+    @classmethod
+    def stack(cls, networks: Iterable[Weights]) -> Weights:
+        """Networks of one shape as a batch."""
+        members = list(networks)
+        shapes = {(member.first.shape, member.second.shape) for member in members}
+        if len(shapes) != 1:
+            raise ValueError(
+                f"`networks` must be one or more of one shape: got {sorted(shapes) if members else 'none'}."
+            )
+        return cls(np.stack([member.first for member in members]), np.stack([member.second for member in members]))
 
     def __getitem__(self, index: Any) -> Weights:
         """One member (or several) along the leading axes."""

@@ -7,7 +7,14 @@ from linnet.observables.first_layer import first_layer_values
 from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
 from linnet.observables.layers import imbalance, imbalance_drift, mode_alignment
 from linnet.observables.losses import loss, test_loss
-from linnet.observables.spectra import effective_rank, regimes, singular_values, singular_vectors, stable_rank
+from linnet.observables.spectra import (
+    effective_rank,
+    numerical_rank,
+    regimes,
+    singular_values,
+    singular_vectors,
+    stable_rank,
+)
 
 __all__ = [
     "commutator",
@@ -22,6 +29,7 @@ __all__ = [
     "mode_alignment",
     "ntk",
     "ntk_operator",
+    "numerical_rank",
     "regimes",
     "singular_values",
     "singular_vectors",

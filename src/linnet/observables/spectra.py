@@ -37,6 +37,13 @@ def effective_rank(matrix: Any) -> Any:
     return _plain(np.where(total[..., 0] > 0, np.exp(-(shares * logs).sum(axis=-1)), 0.0))
 
 
+def numerical_rank(values: Any, *, share: float = 0.1) -> Any:
+    """How many singular values (..., mode) exceed `share` of the largest; zero where all are zero."""
+    s = np.atleast_1d(real_array("values", values))
+    counted = (s > non_negative("share", share) * s.max(axis=-1, keepdims=True)).sum(axis=-1)
+    return int(counted) if np.ndim(counted) == 0 else counted
+
+
 def regimes(values: Any, threshold: float) -> np.ndarray:
     r"""Per mode, "active" where a singular value of the product exceeds `threshold` $= \sigma^2 w$, "lazy" below it.
 

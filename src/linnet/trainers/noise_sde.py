@@ -106,7 +106,7 @@ def noise_sde(
             objective, first, second, cast(scales * noise), cast(sizes), jnp.asarray(bounds), jax_key(key), given
         )
         firsts, seconds, losses = (np.array(a, dtype=np.float64) for a in out)
-    taken = _last_finite(firsts, seconds, ends)
+    taken = _last_finite(firsts, seconds, ends, start)
     failed = taken < ends[-1]
     status = Status(np.where(failed, "diverged", "completed"), taken)
     if throw and failed.any():
@@ -234,14 +234,17 @@ def _sum(terms: list[Any]) -> Any:
     return reduce_terms(jnp.add, terms)
 
 
-def _last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def _last_finite(firsts: np.ndarray, seconds: np.ndarray, ends: np.ndarray, start: Weights) -> np.ndarray:
     """Steps each path took while its kept states were finite; states after that repeat the last finite one, in
-    place.
+    place. Of a path that was lost before the first kept time that is the start.
     """
     finite = np.isfinite(firsts).all(axis=(1, 2)) & np.isfinite(seconds).all(axis=(1, 2))
     taken = np.full(firsts.shape[-1], ends[-1])
     for path in np.flatnonzero(~finite.all(axis=0)):
         lost = int(np.argmin(finite[:, path]))
+        if lost == 0:
+            firsts[..., path], seconds[..., path], taken[path] = start.first, start.second, 0
+            continue
         firsts[lost:, :, :, path], seconds[lost:, :, :, path] = (
             firsts[lost - 1, :, :, path],
             seconds[lost - 1, :, :, path],
