@@ -16,10 +16,8 @@ SETTING = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradie
 
 @dataclass(frozen=True)
 class Networks:
-    r"""Several networks on one problem: `first` (time, seed, hidden, input) in the adapted basis (its columns are the
-    paper's
-    $w_1, w_2, w_3, \dots$), `second` (time, seed, hidden), the growth directions `r` (seed, hidden) and starts `u0`
-    (seed,)."""
+    r"""Several networks on one problem: `first` (time, seed, hidden, input) in the adapted basis, its columns the paper's
+    $w_1, w_2, \dots$, `second` (time, seed, hidden), the growth directions `r` (seed, hidden) and starts `u0` (seed,)."""
 
     theory: TwoPhase
     problem: ln.Problem

@@ -137,8 +137,7 @@ def printed_error(alignment: float, ratio: float) -> float:
 
 def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
     """Student's t of every point (trials in the last axis): the largest, its limit at 1% for all points together
-    (Bonferroni),
-    and the mean square, which is about 1.3 for ten trials where the prediction is right."""
+    (Bonferroni), and the mean square, which is about 1.3 for ten trials where the prediction is right."""
     import numpy as np
     from scipy import stats
 

@@ -24,10 +24,8 @@ class RunSettings(Settings):
 
 @dataclass(frozen=True)
 class Run:
-    r"""One trained network on the times asked for: `components` are $\hat r_1^T W_1 (v_1, v_2)$ (time, 2) and `plane`
-    those along
-    the spike and across it; `reduced` is eqs. (18)-(19) and `aligned` the aligned flow of the sampled problem, in the
-    basis."""
+    r"""One trained network on the times asked for: `components` are $\hat r_1^T W_1 (v_1, v_2)$ (time, 2) and `plane` those
+    along the spike and across it; `reduced` is eqs. (18)-(19), `aligned` the sampled problem's aligned flow in the basis."""
 
     times: np.ndarray
     loss: np.ndarray

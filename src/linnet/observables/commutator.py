@@ -9,8 +9,7 @@ from linnet.inits.weights import Weights
 
 def commutator(weights: Weights, *, normalized: bool = False) -> np.ndarray:
     r"""Size of $[z_i, a] = z_i a^\top - a z_i^\top$ for each input i: the area spanned by $z_i$, the weights from
-    input i to the hidden
-    units, and $a$, the weights to the output. Shape (..., input).
+    input i to the hidden units, and $a$, the weights to the output. Shape (..., input).
 
     It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
     and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.

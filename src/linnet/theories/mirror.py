@@ -24,7 +24,7 @@ def potential(values: Any, gamma: float) -> np.ndarray:
     term.
     """
     gamma = positive("gamma", gamma)
-    values = _modes(values)
+    values = modes(values)
     return 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
 
 
@@ -41,11 +41,14 @@ def mirror(values: Any, gamma: float) -> np.ndarray:
     **Reference:** Varre et al. 2023, Lemma C.13 (the last line of its proof; printed gradients differ by the 1/2).
     """
     gamma = positive("gamma", gamma)
-    return 0.5 * _asinh_ratio(_modes(values), gamma)
+    return 0.5 * _asinh_ratio(modes(values), gamma)
 
 
 def inverse_mirror(dual: Any, gamma: float) -> np.ndarray:
-    r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`."""
+    r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
+
+    **Arguments:** `dual` is $m$, any shape; `gamma` the scale of the start. **Reference:** that of `mirror`.
+    """
     gamma = positive("gamma", gamma)
     doubled = 2 * real_array("dual", dual)
     # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
@@ -62,7 +65,7 @@ def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
     $h = \sqrt{\cdot^2 + \gamma^2}$.
     """
     gamma = positive("gamma", gamma)
-    x, y = _modes(values), real_array("reference", reference)
+    x, y = modes(values), real_array("reference", reference)
     slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
     rise = (x - y) * (x + y) / (np.hypot(x, gamma) + np.hypot(y, gamma))
     return 0.5 * np.sum(x * slope - rise, axis=-1)
@@ -98,7 +101,10 @@ def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
 
 
 def predictor_warp(beta: Any, gamma: float) -> np.ndarray:
-    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster."""
+    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(b).
+    """
     gamma = positive("gamma", gamma)
     return np.sqrt(_balance(real_array("beta", beta), gamma))
 
@@ -132,7 +138,8 @@ def convergence_bound(times: Any, beta: Any, gamma: float) -> np.ndarray:
         return divergence / (np.sqrt(2 * gamma) * times)
 
 
-def _modes(values: Any) -> np.ndarray:
+def modes(values: Any) -> np.ndarray:
+    """Singular values as an array, refused where one is negative."""
     values = real_array("values", values)
     if (values < 0).any():
         raise ValueError(f"`values` are singular values and must not be negative: the least is {values.min()}.")

@@ -25,6 +25,8 @@ def aligned_flow(problem: Problem, times: Any, u0: Any) -> Float[np.ndarray, "ti
     **Valid when** the start is small or aligned, for which it is exact; for any covariance. Under one spike it is
     (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the covariance
     is a sample's.
+
+    **Reference:** ours; it is Watanabe et al., (18)-(19), for any covariance.
     """
     cov, cross = _scalar_moments(problem)
     times = times_array("times", times)

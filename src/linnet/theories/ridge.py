@@ -27,9 +27,8 @@ def risk(
 
     **Arguments:** `eigenvalues` are the different $l_i \ge 0$ of the inputs' covariance, `multiplicities` how often
     each occurs (once by default; a million equal ones cost nothing), `overlaps` the target's squared projections
-    $(\beta\cdot u_i)^2$, summed over equal eigenvalues, `samples` n, `ridge` the $\lambda$ of $(X^T X + \lambda n
-    I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise` the
-    **variance** $s^2$ of the labels' noise.
+    $(\beta\cdot u_i)^2$, summed over equal eigenvalues, `samples` n, `ridge` the $\lambda$ of
+    $(X^T X + \lambda n I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise` the **variance** $s^2$ of the labels' noise.
 
     **Valid when** n and the rank r (the number of non-zero eigenvalues) are large; the gap is O(1/r), large near n =
     r. At n = r without ridge the risk is infinite with noise; without noise the formula is 0 times infinity there,

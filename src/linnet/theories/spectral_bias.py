@@ -16,6 +16,7 @@ from linnet.theories.mirror import (
     convergence_bound,
     inverse_mirror,
     mirror,
+    modes,
     potential,
     predictor_bregman,
     predictor_mirror,
@@ -117,6 +118,8 @@ def alpha(product: Any, gamma: float) -> np.ndarray:
 
     **Arguments:** `product` is $A$ `(output, input)`, the transpose of the paper's $\beta$; so is the result.
 
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
+
     **Reference:** Varre et al. 2023, Lemmas 3.3 and C.2.
     """
     gamma = positive("gamma", gamma)
@@ -126,6 +129,8 @@ def alpha(product: Any, gamma: float) -> np.ndarray:
 
 def predictor(alpha: Any, gamma: float) -> np.ndarray:
     r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
+
+    **Arguments, validity:** those of `alpha`; `alpha` is $\alpha^\top$ `(output, input)`.
 
     **Reference:** Varre et al. 2023, Lemma C.2. Lemma 3.3 as printed lacks the factor $2\gamma$.
     """
@@ -170,7 +175,7 @@ def half_times(values: Any, gamma: float) -> np.ndarray:
     r"""When each mode stands at half its final height, exactly, for whitened data.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
-    plus $\ln(2s)/(2s)$.
+    plus $\ln(2s)/(2s)$. Letters, arguments and validity are those of `singular_values`.
 
     **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
     """
@@ -212,10 +217,7 @@ def loss_rate(cov: Any, gamma: float) -> float:
 
 
 def _modes(values: Any) -> np.ndarray:
-    values = np.atleast_1d(real_array("values", values))
-    if (values < 0).any():
-        raise ValueError(f"`values` are singular values and must not be negative: the least is {values.min()}.")
-    return values
+    return np.atleast_1d(modes(values))
 
 
 def _riccati(values: Any, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:

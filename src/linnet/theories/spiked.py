@@ -124,7 +124,12 @@ class TwoPhase:
         return positive("u0", u0) * np.exp(self.correlation * times_array("times", times))
 
     def early(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
-        r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{|\Sigma_{xy}|/\lambda_1}$.
+        r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{c/\lambda_1}$, $c = |\Sigma_{xy}|$.
+
+        $$ w_1(t)^2 = \frac{c/\lambda_1}{1 + (c/(\lambda_1 u_0^2) - 1)\,e^{-2ct}} $$
+
+        **Valid when** the second component is still small: once $w_1$ is of order 1 it is off by what does not fall with the
+        start, where (17) as printed has O(s).
 
         **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.reduced.growth_direction`.
         """

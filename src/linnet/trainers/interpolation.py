@@ -19,8 +19,7 @@ from linnet.trainers.function_flow import FunctionState, function_flow
 @dataclass(frozen=True)
 class Interpolation:
     """A trained predictor: `product` (d,) and the `min_norm` solution of its data (d,), the canonical `time` and the
-    `steps` that
-    training took, and the `loss` it reached relative to that of zero."""
+    `steps` that training took, and the `loss` it reached relative to that of zero."""
 
     product: np.ndarray
     min_norm: np.ndarray

@@ -34,12 +34,12 @@ def label_noise_descent(
 
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top. $$
 
-    **Arguments:** `noise` is s, the standard deviation of the noise on each label as given: one number, or one for each member
-    of the batch. The problem must be made
-    from data: the covariance of the gradient noise is $(s^2/n)\,\Sigma$, and the moments do not know n. The losses of
-    the trajectory are those of the clean labels; members of a batch of weights see different noise; other arguments
-    are those of `gradient_descent`. Label noise commutes with the reduction, so the run is carried out in reduced
-    coordinates and gives the same weights as at full width.
+    **Arguments:** `noise` is s, the standard deviation of the noise on each label as given: one number, or one for
+    each member of the batch. The problem must be made from data: the covariance of the gradient noise is
+    $(s^2/n)\,\Sigma$, and the moments do not know n. The losses of the trajectory are those of the clean labels;
+    members of a batch of weights see different noise; other arguments are those of `gradient_descent`. Label noise
+    commutes with the reduction, so the run is carried out in reduced coordinates and gives the same weights as at
+    full width.
 
     The stochastic equation with the same drift and noise is `noise_sde(problem=..., noise=s * sqrt(learning_rate /
     n))`, on the canonical clock.
