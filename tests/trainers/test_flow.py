@@ -82,6 +82,17 @@ def test_too_few_steps_is_an_error_or_a_status():
     assert run.status.reason == "step limit" and not run.status.ok
 
 
+def test_a_cost_without_a_value_is_an_error_or_a_status():
+    import jax.numpy as jnp
+
+    _, weights = small()
+    problem = ln.Problem.from_cost(lambda A: jnp.log(jnp.sum(A) - 1e9), in_dim=6, out_dim=3)
+    with pytest.raises(ln.DivergedError, match="not finite along the flow to t = 1"):
+        ln.gradient_flow(problem, weights, times=[1.0])
+    run = ln.gradient_flow(problem, weights, times=[1.0], throw=False)
+    assert run.status.reason == "not finite" and not run.status.ok
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -16,7 +16,7 @@ from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers.descent import prepare, start
 from linnet.trainers.objective import batch_axes, testing_objective, training_objective
-from linnet.trajectories.status import Status, StepLimitError
+from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
 
@@ -40,8 +40,9 @@ def gradient_flow(
     at the given `times` (increasing, from 0 on; the start is at time 0 and is among the states only if asked for).
 
     `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), so that a start of scale 1e-5 is
-    followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did not suffice, or with `throw=False` says
-    so in the status; a flow does not diverge.
+    followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did not suffice and `DivergedError` where the
+    loss is not finite (a flow of the square loss does not diverge, that of a general cost may), or with `throw=False` says so in
+    the status.
     """
     moments = times_array("times", times)
     rtol = positive("rtol", rtol)
@@ -61,7 +62,9 @@ def gradient_flow(
             rtol = max(rtol, 1e-6)
         tolerance = _tolerance(reduction.weights, rtol) if atol is None else positive("atol", atol)
         moments_there, rtol_there, atol_there = (jnp.asarray(value, resolved) for value in (moments, rtol, tolerance))
-        seen, taken, failed = _solve(objective, test, layers, moments_there, rtol_there, atol_there, max_steps=max_steps)
+        seen, taken, failed = _solve(
+            objective, test, layers, moments_there, rtol_there, atol_there, max_steps=max_steps
+        )
         kept = {name: np.asarray(value) for name, value in seen.items()}
         attributes = {
             "trainer": "gradient_flow",
@@ -70,13 +73,18 @@ def gradient_flow(
             "dtype": resolved.name,
             "device": device_name(),
         }
-        reasons = np.where(np.asarray(failed), "step limit", "completed")
+        lost = ~np.isfinite(kept["loss"]).all(axis=0)
+        reasons = np.where(np.asarray(failed), "step limit", np.where(lost, "not finite", "completed"))
     taken = np.asarray(taken)
     status = Status(reasons if reasons.ndim else str(reasons), taken if reasons.ndim else int(taken))
-    if throw and not status.ok:
+    if throw and "step limit" in reasons:
         raise StepLimitError(
             f"the flow needed more than `max_steps` = {max_steps} steps to reach t = {moments[-1]:g}. "
             "Allow more, ask for a shorter time or a larger `rtol`."
+        )
+    if throw and not status.ok:
+        raise DivergedError(
+            f"the loss is not finite along the flow to t = {moments[-1]:g}. Start where `cost` and its gradient are finite."
         )
     loss = kept.pop("loss")
     return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)

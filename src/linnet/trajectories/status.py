@@ -11,7 +11,7 @@ FAILURES = ("diverged", "step limit", "not finite")
 
 
 class DivergedError(ArithmeticError):
-    """A run left the numbers: the message says at which step, and which step size would have been stable."""
+    """A run left the numbers: the message says where, and what to do (a step size that would have been stable)."""
 
 
 class StepLimitError(ArithmeticError):
