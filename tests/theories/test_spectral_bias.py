@@ -318,6 +318,15 @@ def test_loss_rate_holds_where_the_printed_one_is_for_another_quantity():
     assert (np.diff(np.log(loss)) <= -sb.loss_rate(cov, gamma) * np.diff(times) + 1e-9).all()
 
 
+def test_loss_rate_is_attained_at_the_start_on_isotropic_data():
+    rng = np.random.default_rng(8)
+    cov, target, gamma = 0.7 * np.eye(3), rng.standard_normal((2, 3)), 0.2
+    first, second = orthogonal_network(rng, d=3, h=4, k=2, gamma=gamma)
+    w1, w2 = reference_flow(first, second, cov, target @ cov, [0.0, 1e-5])
+    loss = 0.35 * ((w2 @ w1 - target) ** 2).sum(axis=(1, 2))
+    assert_allclose(-np.log(loss[1] / loss[0]) / 1e-5, sb.loss_rate(cov, gamma), rtol=1e-4)
+
+
 # --- noise ----------------------------------------------------------------------------------------------------------
 
 
