@@ -60,8 +60,8 @@ def build(results: Sequence[Result], failures: Sequence[Failure], out: Path) -> 
 <body>
 <header>
 <h1>How two-layer linear networks learn</h1>
-<p>The figures of four papers, made again by training the networks they show, each with the measured distance between
-what was trained and what theory says.</p>
+<p>The figures of four papers, made again: by training the networks they show, or by the formula where the paper draws a
+formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
 {_summary(results, failures)}
 {_contents(made)}
 </header>
