@@ -15,10 +15,9 @@ ALL = {
     for module in (tu_gram, tu_modes, tu_theorem2, tu_alignment, tu_descent)
     for claim in module.CLAIMS
 }
-FAST = [name for name in ALL if name not in ("tu-sequential", "tu-isotropic", "tu-stuck-modes", "tu-border")]
 
 
-@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize("name", ALL)
 def test_the_verdict_is_the_expected_one(name):
     measurement = ALL[name].measure(QUICK)
     assert measurement.verdict == ALL[name].expected, measurement.measured

@@ -224,3 +224,37 @@ def test_bad_arguments_are_named(change, message):
     arguments = {"target": np.eye(2), "start": np.zeros((2, 2)), "threshold": 0.1, "times": [1.0], **change}
     with pytest.raises(ValueError, match=message):
         mixed.self_consistent(**arguments)
+
+
+def test_scales_far_apart_leave_no_nan_and_no_warning():
+    draw = np.random.default_rng(11)
+    for _ in range(80):
+        shape = tuple(draw.integers(1, 6, 2))
+        target = draw.normal(size=shape) * 10 ** draw.uniform(-6, 6)
+        rank = int(draw.integers(0, min(shape) + 1))
+        start = draw.normal(size=(shape[0], rank)) @ draw.normal(size=(rank, shape[1])) * 10 ** draw.uniform(-12, 4)
+        g = draw.choice([1e-300, 1e-12, 1e-6, 1.0, 1e6, 1e12])
+        solution = mixed.solve(target, start, g, [0.0, 1e-8, 1.0, 1e5, 1e12])
+        assert np.isfinite(solution.products[solution.determined]).all()
+        size = max(np.abs(target).max(), np.abs(start).max())
+        assert_allclose(solution.products[0], start, atol=1e-7 * size)
+        if solution.determined.all() and g >= 1e-6:
+            assert_allclose(solution.products[-1], target, atol=1e-7 * size)
+
+
+def test_a_stuck_mode_beside_a_healthy_one_is_noticed_however_aligned():
+    target, start = np.diag([2.0, 1.0]), np.diag([0.5, -0.5])
+    solution = mixed.solve(target, start, 0.0, [5.0, 1e9])
+    assert solution.determined.tolist() == [True, False]
+    assert_allclose(np.diag(solution.products[0]), mixed.balanced_modes([2, 1], [0.5, -0.5], [5.0])[0], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_target_of_lower_rank_leaves_no_sign_to_get_wrong(seed):
+    draw = np.random.default_rng(seed)
+    target, start = np.zeros((3, 3)), draw.normal(size=(3, 3))
+    target[:2, :2] = draw.normal(size=(2, 2))
+    times = np.array([0.5, 5.0, 1e6])
+    found = mixed.self_consistent(target, start, 0.0, times)
+    assert_allclose(found[:2], network_flow(target, *factors(start, 0.0), times[:2]), atol=1e-8)
+    assert_allclose(found[-1], target, atol=1e-5)  # what has no target decays like 1/t

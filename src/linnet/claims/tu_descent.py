@@ -7,6 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet.claims import tu_runs
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
+from linnet.randomness import generator
 
 
 def measure_steps(trial: Trial) -> Measurement:
@@ -19,7 +20,7 @@ def measure_steps(trial: Trial) -> Measurement:
             gap = abs(place - 2 * np.arctan(np.tanh(k * step / 2)))
             printed.append(gap - ((1 + step) ** (k - 1) - 1) * 0.5 * step)
             right.append(gap / (((1 + step) ** k - 1) * 0.5 * step))
-    draw = np.random.default_rng(trial.seed)
+    draw = generator(trial.seed)
     target, start = draw.normal(size=(6, 6)), 0.3 * draw.normal(size=(6, 6))
     exact = ln.theories.mixed.self_consistent(target, start, 0.2, [1.0])[0]
     errors = []
@@ -36,9 +37,9 @@ def measure_steps(trial: Trial) -> Measurement:
     good = max(right) <= 1 and abs(order - 1) < 0.1
     return Measurement(
         (Verdict.CORRECTED if max(printed) > 0 else Verdict.HOLDS) if good else Verdict.REFUTED,
-        f"for da/dt = cos a the printed bound, with k - 1, is exceeded by up to {max(printed):.3f} (it is 0 after one "
-        f"step), with k the error is at "
-        f"most {max(right):.2f} of it; descent on a network approaches its flow with order {order:.3f}",
+        f"for da/dt = cos a the printed bound, with k - 1, is exceeded by up to {max(printed):.3f} (it is 0 after "
+        f"one step), with k the error is at most {max(right):.2f} of it; descent on a network approaches its flow "
+        f"with order {order:.3f}",
         order,
     )  # fmt: skip
 
@@ -52,7 +53,8 @@ def measure_bounded(trial: Trial) -> Measurement:
         shares[name] = float((run.products**2).sum(axis=(1, 2)).max() / limit)
     return Measurement(
         Verdict.HOLDS if max(shares.values()) <= 1 else Verdict.REFUTED,
-        f"largest |A|^2 over descent: {shares['active']:.3f} (active) and {shares['lazy']:.3f} (lazy) of 10 (|A*|^2 + |E|^2)",
+        f"largest |A|^2 over descent: {shares['active']:.3f} (active) and {shares['lazy']:.3f} (lazy) of 10 (|A*|^2 "
+        "+ |E|^2)",
         max(shares.values()),
     )
 
@@ -65,8 +67,9 @@ def measure_distance(trial: Trial) -> Measurement:
     relative = np.sqrt(squared / 2)  # |Y|^2/d^2 is about 2
     return Measurement(
         Verdict.HOLDS if rate < -0.7 and relative[-1] < 0.05 else Verdict.REFUTED,
-        f"largest distance between descent and eq. (1) over the run: {', '.join(f'{r:.1%}' for r in relative)} of |Y| at w = d^"
-        f"{', d^'.join(map(str, powers))} (d = {dim}, sigma^2 w = d^0.4); its square falls like w^{rate:.2f}",
+        f"largest distance between descent and eq. (1) over the run: {', '.join(f'{r:.1%}' for r in relative)} of "
+        f"|Y| at w = d^{', d^'.join(map(str, powers))} (d = {dim}, sigma^2 w = d^0.4); its square falls like "
+        f"w^{rate:.2f}",
         rate, error,
     )  # fmt: skip
 
@@ -85,7 +88,7 @@ def measure_sequential(trial: Trial) -> Measurement:
         "largest root mean square distance to eq. (1) at gamma = (-1.85, 2.25): "
         + "; ".join(
             f"c = {c:.0f}: {rms[c, 'simultaneous']:.2%} with both layers at once, {rms[c, 'sequential']:.2%} with W2 "
-            f"seeing the new W1"
+            "seeing the new W1"
             for c in (5.0, 50.0)
         )
         + f" (factors {grows[5.0]:.1f} and {grows[50.0]:.2f}, d = {dim})",
@@ -96,23 +99,25 @@ def measure_sequential(trial: Trial) -> Measurement:
 def measure_start(trial: Trial) -> Measurement:
     dim, std = 8, 0.3
     widths = (100, 1000, 10_000)
-    ratios, deviations = [], []
+    ratios, printed = [], []
     for width in widths:
         weights = ln.inits.reduced_gaussian(
             [trial.seed, width], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std, batch=200
         )  # fmt: skip
         variance = float((weights.product**2).mean())
         ratios.append(variance / (std**4 * width))
-        deviations.append(np.sqrt(variance) / (std**2 * np.sqrt(width)))
+        printed.append(variance / (std**2 * np.sqrt(width)))
     error = float(np.sqrt(2 / (200 * dim**2)) * 1.5)
-    border = ln.theories.mixed.phase([-0.55, -0.45], [1.0, 1.0])
-    good = np.abs(np.array(ratios) - 1).max() < 5 * error and border.tolist() == ["active", "infinite-noise"]
+    rate, _ = tu_runs.slope(np.array(widths, dtype=float), np.array(ratios) * np.array(widths))
+    if np.abs(np.array(ratios) - 1).max() < 5 * error:
+        verdict = Verdict.CORRECTED
+    else:
+        verdict = Verdict.HOLDS if np.abs(np.array(printed) - 1).max() < 5 * error else Verdict.REFUTED
     return Measurement(
-        Verdict.CORRECTED if good else Verdict.REFUTED,
+        verdict,
         f"variance of an entry of A(0) over sigma^4 w: {', '.join(f'{r:.3f}' for r in ratios)} (standard error "
-        f"{error:.3f}), so it is infinite for "
-        "2 gamma_sigma2 + gamma_w > 0, without the introduction's + 1; sigma^2 sqrt(w) is the standard deviation, not "
-        "(E.3) the variance",
+        f"{error:.3f}; it grows like w^{rate:.3f}), so it is infinite for 2 gamma_sigma2 + gamma_w > 0, without the "
+        "introduction's + 1; sigma^2 sqrt(w) is the standard deviation, not (E.3) the variance",
         float(np.mean(ratios)), error,
     )  # fmt: skip
 
@@ -121,19 +126,22 @@ CLAIMS = [
     Claim(
         name="tu-lemma-f1", paper="tu", number="Lemma F.1",
         sentence="Descent stays within ((1 + eta C1)^(k-1) - 1) eta C0/2 of the flow after k steps.",
-        assumptions="|F| <= C0, |grad F| <= C1", setting="da/dt = cos a with three steps; a 6 x 6 network with 100 .. 400 steps",
+        assumptions="|F| <= C0, |grad F| <= C1",
+        setting="da/dt = cos a with three steps; a 6 x 6 network with 100 .. 400 steps",
         claimed="with k - 1", expected=Verdict.CORRECTED, measure=measure_steps,
     ),
     Claim(
         name="tu-lemma-f2", paper="tu", number="Lemma F.2",
         sentence="|A|^2 stays below 10 (|A*|^2 + |E|^2) in both regimes.",
-        assumptions="step small", setting="400 steps of descent at d = 40 (full: 100), a = (1, 1/2)", claimed="at most 1",
+        assumptions="step small", setting="400 steps of descent at d = 40 (full: 100), a = (1, 1/2)",
+        claimed="at most 1",
         expected=Verdict.HOLDS, measure=measure_bounded,
     ),
     Claim(
         name="tu-eq1", paper="tu", number="eq. (1), Figures 1 and 2",
         sentence="Descent of a wide Gaussian network follows the self-consistent dynamics.",
-        assumptions="w >> d, small step", setting="d = 30 (full: 100), rank 3, sigma^2 w = d^0.4, c = 50, w = d^1.3 .. d^2.8",
+        assumptions="w >> d, small step",
+        setting="d = 30 (full: 100), rank 3, sigma^2 w = d^0.4, c = 50, w = d^1.3 .. d^2.8",
         claimed="a small distance", expected=Verdict.HOLDS, measure=measure_distance,
     ),
     Claim(
@@ -144,7 +152,8 @@ CLAIMS = [
     ),
     Claim(
         name="tu-start", paper="tu", number="introduction, section 2.1, E.3",
-        sentence="Entries of A(0) have infinite variance for 2 gamma_sigma2 + gamma_w + 1 > 0; the variance is sigma^2 sqrt(w).",
+        sentence="Entries of A(0) have infinite variance for 2 gamma_sigma2 + gamma_w + 1 > 0; the variance is "
+            "sigma^2 sqrt(w).",
         assumptions="iid Gaussian weights", setting="d = 8, 200 draws at w = 100, 1000, 10000", claimed="as printed",
         expected=Verdict.CORRECTED, measure=measure_start,
     ),

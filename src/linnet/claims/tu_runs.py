@@ -101,9 +101,7 @@ class Active:
             "T2": values[:, 0] >= self.threshold * (width / self.dim) ** 0.25,
             "T3": values[:, len(self.spectrum) - 1] >= 0.5 * min(self.spectrum) * self.dim,
         }
-        return {
-            name: int(np.argmax(reached)) if reached.any() else len(reached) - 1 for name, reached in levels.items()
-        }
+        return {name: first_of(reached, f"{name} is not reached") for name, reached in levels.items()}
 
 
 @cache
@@ -162,6 +160,13 @@ def diagram(trial: Trial) -> tuple[int, dict[str, dict[str, np.ndarray]]]:
     ends = np.cumsum([len(group) for group in groups.values()])[:-1]
     parts = {name: np.split(values, ends) for name, values in found.items()}
     return dim, {group: {name: part[i] for name, part in parts.items()} for i, group in enumerate(groups)}
+
+
+def first_of(reached: np.ndarray, otherwise: str) -> int:
+    """The index of the first state that has got there; `otherwise` is the error where none has, never a silent 0."""
+    if not reached.any():
+        raise RuntimeError(f"{otherwise}: the run is too short for what is measured on it")
+    return int(reached.argmax())
 
 
 def slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

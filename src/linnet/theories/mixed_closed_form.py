@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from linnet.arguments import non_negative, real_array, times_array
 
@@ -15,6 +15,8 @@ _TOLERANCE = 1e-6
 _RANK = 1e-13
 # The largest growth exponent over which the un-normalised formula keeps its digits.
 _SPAN = 8.0
+# Steps after which stepping gives up; a run from a saddle is decided, or lost to rounding, in fewer than a hundred.
+_MOST_STEPS = 20_000
 
 
 class UndeterminedError(ArithmeticError):
@@ -85,24 +87,29 @@ def solve(target: object, start: object, threshold: float, times: object) -> Sol
     weights = factors(first, g)
     if weights[0].shape[0] == 0:  # a zero start of a balanced network never moves
         return Solution(clock, np.zeros((clock.size, *goal.shape)), np.ones(clock.size, dtype=bool))
-    modes = _Modes(goal, g)
-    plus, minus = modes.split(weights)
-    shot = _OneShot(modes, plus, minus)
-    if shot.error < _TOLERANCE:
-        products = np.stack([shot.product(t) for t in clock])
-        return Solution(clock, products, np.ones(clock.size, dtype=bool))
+    for turned in (False, True):
+        modes = _Modes(goal, g, turned)
+        shot = _OneShot(modes, *modes.split(weights))
+        if shot.error < _TOLERANCE:
+            products = np.stack([shot.product(t) for t in clock])
+            return Solution(clock, products, np.ones(clock.size, dtype=bool))
+        if g > 0 or modes.full:  # a target of lower rank leaves the sign of its null vectors free: try the other one
+            break
     return _stepped(modes, weights, clock)
 
 
 class _Modes:
     """Eigenvectors of $F = [[gI, Y^T], [Y, -gI]]$ (g signed), from the SVD of Y: growing ones first, largest first."""
 
-    def __init__(self, target: np.ndarray, threshold: float):
+    def __init__(self, target: np.ndarray, threshold: float, turned: bool = False):
         outputs, inputs = target.shape
         self.inputs = inputs
         tall = outputs >= inputs
         left, values, right = np.linalg.svd(target, full_matrices=True)
         count = min(outputs, inputs)
+        self.full = bool(values[-1] > _RANK * values[0])
+        if turned:
+            left[:, count - 1] *= -1
         rate = np.hypot(values, threshold)
         norm = np.hypot(values, rate + threshold)
         safe = np.where(norm > 0, norm, 1.0)
@@ -141,7 +148,7 @@ class _OneShot:
 
     def __init__(self, modes: _Modes, plus: np.ndarray, minus: np.ndarray):
         self.modes = modes
-        scale = np.linalg.norm(plus, axis=0)
+        scale = np.hypot(np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0))  # of the start's own columns
         left, values, right = np.linalg.svd(plus / scale)
         spread = values[0] / values[-1] if values[-1] > 0 else np.inf
         self.error = np.finfo(float).eps * spread
@@ -170,9 +177,12 @@ class _OneShot:
             square[np.diag_indices_from(square)] += own
             state = solve_triangular(np.linalg.cholesky(square), turned, lower=True, check_finite=False).T
         else:
-            rows = [self.origin * decay, np.diag(np.sqrt(own)), rising, falling]
-            triangle = np.asarray(np.linalg.qr(np.vstack(rows), mode="r"))
-            state = solve_triangular(triangle, turned, trans="T", check_finite=False).T
+            rows = np.vstack([self.origin * decay, np.diag(np.sqrt(own)), rising, falling])
+            # largest rows first, and columns pivoted: then rows of very different sizes all keep their digits
+            ordered = rows[np.argsort(-np.abs(rows).max(axis=1), kind="stable")]
+            triangle, order = qr(ordered, mode="r", pivoting=True, check_finite=False)
+            width = triangle.shape[1]
+            state = solve_triangular(triangle[:width], turned[order], trans="T", check_finite=False).T
         return _product(state, modes.inputs)
 
 
@@ -188,22 +198,27 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
     nudge = np.random.default_rng(0).choice([-1.0, 1.0], size=start.shape) * np.finfo(float).eps
     twins = np.stack([start, start + nudge * np.linalg.norm(start, axis=0)])
     longest = _SPAN / max(rates.max(), np.finfo(float).tiny)
-    now, lost = 0.0, False
+    now, lost, taken = 0.0, False, 0
     products, determined = [], []
     for goal in times:
-        while now < goal and not lost:
+        while now < goal and not lost and taken < _MOST_STEPS:
             step = min(longest, goal - now)
+            taken += 1
             twins = np.stack([_step(state, rates, step) for state in twins])
             now += step
             first, second = (_product(basis @ state, modes.inputs) for state in twins)
-            lost = np.linalg.norm(first - second) > _TOLERANCE * np.linalg.norm(first)
+            lost = bool(np.linalg.norm(first - second) > _TOLERANCE * np.linalg.norm(first))
         products.append(_product(basis @ twins[0], modes.inputs))
-        determined.append(not lost)
-    reason = (
-        "the start has no part along a growing mode of the target (a square balanced start whose determinant has the other "
-        "sign than the target's has none), so the exact solution ends in a saddle, which rounding escapes"
-    )
-    return Solution(times, np.stack(products), np.array(determined), reason if lost else "completed")
+        determined.append(now >= goal and not lost)
+    reason = "completed"
+    if lost:
+        reason = (
+            "the start has no part along a growing mode of the target (a square balanced start whose determinant has the other "
+            "sign than the target's has none), so the exact solution ends in a saddle, which rounding escapes"
+        )
+    elif now < times[-1]:
+        reason = f"the start has hardly a part along a growing mode, and {_MOST_STEPS} steps did not reach this time"
+    return Solution(times, np.stack(products), np.array(determined), reason)
 
 
 def _step(state: np.ndarray, rates: np.ndarray, time: float) -> np.ndarray:
