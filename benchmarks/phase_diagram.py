@@ -16,8 +16,8 @@ import jax
 import numpy as np
 
 import linnet as ln
+from linnet.sweeps import phase_cells
 from linnet.trainers import paired_descent as pool
-from linnet.trainers import phase_cells
 
 DIM, GRID = 200, 35
 FIXED = {"rank": 5, "noise": 1.0, "c": 50.0, "steps": 1500, "update": "simultaneous", "seed": 0, "dim": DIM}

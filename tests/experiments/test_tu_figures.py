@@ -5,7 +5,7 @@ import pytest
 
 from linnet.experiments import tu_fig1, tu_fig2
 from linnet.experiments.datafile import read, write
-from linnet.trainers import phase_cells
+from linnet.sweeps import phase_cells
 
 TINY = {
     "dim": 12,

@@ -128,7 +128,7 @@ def cells(
     c: float = 50.0,
 ) -> dict[str, np.ndarray]:
     """Cells of the phase diagram, `seeds` tasks each: every variable as (point, seed)."""
-    from linnet.trainers import phase_cells
+    from linnet.sweeps import phase_cells
 
     variance, width = (np.repeat([point[i] for point in points], seeds) for i in (0, 1))
     replicate = np.tile(np.arange(seeds), len(points))

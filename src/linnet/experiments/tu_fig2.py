@@ -17,6 +17,7 @@ MAPS = {
     "c": ("best_step", "Iterations until then", True),
     "d": ("log_distance", "ln distance to eq. (1)", False),
 }
+REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")  # the numbers of `region` in the dataset
 DARKEST = -14.0  # ln distances below it are of runs that stopped at once
 
 
@@ -46,7 +47,7 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
     import jax
     import xarray as xr
 
-    from linnet.trainers.phase_cells import REASONS
+    from linnet.sweeps.phase_cells import REASONS
 
     every = jax.default_backend() != "cpu"  # an accelerator takes all cells in one batch
     parts: dict[str, Any] = {}
@@ -68,6 +69,7 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
         renamed = sides.rename({name[5:]: name for name in coarse} | {"replicate": "side_replicate"})
         parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
     data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
+    data = data.assign(_theory(settings, data))
     task = ln.problems.low_rank_plus_noise(
         settings.dim, rank=settings.rank, noise=settings.noise, key=[settings.seed, 0]
     )
@@ -90,8 +92,31 @@ def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: i
         "seed": settings.seed, **({} if dim is None else {"dim": dim}),
     }  # fmt: skip
     return ln.sweeps.Sweep(
-        name=name, function="linnet.trainers.phase_cells:cells", axes=axes, seed=settings.seed, fixed=fixed,
+        name=name, function="linnet.sweeps.phase_cells:cells", axes=axes, seed=settings.seed, fixed=fixed,
         block=block, apart=[] if dim else ["dim"], dtype=settings.dtype, )  # fmt: skip
+
+
+def _theory(settings: TuFig2, data: Any) -> dict[str, Any]:
+    """What the theory says of the plane: the region of every cell (by its number) and the borders between them."""
+    mixed = ln.theories.mixed
+    heights = np.linspace(0.0, settings.most_width, 50)
+    lines = mixed.borders(heights, dim=settings.dim, rank=settings.rank)
+    found = {
+        "border_width": (("border",), heights), "border_lazy": (("border",), lines["lazy"]),
+        "border_noise": (("border",), lines["infinite-noise"]), "width_dim": ((), float(lines["width-dim"])),
+        "width_rank": ((), float(lines["width-rank"])),
+    }  # fmt: skip
+    for before in ("", "side_"):
+        up, across = f"{before}gamma_width", f"{before}gamma_variance"
+        if up in data.coords:
+            region = mixed.phase(data[across].values[None, :], data[up].values[:, None])
+            codes = np.select([region == name for name in REGIONS], range(len(REGIONS)))
+            found[f"{before}region"] = ((up, across), codes.astype(float))
+    if "dim" in data.coords:
+        dims = data["dim"].values.astype(int).tolist()
+        ranks = [float(mixed.borders(0.0, dim=d, rank=settings.rank)["width-rank"]) for d in dims]
+        found["side_width_rank"] = (("dim",), ranks)
+    return found
 
 
 def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:
@@ -131,9 +156,8 @@ def plot(data: Any) -> Any:
 def _map(axis: Any, data: Any, letter: str) -> None:
     name, title, logarithmic = MAPS[letter]
     values = data[name].median("replicate").where(~_idle(data))
-    _coloured(
-        axis, data, values, f"{letter}  {title}", logarithmic, "gamma_variance", "gamma_width", int(data.attrs["dim"])
-    )
+    narrowest = float(data["width_rank"])
+    _coloured(axis, data, values, f"{letter}  {title}", logarithmic, "gamma_variance", "gamma_width", narrowest)
 
 
 def _idle(data: Any) -> Any:
@@ -152,10 +176,15 @@ def _spread(axis: Any, data: Any, name: str, title: str) -> None:
         "best_step": "iterations",
         "log_distance": "ln distance",
     }
-    _coloured(axis, data, spread, f"e  Spread: {short[name]}", False, "side_gamma_variance", "side_gamma_width", dim)
+    narrowest = float(data["side_width_rank"].sel(dim=dim))
+    _coloured(
+        axis, data, spread, f"e  Spread: {short[name]}", False, "side_gamma_variance", "side_gamma_width", narrowest
+    )
 
 
-def _coloured(axis: Any, data: Any, values: Any, title: str, logarithmic: bool, across: str, up: str, dim: int) -> None:
+def _coloured(
+    axis: Any, data: Any, values: Any, title: str, logarithmic: bool, across: str, up: str, narrowest: float
+) -> None:
     from matplotlib.colors import LogNorm
 
     drawn = values.transpose(up, across).values
@@ -175,19 +204,18 @@ def _coloured(axis: Any, data: Any, values: Any, title: str, logarithmic: bool, 
     axis.figure.colorbar(shades, ax=axis, extend="min" if np.nanmin(drawn) < DARKEST else "neither")
     axis.set_facecolor("#C8C8C8")
     axis.grid(False)
-    heights = np.linspace(float(data[up].min()), float(data[up].max()), 50)
-    lines = ln.theories.mixed.borders(heights, dim=dim, rank=int(data.attrs["rank"]))
-    axis.plot(lines["lazy"], heights, color="black", linewidth=1.1, label="lazy / active: σ²w = d")
-    axis.plot(lines["infinite-noise"], heights, color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
-    axis.axhline(float(lines["width-dim"]), color="white", linewidth=0.9, linestyle="--", label="w = d")
-    axis.axhline(float(lines["width-rank"]), color="white", linewidth=0.9, linestyle=":", label="w = K")
+    axis.plot(data["border_lazy"], data["border_width"], color="black", linewidth=1.1, label="lazy / active: σ²w = d")
+    axis.plot(data["border_noise"], data["border_width"], color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
+    axis.axhline(float(data["width_dim"]), color="white", linewidth=0.9, linestyle="--", label="w = d")
+    axis.axhline(narrowest, color="white", linewidth=0.9, linestyle=":", label="w = K")
     limits = {"xlim": data[across].values[[0, -1]], "ylim": data[up].values[[0, -1]]}
     axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
 
 
 def _dimensions(axis: Any, data: Any) -> None:
     medians, low, high = _regional(data)
-    for region, colour in (("active", style.ACTIVE), ("lazy", style.LAZY)):
+    colours = {"active": style.ACTIVE, "lazy": style.LAZY}
+    for region, colour in ((name, colours[name]) for name in medians):
         axis.plot(
             data["dim"], medians[region], color=colour, marker="o", label=f"{region} region, median", **style.ALONE
         )
@@ -203,14 +231,11 @@ def _dimensions(axis: Any, data: Any) -> None:
 
 def _regional(data: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Median and quartiles of ln distance over cells of a region and seeds, for each dimension."""
-    region = ln.theories.mixed.phase(
-        data["side_gamma_variance"].values[None, :], data["side_gamma_width"].values[:, None]
-    )
-    values = (
-        data["side_log_distance"].transpose("dim", "side_replicate", "side_gamma_width", "side_gamma_variance").values
-    )
-    inside = {name: values[..., region == name].reshape(len(values), -1) for name in ("active", "lazy")}
-    quartiles = {name: np.quantile(cells, [0.5, 0.25, 0.75], axis=1) for name, cells in inside.items() if cells.size}
+    order = ("side_gamma_width", "side_gamma_variance")
+    region = data["side_region"].transpose(*order).values
+    ran = data["side_log_distance"].where(data["side_taken"] > 1).transpose("dim", "side_replicate", *order).values
+    inside = {name: ran[..., region == REGIONS.index(name)].reshape(len(ran), -1) for name in ("active", "lazy")}
+    quartiles = {name: np.nanquantile(cells, [0.5, 0.25, 0.75], axis=1) for name, cells in inside.items() if cells.size}
     return tuple({name: q[i] for name, q in quartiles.items()} for i in range(3))  # type: ignore[return-value]
 
 
@@ -234,9 +259,9 @@ def check(data: Any) -> list[Check]:
 def _map_checks(data: Any) -> list[Check]:
     own = [name for name in data.data_vars if "replicate" in data[name].dims]
     median = data[own].median("replicate").transpose("gamma_width", "gamma_variance")
-    region = ln.theories.mixed.phase(data["gamma_variance"].values[None, :], data["gamma_width"].values[:, None])
+    region = data["region"].transpose("gamma_width", "gamma_variance").values
     ran = ~_idle(data).transpose("gamma_width", "gamma_variance").values
-    active, lazy = (region == "active") & ran, (region == "lazy") & ran
+    active, lazy = ((region == REGIONS.index(name)) & ran for name in ("active", "lazy"))
     test, distance, ranks = (median[name].values for name in ("best_test", "log_distance", "stable_rank"))
     floor = min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3
     margin = float(np.nanmin(test[lazy]) / floor) if lazy.any() else np.nan

@@ -33,6 +33,8 @@ def alignment_bound(product: object, reference: object, rank: int) -> float:
 
     $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
        |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
+
+    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
     """
     matrix, known = real_array("product", product, ndim=2), real_array("reference", reference, ndim=2)
     size = count("rank", rank)

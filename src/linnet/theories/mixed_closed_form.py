@@ -38,6 +38,8 @@ def factors(start: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray
 
     The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
     ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
+
+    **Reference:** the setup at the end of appendix B of Tu et al. 2024, with its C1 and C2 exchanged; there only for $k \ge d$.
     """
     left, values, right = np.linalg.svd(start, full_matrices=False)
     if threshold == 0:

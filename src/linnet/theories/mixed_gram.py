@@ -84,6 +84,8 @@ def projection_gap(first: object, second: object, threshold: float) -> np.ndarra
 
     The eigenvalues of $M$ on the weights' span should be $\pm g$; the distance is how far the farthest one is from it.
     Lemma B.3 claims $O(\sigma^2 \sqrt{wd} \log d)$.
+
+    **Valid for** widths of at least the inputs and outputs together. **Reference:** Tu et al. 2024, Lemma B.3.
     """
     one, two = real_array("first", first, ndim=2), real_array("second", second, ndim=2)
     g = non_negative("threshold", threshold)

@@ -27,6 +27,8 @@ def lazy_descent(target: object, start: object, threshold: float, learning_rate:
     $$ A_n = Y + (1 - 2\,\mathrm{lr}\,g)^n (A_0 - Y) $$
 
     In the paper's symbols the factor is $1 - 4 d^{-2} \eta \sigma^2 w$. **Reference:** Tu et al. 2024, section 1.4.
+
+    **Valid when** $g$ is large against the singular values of $A$, and $\mathrm{lr}\,g$ small against 1.
     """
     goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
     factor = 1 - 2 * positive("learning_rate", learning_rate) * non_negative("threshold", threshold)
@@ -92,7 +94,11 @@ def aligned_modes(targets: object, starts: object, threshold: float, times: obje
 
 
 def mode_speed(values: object, threshold: float) -> np.ndarray:
-    r"""Effective learning rate along a singular value: $2\sqrt{s^2 + g^2}$, constant when lazy, proportional to $s$ when active."""
+    r"""Effective learning rate along a singular value: $2\sqrt{s^2 + g^2}$, constant when lazy, proportional to $s$ when active.
+
+    $\dot s = 2\sqrt{s^2 + g^2}\; u^\top R v$ for the singular pair $u, v$ of $s$. **Valid for** the self-consistent dynamics;
+    for Gaussian weights up to $O(\sqrt{d/w})$. **Reference:** Tu et al. 2024, section 2.
+    """
     return 2 * np.hypot(real_array("values", values), non_negative("threshold", threshold))
 
 
@@ -114,6 +120,8 @@ def crossing_times(targets: object, starts: object, threshold: float, level: flo
 
     **Arguments:** as in `aligned_modes`. **Valid when** $s_0 < \mathrm{level}$; a mode that starts above it has
     crossed at 0.
+
+    **Reference:** the integral of the equation of Tu et al. 2024, E.3; not in the paper.
     """
     goal, first = np.atleast_1d(real_array("targets", targets)), np.atleast_1d(real_array("starts", starts))
     goal, first = np.broadcast_arrays(goal, first)

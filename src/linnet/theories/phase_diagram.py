@@ -35,6 +35,8 @@ def borders(gamma_width: object, *, dim: int, rank: int, size: float | None = No
 
     `size` is $|B|_{op}$ of the target: the lazy border is where $\sigma^2 w = |B|_{op}$. By default it is $d$, the
     paper's line.
+
+    **Reference:** Tu et al. 2024, section 2.1 and Figure 2.
     """
     width = real_array("gamma_width", gamma_width)
     side = count("dim", dim, least=2)
@@ -107,7 +109,10 @@ def stopping_time(
 def stage_lengths(
     spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int, printed: bool = False
 ) -> dict[str, float]:
-    """Canonical lengths of E.3's stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling (T4 to T5)."""
+    """Canonical lengths of the stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling (T4 to T5).
+
+    **Valid in** the active region, for large d; `printed` as in `stopping_time`. **Reference:** Tu et al. 2024, E.3.
+    """
     values = real_array("spectrum", spectrum, ndim=1)
     gap = 1 - float(gamma_variance) - float(gamma_width)
     if gap <= 0:
@@ -130,6 +135,8 @@ def error_terms(gamma_variance: float, gamma_width: float, *, dim: int, step: fl
 
     **Arguments:** `step` is the paper's $\eta$ (canonical learning rate times $d^2/2$). Its term is stated, not
     proved: Lemma F.1 is applied with $k - 1$ for $k$, and its constant grows like $e^{C_1 T^*}$.
+
+    **Valid in** the active region, up to constants that the theorem does not give. **Reference:** Tu et al. 2024, Theorem 2.
     """
     side = count("dim", dim, least=2)
     variance, width = side ** float(gamma_variance), side ** float(gamma_width)

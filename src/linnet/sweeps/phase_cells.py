@@ -7,12 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from linnet.inits.gaussian import reduced_gaussian
-from linnet.precision import computing
+from linnet.observables.spectra import stable_rank
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.trainers import stopping
 from linnet.trainers.paired_descent import Pair, paired_descent
@@ -66,7 +65,7 @@ def cells(
     scale = 2 / side**2  # the paper's errors are per entry and without the half
     return {
         "best_test": scale * runs.best_test,
-        "stable_rank": stable_ranks(runs.best_product),
+        "stable_rank": _stable_ranks(runs.best_product),
         "best_step": runs.best_step.astype(float),
         "log_distance": np.log(np.maximum(runs.largest_distance / side**2, np.finfo(float).tiny)),
         "last_train": scale * runs.loss,
@@ -112,19 +111,11 @@ class AfterProgress:
         return (inner, first), jnp.where(loss < (1 - self.share) * first, code, 0)
 
 
-def stable_ranks(products: np.ndarray) -> np.ndarray:
-    """$|A|_F^2/|A|_{op}^2$ of each product; NaN where a run left the numbers."""
+def _stable_ranks(products: np.ndarray) -> np.ndarray:
+    """Stable rank of each product, side by side; NaN where a run left the numbers."""
 
     def rank(product: np.ndarray) -> float:
-        if not (np.isfinite(product).all() and product.any()):
-            return np.nan
-        with computing(None, "cpu"):
-            return float(_stable_rank(product))
+        return float(stable_rank(product)) if np.isfinite(product).all() else np.nan
 
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
         return np.array(list(threads.map(rank, products)))
-
-
-@jax.jit
-def _stable_rank(product: Any) -> Any:
-    return (product * product).sum() / jnp.linalg.eigvalsh(product.T @ product)[-1]
