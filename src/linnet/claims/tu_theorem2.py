@@ -52,7 +52,7 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
 
 def measure_active(trial: Trial) -> Measurement:
     gammas, spectra = (-1.85, 2.25), [(1.0,), (1.0, 1.0), (1.0, 0.5)]
-    dims = (20, 40) if trial.quick else (50, 100, 200, 400)
+    dims = (30, 100) if trial.quick else (50, 100, 200, 400)
     rows, misses, ends_there = [], [], []
     for dim in dims:
         problem = _spectra(dim, spectra, trial.seed)
@@ -65,7 +65,8 @@ def measure_active(trial: Trial) -> Measurement:
         ends = [ln.theories.mixed.stopping_time(a, *gammas, dim=dim) for a in spectra]
         steps = int(np.ceil(max(ends) / rate))
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="losses")
-        errors = 2 / dim**2 * run.test_loss
+        noise = ((problem.cross - np.asarray(problem.truth)) ** 2).mean(axis=(1, 2))
+        errors = 2 / dim**2 * run.test_loss / noise  # in units of the noise that was drawn
         for i, a in enumerate(spectra):
             third = ln.theories.mixed.crossing_times(min(a) * dim, 0.0, threshold, level=0.5 * min(a) * dim)[0]
             at = [float(np.interp(t, run.times, errors[:, i])) for t in (third, ends[i])]
@@ -103,12 +104,15 @@ def measure_border(trial: Trial) -> Measurement:
     levels = np.geomspace(0.02, 5, 13)
     crossings = []
     for dim in dims:
-        low = np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[trial.seed, dim], spectrum=[1.0]).cross)
-        full = generator([trial.seed, dim]).normal(size=(dim, dim))
-        crossings.append([_crossing(target, levels, trial.seed) for target in (low, full)])
+        found = []
+        for key in ([trial.seed, dim, draw] for draw in range(5)):
+            low = np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=key, spectrum=[1.0]).cross)
+            full = generator(key).normal(size=(dim, dim))
+            found.append([_crossing(target, levels, trial.seed) for target in (low, full)])
+        crossings.append(np.exp(np.log(found).mean(axis=0)))
     crossed = np.array(crossings)
     slopes = [tu_runs.slope(np.array(dims, dtype=float), crossed[:, i])[0] for i in (0, 1)]
-    good = abs(slopes[0] - 1) < 0.2 and abs(slopes[1] - 0.5) < 0.2
+    good = abs(slopes[0] - 1) < 0.25 and abs(slopes[1] - 0.5) < 0.25 and slopes[0] - slopes[1] > 0.25
     sizes = ", ".join(f"{low:.1f} and {full:.1f} at d = {dim}" for dim, (low, full) in zip(dims, crossed, strict=True))
     return Measurement(
         Verdict.HOLDS if good else Verdict.REFUTED,
@@ -223,7 +227,7 @@ CLAIMS = [
         name="tu-thm2-active", paper="tu", number="Theorem 2 (active), Theorem E.5, (41)",
         sentence="In the active region the test error at T* is of the order of terms that vanish as d grows.",
         assumptions="gamma_w > 1, gamma_sigma2 + gamma_w < 1; T* corrected, leading order",
-        setting="descent at d = 20, 40 (full: 50 .. 400), gamma = (-1.85, 2.25), spectra (1), (1, 1), (1, 1/2); "
+        setting="descent at d = 30, 100 (full: 50 .. 400), gamma = (-1.85, 2.25), spectra (1), (1, 1), (1, 1/2); "
             "prediction to d = 1e14",
         claimed="O(sigma^4 w + (sigma^2 w log d/d)^2 + d^-1/2 + sigma^2 w/d)", expected=Verdict.HOLDS,
         measure=measure_active,
@@ -240,7 +244,7 @@ CLAIMS = [
         name="tu-border", paper="tu", number="section 2.1, last remark",
         sentence="Training is lazy above sigma^2 w ~ |B|_op: gamma_sigma2 + gamma_w = 1 for low rank, 1/2 for full "
             "rank.",
-        assumptions="w >> d", setting="descent at w = d^3, d = 16, 48 (full: 20 .. 160), 13 thresholds",
+        assumptions="w >> d", setting="descent at w = d^3, d = 16, 48 (full: 20 .. 160), 5 targets, 13 thresholds",
         claimed="exponents 1 and 1/2",
         expected=Verdict.HOLDS, measure=measure_border,
     ),
