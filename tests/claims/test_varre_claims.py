@@ -50,6 +50,14 @@ def test_a_commutator_of_mean_zero_would_be_believed(monkeypatch):
     assert varre_noise.measure_commutator(QUICK).verdict == Verdict.HOLDS
 
 
+def test_wrong_mean_squares_are_refuted(monkeypatch):
+    import linnet.theories.noise as theory
+
+    right = theory.second_moments
+    monkeypatch.setattr(theory, "second_moments", lambda times, *a, **k: right(1.05 * np.asarray(times), *a, **k))
+    assert varre_noise.measure_moments(QUICK).verdict == Verdict.REFUTED
+
+
 def test_a_wrong_limit_of_the_mean_commutator_is_an_alarm(monkeypatch):
     import linnet.theories.noise as theory
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.varre_runs import noise_paths
+from linnet.claims.varre_runs import NOISE, noise_paths
 
 DIMS = (2, 3, 5)
 SETTING = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"
@@ -18,9 +18,10 @@ def measure_moments(trial: Trial) -> Measurement:
     from linnet.trainers.noise_sde import step_sizes
 
     worst, bias, words, heavy = 0.0, 0.0, [], []
+    _, step = NOISE[trial.quick]
     for dim in DIMS:
         run = noise_paths(trial.quick, trial.seed, dim, False)
-        sizes, ends = step_sizes(run.times, 0.02 if trial.quick else 0.005)
+        sizes, ends = step_sizes(run.times, step)
         euler = noise.euler_second_moments(sizes, dim, 0.0, in_dim=dim)
         exact = noise.second_moments(run.times, dim, 0.0, in_dim=dim)
         at = int(np.argmin(np.abs(run.times - 1.0)))
@@ -32,10 +33,14 @@ def measure_moments(trial: Trial) -> Measurement:
         late = np.sort((run.reduced.first[-1] ** 2).sum(axis=(-1, -2)))
         words.append(f"{late.mean() / exact[0][-1]:.2g} (d = {dim})")
         heavy.append(late[-len(late) // 1000 :].sum() / late.sum())
-    verdict = Verdict.HOLDS if worst < 4.5 and bias < 0.1 else Verdict.REFUTED
+    limit = (
+        4 * step
+    )  # the scheme is of weak order one: its own mean squares leave the exact ones by about d/2 of a step
+    verdict = Verdict.HOLDS if worst < 4.5 and bias < limit else Verdict.REFUTED
     text = (
         f"mean squares at t = 1: {worst:.1f} standard errors from the scheme's own at most (limit 4.5), those {bias:.1%} from the "
-        f"exact ones; at t = 6 sampled over exact is {', '.join(words)}, as one path in 1000 carries {min(heavy):.0%} or more of it"
+        f"exact ones (limit {limit:.0%}); at t = 6 sampled over exact is {', '.join(words)}, as one path in 1000 carries "
+        f"{min(heavy):.0%} or more of it"
     )
     return Measurement(verdict, text, worst, 4.5)
 

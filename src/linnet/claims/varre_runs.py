@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
 SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
+NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step of the noise process, quick or not
 
 
 def corrected(printed: bool, right: bool) -> Verdict:
@@ -150,5 +151,5 @@ def noise_paths(quick: bool, seed: int, dim: int, tilted: bool) -> Trajectory:
         a = generator(seed, 7).standard_normal((1, dim))
         a /= np.linalg.norm(a)
     start = ln.Weights(np.eye(dim), a)
-    number, step = (6000, 0.02) if quick else (60_000, 0.005)
+    number, step = NOISE[quick]
     return ln.noise_sde(start, times=np.linspace(0, 6, 61), step=step, key=seed, paths=number)
