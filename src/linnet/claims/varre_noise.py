@@ -33,9 +33,8 @@ def measure_moments(trial: Trial) -> Measurement:
         late = np.sort((run.reduced.first[-1] ** 2).sum(axis=(-1, -2)))
         words.append(f"{late.mean() / exact[0][-1]:.2g} (d = {dim})")
         heavy.append(late[-len(late) // 1000 :].sum() / late.sum())
-    limit = (
-        4 * step
-    )  # the scheme is of weak order one: its own mean squares leave the exact ones by about d/2 of a step
+    # the scheme is of weak order one: its own mean squares leave the exact ones by about d/2 of a step
+    limit = 4 * step
     verdict = Verdict.HOLDS if worst < 4.5 and bias < limit else Verdict.REFUTED
     text = (
         f"mean squares at t = 1: {worst:.1f} standard errors from the scheme's own at most (limit 4.5), those {bias:.1%} from the "
