@@ -117,7 +117,8 @@ def main() -> None:
     ours, theirs = import_seconds("linnet, linnet.trainers"), import_seconds("jax")
     alone = import_seconds("linnet")
     print(
-        f"import linnet with its trainers {ours:.2f} s (linnet alone {alone:.2f} s), import jax {theirs:.2f} s: ratio {ours / theirs:.2f}"
+        f"import linnet with its trainers {ours:.2f} s (linnet alone {alone:.2f} s), import jax {theirs:.2f} s: "
+        f"ratio {ours / theirs:.2f}"
     )
 
 
