@@ -81,7 +81,7 @@ def plot(data: Any) -> Any:
     panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or ["a", "b"]
     with style.applied():
         picture, axes = style.subplots(
-            1, len(panels), size=style.column(len(panels), ratio=0.86 / len(panels)), squeeze=False
+            1, len(panels), size=style.column(len(panels), ratio=0.95 / len(panels)), squeeze=False
         )
         for letter, axis in zip(panels, axes[0], strict=True):
             (_errors if letter == "a" else _spectrum)(axis, data)
@@ -96,7 +96,7 @@ def _errors(axis: Any, data: Any) -> None:
                 data["step"], data["error"].sel(kind=kind, side=side), color=colour, label=f"{kind}, {side}", **look
             )
     axis.set(title="a  Errors of descent and of eq. (1)", ylabel="error per entry", yscale="log")
-    axis.legend()
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
 def _spectrum(axis: Any, data: Any) -> None:
@@ -113,10 +113,11 @@ def _spectrum(axis: Any, data: Any) -> None:
     axis.plot([], [], color=style.NOISE, linewidth=0.7, label=f"{len(rest)} of the {total - rank} others")
     axis.axhline(float(data.attrs["threshold"]), **style.GUIDELINE)
     axis.annotate(
-        "threshold σ²w", (float(data["step"][-1]), float(data.attrs["threshold"])), ha="right", va="bottom", fontsize=7
-    )
+        "threshold σ²w", (float(data["step"][-1]), float(data.attrs["threshold"])), ha="right", va="bottom", fontsize=7,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
+    )  # fmt: skip
     axis.set(title="b  Singular values of both", ylabel="singular value")
-    axis.legend(loc="center right")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, handlelength=1.6, columnspacing=1.0)
 
 
 def check(data: Any) -> list[Check]:

@@ -18,6 +18,27 @@ MAPS = {
     "d": ("log_distance", "ln distance to eq. (1)", False),
 }
 REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")  # the numbers of `region` in the dataset
+SHORT = {
+    "best_test": "test error",
+    "stable_rank": "stable rank",
+    "best_step": "iterations",
+    "log_distance": "ln distance",
+}
+LONG = {
+    "best_test": "smallest test error per entry over the run",
+    "stable_rank": "|A|_F^2/|A|_op^2 at the smallest test error",
+    "best_step": "iterations until the smallest test error",
+    "log_distance": "ln of the largest mean squared distance to the self-consistent dynamics over the run",
+    "last_train": "train error per entry at the end of the run",
+    "reason": "why the run ended, by its number in the attribute `reasons`",
+    "taken": "steps taken",
+    "region": "region of the phase diagram: 0 underparametrized, 1 infinite noise, 2 lazy, 3 active",
+    "border_width": "width exponents of the borders",
+    "border_lazy": "variance exponent of the lazy border",
+    "border_noise": "variance exponent of the border of infinite noise",
+    "width_dim": "width exponent of w = d",
+    "width_rank": "width exponent of w = K",
+}
 DARKEST = -14.0  # ln distances below it are of runs that stopped at once
 
 
@@ -70,6 +91,8 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
         parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
     data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
     data = data.assign(_theory(settings, data))
+    for name in data.data_vars:
+        data[name].attrs["long_name"] = LONG[str(name).removeprefix("side_")]
     task = ln.problems.low_rank_plus_noise(
         settings.dim, rank=settings.rank, noise=settings.noise, key=[settings.seed, 0]
     )
@@ -133,15 +156,15 @@ def plot(data: Any) -> Any:
         if letter in MAPS:
             drawings.append(lambda axis, letter=letter: _map(axis, data, letter))
         elif letter == "e":
-            for name, title, _ in MAPS.values():
-                drawings.append(lambda axis, name=name, title=title: _spread(axis, data, name, title))
+            for number, name in enumerate(SHORT, start=1):
+                drawings.append(lambda axis, name=name, number=number: _spread(axis, data, name, number))
         else:
             drawings.append(lambda axis: _dimensions(axis, data))
-    columns = min(len(drawings), 2 if len(drawings) <= 4 else 3)
+    columns = min(len(drawings), 2)
     rows = -(-len(drawings) // columns)
     with style.applied():
         picture, axes = style.subplots(
-            rows, columns, size=style.column(2 if columns > 1 else 1.1, ratio=0.8 * rows / columns), squeeze=False
+            rows, columns, size=style.column(1.7 if columns > 1 else 1.0, ratio=0.8 * rows / columns), squeeze=False
         )
         for axis, draw in zip(axes.flat, drawings, strict=False):
             draw(axis)
@@ -149,7 +172,7 @@ def plot(data: Any) -> Any:
             axis.set_axis_off()
         handles, labels = axes.flat[0].get_legend_handles_labels()
         if len(handles) == 4:
-            picture.legend(handles, labels, loc="outside lower center", ncols=4, facecolor="#B0B0B0", framealpha=1)
+            picture.legend(handles, labels, loc="outside lower center", ncols=2, facecolor="#B0B0B0", framealpha=1)
     return picture
 
 
@@ -165,20 +188,21 @@ def _idle(data: Any) -> Any:
     return data["taken"].median("replicate") <= 1
 
 
-def _spread(axis: Any, data: Any, name: str, title: str) -> None:
+def _spread(axis: Any, data: Any, name: str, number: int) -> None:
     dim = int(data["dim"].values[-1])
     values = data[f"side_{name}"].sel(dim=dim)
     spread = values.quantile(0.75, "side_replicate") - values.quantile(0.25, "side_replicate")
     spread = spread.where(data["side_taken"].sel(dim=dim).median("side_replicate") > 1)
-    short = {
-        "best_test": "test error",
-        "stable_rank": "stable rank",
-        "best_step": "iterations",
-        "log_distance": "ln distance",
-    }
     narrowest = float(data["side_width_rank"].sel(dim=dim))
     _coloured(
-        axis, data, spread, f"e  Spread: {short[name]}", False, "side_gamma_variance", "side_gamma_width", narrowest
+        axis,
+        data,
+        spread,
+        f"e{number}  Spread: {SHORT[name]}",
+        False,
+        "side_gamma_variance",
+        "side_gamma_width",
+        narrowest,
     )
 
 
@@ -186,6 +210,7 @@ def _coloured(
     axis: Any, data: Any, values: Any, title: str, logarithmic: bool, across: str, up: str, narrowest: float
 ) -> None:
     from matplotlib.colors import LogNorm
+    from matplotlib.patheffects import withStroke
 
     drawn = values.transpose(up, across).values
     if logarithmic:
@@ -206,8 +231,9 @@ def _coloured(
     axis.grid(False)
     axis.plot(data["border_lazy"], data["border_width"], color="black", linewidth=1.1, label="lazy / active: σ²w = d")
     axis.plot(data["border_noise"], data["border_width"], color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
-    axis.axhline(float(data["width_dim"]), color="white", linewidth=0.9, linestyle="--", label="w = d")
-    axis.axhline(narrowest, color="white", linewidth=0.9, linestyle=":", label="w = K")
+    outlined = {"color": "white", "linewidth": 1.1, "path_effects": [withStroke(linewidth=2.2, foreground="#333333")]}
+    axis.axhline(float(data["width_dim"]), linestyle="--", label="w = d", **outlined)
+    axis.axhline(narrowest, linestyle=":", label="w = K", **outlined)
     limits = {"xlim": data[across].values[[0, -1]], "ylim": data[up].values[[0, -1]]}
     axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
 
@@ -217,16 +243,18 @@ def _dimensions(axis: Any, data: Any) -> None:
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, colour in ((name, colours[name]) for name in medians):
         axis.plot(
-            data["dim"], medians[region], color=colour, marker="o", label=f"{region} region, median", **style.ALONE
+            data["dim"],
+            medians[region],
+            color=colour,
+            marker="o",
+            label=f"{region} region: median, quartiles shaded",
+            **style.ALONE,
         )
         axis.fill_between(data["dim"], low[region], high[region], color=colour, alpha=0.2, linewidth=0)
-    axis.set(
-        title="f  Distance to eq. (1) against d", xlabel="dimension d", ylabel="ln mean squared distance", xscale="log"
-    )
+    axis.set(title="f  Distance against d", xlabel="dimension d", ylabel="ln mean squared distance", xscale="log")
     axis.set_xticks(data["dim"].values, [str(int(d)) for d in data["dim"].values])
     axis.minorticks_off()
-    axis.margins(y=0.3)
-    axis.legend(fontsize=6, loc="upper right")
+    axis.legend(loc="center left", bbox_to_anchor=(1.05, 0.5))
 
 
 def _regional(data: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -276,12 +304,12 @@ def _map_checks(data: Any) -> list[Check]:
         Check(f"how the {codes.size} cells ended: {ends}; {(~ran).sum()} stopped at their first step and are left out "
               f"below", float((codes == 1).sum()), 0.0, bool((codes != 1).all())),
         Check(
-            f"lazy region: least test error of any cell is {margin:.2f} times the bound min(|A*|^2, |E|^2)/(3 d^2) (limit 1)",
+            f"lazy region: least test error of any cell is {margin:.2f} times the bound min(|A*|^2, |E|^2)/(3 d^2) (at least 1)",
             margin, 1.0, bool(margin >= 1) if lazy.any() else None,
         ),
         Check(
             f"smallest test error, median: {_middle(test[active]):.3g} in the active region, {_middle(test[lazy]):.3g} in the "
-            f"lazy one: ratio {gain:.2f} (limit 0.75)",
+            f"lazy one: ratio {gain:.2f} (at most 0.75)",
             gain, 0.75, bool(gain < 0.75) if lazy.any() else None,
         ),
         Check(
@@ -289,7 +317,7 @@ def _map_checks(data: Any) -> list[Check]:
             f"{_middle(ranks[lazy]):.2f} in the lazy one; that of A* is {data.attrs['truth_rank']:.2f}",
         ),
         Check(
-            f"iterations rise with the distance from the lazy border: rank correlation {trend:.2f} over active cells (limit 0.5)",
+            f"iterations rise with the distance from the lazy border: rank correlation {trend:.2f}, active cells (at least 0.5)",
             trend, 0.5, bool(trend > 0.5),
         ),
         Check(
