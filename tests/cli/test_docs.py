@@ -21,7 +21,7 @@ def test_the_page_is_current(name: str) -> None:
 def test_the_command_writes_both(linnet: Any, toys: Any, tmp_path: Path) -> None:
     assert linnet("docs", "--folder", tmp_path).status == 0
     claims = (tmp_path / "claims.md").read_text(encoding="utf-8")
-    assert "3 claims: 2 holds, 1 refuted" in claims and "### tu-other: Eq. (1)" in claims
+    assert "3 claims: 2 hold, 1 are refuted" in claims and "### tu-other: Eq. (1)" in claims
     assert "| refuted | `tu-other` |" in claims
     figures = (tmp_path / "figures.md").read_text(encoding="utf-8")
     assert "### watanabe-fig1 (panels a, b)" in figures

@@ -15,6 +15,8 @@ def test_all_as_expected(linnet: Any) -> None:
     assert "watanabe-square" in said.out and "the square of 3 is 9" in said.out
     assert "measured 4, quick True" in said.out
     assert said.out.splitlines()[-1].startswith("3 claims in") and "holds 2, refuted 1" in said.out
+    assert "claimed: 9; measured: the square of 3 is 9" in said.out
+    assert said.out.splitlines()[-2].split() == ["refuted:", "tu-other"]
     assert "\x1b" not in said.out  # colour is for terminals
 
 
@@ -61,7 +63,7 @@ def test_an_interruption_keeps_what_was_measured(
 
     monkeypatch.setitem(toys.CLAIMS, "tu-other", replace(toys.CLAIMS["tu-other"], measure=interrupt))
     line = refused("verify", "--json", tmp_path / "claims.json", status=130)
-    assert "interrupted" in line
+    assert line == f"linnet: interrupted after 2 of 3 claims; they are in {tmp_path / 'claims.json'}"
     assert len(json.loads((tmp_path / "claims.json").read_text())) == 2
 
 

@@ -57,6 +57,6 @@ def _tell(result: Result, where: str) -> None:
     time = "finished before" if result.reused else f"{result.seconds:.1f} s"
     size = " (quick)" * result.quick
     terminal.say(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
-    for check in result.checks:
+    for check in result.failed if result.reused else result.checks:  # what was told before is not told again
         terminal.row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
     terminal.row(["picture"], [8], str(result.folder / "figure.png"))

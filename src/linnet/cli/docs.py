@@ -17,6 +17,13 @@ from linnet.papers import PAPERS
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 
+_PLURAL = {
+    Verdict.HOLDS: "hold",
+    Verdict.CORRECTED: "hold with the correction",
+    Verdict.REFUTED: "are refuted",
+    Verdict.OUTSIDE: "are tried outside their assumptions",
+}
+
 
 def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
     """Write the lists of figures and claims from the registries."""
@@ -49,13 +56,14 @@ def claims_page(known: Iterable[Claim]) -> str:
     """Every claim: the sentence, its assumptions, how it is tried, and the verdict of a sound linnet."""
     known = list(known)
     count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
-    told = ", ".join(f"{count[verdict]} {verdict}" for verdict in sorted(count, key=lambda v: -count[v]))
+    told = ", ".join(f"{count[verdict]} {_PLURAL[verdict]}" for verdict in sorted(count, key=lambda v: -count[v]))
     start = f"""{_NOTE}
 # Claims
 
 {len(known)} claims: {told}.
 `linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdict below is what
 a sound linnet finds; `linnet verify` measures it anew, prints the figures, and fails where another comes out.
+What is wrong in print, what is right, and how it was found stands in [errata.md](errata.md).
 
 | verdict | claims |
 |---|---|
@@ -108,7 +116,7 @@ def _claim(claim: Claim) -> str:
 - **Assumes:** {claim.assumptions}
 - **Tried:** {claim.setting}
 - **Claimed:** {claim.claimed}
-- **Verdict:** {claim.expected}
+- **Verdict:** {claim.expected}{"" if claim.expected == Verdict.HOLDS else " ([errata](errata.md))"}
 """
 
 

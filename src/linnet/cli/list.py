@@ -24,7 +24,7 @@ def show(
         terminal.say(f"Figures ({len(known)}, {panels} panels)", bold=True)
         for name, figure in known.items():
             letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
-            terminal.row([name + letters], [26], figure.title)
+            terminal.row([name + letters], [26], terminal.shortened(figure.title, 30))
     if only != "figures":
         every = claims.claims()
         for paper in PAPERS.values():
@@ -32,4 +32,4 @@ def show(
             if mine:
                 terminal.say(f"Claims of {paper.authors} ({len(mine)})", bold=True)
             for claim in mine:
-                terminal.row([claim.name], [26], claim.sentence)
+                terminal.row([claim.name], [26], terminal.shortened(claim.sentence, 30))

@@ -30,17 +30,28 @@ def styled(text: str, colour: str | None = None, *, bold: bool = False) -> str:
     return typer.style(text, fg=colour, bold=bold or None)
 
 
+def width() -> int:
+    """Columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
+def shortened(text: str, indent: int) -> str:
+    """The text on one line of the terminal, cut with an ellipsis; whole where no person is looking."""
+    room = max(width() - indent, 30)
+    return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
+
+
 def row(cells: list[str], widths: list[int], text: str, colour: str | None = None) -> None:
     """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
-    padded = ["  " + cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent = sum(map(len, padded)) + 2
     lines = [text]
     if interactive():
-        lines = textwrap.wrap(text, max(shutil.get_terminal_size().columns - indent, 40)) or [""]
+        lines = textwrap.wrap(text, max(width() - indent, 40)) or [""]
     typer.echo(styled(padded[0], colour) + "".join(padded[1:]) + "  " + ("\n" + " " * indent).join(lines))
 
 
-def fail(text: str) -> NoReturn:
+def fail(text: str, status: int = 1) -> NoReturn:
     """Ends the command with one line on standard error and a non-zero status."""
     typer.echo(f"linnet: {text}", err=True)
-    raise typer.Exit(1)
+    raise typer.Exit(status)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from linnet import progress
-from linnet.claims.registry import Outcome, Trial, select
+from linnet.claims.registry import Outcome, Trial, Verdict, select
 from linnet.claims.registry import verify as measure
 from linnet.cli import failures, terminal
 from linnet.experiments.runner import writable
@@ -36,35 +35,46 @@ def verify(
     piped = to_json == Path("-")
     if to_json is not None and not piped:
         writable(to_json.parent)
-    if terminal.interactive() and not piped:
+    table = terminal.interactive() and terminal.width() >= 110
+    if table and not piped:
         terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "claimed, measured")
     outcomes: list[Outcome] = []
+    interrupted = False
     try:
         with progress.bar("claims", len(chosen), hosts=True) as advance:
 
             def tell(outcome: Outcome) -> None:
                 outcomes.append(outcome)
                 if not piped:
-                    _row(outcome)
+                    _row(outcome, table)
                 advance(1)
 
             measure(chosen, Trial(quick=quick, seed=seed), tell)
-    finally:  # interrupted or not, what was measured is kept
-        text = json.dumps([outcome.to_json() for outcome in outcomes], indent=1, allow_nan=False)
-        if piped:
-            typer.echo(text)
-        elif to_json is not None:
-            part = to_json.with_name(to_json.name + ".part")
-            part.write_text(text + "\n", encoding="utf-8")
-            part.replace(to_json)
+    except KeyboardInterrupt:
+        interrupted = True
+    _write(outcomes, to_json)
+    if interrupted:
+        kept = "" if to_json is None or piped else f"; they are in {to_json}"
+        terminal.fail(f"interrupted after {len(outcomes)} of {len(chosen)} claims{kept}", status=130)
     if not piped:
-        terminal.say(_summary(outcomes), bold=True)
+        _summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
     if wrong:
         terminal.fail(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
 
 
-def _row(outcome: Outcome) -> None:
+def _write(outcomes: list[Outcome], to_json: Path | None) -> None:
+    text = json.dumps([outcome.to_json() for outcome in outcomes], indent=1, allow_nan=False)
+    if to_json == Path("-"):
+        typer.echo(text)
+    elif to_json is not None:
+        part = to_json.with_name(to_json.name + ".part")
+        part.write_text(text + "\n", encoding="utf-8")
+        part.replace(to_json)
+
+
+def _row(outcome: Outcome, table: bool) -> None:
+    """One claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
     claim, measurement = outcome.claim, outcome.measurement
     verdict = str(measurement.verdict) if measurement else "no verdict"
     found = measurement.measured if measurement else outcome.error or ""
@@ -72,14 +82,26 @@ def _row(outcome: Outcome) -> None:
         found += f" (expected: {claim.expected})"
     mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
     seconds = f"{outcome.seconds:.1f} s"
-    if terminal.interactive():
+    if table:
         terminal.row([mark, claim.name, verdict], _WIDTHS, f"claimed:  {claim.claimed}", colour)
         terminal.row(["", claim.number, seconds], _WIDTHS, f"measured: {found}", colour)
+    elif terminal.interactive():
+        terminal.row([mark], [5], f"{claim.name}: {verdict} [{claim.number}, {seconds}]", colour)
+        terminal.row(["  claimed "], [10], claim.claimed)
+        terminal.row(["  measured"], [10], found)
     else:
-        terminal.row([mark, claim.name, verdict], _WIDTHS, f"{found} [{claim.number}, {seconds}]", colour)
+        text = f"claimed: {claim.claimed}; measured: {found} [{claim.number}, {seconds}]"
+        terminal.row([mark, claim.name, verdict], _WIDTHS, text, colour)
 
 
-def _summary(outcomes: list[Outcome]) -> str:
-    verdicts = Counter(str(o.measurement.verdict) if o.measurement else "no verdict" for o in outcomes)
-    told = ", ".join(f"{verdict} {count}" for verdict, count in verdicts.most_common())
-    return f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {told}."
+def _summary(outcomes: list[Outcome]) -> None:
+    names: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        verdict = str(outcome.measurement.verdict) if outcome.measurement else "no verdict"
+        names.setdefault(verdict, []).append(outcome.claim.name)
+    names = dict(sorted(names.items(), key=lambda item: -len(item[1])))
+    told = ", ".join(f"{verdict} {len(found)}" for verdict, found in names.items())
+    for verdict, found in names.items():
+        if verdict != Verdict.HOLDS:
+            terminal.row([f"{verdict}:"], [26], ", ".join(found))
+    terminal.say(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {told}.", bold=True)

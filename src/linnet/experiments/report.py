@@ -6,6 +6,7 @@ The page is whole in itself: pictures are inside it, it has no script, and its p
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -95,7 +96,11 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure]) -> str:
     bad += [f"{_link(r)}: {len(r.failed)} of {len(r.checks)} checks beyond the limit" for r in results if r.failed]
     alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
     inside = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in tiles.items())
-    return f'<dl class="tiles">{inside}</dl>\n<p class="soft">{size}</p>\n{alarm}'
+    words = (
+        "<b>Within</b> and <b>beyond</b> say on which side of its limit a measured distance lies; <b>measured</b> is a "
+        "number for which nothing was claimed, or where a paper claims something else."
+    )
+    return f'<dl class="tiles">{inside}</dl>\n<p class="soft">{size} {words}</p>\n{alarm}'
 
 
 def _contents(made: Iterable[Result | Failure]) -> str:
@@ -114,7 +119,9 @@ def _result(result: Result, out: Path) -> str:
     image = (result.folder / "figure.png").read_bytes()
     width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
     # On a narrow screen a wide picture keeps its letters legible and scrolls sideways within its frame.
-    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {round(0.42 * width)}px"'
+    least = round(0.42 * width)
+    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {least}px"'
+    hint = '<p class="hint">The picture scrolls sideways.</p>\n' * (least > 340)
     source = f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}"
     links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURES]
     links.append(f'<a href="{escape(folder)}/{DATA}">dataset (netCDF)</a>')
@@ -126,7 +133,7 @@ def _result(result: Result, out: Path) -> str:
 <div class="picture" tabindex="0" role="group" aria-label="Picture of {escape(result.name)}">
 <a href="{escape(folder)}/figure.svg"><img {size} alt="{escape(result.title)}" src="{source}"></a>
 </div>
-<figcaption>{escape(result.caption)}</figcaption>
+{hint}<figcaption>{escape(result.caption)}</figcaption>
 </figure>
 <h4>Measured</h4>
 <ul class="checks">{"".join(map(_check, result.checks))}</ul>
@@ -154,7 +161,8 @@ def _heading(item: Result | Failure) -> str:
 
 def _check(check: Check) -> str:
     kind, word = {True: ("good", "✓ within"), False: ("bad", "✗ beyond"), None: ("soft", "measured")}[check.passed]
-    return f'<li><b class="{kind}">{word}</b>{escape(check.text)}</li>'
+    text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(check.text))
+    return f'<li><b class="{kind}">{word}</b>{text}</li>'
 
 
 def _command(command: str) -> str:
