@@ -159,7 +159,7 @@ def plot(data: Any) -> Any:
             for number, name in enumerate(SHORT, start=1):
                 drawings.append(lambda axis, name=name, number=number: _spread(axis, data, name, number))
         else:
-            drawings.append(lambda axis: _dimensions(axis, data))
+            drawings.append(lambda axis: _dimensions(axis, data, beside=len(drawings) % 2 == 1 and len(drawings) > 1))
     columns = min(len(drawings), 2)
     rows = -(-len(drawings) // columns)
     with style.applied():
@@ -238,7 +238,7 @@ def _coloured(
     axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
 
 
-def _dimensions(axis: Any, data: Any) -> None:
+def _dimensions(axis: Any, data: Any, *, beside: bool) -> None:
     medians, low, high = _regional(data)
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, colour in ((name, colours[name]) for name in medians):
@@ -254,7 +254,9 @@ def _dimensions(axis: Any, data: Any) -> None:
     axis.set(title="f  Distance against d", xlabel="dimension d", ylabel="ln mean squared distance", xscale="log")
     axis.set_xticks(data["dim"].values, [str(int(d)) for d in data["dim"].values])
     axis.minorticks_off()
-    axis.legend(loc="center left", bbox_to_anchor=(1.05, 0.5))
+    best = "center left" if beside else "upper right"
+    legend = axis.legend(loc=best, bbox_to_anchor=(1.05, 0.5) if beside else None)
+    legend.set_in_layout(False)  # it stands in the empty place beside; the panels keep their width
 
 
 def _regional(data: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
