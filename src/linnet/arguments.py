@@ -30,22 +30,22 @@ def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = No
 
 def positive(name: str, value: Any) -> float:
     """A finite number above zero."""
-    number = _number(name, value)
-    if not number > 0:
+    found = number(name, value)
+    if not found > 0:
         raise ValueError(f"`{name}` must be positive: got {value}.")
-    return number
+    return found
 
 
 def non_negative(name: str, value: Any) -> float:
     """A finite number, zero or above."""
-    number = _number(name, value)
-    if number < 0:
+    found = number(name, value)
+    if found < 0:
         raise ValueError(f"`{name}` must not be negative: got {value}.")
-    return number
+    return found
 
 
-def count(name: str, value: Any, *, least: int = 1) -> int:
-    """A whole number of at least `least`."""
+def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
+    """A whole number of at least `least`, small enough to be a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         if isinstance(value, (float, np.floating)) and float(value).is_integer():
             value = int(value)
@@ -53,6 +53,8 @@ def count(name: str, value: Any, *, least: int = 1) -> int:
             raise ValueError(f"`{name}` must be a whole number: got {value!r}.")
     if value < least:
         raise ValueError(f"`{name}` must be at least {least}: got {value}.")
+    if value > most:
+        raise ValueError(f"`{name}` must be at most {float(most):.3g}: got a number of {len(str(value))} digits.")
     return int(value)
 
 
@@ -69,11 +71,14 @@ def times_array(name: str, value: Any) -> np.ndarray:
     return times
 
 
-def _number(name: str, value: Any) -> float:
+def number(name: str, value: Any) -> float:
+    """A finite number; text is not one."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"`{name}` must be a number: got {value!r}.") from None
-    if not np.isfinite(number):
+    if not np.isfinite(found):
         raise ValueError(f"`{name}` must be finite: got {value}.")
-    return number
+    return found

@@ -28,7 +28,7 @@ def resolve(dtype: object = None) -> np.dtype:
 def find_device(name: str) -> Any:
     """The first JAX device of a kind ("cpu", "gpu", "tpu"); a clear error where there is none."""
     try:
-        return jax.devices(name)[0]
+        return jax.devices(str(name))[0]
     except RuntimeError:
         found = sorted({device.platform for device in jax.devices()})
         raise ValueError(
@@ -51,5 +51,7 @@ def computing(dtype: object = None, device: str | None = None) -> Iterator[np.dt
     """
     resolved = resolve(dtype)
     place = nullcontext() if device is None else jax.default_device(find_device(device))
-    with jax.enable_x64(True), jax.default_matmul_precision("highest"), place:
+    # Settings of the importing program that would change numbers or raise inside.
+    usual = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"), jax.threefry_partitionable(True)
+    with jax.enable_x64(True), jax.default_matmul_precision("highest"), place, usual[0], usual[1], usual[2]:
         yield resolved

@@ -102,6 +102,15 @@ def test_signed_has_the_paper_scaling():
         (lambda: ln.inits.balanced(np.eye(3), 0.1, width=4), "`width` must be at most 3"),
         (lambda: ln.inits.balanced(np.eye(3), width=2), "at least the rank"),
         (lambda: ln.inits.balanced(np.eye(3), np.inf), "`imbalance` must be finite"),
+        (lambda: ln.inits.balanced(np.eye(3), "1"), "`imbalance` must be a number"),
+        (
+            lambda: ln.inits.orthogonal(0, width=10**12, scale=1.0, **SHAPE),
+            "an orthogonal start of width .* would take",
+        ),
+        (
+            lambda: ln.inits.reduced_gaussian(0, width=10**400, first_std=1, second_std=1, **SHAPE),
+            "`width` must be at most",
+        ),
         (lambda: ln.Weights(np.ones((3, 2)), np.ones((2, 4))), "same hidden width"),
         (lambda: ln.Weights(np.ones(3), np.ones((2, 3))), r"`first` must be \(hidden, input\)"),
         (lambda: ln.Weights(np.full((3, 2), np.nan), np.ones((1, 3))), "`first` must be finite"),

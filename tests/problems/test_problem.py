@@ -93,6 +93,15 @@ def test_a_batch_of_problems_is_each_of_them():
         assert np.allclose(together.min_norm_solution()[i], alone.min_norm_solution(), atol=1e-12)
 
 
+def test_what_a_problem_was_made_of_cannot_change_behind_it():
+    X, Y = random_moments(0, 5, 2, 8)
+    problem = ln.Problem.from_data(X, Y, truth=np.ones((2, 5)))
+    for array in (problem.cov, problem.cross, problem.truth, problem.inputs):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 1.0
+    X[0, 0] = 5.0  # the user's own array is still theirs
+
+
 NAN = np.full((4, 3), np.nan)
 
 
@@ -120,8 +129,17 @@ NAN = np.full((4, 3), np.nan)
         (lambda: ln.Problem.matrix(np.ones(3)), "`target` must have 2 or 3 axes"),
         (lambda: ln.Problem.matrix(np.eye(3)).loss(np.eye(2)), r"`A` must be \(\.\.\., 3, 3\)"),
         (lambda: ln.Problem.matrix(np.eye(3)).test_loss(np.eye(3)), "`test_loss` needs a problem with a `truth`"),
+        (
+            lambda: ln.Problem.from_cost(lambda A: A, in_dim=2, out_dim=2),
+            r"`cost` must return one number: it returned \(2, 2\)",
+        ),
+        (lambda: ln.Problem.from_cost(np.linalg.svd, in_dim=2, out_dim=2), "`cost` must be written with jax.numpy"),
+        (lambda: ln.Problem.matrix(np.ones((2, 3, 3)), truth=np.ones((4, 3, 3))), "share one batch size"),
         (lambda: ln.Problem.from_cost(3, in_dim=2, out_dim=2), "`cost` must be a function"),
-        (lambda: ln.Problem.from_cost(np.sum, in_dim=2, out_dim=2).min_norm_solution(), "has no moments"),
+        (
+            lambda: ln.Problem.from_cost(lambda A: (A**2).sum(), in_dim=2, out_dim=2).min_norm_solution(),
+            "has no moments",
+        ),
     ],
 )
 def test_nonsense_is_refused(call, message):

@@ -67,6 +67,10 @@ def test_other_nonsense_is_refused():
         ln.reduce(3, weights)
     with pytest.raises(ValueError, match="`weights` must be linnet Weights"):
         ln.reduce(problem, np.eye(3))
+    with pytest.raises(ValueError, match="`optimizer` must be one of"):
+        ln.reduce(problem, weights, optimizer=[])
+    with pytest.raises(ValueError, match="`weights` must be reduced weights of shapes"):
+        ln.reduce(problem, weights).lift(weights)
     leaking = ln.Problem.from_moments(np.diag([1.0, 0.0]), np.array([[1.0, 0.5]]))
     with pytest.raises(ValueError, match="in the range of `cov`"):
         ln.reduce(leaking, ln.Weights(np.ones((5, 2)), np.ones((1, 5))))

@@ -167,6 +167,38 @@ def test_divergence_says_where_and_what_would_be_stable(reduce, dtype):
     assert np.all(np.diff(calm.loss) <= 1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_last_state_is_judged_too(dtype):
+    problem, weights = small()
+    for rate in (1e3, 1e15):
+        with pytest.raises(ln.DivergedError, match="diverged at step 1 "):
+            ln.gradient_descent(problem, weights, learning_rate=rate, steps=1, dtype=dtype)
+    free = ln.gradient_descent(problem, weights, learning_rate=0.05, steps=30)
+    run = ln.gradient_descent(problem, weights, learning_rate=0.05, steps=30, stop=float(free.loss[-1]) * 1.0000001)
+    assert run.status.reason == "loss below threshold" and run.status.steps == 30
+
+
+def test_a_start_without_a_finite_loss_is_told_as_such():
+    problem = ln.Problem.from_cost(lambda A: jnp.sum(jnp.log(A - 5.0)), in_dim=6, out_dim=3)
+    with pytest.raises(ln.DivergedError, match="the loss of the starting `weights` is not finite"):
+        ln.gradient_descent(problem, small()[1], learning_rate=0.1, steps=5)
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+def test_every_result_is_in_the_precision_asked_for(reduce):
+    problem, weights = small(n=4, truth=np.zeros((3, 6)))
+    for dtype in ("float32", "float64"):
+        run = ln.gradient_descent(problem, weights, learning_rate=0.05, steps=5, dtype=dtype, reduce=reduce)
+        flow = ln.gradient_flow(problem, weights, times=[0.5], dtype=dtype, reduce=reduce)
+        for trajectory in (run, flow):
+            arrays = (trajectory.loss, trajectory.test_loss, trajectory.products)
+            lifted = trajectory.weights, trajectory.weights_at(-1), trajectory.reduced
+            arrays += tuple(layer for w in lifted for layer in (w.first, w.second))
+            assert {array.dtype.name for array in arrays} == {dtype}
+        again = ln.gradient_descent(problem, run.weights_at(-1), learning_rate=0.05, steps=1, reduce=reduce)
+        assert again.products.dtype == np.float64
+
+
 def test_float32_is_float32_and_close():
     problem, weights = small()
     single = ln.gradient_descent(problem, weights, learning_rate=0.05, steps=50, dtype="float32")
@@ -203,6 +235,11 @@ def test_a_million_steps_keep_memory_constant():
         ({"weight_decay": -0.1}, "`weight_decay` must not be negative"),
         ({"momentum": 1.0}, "`momentum` must be below 1"),
         ({"update": "adam"}, "`update` must be one of"),
+        ({"update": []}, "`update` must be one of"),
+        ({"momentum": "0.5"}, "`momentum` must be a number"),
+        ({"reduce": "no"}, "`reduce` must be True or False"),
+        ({"device": 5}, "`device` must be one that JAX finds here"),
+        ({"steps": 10**30}, "`steps` must be at most"),
         ({"stop": -1.0}, "`stop` must be positive"),
         ({"dtype": "float16"}, "`dtype` must be 'float64' or 'float32'"),
         ({"keep": "all"}, "`keep` must be one of"),

@@ -93,6 +93,22 @@ def test_a_cost_without_a_value_is_an_error_or_a_status():
     assert run.status.reason == "not finite" and not run.status.ok
 
 
+def test_states_that_were_not_reached_are_nan_and_the_others_can_be_read():
+    problem, weights = small()
+    run = ln.gradient_flow(problem, weights, times=[0.1, 1e4], throw=False, max_steps=50)
+    assert np.isfinite(run.weights_at(0).first).all() and np.isnan(run.weights.first[1]).all()
+    assert np.isnan(run.to_dataset().loss.values[1])
+
+
+@pytest.mark.parametrize("scale", [1e-120, 1e-170])
+def test_the_smallest_starts_move_as_well(scale):
+    problem = ln.Problem.matrix([[2.0]])
+    weights = ln.Weights([[scale]], [[scale]])
+    wait = np.log(2 / scale) / 2
+    run = ln.gradient_flow(problem, weights, times=[wait, wait + 20])
+    assert run.products[0, 0, 0] < 2 and run.products[1, 0, 0] == pytest.approx(2, rel=1e-8)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

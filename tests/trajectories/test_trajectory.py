@@ -61,6 +61,13 @@ def test_a_dataset_without_weights_or_truth_leaves_them_out():
         _ = trajectory.test_loss
 
 
+def test_a_run_prints_as_one_line():
+    text = repr(run(batch=2))
+    assert text.startswith("Trajectory(gradient_descent, 5 states, batch=2, t = 0 .. 1, loss ") and text.endswith(
+        "completed)"
+    )
+
+
 def test_lifting_more_than_fits_is_refused(monkeypatch):
     trajectory = run()
     monkeypatch.setattr(memory, "available", lambda: 1000)

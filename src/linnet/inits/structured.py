@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, non_negative, real_array
+from linnet.arguments import count, non_negative, number, real_array
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.randomness import Key, generator
 
 
@@ -23,6 +24,11 @@ def orthogonal(key: Key, *, in_dim: int, out_dim: int, width: int, scale: float)
             f"`width` must be at least the input dimension for an orthogonal start: got width {h} for {d} inputs. "
             f"Use `inits.gaussian`, or a width of {d} or more."
         )
+    check_fits(
+        32 * h * (d + k),
+        f"an orthogonal start of width {h}",
+        "`inits.balanced(np.zeros((k, d)), 2 * scale)` is its reduced form.",
+    )
     frame, triangle = np.linalg.qr(generator(key).standard_normal((h, d)))
     frame = frame * np.sign(np.diagonal(triangle))  # without the signs the frame would not be uniform
     return Weights(np.sqrt(2 * scale) * frame, np.zeros((k, h)))
@@ -39,9 +45,8 @@ def balanced(product: Any, imbalance: float = 0.0, *, width: int | None = None) 
     target = real_array("product", product, ndim=(2, 3))
     k, d = target.shape[-2:]
     h = min(k, d) if width is None else count("width", width)
-    g = 0.5 * abs(float(imbalance))
-    if not np.isfinite(g):
-        raise ValueError(f"`imbalance` must be finite: got {imbalance}.")
+    imbalance = number("imbalance", imbalance)
+    g = 0.5 * abs(imbalance)
     widest = d if imbalance > 0 else k if imbalance < 0 else h
     if h > widest:
         raise ValueError(
@@ -67,6 +72,7 @@ def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: fl
     """
     d, m = count("in_dim", in_dim), count("width", width)
     first_std, magnitude = non_negative("first_std", first_std), non_negative("magnitude", magnitude)
+    check_fits(32 * m * d, f"weights of width {m}", "Use a smaller width.")
     random = generator(key)
     first = first_std * random.standard_normal((m, d))
     second = magnitude * random.choice([-1.0, 1.0], size=(1, m))

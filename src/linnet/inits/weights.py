@@ -34,6 +34,14 @@ class Weights:
         object.__setattr__(self, "first", a)
         object.__setattr__(self, "second", b)
 
+    @classmethod
+    def computed(cls, first: np.ndarray, second: np.ndarray) -> Weights:
+        """Weights that a trainer computed, as they are: in its precision, and NaN where a run did not get there."""
+        weights = object.__new__(cls)
+        object.__setattr__(weights, "first", first)
+        object.__setattr__(weights, "second", second)
+        return weights
+
     @property
     def product(self) -> np.ndarray:
         """$A = W_2 W_1$ (..., output, input)."""
@@ -77,7 +85,7 @@ class Weights:
         """One member (or several) along the leading axes."""
         if self.first.ndim < 3:
             raise IndexError("these weights are a single network: there is no leading axis to index.")
-        return Weights(self.first[index], self.second[index])
+        return Weights.computed(self.first[index], self.second[index])
 
     def __repr__(self) -> str:
         lead = f", batch={self.first.shape[:-2]}" if self.first.ndim > 2 else ""

@@ -44,6 +44,12 @@ class Problem:
         self.cost = cost
         self.whitened = whitened
         self._cov, self._cross, self._test_cov = cov, cross, test_cov
+        for array in (cov, cross, output_power, inputs, outputs, truth, test_cov):
+            if array is not None:
+                array.setflags(
+                    write=False
+                )  # losses and factors are computed once: nobody may change what they came from
+        _ = self.batch  # refuses arrays of different batches now rather than later
 
     @classmethod
     def from_data(cls, X: Any, Y: Any, *, truth: Any = None, test_cov: Any = None) -> Problem:
@@ -101,6 +107,7 @@ class Problem:
         if not callable(cost):
             raise ValueError(f"`cost` must be a function of the product A: got {type(cost).__name__}.")
         in_dim, out_dim = count("in_dim", in_dim), count("out_dim", out_dim)
+        _check_cost(cost, (out_dim, in_dim))
         return cls(in_dim=in_dim, out_dim=out_dim, cost=cost, truth=_truth(truth, out_dim, in_dim))
 
     def __repr__(self) -> str:
@@ -127,7 +134,7 @@ class Problem:
         if self.whitened:
             return np.eye(self.in_dim)
         inputs = self._needs_moments()
-        return np.swapaxes(inputs, -1, -2) @ inputs / inputs.shape[-2]
+        return _fixed(np.swapaxes(inputs, -1, -2) @ inputs / inputs.shape[-2])
 
     @cached_property
     def cross(self) -> np.ndarray:
@@ -136,7 +143,7 @@ class Problem:
             return self._cross
         inputs = self._needs_moments()
         assert self.outputs is not None
-        return np.swapaxes(self.outputs, -1, -2) @ inputs / inputs.shape[-2]
+        return _fixed(np.swapaxes(self.outputs, -1, -2) @ inputs / inputs.shape[-2])
 
     @property
     def test_cov(self) -> np.ndarray:
@@ -250,6 +257,28 @@ def _cost_values(cost: Callable[[Any], Any], A: np.ndarray) -> Any:
     with computing():
         flat = A.reshape((-1,) + A.shape[-2:])
         return _scalar(np.asarray(jax.vmap(cost)(flat), dtype=np.float64).reshape(A.shape[:-2]))
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _check_cost(cost: Callable[[Any], Any], shape: tuple[int, int]) -> None:
+    """Tries the cost once on shapes alone, so that a wrong one is refused before any training."""
+    import jax
+
+    from linnet.precision import computing
+
+    with computing():
+        try:
+            found = jax.eval_shape(cost, jax.ShapeDtypeStruct(shape, np.float64))
+        except Exception as reason:  # whatever the user's function raises on a traced array
+            raise ValueError(
+                f"`cost` must be written with jax.numpy and take the product {shape}: it raised {type(reason).__name__}."
+            ) from reason
+    if getattr(found, "shape", None) != ():
+        raise ValueError(f"`cost` must return one number: it returned {getattr(found, 'shape', type(found).__name__)}.")
 
 
 def _scalar(value: np.ndarray) -> Any:

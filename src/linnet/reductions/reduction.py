@@ -88,7 +88,13 @@ class Reduction:
 
     def lift(self, weights: Weights, *, rest: Any = 1.0) -> Weights:
         """The full network that `weights` (reduced, leading axes allowed) stand for; `rest` is c in the formula above."""
-        first, second = weights.first, weights.second
+        wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
+        got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
+        if got != wanted:
+            raise ValueError(
+                f"`weights` must be reduced weights of shapes {wanted[0]} and {wanted[1]}: got {got or weights!r}."
+            )
+        first, second, dtype = weights.first, weights.second, weights.first.dtype
         if self.frame is not None:
             first = self.frame @ first
             second = second @ np.swapaxes(self.frame, -1, -2)
@@ -96,16 +102,16 @@ class Reduction:
             first = first @ np.swapaxes(self.basis, -1, -2)
             if self.untouched is not None:
                 first = first + np.asarray(rest)[..., None, None] * self._outside
-        return Weights(first, second)
+        return Weights.computed(first.astype(dtype, copy=False), second.astype(dtype, copy=False))
 
     def products(self, product: np.ndarray, second: np.ndarray, *, rest: Any = 1.0) -> np.ndarray:
         """The full product from the reduced one, (..., k, d), without lifting the weights."""
         if self.basis is None:
             return product
         full = product @ np.swapaxes(self.basis, -1, -2)
-        if self.untouched is None:
-            return full
-        return full + np.asarray(rest)[..., None, None] * (second @ self.untouched)
+        if self.untouched is not None:
+            full = full + np.asarray(rest)[..., None, None] * (second @ self.untouched)
+        return full.astype(product.dtype, copy=False)
 
     def test_loss(self, weights: Weights, *, rest: Any = 1.0) -> Any:
         """The full problem's test loss at reduced `weights`."""
@@ -119,14 +125,16 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are refused.
     """
     name = optimizer.lower().replace("-", "").replace("_", "") if isinstance(optimizer, str) else optimizer
-    if name in COORDINATE_WISE:
+    if isinstance(name, str) and name in COORDINATE_WISE:
         raise ValueError(
             f"`optimizer` must commute with rotations of the hidden units: {optimizer!r} works coordinate by coordinate "
             "and does not, so the reduced network would follow other dynamics. Train at full width, or use descent."
         )
-    if name not in ROTATION_INVARIANT:
+    if not isinstance(name, str) or name not in ROTATION_INVARIANT:
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights)
+    if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
+        weights = Weights(weights.first, weights.second)  # the float32 result of another run is reduced in float64
     basis = None
     if problem.cost is None:
         basis = problem.factor.basis

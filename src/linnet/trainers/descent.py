@@ -55,12 +55,12 @@ def gradient_descent(
     `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.
     """
     rates = learning_rates(learning_rate, problem, weights)
-    steps = count("steps", steps, least=0)
-    hyper = {"learning_rate": rates, "weight_decay": non_negative("weight_decay", weight_decay)}
-    hyper["momentum"] = non_negative("momentum", momentum)
+    steps = count("steps", steps, least=0, most=2**62)
+    hyper: dict[str, Any] = {"learning_rate": rates, "weight_decay": non_negative("weight_decay", weight_decay)}
+    momentum = hyper["momentum"] = non_negative("momentum", momentum)
     if momentum >= 1:
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
-    if update not in UPDATES:
+    if not isinstance(update, str) or update not in UPDATES:
         raise ValueError(f"`update` must be one of {sorted(UPDATES)}: got {update!r}.")
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
@@ -83,6 +83,8 @@ def gradient_descent(
 
 def prepare(problem: Problem, weights: Weights, reduced: bool) -> Reduction:
     """The coordinates a run is carried out in; the problem's own with `reduced=False`."""
+    if not isinstance(reduced, (bool, np.bool_)):
+        raise ValueError(f"`reduce` must be True or False: got {reduced!r}.")
     if reduced:
         return reduction_of(problem, weights)
     check_match(problem, weights)
@@ -151,6 +153,8 @@ def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weight
     step = int(np.atleast_1d(trajectory.status.steps)[first])
     rate = float(np.broadcast_to(rates, reasons.shape)[first])
     who = "descent" if reasons.size == 1 else f"descent of member {first} of the batch"
+    if step == 0:
+        return DivergedError(f"{who} cannot begin: the loss of the starting `weights` is not finite.")
     stable = stable_step(problem, weights)
     advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
     return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")

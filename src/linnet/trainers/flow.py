@@ -65,7 +65,9 @@ def gradient_flow(
         seen, taken, failed = _solve(
             objective, test, layers, moments_there, rtol_there, atol_there, max_steps=max_steps
         )
-        kept = {name: np.asarray(value) for name, value in seen.items()}
+        kept = {name: np.array(value) for name, value in seen.items()}
+        for value in kept.values():
+            value[np.isinf(value)] = np.nan  # states that were not reached
         attributes = {
             "trainer": "gradient_flow",
             "rtol": rtol,
@@ -91,9 +93,12 @@ def gradient_flow(
 
 
 def _tolerance(weights: Weights, rtol: float) -> float:
-    squares = float((weights.first**2).sum() + (weights.second**2).sum())
-    scale = np.sqrt(squares / (weights.first.size + weights.second.size))
-    return rtol * min(1.0, scale) if scale > 0 else rtol
+    top = max(np.abs(weights.first).max(), np.abs(weights.second).max())
+    if top == 0:
+        return rtol
+    squares = ((weights.first / top) ** 2).sum() + ((weights.second / top) ** 2).sum()  # nothing under- or overflows
+    scale = float(top * np.sqrt(squares / (weights.first.size + weights.second.size)))
+    return max(rtol * min(1.0, scale), float(np.finfo(float).tiny))
 
 
 @partial(jax.jit, static_argnames=("max_steps",))

@@ -76,12 +76,11 @@ def run(
                 parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
             advance(int(until[-1]) - done)
             done = int(until[-1])
-            if not np.any(
-                np.asarray(state["code"]) == 0
-            ):  # everything has stopped: the rest would repeat the last state
+            if np.all(np.asarray(state["code"])):  # everything has stopped: the rest would repeat the last state
                 if not count:
                     parts.append(_observe(objective, test, state["params"], plan=plan))
                 break
+    state = _judged(objective, test, ceiling, state, plan=plan)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     codes, taken = np.asarray(state["code"]), np.asarray(state["step"])
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
@@ -170,6 +169,29 @@ def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> d
     return seen
 
 
+def _judge(objective: Any, test: Any, ceiling: Any, state: dict[str, Any], *, plan: Plan) -> tuple[Any, Any, Any, Any]:
+    """What the stopping rule and the ceiling say of a state: the rule's new state and the code, with A and R for the step."""
+    params = state["params"]
+    A = params["second"] @ params["first"]
+    loss, residual = objective.evaluate(A)
+    measured = test.evaluate(A, params["second"], params["rest"]) if plan.rule.needs_test else loss
+    rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
+    code = jnp.where(code > 0, code + DIVERGED, 0)
+    inside = (loss <= ceiling) & (loss >= -ceiling)  # false for NaN too
+    return rule, jnp.where(inside, code, DIVERGED).astype(state["code"].dtype), A, residual
+
+
+@partial(jax.jit, static_argnames=("plan",))
+def _judged(objective: Any, test: Any, ceiling: Any, state: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
+    """The last states of a run judged as all others were before their next step."""
+
+    def one(objective: Any, test: Any, ceiling: Any, state: Any) -> Any:
+        _, code, _, _ = _judge(objective, test, ceiling, state, plan=plan)
+        return {**state, "code": jnp.where(state["code"] == 0, code, state["code"])}
+
+    return _mapped(one, objective, test, state["params"]["first"].ndim == 3, 0, 0)(objective, test, ceiling, state)
+
+
 @partial(jax.jit, static_argnames=("plan",))
 def _sweep(
     objective: Any, test: Any, hyper: dict[str, Any], ceiling: Any, state: dict[str, Any], untils: Any, *, plan: Plan
@@ -179,17 +201,11 @@ def _sweep(
 
     def one(objective: Any, test: Any, hyper: Any, ceiling: Any, state: Any) -> Any:
         def body(state: dict[str, Any]) -> dict[str, Any]:
-            params = state["params"]
-            A = params["second"] @ params["first"]
-            loss, residual = objective.evaluate(A)
-            measured = test.evaluate(A, params["second"], params["rest"]) if plan.rule.needs_test else loss
-            rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
-            code = jnp.where(code > 0, code + DIVERGED, 0)
-            code = jnp.where((loss <= ceiling) & (loss >= -ceiling), code, DIVERGED).astype(state["code"].dtype)
+            rule, code, A, residual = _judge(objective, test, ceiling, state, plan=plan)
             going = code == 0
             # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
             active = {**hyper, "learning_rate": jnp.where(going, hyper["learning_rate"], 0)}
-            new = plan.update(objective, active, params, state["step"], A, residual)
+            new = plan.update(objective, active, state["params"], state["step"], A, residual)
             return {"params": new, "rule": rule, "step": state["step"] + going, "code": code}
 
         def to(state: dict[str, Any], until: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -19,7 +19,7 @@ from linnet.memory import check_fits
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, jax_key
-from linnet.reductions.reduction import reduce
+from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers.objective import Cost, training_objective
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
@@ -79,6 +79,10 @@ def noise_sde(
     **Reference:** Varre et al. 2023, eq. (4.1), section 4.1 and Appendix D (where $\Sigma^{1/2}$ appears and the clock
     counts steps).
     """
+    if not isinstance(weights, Weights):
+        raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
+    if problem is not None:
+        check_match(problem, weights)
     if weights.batch is not None:
         raise ValueError(f"`weights` must be one network, the start of every path: got a batch of {weights.batch}.")
     if problem is not None and (problem.cost is not None or problem.batch is not None):
@@ -105,7 +109,7 @@ def noise_sde(
         out = _integrate(
             objective, first, second, cast(scales * noise), cast(sizes), jnp.asarray(bounds), jax_key(key), given
         )
-        firsts, seconds, losses = (np.array(a, dtype=np.float64) for a in out)
+        firsts, seconds, losses = (np.array(a) for a in out)
     taken = _last_finite(firsts, seconds, ends, start)
     failed = taken < ends[-1]
     status = Status(np.where(failed, "diverged", "completed"), taken)
@@ -122,6 +126,8 @@ def noise_sde(
         "dtype": number.name,
     }
     kept = {"first": np.moveaxis(firsts, -1, 1), "second": np.moveaxis(seconds, -1, 1)}
+    if whole.truth is not None:
+        kept["test_loss"] = np.asarray(reduction.test_loss(Weights.computed(kept["first"], kept["second"])), number)
     return Trajectory(times, ends, losses, status, reduction, kept, np.ones(losses.shape), attributes)
 
 

@@ -68,7 +68,7 @@ def relu_descent(
             advance(int(stops[-1]) - done)
             done = int(stops[-1])
         first, second, loss = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        taken, failed = np.asarray(state[1]), np.asarray(state[3])
+        taken, failed = np.asarray(state[1]), np.asarray(state[3]) | ~np.isfinite(loss[-1])
         where = device_name()
     reason = np.where(failed, "diverged", np.where(taken < total, "loss below threshold", "completed"))
     status = Status(str(reason) if batch is None else reason, int(taken) if batch is None else taken)
@@ -80,7 +80,7 @@ def relu_descent(
     return Trajectory(
         times=saved * rate,
         steps=saved,
-        loss=loss.astype(np.float64),
+        loss=loss,
         status=status,
         reduction=Reduction(problem, weights, weights, None, None),
         kept={"first": first, "second": second},

@@ -39,7 +39,11 @@ def every(interval: int) -> Saving:
 
 def at(steps: Iterable[int]) -> Saving:
     """The given steps."""
-    chosen = np.asarray(list(steps))
+    chosen = np.atleast_1d(
+        np.asarray(steps if isinstance(steps, np.ndarray) or not isinstance(steps, Iterable) else list(steps))
+    )
+    if chosen.ndim > 1:
+        raise ValueError(f"`steps` must be one list of steps: got shape {chosen.shape}.")
     if chosen.size and (chosen.dtype.kind not in "iu" or (chosen < 0).any()):
         raise ValueError(f"`steps` must be non-negative whole numbers: got {chosen[:5]}...")
     return Saving(f"{chosen.size} given steps", lambda total: chosen)

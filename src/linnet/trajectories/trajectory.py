@@ -24,6 +24,7 @@ class Trajectory:
     Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept in the
     reduced coordinates in which they were computed and lifted to the full network on demand.
 
+    A member of a batch that stops before the others rests in its last state; its `status.steps` says when it stopped.
     `times` are canonical ((time,), or (time, batch) where the step differs within the batch); `steps` is None for a flow.
     """
 
@@ -36,6 +37,13 @@ class Trajectory:
     rest: np.ndarray = field(repr=False)
     attributes: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def __repr__(self) -> str:
+        flat = np.asarray(self.loss, dtype=float).reshape(len(self), -1).mean(axis=1)
+        batch = f", batch={self.loss.shape[1]}" if self.loss.ndim > 1 else ""
+        reasons = ", ".join(sorted(set(np.atleast_1d(self.status.reason).tolist())))
+        span = f"t = {np.min(self.times):.4g} .. {np.max(self.times):.4g}, loss {flat[0]:.4g} -> {flat[-1]:.4g}"
+        return f"Trajectory({self.attributes.get('trainer', 'run')}, {len(self)} states{batch}, {span}, {reasons})"
+
     def __len__(self) -> int:
         return len(self.loss)
 
@@ -44,7 +52,7 @@ class Trajectory:
         """The states in reduced coordinates."""
         if "first" not in self.kept:
             raise ValueError("this run did not keep its weights: ask for keep='weights' when training.")
-        return Weights(self.kept["first"], self.kept["second"])
+        return Weights.computed(self.kept["first"], self.kept["second"])
 
     @cached_property
     def weights(self) -> Weights:
@@ -75,9 +83,13 @@ class Trajectory:
     @property
     def test_loss(self) -> np.ndarray:
         """The test loss at every saved state."""
-        if "test_loss" not in self.kept:
+        if "test_loss" in self.kept:
+            return self.kept["test_loss"]
+        if self.reduction.full_problem.truth is None:
             raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
-        return self.kept["test_loss"]
+        raise ValueError(
+            f"`test_loss` is not measured by {self.attributes.get('trainer', 'this trainer')}: see `weights`."
+        )
 
     def to_dataset(self) -> xr.Dataset:
         """The run as an xarray dataset with fixed dimension names (docs/schema.md)."""
