@@ -28,11 +28,20 @@ def test_figures_compute_draw_and_check(name, computed):
     assert ds.loss.values[0] == 1.0 and ds.loss.values[-1] < 0.6
     assert ds.ratio.values[0] == 0.0 and 0.5 < ds.ratio.values.max() < 1.1
     assert all(np.isfinite(ds[variable]).all() for variable in ds.data_vars)
+    assert [key for key, variable in ds.variables.items() if not variable.attrs.get("long_name")] == []
     picture = figure.plot(ds)
     assert [axis.get_title("left")[0] for axis in picture.axes] == ["a", "b", "c"]
     checks = figure.check(ds)
     assert any("rho/(v sqrt(gamma))" in check.text for check in checks)
     assert all(check.limit is None or check.value is not None for check in checks)
+
+
+def test_the_kernel_s_floor_is_measured(computed):
+    for name in ("huang-fig1", "huang-fig2"):
+        ds = computed[name]
+        (floor,) = [check for check in figures()[name].check(ds) if "kernel distance" in check.text]
+        assert floor.passed is None and floor.value == pytest.approx(float(ds.kernel_distance.min()))
+        assert floor.value > float(ds.kernel_distance_theory.min())  # what eq. (10) cannot see
 
 
 def test_one_panel_is_drawn_alone(computed):

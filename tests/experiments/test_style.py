@@ -80,3 +80,7 @@ def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
             axis.plot([0, 1], [0, 1], **style.THEORY)
             picture.savefig(tmp_path / f"{name}.svg", metadata={"Date": None})
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_subscripts() -> None:
+    assert [f"σ{style.subscript(i)}" for i in (1, 20)] == ["σ₁", "σ₂₀"]

@@ -22,6 +22,7 @@ TINY: dict[Any, dict[str, Any]] = {
 def test_computed_drawn_and_checked(module, tmp_path):
     figure = module.FIGURE
     ds = figure.compute(figure.configure(**TINY[module]), figure.panels)
+    assert [name for name, variable in ds.variables.items() if not variable.attrs.get("long_name")] == []
     stored = tmp_path / "figure.nc"
     ds.to_netcdf(stored, engine="scipy")
     import xarray as xr

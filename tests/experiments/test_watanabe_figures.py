@@ -11,6 +11,11 @@ MODULES = (watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_
 FIGURES = {module.FIGURE.name: module.FIGURE for module in MODULES}
 
 
+def unnamed(ds):
+    """Variables and coordinates without a `long_name`."""
+    return [name for name, variable in ds.variables.items() if not variable.attrs.get("long_name")]
+
+
 def test_figure_5_trains_the_law_of_the_full_network():
     # A start of scale 1 leaves much of itself in the predictor, so that every part of the reduction counts.
     dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 150
@@ -71,6 +76,7 @@ def test_figure_5():
     ds = figure.compute(figure.configure(**tiny), ())
     assert ds.error_a.dims == ("ratio", "spike_a", "trial")
     assert ds.error_b.shape == (2, 1, 3)
+    assert unnamed(ds) == []
     assert float(ds.loss_a.max()) <= 1e-8
     np.testing.assert_allclose(ds.predicted_a.sel(ratio=2.0, spike_a=20.0), 0.066116, atol=1e-6)
     assert len(figure.plot(ds).axes) == 2
@@ -99,6 +105,7 @@ def computed():
 )
 def test_drawn_and_checked(name, axes, computed):
     figure, ds = FIGURES[name], computed[name]
+    assert unnamed(ds) == []
     assert len(figure.plot(ds).axes) == axes
     checks = figure.check(ds)
     assert all(check.passed is not False for check in checks)
@@ -117,6 +124,14 @@ def test_figure_1_turns_at_the_plateau_and_ends_at_the_target(computed):
     np.testing.assert_allclose(ds.trained.values[-1], ds.fixed_point, atol=1e-3)
     furthest = ds.trained_components.values[:, 0].max()
     assert furthest == pytest.approx(ds.attrs["plateau"], rel=0.05)
+
+
+def test_figure_2_has_one_zero_for_both_axes_and_names_every_curve(computed):
+    left, right = FIGURES["watanabe-fig2"].plot(computed["watanabe-fig2"]).axes
+    (low, high), (below, above) = left.get_ylim(), right.get_ylim()
+    assert low / high == pytest.approx(below / above)
+    names = [text.get_text() for text in left.get_legend().get_texts()]
+    assert len(set(names)) == 6  # two components trained and reduced, the early phase, the loss
 
 
 def test_figure_2_marks_the_printed_times(computed):

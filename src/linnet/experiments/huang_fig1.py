@@ -64,6 +64,7 @@ def check(ds: xr.Dataset) -> list[Check]:
             f"NTK cosine to the target-aligned kernel from there on: at least {cosine:.5f} (limit 0.999)",
             cosine, 0.999, cosine > 0.999,
         ),
+        feature_panels.kernel_check(ds),
         Check(f"loss against eq. (10) with the mean over neurons: max error {gap:.2g} of its start (limit 0.01)",
               gap, 0.01, gap < 0.01),
         Check(
@@ -84,11 +85,12 @@ FIGURE = Figure(
     paper="huang",
     title="Two stages of feature learning on synthetic data",
     caption=(
-        "A linear network of section 6, trained in its 11 x 10 reduced coordinates and read neuron by neuron. The loss is "
+        "A linear network of section 6, trained in reduced coordinates and read neuron by neuron. The loss is "
         "flat while each neuron turns towards the feature (alignment and magnitude reach a fixed ratio, the kernel the "
         "direction of the target-aligned one), then drops while everything grows along it. Solid: training. Dashed: the "
-        "two-dimensional system (10) with the mean over neurons, from the network's own start. Vertical line: the loss "
-        "has lost 5%."
+        "two-dimensional system (10) with the mean over neurons, from the network's own start. Eq. (10) knows only the "
+        "feature's direction, so its kernel cannot show what grows in the others: its distance goes on falling where the "
+        "trained one rises again. Vertical line: the loss has lost 5%."
     ),
     settings=TwoStages,
     quick={"steps": 32},

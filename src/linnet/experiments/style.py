@@ -104,6 +104,11 @@ def subplots(
     return picture, picture.subplots(rows, columns, **options)
 
 
+def subscript(index: int) -> str:
+    """The index as small digits below the line, for labels such as σ₁."""
+    return str(index).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
 def shades(count: int) -> list[str]:
     """Colours for `count` curves that have an order (modes, scales): dark first, none too pale for paper."""
     from matplotlib import colormaps

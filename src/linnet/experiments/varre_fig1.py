@@ -78,11 +78,11 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
         axis=1,
     )
     coordinates["time"] = ("time", times, {"long_name": "time t", "units": "canonical"})
-    coordinates["start"] = ("start", names)
+    coordinates["start"] = ("start", names, {"long_name": "start of the first layer"})
     variables["values"] = (
-        ("start", "time", "mode"), np.moveaxis(values[:, 0], 1, 0), {"long_name": "singular values of W1, first seed"}
+        ("start", "time", "mode"), np.moveaxis(values[:, 0], 1, 0), {"long_name": "singular values of W₁, first seed"}
     )  # fmt: skip
-    variables["final"] = (("seed", "start", "mode"), values[-1], {"long_name": "final singular values of W1"})
+    variables["final"] = (("seed", "start", "mode"), values[-1], {"long_name": "final singular values of W₁"})
     variables["predicted"] = (("seed", "start", "mode"), predicted, {"long_name": "Corollary 3.1 at the effective γ"})
     variables["gamma"] = ("start", np.array(gammas), {"long_name": "γ, effective for Gaussian starts"})
     variables["solution_error"] = (("seed", "start"), error, {"long_name": "distance from the minimum-norm solution"})
@@ -104,7 +104,7 @@ def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any
     for name, run in (("descent", plain), ("label_noise", noisy)):
         values = np.linalg.svd(run.reduced.first, compute_uv=False)
         variables[f"{name}_values"] = (
-            ("noise_time", "noise_seed", "noise_mode"), values, {"long_name": "singular values of W1"}
+            ("noise_time", "noise_seed", "noise_mode"), values, {"long_name": "singular values of W₁"}
         )  # fmt: skip
     norms = np.linalg.norm(problem.min_norm_solution(), axis=(-1, -2))
     predicted = ln.theories.spectral_bias.limit(norms[:, None], settings.noise_gamma, inputs)[0]
@@ -140,14 +140,15 @@ def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
     for axis, name in zip(axes, ds["start"].values, strict=True):
         one = ds.sel(start=name)
         for mode in range(SHOWN):
-            label = f"σ{mode + 1} trained"
+            label = f"σ{style.subscript(mode + 1)} trained"
             axis.plot(ds["time"], one["values"][:, mode], color=colours[mode], label=label, **style.TRAINING)
+        for mode in range(SHOWN):  # after the trained ones: last in the legend
             level = float(one["predicted"][0, mode])
             axis.plot(
                 [float(ds["time"][0]), float(ds["time"][-1])], [level, level], color=colours[mode],
                 label="Corollary 3.1" if mode == 0 else None, **style.THEORY,
             )  # fmt: skip
-        axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W1", ylim=(0, None))
+        axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
         about = "" if str(name).startswith("orth") else f" (γ ≈ {float(one['gamma']):.2g})"
         axis.set_title(f"a  {name}{about}")
     axes[0].legend()
@@ -157,23 +158,23 @@ def _plot_noise(axes: Any, ds: xr.Dataset) -> None:
     from linnet.experiments import style
 
     modes = ds.sizes["noise_mode"]
-    colours = style.shades(modes)
+    colours = [style.SIGNAL] + [style.NOISE] * (modes - 1)
     time = ds["noise_time"].values
     for axis, name, title in zip(
         axes, ("descent", "label_noise"), ("gradient descent", "label-noise descent"), strict=True
     ):
         for mode in range(modes):
             values = ds[f"{name}_values"][:, 0, mode]
-            label = {0: "σ1", modes - 1: f"σ2 to σ{modes}"}.get(mode)
+            label = {0: "σ₁ trained", 1: f"σ₂ to σ{style.subscript(modes)} trained"}.get(mode)
             axis.plot(time, values, color=colours[mode], label=label, **style.TRAINING)
-        axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W1", title=f"b  {title}")
+        axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", title=f"b  {title}")
     for mode in range(2):
         level = float(ds["descent_predicted"][0, mode])
-        axes[0].axhline(level, color=colours[mode], label=None if mode else "Corollary 3.1", **style.THEORY)
+        axes[0].axhline(level, color=style.BLACK, label=None if mode else "Corollary 3.1", **style.THEORY)
     start = float(ds["label_noise_values"][0, 0, -1])
     guide = start * np.exp(-ds.attrs["decay_rate"] * time)
     axes[1].plot(time, guide, label="exp(−η δ² t/2)", **style.GUIDELINE)
-    axes[1].axhline(float(ds["flattest"][0]), color=colours[0], label="flattest solution", **style.THEORY)
+    axes[1].axhline(float(ds["flattest"][0]), color=style.BLACK, label="flattest solution", **style.THEORY)
     low = float(ds["label_noise_values"][:, 0].min())
     for axis in axes:
         axis.set_ylim(0.5 * low, 2 * float(ds["label_noise_values"][:, 0].max()))
@@ -233,11 +234,12 @@ FIGURE = Figure(
     paper="varre",
     title="Small starts leave a first layer of low rank, and label noise does so from any start",
     caption=(
-        "a: the four largest singular values of the first layer during gradient flow (5 samples, 10 inputs, 3 outputs, width "
-        "200), from orthogonal starts of scale 1 and 0.0001 and from Gaussian starts; dashed: where Corollary 3.1 says they "
-        "end. The text's variance of 0.01 means an effective scale of 1 and a full rank; a standard deviation of 0.01 gives "
-        "the low rank the text describes, so both are drawn. b: all singular values under gradient descent and under descent "
-        "with noisy labels, from a large start (γ = 1, whitened data, one output, label noise of unit size, step 0.02)."
+        "a: the four largest singular values of the first layer during gradient flow (in the paper 5 samples, 10 inputs, 3 "
+        "outputs, width 200), from orthogonal starts of scale 1 and 0.0001 and from Gaussian starts; dashed: where Corollary "
+        "3.1 says they end. The text's variance of 0.01 means an effective scale of 1 and a full rank; a standard deviation of "
+        "0.01 gives the low rank the text describes, so both are drawn. b: all singular values under gradient descent "
+        "and under descent with noisy labels, from a large start (γ = 1, whitened data, one output, label noise of unit "
+        "size, step 0.02)."
     ),
     settings=Fig1,
     quick={"times": 60, "seeds": 4, "noise_saves": 100},

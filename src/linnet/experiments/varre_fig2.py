@@ -43,7 +43,9 @@ def plot(ds: xr.Dataset) -> Any:
             time = ds[f"{name}_time"]
             for mode in range(ds.sizes["mode"]):
                 values = ds[f"{name}_values"][:, seed, mode]
-                axis.plot(time[1:], values[1:], color=colours[mode], label=f"σ{mode + 1}", **style.ALONE)
+                axis.plot(
+                    time[1:], values[1:], color=colours[mode], label=f"σ{style.subscript(mode + 1)}", **style.ALONE
+                )
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
             axis.set_title(f"{name.capitalize()} start, std {ds.attrs[name]:g}")
             axis.set_ylim(0, None)
@@ -82,7 +84,8 @@ FIGURE = Figure(
     caption=(
         "Singular values of the hidden layer of a ReLU network with 20 hidden units, trained on 10 points in 5 dimensions "
         "labelled by a ReLU teacher with 2 neurons. Teacher and students are Gaussian; the seed drawn is the first at which "
-        "the small start ends with the teacher's rank, and the checks say at how many of 20 seeds it does."
+        "the small start ends with the teacher's rank, and the checks say at which share of the seeds it does. From the small "
+        "start the other singular values stay so small that their curves lie on each other, as one line at 0."
     ),
     settings=Students,
     quick={"seeds": 8, "small_steps": 30_000, "large_steps": 20_000, "saves": 120},

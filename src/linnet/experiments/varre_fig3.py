@@ -49,7 +49,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     of_many = "coarse_time"
     return xr.Dataset(
         {
-            "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), {"long_name": "σ of W1"}),
+            "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), {"long_name": "σ of W₁"}),
             "area": ((*of_runs, "input"), ln.observables.commutator(runs), {"long_name": "size of [w_i, a]"}),
             "mean_area": (of_many, area.mean(axis=1), {"long_name": "mean size of [w_1, a]"}),
             "mean_area_error": (of_many, area.std(axis=1) / error, {"long_name": "its standard error"}),
@@ -84,11 +84,11 @@ def plot(ds: xr.Dataset) -> Any:
         if "a" in axes:
             for run in range(ds.sizes["run"]):
                 for mode, colour in ((0, style.SIGNAL), (ds.sizes["mode"] - 1, style.NOISE)):
-                    label = f"σ{mode + 1}" if run == 0 else None
+                    label = f"σ{style.subscript(mode + 1)}" if run == 0 else None
                     axes["a"].plot(time, ds["values"][:, run, mode], color=colour, label=label, **thin)
             axes["a"].plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
             axes["a"].plot([], [], color=style.BLACK, linewidth=1.6, alpha=0.8, label="exp of the mean of ln σ")
-            axes["a"].set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W1")
+            axes["a"].set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁")
             axes["a"].set_title("a  Three runs of the noise process")
             axes["a"].legend(loc="lower left")
         if "b" in axes:
@@ -107,11 +107,13 @@ def plot(ds: xr.Dataset) -> Any:
             axes["b"].set(yscale="log", xlabel="time t (canonical)", ylabel="size of the commutator [w₁, a]")
             axes["b"].set_ylim(1e-4, 30)
             axes["b"].set_title("b  The commutator: most runs, and the mean")
-            axes["b"].legend(loc="lower left")
+            axes["b"].legend(loc="upper center", ncols=2)  # in the band above all runs
         return picture
 
 
 def check(ds: xr.Dataset) -> list[Check]:
+    from linnet.experiments import style
+
     paths = ds.attrs["paths"]
     checks = []
     at = int(np.argmin(np.abs(ds["coarse_time"].values - 3.0)))  # later the mean is carried by too few paths
@@ -129,7 +131,10 @@ def check(ds: xr.Dataset) -> list[Check]:
     text = f"mean sine of the angle of w_1 and a: {sine[1]:.3f} at first, {sine[-1]:.3f} at the end"
     checks.append(Check(text, float(sine[-1]), float(sine[1]), bool(sine[-1] < sine[1])))
     logs, errors = ds["mean_log"][-1].values, ds["mean_log_error"][-1].values
-    text = ", ".join(f"σ{i + 1}: {log:+.2f} ± {err:.2f}" for i, (log, err) in enumerate(zip(logs, errors, strict=True)))
+    text = ", ".join(
+        f"σ{style.subscript(i + 1)}: {log:+.2f} ± {err:.2f}"
+        for i, (log, err) in enumerate(zip(logs, errors, strict=True))
+    )
     checks.append(Check(f"mean of ln σ at the end: {text}", float(logs[-1])))
     return checks
 
@@ -142,7 +147,8 @@ FIGURE = Figure(
         "Three runs of the process driven by the noise of noisy labels (two inputs, from the identity and zero). a: both "
         "singular values of the first layer, with their typical size over many paths. b: the area spanned by a row of the "
         "first layer and the second layer: it is zero when they are aligned. It falls in most runs, but its mean over many "
-        "paths stays at 0.482: rare runs with a large area make up for the others."
+        "paths stays at 0.482: rare runs with a large area make up for the others. The mean is drawn while its standard error "
+        "is below a tenth of it: later too few paths carry it. The median needs no such limit."
     ),
     settings=Fig3,
     quick={"paths": 8000, "step": 0.02, "saves": 120},

@@ -54,10 +54,10 @@ def compute(settings: Fig4, panels: tuple[str, ...]) -> xr.Dataset:
             "values": (
                 ("start", "time", "mode"),
                 np.moveaxis(values[:, 0], 1, 0),
-                {"long_name": "σ of W1, first seed"},
+                {"long_name": "σ of W₁, first seed"},
             ),
-            "final": (("seed", "start", "mode"), values[-1], {"long_name": "final singular values of W1"}),
-            "initial": (("seed", "start", "mode"), values[0], {"long_name": "singular values of W1 at the start"}),
+            "final": (("seed", "start", "mode"), values[-1], {"long_name": "final singular values of W₁"}),
+            "initial": (("seed", "start", "mode"), values[0], {"long_name": "singular values of W₁ at the start"}),
             "predicted": (
                 ("seed", "start", "mode"),
                 predicted,
@@ -82,17 +82,20 @@ def plot(ds: xr.Dataset) -> Any:
         for axis, variance in zip(grid[0], ds["start"].values, strict=True):
             one = ds.sel(start=variance)
             for mode in range(SHOWN):
-                label = f"σ{mode + 1} trained"
+                label = f"σ{style.subscript(mode + 1)} trained"
                 axis.plot(ds["time"], one["values"][:, mode], color=colours[mode], label=label, **style.TRAINING)
+            for mode in range(SHOWN):  # after the trained ones: last in the legend
                 level = float(one["predicted"][0, mode])
                 axis.axhline(level, color=colours[mode], label="Corollary 3.1" if mode == 0 else None, **style.THEORY)
-            axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W1", ylim=(0, None))
+            axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
             axis.set_title(f"Second layer of variance {variance:g}")
         picture.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncol=5)
         return picture
 
 
 def check(ds: xr.Dataset) -> list[Check]:
+    from linnet.experiments import style
+
     checks = []
     k, seeds = int(ds.attrs["outputs"]), ds.sizes["seed"]
     for variance in ds["start"].values:
@@ -111,7 +114,7 @@ def check(ds: xr.Dataset) -> list[Check]:
         text = (
             f"second layer of variance {variance:g}: {share:.0%} of seeds end with rank {k} (above 10% of the largest)"
         )
-        checks.append(Check(f"{text}; median gap σ{k}/σ{k + 1} = {gap:.2f}", share))
+        checks.append(Check(f"{text}; median gap σ{style.subscript(k)}/σ{style.subscript(k + 1)} = {gap:.2f}", share))
     worst = float(ds["loss"].max())
     checks.append(
         Check(f"every run interpolates: largest final loss {worst:.1e} (limit 1e-12)", worst, 1e-12, worst < 1e-12)

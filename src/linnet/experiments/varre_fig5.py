@@ -73,7 +73,9 @@ def plot(ds: xr.Dataset) -> Any:
             colours = style.shades(ds.sizes["mode"])
             for mode in range(ds.sizes["mode"]):
                 values = ds["values"][1:stop, seed, mode]
-                axes["b"].plot(time[1:stop], values, color=colours[mode], label=f"σ{mode + 1}", **style.ALONE)
+                axes["b"].plot(
+                    time[1:stop], values, color=colours[mode], label=f"σ{style.subscript(mode + 1)}", **style.ALONE
+                )
             axes["b"].set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
             axes["b"].set_title("b  Phase 1 learns one direction")
             axes["b"].legend(loc="upper left")
@@ -107,7 +109,8 @@ FIGURE = Figure(
     title="The loss of a small ReLU student falls in steps, and the first step learns one direction",
     caption=(
         "a: training loss of the ReLU student of figure 2 from a small start, with its first plateau. b: singular values of "
-        "its hidden layer up to that plateau: one of them has grown. The seed drawn is the first whose loss has a plateau."
+        "its hidden layer up to that plateau: one of them has grown, and the others are so small that "
+        "their curves lie on each other, as one line near 0. The seed drawn is the first whose loss has a plateau."
     ),
     settings=Students,
     quick={"seeds": 8, "small_steps": 30_000, "saves": 200},

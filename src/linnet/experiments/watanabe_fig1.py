@@ -38,20 +38,29 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
     first, second = (line @ basis for line in theory.nullclines(points=200, radius=2.0))
     pair = ("time", "direction")
     data = {
-        "trained": (pair, run.plane),
-        "trained_components": (pair, run.components),
-        "aligned_components": (pair, run.aligned),
-        "population_components": (pair, ideal.components),
-        "population_reduced": (pair, ideal.reduced),
-        "reduced": (pair, run.reduced @ basis),
-        "reduced_components": (pair, run.reduced),
-        "field": (("across", "along", "direction"), field),
-        "nullcline_1": (("point", "direction"), first),
-        "nullcline_2": (("point", "direction"), second),
-        "basis": (("vector", "direction"), basis),
-        "fixed_point": (("direction",), theory.fixed_point @ basis),
+        "trained": (pair, run.plane, "network, along the spike and across it"),
+        "trained_components": (pair, run.components, "network, along v₁ and v₂"),
+        "aligned_components": (pair, run.aligned, "aligned flow of the sampled problem, along v₁ and v₂"),
+        "population_components": (pair, ideal.components, "network on the population, along v₁ and v₂"),
+        "population_reduced": (
+            pair,
+            ideal.reduced,
+            "reduced dynamics from the population network's start, along v₁ and v₂",
+        ),
+        "reduced": (pair, run.reduced @ basis, "reduced dynamics, along the spike and across it"),
+        "reduced_components": (pair, run.reduced, "reduced dynamics, along v₁ and v₂"),
+        "field": (("across", "along", "direction"), field, "velocity of the reduced dynamics"),
+        "nullcline_1": (("point", "direction"), first, "where dw₁/dt = 0"),
+        "nullcline_2": (("point", "direction"), second, "where dw₂/dt = 0"),
+        "basis": (("vector", "direction"), basis, "v₁ and v₂, along the spike and across it"),
+        "fixed_point": (("direction",), theory.fixed_point @ basis, "target β, along the spike and across it"),
     }
-    coords = {"time": times, "along": side, "across": side}
+    coords = {
+        "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
+        "along": ("along", side, {"long_name": "along the spike"}),
+        "across": ("across", side, {"long_name": "across the spike"}),
+    }
+    variables = {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in data.items()}
     attrs = {
         "panels": "",
         "u0": run.u0,
@@ -59,9 +68,8 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
         "alignment": settings.alignment,
         "samples": settings.samples,
     }
-    ds = xr.Dataset(data, coords=coords, attrs=attrs | {"scale": settings.scale, "dim": settings.dim})
+    ds = xr.Dataset(variables, coords=coords, attrs=attrs | {"scale": settings.scale, "dim": settings.dim})
     ds.attrs["plateau"] = float(np.sqrt(theory.correlation / theory.lambda1))
-    ds["time"].attrs.update(long_name="time t (canonical)", units="1")
     return ds
 
 
@@ -138,9 +146,9 @@ FIGURE = Figure(
     paper="watanabe",
     title="Two phases of learning in the plane of spike and target",
     caption=(
-        "A network of 50 hidden units trained on sampled spiked data grows along the input-output correlation v1, turns, and goes "
-        "along v2 to the target. The reduced dynamics is the population's; the visible gap is the sample's covariance, not "
-        "the reduction, as the checks measure."
+        "A network trained on sampled spiked data grows along the input-output correlation v1, turns, and goes "
+        "along v2 to the target. The reduced dynamics is the population's: what keeps the network from it is the "
+        "sample's covariance, not the reduction, as the checks measure."
     ),
     settings=PlaneSettings,
     quick={"samples": 2000, "points": 200},

@@ -34,13 +34,18 @@ def compute(settings: TimeSettings, panels: tuple[str, ...]) -> xr.Dataset:
     ds = xr.Dataset(
         {
             "loss": ("time", 2 * run.loss, {"long_name": "training loss of the paper, twice the canonical"}),
-            "components": (("time", "component"), run.components),
-            "reduced": (("time", "component"), run.reduced),
-            "early": ("time", run.early),
+            "components": (
+                ("time", "component"), run.components, {"long_name": "components of the network along v₁ and v₂"}
+            ),
+            "reduced": (("time", "component"), run.reduced, {"long_name": "the same by the reduced dynamics (18)-(19)"}),
+            "early": ("time", run.early, {"long_name": "component along v₁ by the early phase (17)"}),
         },
-        coords={"time": ("time", times, {"long_name": "time t (canonical)"}), "component": [1, 2]},
+        coords={
+            "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
+            "component": ("component", [1, 2], {"long_name": "number of the direction v₁ or v₂"}),
+        },
         attrs={"panels": "", "early_time": first, "later_time": second, "plateau": plateau, "u0": run.u0},
-    )
+    )  # fmt: skip
     ds.attrs.update(spike=settings.spike, alignment=settings.alignment, samples=settings.samples, delta=settings.delta)
     return ds.assign_attrs(limit_1=theory.fixed_point[0], limit_2=theory.fixed_point[1])
 
@@ -55,22 +60,26 @@ def plot(ds: xr.Dataset) -> Picture:
         right.spines["right"].set_visible(True)
         right.grid(False)
         right.plot(ds.time, ds.loss, color=style.LOSS, **style.ALONE, label="training loss")
-        right.set_ylabel("training loss, E|y − f|²")
-        right.set_ylim(0, None)
+        right.set_ylabel("training loss, E|y − f|²", color=style.LOSS)
+        right.tick_params(axis="y", colors=style.LOSS)
+        right.spines["right"].set_color(style.LOSS)
         for k, colour in enumerate((style.FIRST_LAYER, style.SECOND_LAYER)):
             axis.plot(ds.time, ds.components[:, k], color=colour, label=f"network, r̂₁ᵀW₁v{'₁₂'[k]}", **style.TRAINING)
             axis.plot(
                 ds.time,
                 ds.reduced[:, k],
                 color=colour,
-                label="reduced, eqs. (18)-(19)" if k == 0 else None,
+                label=f"reduced, along v{'₁₂'[k]}, eqs. (18)-(19)",
                 **style.THEORY,
             )
-        axis.plot(ds.time, ds.early, color=style.BLACK, label="early phase, eq. (17)", **style.THEORY)
+        axis.plot(ds.time, ds.early, color=style.WINE, label="early phase, eq. (17)", **style.THEORY)
         axis.axvline(ds.attrs["early_time"], **style.GUIDELINE)
         axis.axvline(ds.attrs["later_time"], **{**style.GUIDELINE, "linestyle": "-."})
         top = 1.12 * float(ds.components.max())
-        axis.set_ylim(-0.03, top)
+        bottom = -0.03 * top
+        axis.set_ylim(bottom, top)
+        highest = 1.06 * float(ds.loss.max())
+        right.set_ylim(bottom * highest / top, highest)  # one line of zero for both axes
         for name, text in (("early_time", "t₁"), ("later_time", "t₂, eq. (20)")):
             axis.annotate(
                 text, (ds.attrs[name], top), xytext=(3, -9), textcoords="offset points", color=style.GREY, fontsize=7

@@ -32,16 +32,26 @@ def compute(settings: MapSettings, panels: tuple[str, ...]) -> xr.Dataset:
     grid = (spike[:, None], alignment[None, :], settings.ratio)
     return xr.Dataset(
         {
-            "error": (("spike", "alignment"), error(*grid, normalized=True)),
-            "plain_error": (("spike", "alignment"), error(*grid)),
+            "error": (
+                ("spike", "alignment"),
+                error(*grid, normalized=True),
+                {"long_name": "test error / signal power"},
+            ),
+            "plain_error": (("spike", "alignment"), error(*grid), {"long_name": "test error"}),
         },
-        coords={"spike": spike, "alignment": alignment},
+        coords={
+            "spike": ("spike", spike, {"long_name": "spike ρ"}),
+            "alignment": ("alignment", alignment, {"long_name": "alignment A of spike and target"}),
+        },
         attrs={"panels": "", "ratio": settings.ratio},
     )
 
 
 def plot(ds: xr.Dataset) -> Picture:
     """A map with a few contour lines."""
+    import numpy as np
+    from matplotlib.patheffects import withStroke
+
     from linnet.experiments import style
 
     with style.applied():
@@ -53,7 +63,15 @@ def plot(ds: xr.Dataset) -> Picture:
         lines = axis.contour(
             ds.alignment, ds.spike, ds.error, levels=[0.05, 0.1, 0.2, 0.4, 0.6], colors="white", linewidths=0.7
         )
-        axis.clabel(lines, fontsize=6, fmt="%g")
+        outline = [withStroke(linewidth=1.6, foreground="#222222")]  # white is read on the map's bright end too
+        row = ds.error.isel(spike=int(0.6 * ds.sizes["spike"]))  # labels stand where the lines cross this spike
+        at = [
+            (float(np.interp(-level, -row.values, ds.alignment.values)), float(row.spike))
+            for level in lines.levels
+            if row.values.min() < level < row.values.max()
+        ]
+        for label in axis.clabel(lines, fontsize=6.5, fmt="%g", manual=at):
+            label.set_path_effects(outline)
         picture.colorbar(mesh, ax=axis, label="test error / signal power")
         axis.set(xlabel="alignment A of spike and target", ylabel="spike ρ")
         axis.set_title(f"Normalised error by eq. (27), d/n = {ds.attrs['ratio']:g}")

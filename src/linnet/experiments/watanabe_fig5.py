@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
+MEASURED = {
+    "error": {"long_name": "test error / signal power"},
+    "loss": {"long_name": "final training loss / its start"},
+    "time": {"long_name": "time t of training", "units": "canonical"},
+    "steps": {"long_name": "steps of the integrator"},
+    "distance": {"long_name": "distance from the minimum-norm solution"},
+}
+LAWS = {
+    "predicted": "eq. (27) with the spike in its bracket / signal power",
+    "printed": "eq. (27) as printed / signal power",
+    "finite": "risk of the finite spectrum / signal power",
+}
+
+
 class ErrorSettings(Settings):
     """The paper's sizes; the lists of spikes, alignments and ratios are linnet's, as the text gives none."""
 
@@ -103,16 +117,20 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> xr.Dataset:
         curve, values = ("spike", settings.spikes) if panel == "a" else ("alignment", settings.alignments)
         grid = grid if "seed" in grid.dims else grid.expand_dims("seed", -1)
         name = f"{curve}_{panel}"
-        for variable in ("error", "loss", "time", "steps", "distance"):
+        for variable in MEASURED:
             array = grid[variable].transpose("ratio", curve, "seed").rename({curve: name, "seed": "trial"})
-            ds[f"{variable}_{panel}"] = array.drop_vars("trial", errors="ignore").astype(float)
+            ds[f"{variable}_{panel}"] = (
+                array.drop_vars("trial", errors="ignore").astype(float).assign_attrs(MEASURED[variable])
+            )
         theory = [[_theory(panel, settings, value, ratio) for value in values] for ratio in fine]
-        ds[f"theory_{panel}"] = (("ratio_fine", name), np.array(theory))
-        for law in ("predicted", "printed", "finite"):
+        ds[f"theory_{panel}"] = (("ratio_fine", name), np.array(theory), {"long_name": LAWS["predicted"]})
+        ds[name].attrs["long_name"] = "spike ρ" if panel == "a" else "alignment A of spike and target"
+        for law, text in LAWS.items():
             table = [[_theory(panel, settings, value, r, law) for value in values] for r in settings.ratios]
-            ds[f"{law}_{panel}"] = (("ratio", name), np.array(table))
+            ds[f"{law}_{panel}"] = (("ratio", name), np.array(table), {"long_name": text})
     ds = ds.assign_coords(ratio_fine=fine)
-    ds["ratio"].attrs["long_name"] = "inputs per sample, d/n"
+    for name in ("ratio", "ratio_fine"):
+        ds[name].attrs["long_name"] = "inputs per sample, d/n"
     return ds
 
 
@@ -191,10 +209,7 @@ def check(ds: xr.Dataset) -> list[Check]:
 
     panels = ds.attrs["panels"].split(",")
     errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
-    laws = {
-        law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels])
-        for law in ("predicted", "printed", "finite")
-    }
+    laws = {law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS}
     worst, limit, square = joint_test(errors, laws["predicted"])
     wrong, _, wrong_square = joint_test(errors, laws["printed"])
     finite, _, finite_square = joint_test(errors, laws["finite"])
