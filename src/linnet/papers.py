@@ -55,7 +55,7 @@ def place(paper: str) -> int:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The end of a message about an unknown figure or claim: the near names, if there are any."""
+    """The end of a message about an unknown name (a figure, a claim, a field): the near ones, if there are any."""
     names = list(names)
     inside = [other for other in names if name and name in other]
     near = list(dict.fromkeys(difflib.get_close_matches(name, names, n=3) + inside))[:4]

@@ -89,7 +89,7 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, same, 
         write(self, job, outcome)
 
     monkeypatch.setattr(Store, "write", dying)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
         sweeps.run(sweep, tmp_path / "store")
     monkeypatch.undo()
     same(sweeps.run(sweep, tmp_path / "store"), whole)
@@ -139,7 +139,7 @@ def test_problems_are_drawn_per_cell_or_once(make):
 
 
 def test_an_unknown_setting_is_told_with_the_nearest(make):
-    with pytest.raises(sweeps.CellFunctionError, match=r"`widht` is not a setting of `train`: did you mean `width`\?"):
+    with pytest.raises(sweeps.CellFunctionError, match=r"`widht` is not a setting of `train`; did you mean width\?"):
         sweeps.run(make(function="linnet.sweeps.cells:train", axes={"widht": [3]}, dtype="float64"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -79,6 +80,16 @@ def test_failed_cells_are_told_and_make_the_status_non_zero(linnet, config, tmp_
     assert "; 2 computed now" in err
 
 
+def test_a_scheduler_that_is_none_ends_the_command_in_one_line(config, tmp_path, monkeypatch):
+    """As a process, to its very end: Dask has work to do at exit."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "100s")
+    command = [sys.executable, "-m", "linnet.cli.main", "sweep", str(config), "--store", str(tmp_path / "store")]
+    done = subprocess.run([*command, "--scheduler", "nonsense"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("linnet: 'nonsense' is not the address of a Dask scheduler: missing port number")
+    assert done.stderr.count("\n") == 1
+
+
 def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
     store = tmp_path / "store"
     status, _, err = linnet("sweep", config, "--store", store, "--workers", 2, "--scheduler", "tcp://127.0.0.1:9")
@@ -91,5 +102,5 @@ def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
     status, _, err = linnet("sweep", config, "--store", store)
     assert status == 1
     assert err.count("\n") == 1
-    assert "picky.toml: `fixde` is not a field: did you mean `fixed`?" in err
+    assert "picky.toml: `fixde` is not a field; did you mean fixed?" in err
     assert not store.exists()

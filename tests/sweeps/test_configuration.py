@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -44,7 +47,7 @@ def test_python_and_toml_describe_the_same_sweep(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"blok": 3}, r"`blok` is not a field: did you mean `block`\?"),
+        ({"blok": 3}, r"`blok` is not a field; did you mean block\? Known are name, function, "),
         ({"seeds": "three"}, r"`seeds`: input should be a valid integer: got 'three'"),
         ({"seeds": 0}, r"`seeds`: .*greater than or equal to 1: got 0"),
         ({"seed": -1}, r"`seed`: .*got -1"),
@@ -52,7 +55,7 @@ def test_python_and_toml_describe_the_same_sweep(tmp_path):
         ({"dtype": "float16"}, r"`dtype`: .*'float64' or 'float32'.*got 'float16'"),
         ({"function": "draws"}, r"`function`: must name a function of a module as 'module:function': got 'draws'"),
         ({"function": lambda points, seeds: {}}, r"`function`: must name a function of a module"),
-        ({"axes": {"x": {"start": 0, "stpo": 1, "count": 2}}}, r"`axes.x.stpo` is not a field: did you mean `stop`\?"),
+        ({"axes": {"x": {"start": 0, "stpo": 1, "count": 2}}}, r"`axes.x.stpo` is not a field; did you mean stop\?"),
         ({"axes": {"x": {"start": 0, "stop": 1, "count": 2, "spacing": "log"}}}, r"axes.x.*must be positive"),
         ({"axes": {"x": []}}, r"axis `x` must hold numbers only, or strings only, and at least one"),
         ({"axes": {"x": [1, "a"]}}, r"axis `x` must hold numbers only"),
@@ -66,13 +69,20 @@ def test_python_and_toml_describe_the_same_sweep(tmp_path):
             {"fixed": {"log": {"deep": object()}}},
             r"`fixed.log.deep` must be numbers, strings, lists or tables: got object",
         ),
-        ({"apart": ["z"]}, r"`apart` names `z`, which is not an axis"),
+        ({"apart": ["z"]}, r"`apart` names `z`, which is not an axis\. The axes are x, y"),
         ({"name": "a/b"}, r"`name`: .*got 'a/b'"),
     ],
 )
 def test_a_wrong_field_is_named(make, changes, message):
     with pytest.raises(sweeps.ConfigurationError, match=message):
         make(**changes)
+
+
+def test_the_guide_shows_the_example_as_it_is():
+    root = Path(__file__).parents[2]
+    block = re.search(r"```toml\n(.*?)```", (root / "docs" / "sweeps.md").read_text(), re.DOTALL)
+    assert block is not None
+    assert block[1] == (root / "examples" / "sweep.toml").read_text()
 
 
 def test_a_missing_field_and_a_broken_file_are_told(tmp_path):

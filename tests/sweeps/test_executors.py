@@ -100,10 +100,30 @@ def owners(log: Path) -> list[int]:
     return [int(line.split()[0]) for line in log.read_text().splitlines()]
 
 
-def test_an_address_without_a_scheduler_is_told(make, start, tmp_path, monkeypatch):
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
-    process = start(make(), tmp_path / "store", scheduler="tcp://127.0.0.1:9")
-    assert "ExecutorError: no Dask scheduler answers at tcp://127.0.0.1:9" in process.communicate(timeout=60)[1]
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "inproc://127.0.0.1/1/1", "tls://127.0.0.1:9"])
+def test_an_address_without_a_scheduler_is_told_in_one_line(make, start, tmp_path, monkeypatch, address):
+    # A client that is still open at exit would wait for twice this time, and end in a traceback.
+    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s" if address.startswith("tcp") else "100s")
+    process = start(make(), tmp_path / "store", scheduler=address)
+    said = process.communicate(timeout=60)[1]
+    assert said.startswith(f"ExecutorError: no Dask scheduler answers at {address}: ")
+    assert said.count("\n") == 1
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("nonsense", "missing port number"),
+        ("127.0.0.1:port", "invalid literal for int"),
+        ("nothing://127.0.0.1:9", "unknown address scheme 'nothing'"),
+        ("tcp://127.0.0.1:99999", "a host and a port from 1 to 65535 are needed"),
+    ],
+)
+def test_what_is_not_an_address_is_refused_before_a_store_is_made(make, tmp_path, address, reason):
+    with pytest.raises(sweeps.ExecutorError, match=rf"'{address}' is not the address of a Dask scheduler: {reason}"):
+        sweeps.run(make(), tmp_path / "store", scheduler=address)
+    assert not (tmp_path / "store").exists()
 
 
 def test_impossible_executors_are_refused(make):

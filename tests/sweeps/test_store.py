@@ -199,6 +199,39 @@ def test_a_store_that_died_before_its_first_block_is_resumed(make, same, tmp_pat
     assert not list(path.rglob("*.partial"))
 
 
+def test_an_emptied_ledger_does_not_hand_results_to_another_sweep(finished, make, same):
+    sweep, path = finished
+    whole, before, ledger = sweeps.run(sweep, path), contents(path), path / "ledger.sqlite"
+    kept = ledger.read_bytes()
+    ledger.write_bytes(b"")
+    for other in (make(seeds=3), make(name="other", fixed={"pause": 0.0}), sweep):
+        for resume in (False, True):
+            with pytest.raises(sweeps.StoreError, match=r"the ledger of .*store is empty but the folder holds results"):
+                sweeps.run(other, path, resume=resume)
+    assert contents(path) == before
+    ledger.write_bytes(kept)
+    same(sweeps.run(sweep, path), whole)
+
+
+@pytest.mark.parametrize("when", ["Ledger.create", "Arrays.prepare", "Ledger.begin", "Arrays.describe"])
+def test_a_start_that_is_killed_at_any_point_can_be_continued(make, same, tmp_path, monkeypatch, when):
+    """An empty ledger is that of a new store as long as nothing else was written."""
+    from linnet.sweeps import arrays, ledger
+
+    owner, method = when.split(".")
+    target = {"Ledger": ledger.Ledger, "Arrays": arrays.Arrays}[owner]
+
+    def dying(*arguments, **keywords):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(target, method, dying)
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        sweeps.run(make(), tmp_path / "store")
+    monkeypatch.undo()
+    assert (tmp_path / "store" / "ledger.sqlite").exists()
+    same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
+
+
 def test_half_a_block_is_not_taken_for_a_finished_one(make, same, tmp_path, monkeypatch):
     """The process ends between the chunks and the ledger: the block is there, but not finished."""
     from linnet.sweeps.ledger import Ledger
@@ -212,7 +245,7 @@ def test_half_a_block_is_not_taken_for_a_finished_one(make, same, tmp_path, monk
         commit(self, block, *arguments, **keywords)
 
     monkeypatch.setattr(Ledger, "commit", dying)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
         sweeps.run(sweep, path)
     monkeypatch.undo()
     assert told == [0, 1, 2]

@@ -10,11 +10,11 @@ import numpy as np
 from linnet.arguments import count, non_negative, positive
 from linnet.inits.gaussian import reduced_gaussian
 from linnet.observables.spectra import stable_rank
+from linnet.papers import nearest
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
-from linnet.sweeps.configuration import nearest
 from linnet.sweeps.slots import Run, descend
 from linnet.trainers.stability import stable_step
 
@@ -49,7 +49,8 @@ def train(
     """
     for name in [*points, *settings]:
         if name not in SETTINGS:
-            raise TypeError(f"`{name}` is not a setting of `train`{nearest(name, SETTINGS)}.")
+            near = nearest(name, SETTINGS)
+            raise TypeError(f"`{name}` is not a setting of `train`{near} Known are {', '.join(SETTINGS)}")
     _, own, which = np.unique(seeds, return_index=True, return_inverse=True)  # a padded block repeats its last cell
     cells = [{**SETTINGS, **settings, **{name: values[i].item() for name, values in points.items()}} for i in own]
     runs = [_run(cell, int(seeds[i])) for cell, i in zip(cells, own)]

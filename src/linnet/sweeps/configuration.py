@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import json
 import keyword
@@ -16,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from linnet.papers import nearest
 from linnet.sweeps.errors import ConfigurationError
 
 RESERVED = ("seed", "cell_status", "failures")
@@ -141,7 +141,10 @@ class Sweep(BaseModel):
             raise ValueError(f"`{min(both)}` is an axis: it cannot be in `fixed` or `coords` as well")
         for name in self.apart:
             if name not in self.axes:
-                raise ValueError(f"`apart` names `{name}`, which is not an axis{nearest(name, self.axes)}")
+                near = nearest(name, self.axes)
+                raise ValueError(
+                    f"`apart` names `{name}`, which is not an axis{near} The axes are {', '.join(self.axes)}"
+                )
         return self
 
     def plain(self) -> dict[str, Any]:
@@ -218,16 +221,11 @@ def _is_path(text: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
 
 
-def nearest(name: str, known: Any) -> str:
-    """The end of a sentence about an unknown name: which known one may have been meant."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f": did you mean `{close[0]}`?" if close else f": known are {', '.join(known)}"
-
-
 def _sentence(problem: Any, model: type[BaseModel] = Sweep, before: str = "") -> str:
     where = before + ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return f"`{where}` is not a field{nearest(str(problem['loc'][-1]), model.model_fields)}"
+        known = model.model_fields
+        return f"`{where}` is not a field{nearest(str(problem['loc'][-1]), known)} Known are {', '.join(known)}"
     if problem["type"] == "missing":
         return f"`{where}` is missing"
     said = problem["msg"].removeprefix("Value error, ")

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -40,20 +40,26 @@ def described(workers: int, scheduler: str | None) -> str:
     return f"{workers} Dask workers of one thread" if workers else "in process"
 
 
-@contextmanager
-def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None) -> Iterator[Work]:
-    """A function that computes jobs and yields them as they are done: here, on `workers` processes, or by `scheduler`."""
+def check(task: Task, workers: int, scheduler: str | None) -> None:
+    """Refuses what cannot compute `task`, before a store is made for it."""
     if workers and scheduler is not None:
         raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
     if workers < 0:
         raise ValueError(f"`workers` must not be negative: got {workers}.")
-    if not workers and scheduler is None:
-        yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
-        return
-    if task.function.startswith("__main__:"):
+    if (workers or scheduler is not None) and task.function.startswith("__main__:"):
         raise CellFunctionError(
             f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."
         )
+    if scheduler is not None:
+        _check_address(scheduler)
+
+
+@contextmanager
+def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None) -> Iterator[Work]:
+    """A function that computes jobs and yields them as they are done: here, on `workers` processes, or by `scheduler`."""
+    if not workers and scheduler is None:
+        yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
+        return
     with ExitStack() as stack:
         client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler))
         yield lambda jobs: _distributed(client, task, grid, jobs)
@@ -101,12 +107,34 @@ def _environment_restored() -> Iterator[None]:
         os.environ.update(before)
 
 
+def _check_address(address: str) -> None:
+    _imported()
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+
+    try:
+        scheme, location = parse_address(address)
+        get_backend(scheme)
+        if scheme != "inproc":
+            host, port = parse_host_port(location)
+            if not host or not 0 < port < 2**16:
+                raise ValueError("a host and a port from 1 to 65535 are needed")
+    except (ImportError, RuntimeError, ValueError) as error:
+        raise ExecutorError(
+            f"{address!r} is not the address of a Dask scheduler: {error}. It looks like tcp://10.0.0.1:8786."
+        ) from None
+
+
 @contextmanager
 def _remote(address: str) -> Iterator[Any]:
     _, distributed = _imported()
+    client = distributed.Client.__new__(distributed.Client)
     try:
-        client = distributed.Client(address, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+        # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
+        client.__init__(address, set_as_default=False)
+    except Exception as error:  # of the network, of TLS, or of the protocol's own library
+        with suppress(Exception):
+            client.close(timeout=3)
         raise ExecutorError(
             f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
         ) from error

@@ -117,6 +117,7 @@ def _run(
 ) -> tuple[Report, Result]:
     began = time.perf_counter()
     task = Task.of(sweep)
+    executors.check(task, workers, scheduler)
     told = executors.described(workers, scheduler)
     folder = _folder.get()
     if path is None and folder is not None:

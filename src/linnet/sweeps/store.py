@@ -12,7 +12,7 @@ import numpy as np
 
 import linnet
 from linnet.sweeps import disk, ledger, lock, provenance
-from linnet.sweeps.arrays import Arrays
+from linnet.sweeps.arrays import DOCUMENT, Arrays
 from linnet.sweeps.configuration import Sweep, differences
 from linnet.sweeps.errors import ChangedError, StoreError
 from linnet.sweeps.grid import Block, Grid, Job
@@ -56,6 +56,11 @@ class Store:
             for draft in folder.rglob("*.partial"):  # what a killed writer was in the middle of
                 draft.unlink(missing_ok=True)
         else:
+            if (folder / DOCUMENT).exists():  # written after the ledger: a new store, or one killed here, has none yet
+                raise StoreError(
+                    f"the ledger of {folder} is empty but the folder holds results. "
+                    f"Restore it, or start in another folder."
+                )
             book.create(sweep.plain(), Grid.of(sweep).tile)
         self.grid = Grid.of(sweep, tuple(book.setting("tile")))
         self.variables = book.variables()

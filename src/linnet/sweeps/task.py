@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from linnet.papers import nearest
 from linnet.sweeps import provenance
-from linnet.sweeps.configuration import Sweep, nearest
+from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
 from linnet.sweeps.grid import Cells
 
@@ -72,14 +73,13 @@ class Task:
         task = cls(sweep.function, sweep.fixed, tuple(sweep.record), sweep.dtype)
         function = task.resolve()
         try:
-            inspect.signature(function).bind({}, np.zeros(0, int), **task.keywords(function))
+            with contextlib.suppress(ValueError):  # a callable without a signature: nothing to compare with
+                inspect.signature(function).bind({}, np.zeros(0, int), **task.keywords(function))
         except TypeError as error:
             raise CellFunctionError(
                 f"`{sweep.function}` cannot be called as function(points, seeds, **fixed) with fixed = "
                 f"{sorted(sweep.fixed)}: {error}."
             ) from None
-        except ValueError:  # a callable without a signature: nothing to compare with
-            pass
         return task
 
     def resolve(self) -> Callable[..., Any]:
@@ -152,8 +152,10 @@ class Task:
             raise CellFunctionError(f"`{self.function}` must return a dict of arrays: got {type(raw).__name__}.")
         missing = [name for name in self.record if name not in raw]
         if missing:
+            known = [str(name) for name in raw]
             raise CellFunctionError(
-                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for{nearest(missing[0], raw)}."
+                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for{nearest(missing[0], known)} "
+                f"It returns {', '.join(known)}."
             )
         tidied: dict[str, Values] = {}
         for name in self.record or tuple(name for name in raw if name != "failures"):
