@@ -39,6 +39,8 @@ def test_a_spectrum_fixes_the_singular_values():
 
 
 def test_what_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="a target of 1000000 x 1000000 would take"):
+        low_rank_plus_noise(10**6, rank=1, key=0)
     with pytest.raises(ValueError, match="`rank` must not exceed `dim`"):
         low_rank_plus_noise(3, rank=4, key=0)
     with pytest.raises(ValueError, match="`spectrum` must be 2 positive"):

@@ -73,6 +73,8 @@ def test_power_law_decays_as_asked():
         (lambda: many_spikes(5, spikes=[-1.0], alignments=[0.2]), "`spikes` must exceed -1"),
         (lambda: many_spikes(2, spikes=[1.0, 1.0], alignments=[0.2, 0.2]), "`dim` must leave room"),
         (lambda: power_law(5, decay=-1.0, target_decay=1.0), "`decay` must not be negative"),
+        (lambda: power_law(10**12, decay=1.0, target_decay=1.0), "a problem of 1000000000000 inputs would take"),
+        (lambda: many_spikes(10**12, spikes=[1.0], alignments=[0.2]), "a problem of 1000000000000 inputs would take"),
     ],
 )
 def test_refusals(call, message):

@@ -38,6 +38,8 @@ def test_samples():
         ({"variance": 0.0}, "`variance` must be positive"),
         ({"dim": 1}, "`dim` must be at least 2"),
         ({"samples": 5}, "`key` must be given"),
+        ({"dim": 10**6}, "a problem of 1000000 inputs would take"),
+        ({"samples": 10**12, "key": 0}, "a problem of 5 inputs would take"),
     ],
 )
 def test_refusals(change, message):

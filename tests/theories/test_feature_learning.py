@@ -259,3 +259,49 @@ def test_wrong_arguments_are_refused():
         stages_for(X, y, 0.0, 0.0).first_time("median")
     with pytest.raises(ValueError, match="Use form='median'"):
         stages_for(X, y, 0.1, 0.0).first_time("asinh")
+
+
+def test_times_that_do_not_exist_are_refused():
+    X, y = orthogonal_data()
+    small = Stages(0.1 * X, 0.1 * y, width=16, learning_rate=0.01, first_std=0.01, magnitude=0.001)
+    assert small.limit < 1
+    with pytest.raises(
+        ValueError, match=rf"`start` must be below .* sqrt\(limit\) = {np.sqrt(small.limit):.4g}.*got 1"
+    ):
+        small.second_time(0.5)
+    edge = np.sqrt(small.limit * (1 - np.sqrt(0.5)))  # there the loss is at the share
+    assert 0 < small.second_time(0.5, start=0.999 * edge) < 0.01 / small.rate
+    with pytest.raises(ValueError, match="`start` must be below"):
+        small.second_time(0.5, start=edge)
+    with pytest.raises(ValueError, match=r"`share` must be below .* for the printed time"):
+        Stages(1e-3 * X, y, width=16, learning_rate=0.01, first_std=0.01, magnitude=0.1).second_time(
+            0.5, form="printed"
+        )
+    with pytest.raises(ValueError, match=r"`magnitude` must be below 1 for the printed time.*got 10.*Use form='asinh'"):
+        stages_for(X, y, 0.1, 10.0).first_time("printed")
+
+
+def test_neurons_that_do_not_match_are_refused():
+    stages = stages_for(*orthogonal_data(), 0.1, 0.1)
+    with pytest.raises(
+        ValueError, match=r"`overlaps`, `magnitudes` must have one entry for each neuron.*\(2,\), \(3,\)"
+    ):
+        stages.linear([1], [1.0, 2.0], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+        stages.plane([1], [1.0, 2.0], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+        stages.loss([1.0, 2.0], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="`alignments` must be an array of real numbers"):
+        stages.network_kernel("a", [1.0], [1.0])
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+        stages.network_kernel([1.0, 2.0], [1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_a_step_too_large_is_refused():
+    stages = stages_for(*orthogonal_data(), 0.1, 0.1, eta=1e6)
+    with pytest.raises(ValueError, match="`learning_rate` is too large: by step 100 the recursion has diverged"):
+        stages.plane([0, 100], [0.1, 0.2], [0.1, 0.2])
+    with pytest.raises(ValueError, match="`learning_rate` is too large"):
+        stages.scalar([0, 100], [0.1, 0.2])
+    with pytest.raises(ValueError, match="the linear stage overflows at `steps` 100001 with `learning_rate`"):
+        stages.linear([0, 100_001], [0.1, 0.2], [0.1, 0.2])

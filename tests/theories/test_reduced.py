@@ -104,6 +104,10 @@ def test_growth_direction_is_half_the_sum_of_both_layers():
 
 def test_refusals():
     problem = general_problem()
+    with pytest.raises(ValueError, match="`problem` must be a linnet Problem: got NoneType"):
+        aligned_flow(None, [1.0], 0.1)
+    with pytest.raises(ValueError, match="`u0` must have a norm of at least 1e-290"):
+        aligned_flow(problem, [1.0], 1e-300)
     with pytest.raises(ValueError, match="`times` must be strictly increasing"):
         aligned_flow(problem, [1.0, 0.5], 0.1)
     with pytest.raises(ValueError, match="`u0` must be positive"):
@@ -125,3 +129,27 @@ def test_a_stiff_flow_is_the_same_flow():
     early = np.array([0.004, 0.01, 0.5, 4.0])
     stiff = aligned_flow(problem, [*early, 8.0], 1e-3)  # beyond the switch to the implicit method
     assert_allclose(stiff[:4], aligned_flow(problem, early, 1e-3), atol=1e-8)
+
+
+@pytest.mark.parametrize("u0", [1e-165, 1e-200, 1e-285])
+def test_starts_whose_squares_underflow_grow_all_the_same(u0):
+    problem = spectrum([4.0, 3.0, 1.0], [0.2, 0.3, 0.5])
+    size = np.linalg.norm(problem.cross)
+    late = np.log(1e-5 / u0) / size  # until here the flow is linear
+    early, before, end = aligned_flow(problem, [late / 2, late, late + 12], u0)
+    assert_allclose(early, u0 * np.exp(size * late / 2) * problem.cross[0] / size, rtol=1e-9)
+    assert_allclose(before, 1e-5 * problem.cross[0] / size, rtol=1e-4)
+    assert_allclose(end, aligned_flow(problem, [12.0], before)[0], rtol=1e-9)
+    assert_allclose(growth_direction(problem, Weights(np.zeros((2, 3)), np.array([[2 * u0, 0.0]])))[0], u0, rtol=1e-14)
+
+
+def test_a_tiny_start_takes_the_implicit_method_too():
+    problem = spectrum([4000.0, 3.0, 1.0], [0.2, 0.3, 0.5])
+    delay = np.log(1e197) / np.linalg.norm(problem.cross)
+    assert_allclose(aligned_flow(problem, [8 + delay], 1e-200), aligned_flow(problem, [8.0], 1e-3), atol=1e-8)
+
+
+def test_two_components_from_a_tiny_start():
+    theory = TwoPhase(20.0, 0.3)
+    assert_allclose(theory.reduced([0.0, 100.0], 1e-200)[1], theory.fixed_point, atol=1e-9)
+    assert_allclose(theory.vector_field([1e-200, 0.0]), [theory.correlation * 1e-200, 0.0], rtol=1e-14)

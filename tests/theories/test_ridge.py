@@ -171,3 +171,34 @@ def test_gap_of_a_power_law_near_the_peak_shrinks_as_one_over_dim():
     assert gaps[0] > 5 * errors[0]  # there is a gap, far above the 1/d of other sizes
     assert gaps[0] * 50 == pytest.approx(gaps[1] * 200, abs=3 * np.hypot(50 * errors[0], 200 * errors[1]))
     assert gaps[1] < 0.5 * gaps[0]
+
+
+@pytest.mark.parametrize(
+    ("eigenvalue", "overlap", "samples", "options", "right"),
+    [
+        (1.0, 1.0, 50, {"ridge": 1e-200, "noise": 1.0}, 0.25),
+        (1e-200, 1.0, 5, {}, 0.5e-200),
+        (1e200, 1e-200, 5, {}, 0.5),
+        (1e-200, 1.0, 5, {"ridge": 1e100}, 1e-200),  # nothing is learned
+        (1e150, 1e-150, 50, {"ridge": 1e-150, "noise": 1.0}, 0.25),
+        (1.0, 0.0, 10, {"ridge": 1e-200, "noise": 1.0}, 0.5e100),  # at the rank: 1/(2 sqrt(ridge))
+    ],
+)
+def test_any_scale(eigenvalue, overlap, samples, options, right):
+    assert_allclose(risk([eigenvalue], [overlap], samples, multiplicities=[10], **options), right, rtol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-250, 1e-30, 1e30, 1e250])
+@pytest.mark.parametrize(("samples", "ridge"), [(7, 0.0), (7, 0.3), (20, 1e-3), (30, 1e-9)])
+def test_units_of_the_inputs_do_not_matter(unit, samples, ridge):
+    values, squares = np.geomspace(1e-4, 30.0, 20), np.linspace(0.1, 1.0, 20)
+    one = risk(values, squares, samples, ridge=ridge, noise=0.5)
+    assert_allclose(risk(values * unit, squares / unit, samples, ridge=ridge * unit, noise=0.5), one, rtol=1e-11)
+    kappa = effective_ridge(values, samples, ridge=ridge)
+    assert_allclose(effective_ridge(values * unit, samples, ridge=ridge * unit), kappa * unit, rtol=1e-12)
+
+
+def test_eigenvalues_four_hundred_digits_apart():
+    assert_allclose(effective_ridge([1e200, 1e-200], 1), 1.0, rtol=1e-12)  # kappa^2 is their product
+    with pytest.raises(ValueError, match="`eigenvalues` times `overlaps` are too large"):
+        risk([1e200], [1e200], 5, multiplicities=[10])

@@ -376,3 +376,50 @@ def test_refusals():
         noise.second_moments([1.0], 1.0, 0.0, in_dim=2, noise=-1.0)
     with pytest.raises(ValueError, match="no half height"):
         sb.half_times([0.0], 0.1)
+
+
+def test_singular_values_where_their_ratio_to_the_start_overflows():
+    assert sb.singular_values([1.0], [1e9], 1e-300)[0, 0] == pytest.approx(1e9, rel=1e-15)
+    assert sb.singular_values([0.0, 1e-290], [1e300], 1e-300)[:, 0] == pytest.approx([0.0, 1e300], rel=1e-15)
+    # the whole evolution in other units of values, start and time
+    times = np.array([0.1, 100.0, 344.0, 345.9, 350.0, 400.0])
+    for unit, gamma in ((1e9, 1e-300), (1e200, 1e-300), (1e-200, 1e-100)):
+        plain = sb.singular_values(times, [1.0, 0.9], gamma)
+        scaled = sb.singular_values(times / unit, np.array([1.0, 0.9]) * unit, gamma * unit)
+        assert_allclose(scaled, plain * unit, rtol=1e-12)
+    assert_allclose(sb.singular_values([1e10], [1e300], 1.0), [[1e300]])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sb.singular_values([1.0], [1.0], 1e308), "`gamma` must be at most 1e.300"),
+        (lambda: sb.singular_values([1.0], [1e308], 1.0), "`values` must be at most 1e.300"),
+        (lambda: sb.limit([1e308], 1.0, 3), "`values` must be at most 1e.300"),
+        (lambda: sb.limit([1.0], 0.1, 10**12), "singular values of a layer of 1000000000000 inputs would take"),
+        (lambda: sb.potential([1e308], 0.1), "`values` or `gamma` is too large"),
+        (lambda: sb.potential(3.0, 0.1), "`values` must have at least one axis"),
+        (lambda: sb.inverse_mirror([400.0], 1.0), "`dual` or `gamma` is too large"),
+        (lambda: sb.predictor_potential(3.0, 0.1), "`beta` must have at least one axis"),
+        (lambda: sb.predictor_mirror(3.0, 0.1), "`beta` must have at least one axis"),
+        (lambda: sb.predictor_warp(3.0, 0.1), "`beta` must have at least one axis"),
+        (lambda: sb.predictor_potential([1e300], 0.1), "`beta` or `gamma` is too large"),
+        (lambda: sb.bregman([1.0, 2.0], [1.0, 2.0, 3.0], 0.1), "`reference` must match `values`"),
+        (lambda: sb.predictor_bregman([1.0, 2.0], [1.0, 2.0, 3.0], 0.1), "`reference` must match `beta`"),
+    ],
+)
+def test_what_overflows_or_does_not_match_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_mirrors_of_large_and_of_tiny_predictors():
+    big = np.array([1e200, 1e200])
+    norm = np.sqrt(2) * 1e200
+    assert_allclose(sb.predictor_potential(big, 1.0), 2 / 3 * norm**1.5, rtol=1e-14)
+    assert_allclose(sb.predictor_mirror(big, 1.0), big / np.sqrt(norm), rtol=1e-14)
+    tiny = np.array([3e-200, 4e-200])
+    assert_allclose(sb.predictor_warp(tiny, 1e-220), np.sqrt(5e-200), rtol=1e-14)
+    assert_allclose(sb.mirror([1e308, 0.0], 0.1), [0.5 * (np.log(2e154) + np.log(1e155)), 0.0], rtol=1e-14)
+    assert_allclose(sb.mirror([1.0], 1e308), [0.5e-308], rtol=1e-14)
+    assert_allclose(sb.bregman([1e200], [0.0], 1e200), 1e200 * sb.bregman([1.0], [0.0], 1.0), rtol=1e-13)

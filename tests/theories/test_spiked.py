@@ -167,6 +167,7 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: generalization_error(20, 0.5, 1.0), "`ratio` must exceed 1"),
         (lambda: generalization_error(20, 1.5, 2.0), r"`alignment` must lie in \[0, 1\]"),
         (lambda: generalization_error(-2, 0.5, 2.0), "`spike` must exceed -1"),
+        (lambda: generalization_error([1, 2], 0.5, [2, 3, 4]), "`spike`, `alignment` and `ratio`.*broadcast"),
         (lambda: adapted_basis(np.eye(3), np.zeros(3)), "`target` must correlate"),
         (lambda: adapted_basis(np.eye(3), np.ones(4)), r"`covariance` must be \(d, d\)"),
     ],
@@ -174,3 +175,10 @@ def test_error_against_least_squares(spike, alignment, ratio):
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_constants_of_a_spike_whose_square_overflows():
+    theory, ratio = TwoPhase(1e160, 0.3), np.sqrt(1 - 0.09) / 0.3
+    assert_allclose([theory.lambda1, theory.lambda2, theory.nu], [1e160, 1.0, ratio], rtol=1e-12)
+    assert_allclose(theory.fixed_point, [0.3, np.sqrt(1 - 0.09)], rtol=1e-12)
+    assert_allclose(generalization_error(1e160, 0.3, 2.0), 0.5 * (1 - 0.09), rtol=1e-12)

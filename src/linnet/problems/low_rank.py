@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.arguments import count, non_negative, real_array
+from linnet.memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
@@ -24,6 +25,7 @@ def low_rank_plus_noise(dim: int, *, rank: int, noise: float = 1.0, key: Key, sp
     if size > side:
         raise ValueError(f"`rank` must not exceed `dim`: got rank {size} for dim {side}.")
     scale = non_negative("noise", noise)
+    check_fits(32 * side * side, f"a target of {side} x {side}", "Take a smaller `dim`.")
     draw = generator(key, 0)
     left, right = draw.standard_normal((side, size)), draw.standard_normal((side, size))
     if spectrum is None:

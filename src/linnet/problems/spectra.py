@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linnet.arguments import count, non_negative, positive, real_array
+from linnet.memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import generator
 
@@ -35,6 +36,7 @@ def spectrum(
     if (squares < 0).any():
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {squares.min():.6g}.")
     noise = non_negative("noise", noise)
+    _check_fits(values.size, samples)
     target = np.sqrt(squares)
     cov = np.diag(values)
     if samples is None:
@@ -82,6 +84,7 @@ def many_spikes(
         )
     if dim < rho.size + (rest > 1e-12):
         raise ValueError(f"`dim` must leave room for {rho.size} spikes and the rest of the target: got {dim}.")
+    _check_fits(dim, samples)
     values, squares = np.full(dim, variance), np.zeros(dim)
     values[: rho.size] *= 1 + rho
     squares[: rho.size] = A**2
@@ -103,8 +106,18 @@ def power_law(
 
     **Arguments:** `decay` is $\alpha \ge 0$ and `target_decay` is $b \ge 0$. The others are those of `spectrum`.
     """
-    ranks = np.arange(1, count("dim", dim) + 1, dtype=float)
+    dim = count("dim", dim)
+    _check_fits(dim, samples)
+    ranks = np.arange(1, dim + 1, dtype=float)
     squares = ranks ** -non_negative("target_decay", target_decay)
     return spectrum(
         ranks ** -non_negative("decay", decay), squares / squares.sum(), samples=samples, key=key, noise=noise
+    )  # fmt: skip
+
+
+def _check_fits(dim: int, samples: int | None) -> None:
+    rows = 0 if samples is None else count("samples", samples)
+    check_fits(
+        16 * dim * (dim + rows), f"a problem of {dim} inputs",
+        "Take fewer inputs; `theories.ridge.risk` takes equal eigenvalues as `multiplicities`.",
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet import arguments
+from linnet.memory import check_fits
 from linnet.randomness import Key, generator
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def subgaussian_regression(
     values, vectors = _spectrum(sigma)
     if beta.shape != values.shape:
         raise ValueError(f"`teacher` must have one entry per input, {values.size}: got {beta.size}.")
+    _check_fits(n, values.size)
     inputs = _entries(generator(key, 0), (n, values.size), entries) * np.sqrt(values)
     rotated = beta
     if vectors is not None:
@@ -101,12 +103,17 @@ def gaussian_teacher(
     **Reference:** Huang et al. 2024, section 6.
     """
     d = arguments.count("dim", dim)
+    _check_fits(arguments.count("samples", samples), d)
     teacher = generator(key, 2).standard_normal(d)
     if signal is not None:
         teacher *= arguments.positive("signal", signal) / np.linalg.norm(teacher)
     return subgaussian_regression(
         key, samples=samples, covariance=np.ones(d), teacher=teacher, noise_variance=noise_variance
     )
+
+
+def _check_fits(samples: int, dim: int) -> None:
+    check_fits(24 * samples * dim, f"{samples} samples of {dim} inputs", "Take fewer `samples` or inputs.")
 
 
 def _spectrum(sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -87,18 +87,24 @@ class Stages:
         """
         t = _whole(steps)[:, None]
         c, v0 = _neurons("overlaps", overlaps), _neurons("magnitudes", magnitudes)
+        _match(overlaps=c, magnitudes=v0)
         step = self.learning_rate / self.samples  # eta/(n m)
         if printed:  # the same matrix form for u = rho + step c with couplings (step gamma, 1)
             up, down, start = step * self.gamma, 1.0, step * c
         else:
             up, down, start = step * self.gamma, step, c
         a, slope = np.sqrt(up * down), np.sqrt(up / down)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             grow, fade = (1 + a) ** t, (1 - a) ** t
             # (1+a)^t - 1 is taken without cancellation, since rho starts at zero
             rise = np.expm1(t * np.log1p(a)) * (start + slope * v0)
             fall = (fade - 1) * (start - slope * v0)
-            return (rise + fall) / 2, (grow * (v0 + start / slope) + fade * (v0 - start / slope)) / 2
+            rho, v = (rise + fall) / 2, (grow * (v0 + start / slope) + fade * (v0 - start / slope)) / 2
+        if np.isnan(rho).any() or np.isnan(v).any():
+            raise ValueError(
+                f"the linear stage overflows at `steps` {t.max()} with `learning_rate` {self.learning_rate}."
+            )
+        return rho, v
 
     def plane(
         self, steps: Any, alignments: Any, magnitudes: Any, *, overlaps: Any = None, printed: bool = False
@@ -121,6 +127,7 @@ class Stages:
         wanted = _whole(steps)
         rho, v = _neurons("alignments", alignments).copy(), _neurons("magnitudes", magnitudes).copy()
         c = np.zeros_like(rho) if overlaps is None else _neurons("overlaps", overlaps)
+        _match(alignments=rho, magnitudes=v, overlaps=c)
         step, damping = self.learning_rate / self.samples, self.phi / self.gamma**2
 
         def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -129,7 +136,7 @@ class Stages:
             force = 1 - damping * (product if printed else product.mean())
             return rho + step * self.gamma * v * force, v + step * (rho + c) * force
 
-        states = _iterate(advance, (rho, v), wanted)
+        states = self._iterate(advance, (rho, v), wanted)
         return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
 
     def scalar(self, steps: Any, alignments: Any, *, printed: bool = False) -> np.ndarray:
@@ -149,7 +156,7 @@ class Stages:
             square = rho**2
             return rho + a * rho * (1 - saturation * (square if printed else square.mean()))
 
-        return np.stack(_iterate(advance, rho, wanted))
+        return np.stack(self._iterate(advance, rho, wanted))
 
     def proxy(self, alignments: Any, *, printed: bool = False) -> np.ndarray:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
@@ -168,6 +175,7 @@ class Stages:
         rho = arguments.real_array("alignments", alignments)
         v = arguments.real_array("magnitudes", magnitudes)
         c = 0.0 if overlaps is None else _neurons("overlaps", overlaps)
+        _match(alignments=rho, magnitudes=v, overlaps=np.asarray(c))
         scale = (v * (rho + c)).mean(axis=-1)[..., None] / self.gamma
         residual = self.outputs - scale * (self.gram @ self.outputs)
         return (residual**2).sum(axis=-1) / (2 * self.samples)
@@ -197,6 +205,11 @@ class Stages:
                 "`magnitude` must be positive for a first stage that starts from it: got 0. Use form='median'."
             )
         if form == "printed":
+            if self.magnitude >= 1:
+                raise ValueError(
+                    f"`magnitude` must be below 1 for the printed time, a multiple of log(1/magnitude): got {self.magnitude:g}. "
+                    "Use form='asinh'."
+                )
             return constant * np.log(1 / self.magnitude) * np.sqrt(self.samples) / (np.sqrt(self.trace) * self.signal)
         if form == "asinh":
             return constant * np.arcsinh(level / start) / self.rate
@@ -221,13 +234,25 @@ class Stages:
             raise ValueError(f"`share` must be below 1: got {share}.")
         if form == "proxy":
             remaining = np.sqrt(share)
-            low = self.proxy([arguments.positive("start", start)])
+            start, end = arguments.positive("start", start), np.sqrt(self.limit)
+            if start >= end * np.sqrt(1 - remaining):
+                raise ValueError(
+                    f"`start` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a share of {share:g} "
+                    f"already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got {start:g}."
+                )
+            low = self.proxy([start])
             high = np.sqrt(self.limit * (1 - remaining) / remaining)
             return constant * float(np.log(high / low)) / self.rate
         if form == "printed":
             loss = share * (self.outputs**2).mean() / 2
             scale = np.sqrt(self.samples) / (self.signal * np.sqrt(self.trace))
-            return constant * scale * float(np.log(self.samples * self.signal * self.trace / loss))
+            ratio = self.samples * self.signal * self.trace / loss
+            if ratio <= 1:
+                raise ValueError(
+                    f"`share` must be below {share * ratio:.4g} for the printed time to be positive: got {share:g}. Its "
+                    "logarithm depends on the units of `X` and `y`; form='proxy' does not."
+                )
+            return constant * scale * float(np.log(ratio))
         raise ValueError(f"`form` must be 'proxy' or 'printed': got {form!r}.")
 
     def kernel(self, square: Any = 1.0) -> np.ndarray:
@@ -247,12 +272,30 @@ class Stages:
 
         **Valid when** `plane` is, and for wide networks: the last term is the mean over starts.
         """
-        rho, v = np.atleast_2d(alignments), np.atleast_2d(magnitudes)
+        rho = np.atleast_2d(arguments.real_array("alignments", alignments, ndim=(0, 1, 2)))
+        v = np.atleast_2d(arguments.real_array("magnitudes", magnitudes, ndim=(0, 1, 2)))
         c = _neurons("overlaps", overlaps)
+        _match(alignments=rho, magnitudes=v, overlaps=c)
         along = target_aligned_kernel(self.gram, self.outputs) - self.gram  # K y y^T K / gamma
         squares = [(v**2).mean(axis=-1), ((rho + c) ** 2).mean(axis=-1) / self.gamma]
         weight, feature = (square[:, None, None] for square in squares)
         return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
+
+    def _iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
+        """The states at the wanted steps of the map `advance`, refused where they leave the numbers."""
+        kept, done = [], 0
+        for step in wanted:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for _ in range(int(step) - done):
+                    state = advance(state)
+            if not all(np.isfinite(part).all() for part in (state if isinstance(state, tuple) else (state,))):
+                raise ValueError(
+                    f"`learning_rate` is too large: by step {step} the recursion has diverged. Got {self.learning_rate:g}, "
+                    f"at which the first stage grows by {self.learning_rate * self.rate:.3g} of itself a step."
+                )
+            done = int(step)
+            kept.append(state)
+        return kept
 
     def _median_time(self, level: float) -> float:
         from scipy.optimize import brentq
@@ -294,12 +337,11 @@ def _neurons(name: str, value: Any) -> np.ndarray:
     return np.atleast_1d(arguments.real_array(name, value, ndim=(0, 1)))
 
 
-def _iterate(advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
-    """The states at the wanted steps of the map `advance`."""
-    kept, done = [], 0
-    for step in wanted:
-        for _ in range(int(step) - done):
-            state = advance(state)
-        done = int(step)
-        kept.append(state)
-    return kept
+def _match(**arrays: np.ndarray) -> None:
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        names, shapes = (
+            ", ".join(each) for each in ([f"`{n}`" for n in arrays], [str(a.shape) for a in arrays.values()])
+        )
+        raise ValueError(f"{names} must have one entry for each neuron: got shapes {shapes}.") from None

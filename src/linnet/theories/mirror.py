@@ -25,7 +25,10 @@ def potential(values: Any, gamma: float) -> np.ndarray:
     """
     gamma = positive("gamma", gamma)
     values = modes(values)
-    return 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
+    _has_axis("values", values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
+    return _representable("values", total)
 
 
 def mirror(values: Any, gamma: float) -> np.ndarray:
@@ -51,9 +54,11 @@ def inverse_mirror(dual: Any, gamma: float) -> np.ndarray:
     """
     gamma = positive("gamma", gamma)
     doubled = 2 * real_array("dual", dual)
-    # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
-    large = 0.5 * np.sign(doubled) * np.exp(np.abs(doubled) + np.log(gamma))
-    return np.where(np.abs(doubled) > 40, large, gamma * np.sinh(np.clip(doubled, -40, 40)))
+    with np.errstate(over="ignore"):
+        # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
+        large = np.sign(doubled) * np.exp(np.abs(doubled) + (np.log(gamma) - np.log(2)))
+        values = np.where(np.abs(doubled) > 40, large, gamma * np.sinh(np.clip(doubled, -40, 40)))
+    return _representable("dual", values)
 
 
 def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
@@ -66,9 +71,12 @@ def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
     """
     gamma = positive("gamma", gamma)
     x, y = modes(values), real_array("reference", reference)
+    _match("values", x, y)
     slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
-    rise = (x - y) * (x + y) / (np.hypot(x, gamma) + np.hypot(y, gamma))
-    return 0.5 * np.sum(x * slope - rise, axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rise = (x - y) * ((x + y) / (np.hypot(x, gamma) + np.hypot(y, gamma)))
+        total = 0.5 * np.sum(x * slope - rise, axis=-1)
+    return _representable("values", total)
 
 
 def predictor_potential(beta: Any, gamma: float) -> np.ndarray:
@@ -84,7 +92,8 @@ def predictor_potential(beta: Any, gamma: float) -> np.ndarray:
     """
     gamma = positive("gamma", gamma)
     balance = _balance(real_array("beta", beta), gamma)
-    return 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _representable("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
 
 
 def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
@@ -113,8 +122,11 @@ def predictor_bregman(beta: Any, reference: Any, gamma: float) -> np.ndarray:
     r"""Bregman divergence of `predictor_potential`, over the last axis."""
     gamma = positive("gamma", gamma)
     x, y = real_array("beta", beta), real_array("reference", reference)
+    _match("beta", x, y)
     slope = predictor_mirror(y, gamma)
-    return predictor_potential(x, gamma) - predictor_potential(y, gamma) - np.sum(slope * (x - y), axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        linear = np.sum(slope * (x - y), axis=-1)
+    return predictor_potential(x, gamma) - predictor_potential(y, gamma) - _representable("beta", linear)
 
 
 def convergence_bound(times: Any, beta: Any, gamma: float) -> np.ndarray:
@@ -135,7 +147,7 @@ def convergence_bound(times: Any, beta: Any, gamma: float) -> np.ndarray:
     beta = real_array("beta", beta, ndim=1)
     divergence = predictor_bregman(beta, np.zeros_like(beta), gamma)
     with np.errstate(divide="ignore"):
-        return divergence / (np.sqrt(2 * gamma) * times)
+        return divergence / (np.sqrt(2) * np.sqrt(gamma) * times)
 
 
 def modes(values: Any) -> np.ndarray:
@@ -147,12 +159,40 @@ def modes(values: Any) -> np.ndarray:
 
 
 def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
-    """arcsinh(values / gamma) where the quotient would overflow."""
-    small = values <= gamma
-    quotient = np.arcsinh(np.where(small, values, 0.0) / gamma)
-    logarithm = np.log(np.where(small, 1.0, values + np.hypot(values, gamma))) - np.log(gamma)
-    return np.where(small, quotient, logarithm)
+    """arcsinh(values / gamma), also where the quotient overflows."""
+    with np.errstate(over="ignore"):
+        quotient = values / gamma
+    fits = np.isfinite(quotient)
+    logarithm = np.log(np.where(fits, 1.0, np.abs(values))) - np.log(gamma) + np.log(2)
+    return np.where(fits, np.arcsinh(np.where(fits, quotient, 0.0)), np.sign(values) * logarithm)
 
 
 def _balance(beta: np.ndarray, gamma: float) -> np.ndarray:
-    return np.hypot(np.linalg.norm(beta, axis=-1), gamma) + gamma
+    """b of `predictor_potential`, with a norm whose squares neither overflow nor underflow."""
+    _has_axis("beta", beta)
+    size = np.abs(beta).max(axis=-1)
+    unit = np.where(size > 0, size, 1.0)
+    with np.errstate(over="ignore"):
+        balance = np.hypot(size * np.linalg.norm(beta / unit[..., None], axis=-1), gamma) + gamma
+    return _representable("beta", balance)
+
+
+def _has_axis(name: str, array: np.ndarray) -> None:
+    if array.ndim == 0:
+        raise ValueError(f"`{name}` must have at least one axis: got the number {array}. Give a list, [{array}].")
+
+
+def _match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
+    _has_axis(name, array)
+    try:
+        np.broadcast_shapes(array.shape, reference.shape)
+    except ValueError:
+        raise ValueError(
+            f"`reference` must match `{name}`: got shape {reference.shape} for one of {array.shape}."
+        ) from None
+
+
+def _representable(name: str, result: np.ndarray) -> np.ndarray:
+    if not np.isfinite(result).all():
+        raise ValueError(f"`{name}` or `gamma` is too large: the result overflows. Give both in smaller units.")
+    return result

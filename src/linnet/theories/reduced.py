@@ -8,10 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet.arguments import positive, real_array, times_array
+from linnet.problems.problem import Problem
 
 if TYPE_CHECKING:
     from linnet.inits.weights import Weights
-    from linnet.problems.problem import Problem
+
+SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
 
 
 def aligned_flow(problem: Problem, times: Any, u0: Any) -> Float[np.ndarray, "time input"]:
@@ -32,7 +34,7 @@ def aligned_flow(problem: Problem, times: Any, u0: Any) -> Float[np.ndarray, "ti
     times = times_array("times", times)
     start = real_array("u0", u0, ndim=(0, 1))
     if start.ndim == 0:
-        start = positive("u0", u0) * cross / np.linalg.norm(cross)
+        start = positive("u0", u0) * (cross / _norm(cross))
     if start.shape != cross.shape or not start.any():
         raise ValueError(
             f"`u0` must be a positive number or a non-zero vector of {cross.size} entries: got shape {start.shape}."
@@ -55,8 +57,8 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
             f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape {weights.first.shape} and "
             f"`second` of shape {weights.second.shape}."
         )
-    r1 = 0.5 * (weights.first @ (cross / np.linalg.norm(cross)) + weights.second[0])
-    u0 = float(np.linalg.norm(r1))
+    r1 = 0.5 * (weights.first @ (cross / _norm(cross)) + weights.second[0])
+    u0 = _norm(r1)
     if u0 == 0:
         raise ValueError("`weights` must have something to grow from: W1 v1 + W2^T is zero.")
     return u0, r1 / u0
@@ -72,16 +74,18 @@ def integrate(
     cross, start = cross @ vectors, start @ vectors
 
     def slope(_: float, w: np.ndarray) -> np.ndarray:
-        square = w @ w
-        return np.sqrt(square) * cross - square * (values * w)
+        norm = _norm(w)
+        return norm * cross - norm * (norm * values * w)
 
     def jacobian(_: float, w: np.ndarray) -> np.ndarray:
-        square = w @ w
-        return np.outer(cross / np.sqrt(square) - 2 * values * w, w) - np.diag(square * values)
+        norm = _norm(w)
+        return np.outer(cross - 2 * norm * values * w, w / norm) - np.diag(norm * (norm * values))
 
     if times[-1] == 0:
         return (start @ vectors.T)[None, :]
-    size = float(np.linalg.norm(start))
+    size = _norm(start)
+    if size < SMALLEST:
+        raise ValueError(f"`u0` must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock instead.")
     if values[-1] * times[-1] < 2e4:
         # Between its steps the method interpolates, which costs two digits of the tolerance.
         options: dict[str, Any] = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-14 * size}
@@ -93,7 +97,15 @@ def integrate(
     return run.y.T @ vectors.T
 
 
+def _norm(vector: np.ndarray) -> float:
+    """The Euclidean norm, also where the squares underflow or overflow."""
+    size = float(np.abs(vector).max())
+    return size * float(np.linalg.norm(vector / size)) if size > 0 else 0.0
+
+
 def _scalar_moments(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(problem, Problem):
+        raise ValueError(f"`problem` must be a linnet Problem: got {type(problem).__name__}.")
     if problem.out_dim != 1 or problem.batch is not None:
         batch = "" if problem.batch is None else f" in a batch of {problem.batch}"
         raise ValueError(f"`problem` must be a single one with one output: got {problem.out_dim} outputs{batch}.")

@@ -53,13 +53,19 @@ def risk(
             f"the ridgeless risk is undefined at `samples` equal to the rank, {rank:g}: infinite sensitivity times zero bias. "
             "Give a `ridge`, or another number of samples; both one-sided limits are 0 without noise, infinite with it."
         )
-    kappa = effective_ridge(values, n, ridge=ridge, multiplicities=counts)
-    if kappa == 0:
+    if ridge == 0 and n > rank:
         return float(noise * (rank / n) / (1 - rank / n))  # more samples than directions: no bias
+    kappa, unit = _effective_ridge(values, counts, n, ridge)
+    values = values / unit
+    share, rest = values / (kappa + values), kappa / (kappa + values)
     # 1 - df2 = ridge/kappa + (df1 - df2), in which nothing cancels near n = rank.
-    sensitivity = 1 / (ridge / kappa + (counts * values * kappa / (kappa + values) ** 2).sum() / n)
-    bias = sensitivity * (values * weights * (kappa / (kappa + values)) ** 2).sum()
-    return float(bias + noise * sensitivity * (counts * (values / (kappa + values)) ** 2).sum() / n)
+    sensitivity = 1 / (ridge / unit / kappa + (counts * share * rest).sum() / n)
+    with np.errstate(over="ignore"):
+        bias = sensitivity * (share * rest * (kappa * (unit * weights))).sum()
+        total = float(bias + noise * sensitivity * (counts * share**2).sum() / n)
+    if not np.isfinite(total):
+        raise ValueError("`eigenvalues` times `overlaps` are too large for a number: give them in smaller units.")
+    return total
 
 
 def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, multiplicities: Any = None) -> float:
@@ -72,13 +78,23 @@ def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, mul
     """
     values, counts = _spectrum(eigenvalues, multiplicities)
     n, ridge = positive("samples", samples), non_negative("ridge", ridge)
+    if ridge == 0 and n >= counts[values > 0].sum():
+        return 0.0
+    kappa, unit = _effective_ridge(values, counts, n, ridge)
+    return kappa * unit
+
+
+def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: float) -> tuple[float, float]:
+    """The positive root, known to exist, and the unit it is given in: midway between all scales, lest squares overflow."""
+    from scipy.optimize import brentq
+
     values, counts = values[values > 0], counts[values > 0]
     rank = counts.sum()
-    if ridge == 0 and n >= rank:
-        return 0.0
     if values.size == 0:
-        return ridge
-    from scipy.optimize import brentq
+        return 1.0, ridge
+    scales = np.append(values, ridge) if ridge > 0 else values
+    unit = float(np.sqrt(scales.min()) * np.sqrt(scales.max()))
+    values, ridge = values / unit, ridge / unit
 
     def excess(log_kappa: float) -> float:
         kappa = np.exp(log_kappa)  # l/(kappa + l) = 1 - kappa/(kappa + l): nothing cancels when kappa is small
@@ -87,10 +103,10 @@ def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, mul
     low = max(ridge, values.min() * (rank - n) / n)  # at both the sum is at least 1
     high = ridge + (counts * values).sum() / n  # there it is at most 1
     if not low < high:
-        return float(high)
+        return float(high), unit
     kappa = float(np.exp(brentq(excess, np.log(low) - 1e-3, np.log(high) + 1e-3, xtol=1e-14, rtol=1e-14)))
-    fall = ridge / kappa**2 + (counts * values / (kappa + values) ** 2).sum() / n
-    return kappa + excess(np.log(kappa)) / fall  # one Newton step: the logarithm costs a digit
+    fall = ridge / kappa + (counts * (values / (kappa + values)) * (kappa / (kappa + values))).sum() / n
+    return kappa + kappa * (excess(np.log(kappa)) / fall), unit  # one Newton step: the logarithm costs a digit
 
 
 def _spectrum(eigenvalues: Any, multiplicities: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from linnet.arguments import count, positive, real_array, times_array
+from linnet.memory import check_fits
 from linnet.theories.mirror import (
     bregman,
     convergence_bound,
@@ -50,6 +51,8 @@ __all__ = [
     "variational_potential",
 ]
 
+LARGEST = 1e300  # of singular values and scales: sums of a few of them are still numbers
+
 
 def limit(values: Any, gamma: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
     r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
@@ -66,10 +69,15 @@ def limit(values: Any, gamma: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
 
     **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10.
     """
-    values, gamma, dim = _modes(values), positive("gamma", gamma), count("dim", dim)
+    values, gamma = _scales(values, gamma)
+    dim = count("dim", dim)
     modes = values.shape[-1]
     if modes > dim:
         raise ValueError(f"`dim` must be at least the number of singular values: got {dim} inputs for {modes} values.")
+    check_fits(
+        16 * (values.size // modes) * dim, f"singular values of a layer of {dim} inputs",
+        "All beyond the given `values` are sqrt(2 gamma): use dim = len(values).",
+    )  # fmt: skip
     balance = np.hypot(values, gamma)
     idle = np.full((*values.shape[:-1], dim - modes), np.sqrt(2 * gamma))
     first = np.concatenate([np.sqrt(balance + gamma), idle], axis=-1)
@@ -92,11 +100,14 @@ def singular_values(times: Any, values: Any, gamma: float) -> np.ndarray:
     **Reference:** Varre et al. 2023, Theorem C.12, rearranged.
     """
     s, rho, w, v, gamma = _riccati(values, gamma)
-    exponent = -2 * rho * times_array("times", times)[:, None]
-    decayed, grown, r = np.exp(exponent), -np.expm1(exponent), v / w
+    exponent, r = _exponent(rho, times), v / w
+    decayed, grown, half = np.exp(exponent), -np.expm1(exponent), np.exp(exponent / 2)
     numerator = s * grown * (1 + r * decayed)
-    denominator = gamma * (2 * (gamma / w) - r * np.expm1(2 * exponent)) + 2 * v * decayed
-    return gamma * (numerator / denominator)
+    # E as a square of its root, which underflows later
+    denominator = gamma * (2 * (gamma / w) - r * np.expm1(2 * exponent)) + 2 * (v * half) * half
+    # gamma numerator / denominator, of which any two may overflow or underflow
+    (a, i), (b, j), (c, k) = np.frexp(gamma), np.frexp(numerator), np.frexp(denominator)
+    return np.ldexp(a * b / c, i + j - k)
 
 
 def alpha_values(times: Any, values: Any, gamma: float) -> np.ndarray:
@@ -107,7 +118,7 @@ def alpha_values(times: Any, values: Any, gamma: float) -> np.ndarray:
     **Arguments, validity, reference:** those of `singular_values`.
     """
     s, rho, w, v, _ = _riccati(values, gamma)
-    exponent = -2 * rho * times_array("times", times)[:, None]
+    exponent = _exponent(rho, times)
     return s * -np.expm1(exponent) / (w + v * np.exp(exponent))
 
 
@@ -167,7 +178,7 @@ def activation_times(values: Any, gamma: float) -> np.ndarray:
     gamma = positive("gamma", gamma)
     if gamma >= 1:
         raise ValueError(f"`gamma` must be below 1 for activation times, which are its limit at 0: got {gamma}.")
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return -np.log(gamma) / (2 * _modes(values))
 
 
@@ -222,8 +233,22 @@ def _modes(values: Any) -> np.ndarray:
 
 def _riccati(values: Any, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
     """s, rho, w = rho + gamma and v = rho - gamma (without its cancellation), the letters of Theorem C.12."""
-    gamma = positive("gamma", gamma)
-    s = _modes(values)
+    s, gamma = _scales(values, gamma)
     rho = np.hypot(s, gamma)
     w = rho + gamma
     return s, rho, w, s * (s / w), gamma
+
+
+def _scales(values: Any, gamma: float) -> tuple[np.ndarray, float]:
+    """Singular values and the scale of the start, refused where their sums would overflow."""
+    s, gamma = _modes(values), positive("gamma", gamma)
+    for name, largest in (("values", s.max()), ("gamma", gamma)):
+        if largest > LARGEST:
+            raise ValueError(f"`{name}` must be at most {LARGEST:g}: got {largest:.3g}. Give both in smaller units.")
+    return s, gamma
+
+
+def _exponent(rho: np.ndarray, times: Any) -> np.ndarray:
+    """-2 rho t (time, mode), at most 1e300 in size: its exponential is zero long before."""
+    with np.errstate(over="ignore"):
+        return np.maximum(-2 * rho * times_array("times", times)[:, None], -LARGEST)

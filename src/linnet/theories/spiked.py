@@ -64,12 +64,15 @@ class TwoPhase:
     @property
     def lambda2(self) -> float:
         r"""$v_2^T \Sigma v_2$ (32), written without the difference in it, which cancels."""
-        return self.variance * (1 + self.spike) * (1 + self.spike * self.alignment**2) / self._stretch**2
+        return (
+            self.variance * ((1 + self.spike) / self._stretch) * ((1 + self.spike * self.alignment**2) / self._stretch)
+        )
 
     @property
     def nu(self) -> float:
         r"""$-v_1^T \Sigma v_2 \ge 0$ (33): what couples the second component to the first."""
-        return self.variance * abs(self.spike) * (1 + self.spike) * self.alignment * self._across / self._stretch**2
+        along, across = (1 + self.spike) * self.alignment / self._stretch, self._across / self._stretch
+        return self.variance * abs(self.spike) * (along * across)
 
     @property
     def has_second_phase(self) -> bool:
@@ -97,9 +100,9 @@ class TwoPhase:
         if w.shape[-1:] != (2,):
             raise ValueError(f"`w` must hold pairs (w1, w2) in its last axis: got shape {w.shape}.")
         w1, w2 = w[..., 0], w[..., 1]
-        square = w1**2 + w2**2
-        first = self.correlation * np.sqrt(square) - self.lambda1 * w1 * square + self.nu * w2 * square
-        return np.stack([first, (self.nu * w1 - self.lambda2 * w2) * square], axis=-1)
+        norm = np.hypot(w1, w2)
+        first = norm * (self.correlation + norm * (self.nu * w2 - self.lambda1 * w1))
+        return np.stack([first, norm * (norm * (self.nu * w1 - self.lambda2 * w2))], axis=-1)
 
     def nullclines(self, points: int = 200, radius: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
         r"""The curves $\dot w_1 = 0$ and $\dot w_2 = 0$ in $(w_1, w_2)$ within `radius`, each (point, 2).
@@ -260,7 +263,15 @@ def generalization_error(
             f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs and no "
             "label noise the error is zero; `theories.ridge.risk` covers both sides."
         )
-    error = variance * (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + rho) / (1 + rho / gamma) ** 2))
+    try:
+        np.broadcast_shapes(rho.shape, A.shape, gamma.shape)
+    except ValueError:
+        raise ValueError(
+            "`spike`, `alignment` and `ratio` must have shapes that broadcast: "
+            f"got {rho.shape}, {A.shape} and {gamma.shape}."
+        ) from None
+    stretch = 1 + rho / gamma
+    error = variance * (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + rho) / stretch / stretch))
     if normalized:
         error = error / (variance * (1 + rho * A**2))
     return float(error) if np.ndim(error) == 0 else error
