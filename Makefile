@@ -17,9 +17,11 @@ help:
 	@echo "make test            the test suite"
 	@echo "make lint            formatting, lint and types"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
+	@echo "make format docs clean   tidy the code, regenerate the pages of figures and claims, remove what was set up"
+	@echo "make PYTHON=python3.13 ...  with another Python (3.11 or newer)"
 
 $(READY): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("linnet needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -c 'import sys; sys.exit("linnet needs Python 3.11 or newer: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'

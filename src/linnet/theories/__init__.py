@@ -6,6 +6,10 @@ from typing import Any
 __all__ = ["feature_assumptions", "feature_learning", "mixed", "noise", "reduced", "ridge", "spectral_bias", "spiked"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return importlib.import_module(f"linnet.theories.{name}")
