@@ -88,7 +88,8 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def measure_linear(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import first_of, relative_errors
+    from linnet.claims.huang_runs import relative_errors
+    from linnet.claims.milestones import first_of
 
     found = {}
     for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):

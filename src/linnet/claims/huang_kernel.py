@@ -41,7 +41,7 @@ def measure_equation(trial: Trial) -> Measurement:
 
 
 def measure_turning(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import first_of
+    from linnet.claims.milestones import first_of
 
     text, growth = [], []
     for name, run in _runs(trial).items():
@@ -84,7 +84,7 @@ def _digits(trial: Trial) -> tuple[np.ndarray, np.ndarray, float]:
 
 def _stages(history: FeatureHistory) -> tuple[int, int]:
     """Where the loss has lost 5%, and where it has lost 90% of all it loses, as indices."""
-    from linnet.claims.huang_runs import first_of
+    from linnet.claims.milestones import first_of
 
     share = history.loss / history.loss[0]
     dropped = first_of(share <= share[-1] + 0.1 * (1 - share[-1]), "the loss never drops")

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import linnet as ln
+from linnet.claims.milestones import first_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,13 +125,6 @@ def train(
     )
     scales = {"first_std": first_std, "magnitude": magnitude, "learning_rate": learning_rate}
     return FeatureRun(data, start, scales, stages, ln.observables.feature_history(trajectory))
-
-
-def first_of(reached: np.ndarray, otherwise: str) -> int:
-    """The index of the first state that has got there; `otherwise` is the error where none has, never a silent 0."""
-    if not reached.any():
-        raise RuntimeError(f"{otherwise}: the run is too short for what is measured on it")
-    return int(reached.argmax())
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_runs
+from linnet.claims.milestones import first_of
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -159,9 +160,9 @@ def measure_timeline(trial: Trial) -> Measurement:
         later = ln.theories.mixed.alignment_defect(run.products[stages["T3"] :], run.problem.truth, 2)
         third = stages["T3"]
         noise, ratio = values[third, 2] / run.threshold, values[third, 2] / values[third, 1]
-        fourth = third + tu_runs.first_of(later <= 2 * later.min(), "T4 is not reached")
+        fourth = third + first_of(later <= 2 * later.min(), "T4 is not reached")
         settled = np.abs(values[:, :2] / np.linalg.svd(run.problem.cross, compute_uv=False)[:2] - 1).max(axis=1) < 0.02
-        fifth = fourth + tu_runs.first_of(settled[fourth:], "T5 is not reached")
+        fifth = fourth + first_of(settled[fourth:], "T5 is not reached")
         clock = {name: run.times[i] * dim for name, i in {**stages, "T4": fourth, "T5": fifth}.items()}
         rows.append(
             f"d = {dim}: T1 .. T5 = {', '.join(f'{t:.2f}' for t in clock.values())} of d (paper's clock), x at T1, "

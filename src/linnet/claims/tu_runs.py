@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
+from linnet.claims.milestones import first_of
 from linnet.claims.registry import Trial
 
 
@@ -160,13 +161,6 @@ def diagram(trial: Trial) -> tuple[int, dict[str, dict[str, np.ndarray]]]:
     ends = np.cumsum([len(group) for group in groups.values()])[:-1]
     parts = {name: np.split(values, ends) for name, values in found.items()}
     return dim, {group: {name: part[i] for name, part in parts.items()} for i, group in enumerate(groups)}
-
-
-def first_of(reached: np.ndarray, otherwise: str) -> int:
-    """The index of the first state that has got there; `otherwise` is the error where none has, never a silent 0."""
-    if not reached.any():
-        raise RuntimeError(f"{otherwise}: the run is too short for what is measured on it")
-    return int(reached.argmax())
 
 
 def slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

@@ -8,6 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_runs
+from linnet.claims.milestones import first_of
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -135,12 +136,12 @@ def _crossing(target: np.ndarray, levels: np.ndarray, seed: int) -> float:
     rates = 0.05 / np.maximum(values[0], thresholds)
     run = ln.gradient_descent(ln.Problem.matrix(target), weights, learning_rate=rates, steps=150, keep="products")
     learned = run.loss <= 0.5 * run.loss[0]
-    half = [tu_runs.first_of(column, "half of the target is not learned") for column in learned.T]
+    half = [first_of(column, "half of the target is not learned") for column in learned.T]
     progress = (
         np.stack([np.einsum("im,ij,mj->m", left, run.products[t, i], right) for i, t in enumerate(half)]) / values
     )
     preference = progress[:, 0] / np.median(progress, axis=1)
-    above = tu_runs.first_of(preference < PREFERRED, "no threshold is lazy")
+    above = first_of(preference < PREFERRED, "no threshold is lazy")
     if above == 0:
         raise RuntimeError("every threshold is lazy: the range is too narrow for what is measured on it")
     pair = slice(above - 1, above + 1)
