@@ -423,3 +423,21 @@ def test_mirrors_of_large_and_of_tiny_predictors():
     assert_allclose(sb.mirror([1e308, 0.0], 0.1), [0.5 * (np.log(2e154) + np.log(1e155)), 0.0], rtol=1e-14)
     assert_allclose(sb.mirror([1.0], 1e308), [0.5e-308], rtol=1e-14)
     assert_allclose(sb.bregman([1e200], [0.0], 1e200), 1e200 * sb.bregman([1.0], [0.0], 1.0), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sb.duality_gap(np.eye(2), np.eye(2), np.eye(3), np.eye(2), 0.1), r"`cov` must have shape \(2, 2\)"),
+        (lambda: sb.kkt_residual(np.eye(2), np.eye(2), np.eye(2), np.eye(3), 0.1), r"`cross` must have shape \(2, 2\)"),
+        (lambda: sb.alpha_velocity([[0.5]], np.eye(2), np.eye(1), 0.1), r"`cov` must have shape \(1, 1\)"),
+        (lambda: sb.alpha([[1e308]], 1.0), "`product` must be at most 1e.300"),
+        (lambda: sb.jump_process([1.0], [1e308], 0.1), "`values` must be at most 1e.300"),
+        (lambda: noise.second_moments([1e3], 1, 1, in_dim=10), "`times` reach too far"),
+        (lambda: noise.euler_second_moments([1e300] * 3, 1, 1, in_dim=10), "`steps` reach too far"),
+        (lambda: noise.commutator_mean_limit("a"), "`determinant` must be an array of real numbers"),
+    ],
+)
+def test_shapes_and_sizes_that_cannot_be_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

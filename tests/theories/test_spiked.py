@@ -159,6 +159,7 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: TwoPhase(*np.array([[1.0, 2.0], [0.5, 0.5]])), "must be single numbers"),
         (lambda: TwoPhase(20, 0.3).early_time(3.0), "`scale` must be small"),
         (lambda: TwoPhase(20, 0.3).early([0.0], 0.0), "`u0` must be positive"),
+        (lambda: TwoPhase(20, 0.3).growth([0.0, 1e3], 1e-3), "`times` must end before 112.*`early` saturates"),
         (lambda: TwoPhase(20, 0.3).reduced([0.0], [0.0, 0.0]), "`u0` must be a positive number or a pair"),
         (lambda: TwoPhase(20, 0.3).reduced([-1.0], 0.1), "`times` must not be negative"),
         (lambda: TwoPhase(20, 0.3).later_time(1e-5, delta=0.0), "`delta` must be positive"),

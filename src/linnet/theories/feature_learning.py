@@ -164,10 +164,9 @@ class Stages:
         Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). `printed=True` takes each
         neuron's own $\rho_r^2$, as in section 5; where that exceeds the limit the proxy does not exist and is NaN.
         """
-        square = arguments.real_array("alignments", alignments) ** 2
-        if not printed:
-            square = square.mean(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        rho = np.atleast_1d(arguments.real_array("alignments", alignments))
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            square = rho**2 if printed else (rho**2).mean(axis=-1)
             return np.sqrt(square / (1 - square / self.limit))
 
     def loss(self, alignments: Any, magnitudes: Any, overlaps: Any = None) -> np.ndarray:
@@ -260,7 +259,7 @@ class Stages:
 
         `square` is $v^2$, the mean over neurons of $v_r^2$; an array of them gives leading axes.
         """
-        return np.asarray(square, dtype=float)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
+        return arguments.real_array("square", square)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
 
     def network_kernel(self, alignments: Any, magnitudes: Any, overlaps: Any) -> np.ndarray:
         r"""The canonical NTK (time, sample, sample) of a network with these alignments and magnitudes (time, neuron).

@@ -31,9 +31,10 @@ def second_moments(
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u0, v0 = non_negative("first_square", first_square), non_negative("second_square", second_square)
     clock = math.sqrt(d * k) * non_negative("noise", noise) ** 2 * times_array("times", times)
-    u = u0 * np.cosh(clock) + math.sqrt(d / k) * v0 * np.sinh(clock)
-    v = v0 * np.cosh(clock) + math.sqrt(k / d) * u0 * np.sinh(clock)
-    return u, v
+    with np.errstate(over="ignore", invalid="ignore"):
+        u = u0 * np.cosh(clock) + math.sqrt(d / k) * v0 * np.sinh(clock)
+        v = v0 * np.cosh(clock) + math.sqrt(k / d) * u0 * np.sinh(clock)
+    return _representable("times", u, v)
 
 
 def euler_second_moments(
@@ -52,9 +53,10 @@ def euler_second_moments(
     scale = non_negative("noise", noise) ** 2
     for h in np.atleast_1d(real_array("steps", steps, ndim=(0, 1))):
         u_now, v_now = u[-1], v[-1]
-        u.append(u_now + h * scale * d * v_now)
-        v.append(v_now + h * scale * k * u_now)
-    return np.array(u), np.array(v)
+        with np.errstate(over="ignore", invalid="ignore"):
+            u.append(u_now + h * scale * d * v_now)
+            v.append(v_now + h * scale * k * u_now)
+    return _representable("steps", np.array(u), np.array(v))
 
 
 def scale_drift(in_dim: int) -> float:
@@ -92,7 +94,14 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
     **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's
     formula).
     """
-    if not math.isfinite(determinant):
-        raise ValueError(f"`determinant` must be finite: got {determinant}.")
+    determinant = float(real_array("determinant", determinant, ndim=0))
     tail = math.erfc(1 / math.sqrt(2)) + math.sqrt(2 / (math.pi * math.e))
     return abs(determinant) * 2 / math.pi * math.exp(-0.5) / tail
+
+
+def _representable(name: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ValueError(
+            f"`{name}` reach too far: the mean squares, which grow exponentially, overflow. End earlier, or lower `noise`."
+        )
+    return first, second

@@ -24,7 +24,7 @@ from linnet.theories.mirror import (
     predictor_potential,
     predictor_warp,
 )
-from linnet.theories.variational import duality_gap, kkt_residual, variational_potential
+from linnet.theories.variational import duality_gap, kkt_residual, moments, variational_potential
 
 __all__ = [
     "activation_times",
@@ -133,8 +133,9 @@ def alpha(product: Any, gamma: float) -> np.ndarray:
 
     **Reference:** Varre et al. 2023, Lemmas 3.3 and C.2.
     """
-    gamma = positive("gamma", gamma)
-    u, s, vt = np.linalg.svd(real_array("product", product, ndim=2), full_matrices=False)
+    gamma, product = positive("gamma", gamma), real_array("product", product, ndim=2)
+    _at_most_largest(product=float(np.abs(product).max()), gamma=gamma)
+    u, s, vt = np.linalg.svd(product, full_matrices=False)
     return (u * (s / (gamma + np.hypot(s, gamma)))) @ vt
 
 
@@ -164,7 +165,8 @@ def alpha_velocity(alpha: Any, cov: Any, cross: Any, gamma: float) -> np.ndarray
     **Reference:** Varre et al. 2023, Lemma C.2.
     """
     a = real_array("alpha", alpha, ndim=2)
-    residual = real_array("cross", cross, ndim=2) - predictor(a, gamma) @ real_array("cov", cov, ndim=2)
+    cov, cross = moments(cov, cross, *a.shape)
+    residual = cross - predictor(a, gamma) @ cov
     return residual - a @ residual.T @ a
 
 
@@ -205,7 +207,8 @@ def jump_process(times: Any, values: Any, gamma: float) -> np.ndarray:
     **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at
     equality.
     """
-    s, at = _modes(values), activation_times(values, gamma)
+    s, gamma = _scales(values, gamma)
+    at = activation_times(s, gamma)
     times = times_array("times", times)[:, None]
     return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
 
@@ -242,10 +245,14 @@ def _riccati(values: Any, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndar
 def _scales(values: Any, gamma: float) -> tuple[np.ndarray, float]:
     """Singular values and the scale of the start, refused where their sums would overflow."""
     s, gamma = _modes(values), positive("gamma", gamma)
-    for name, largest in (("values", s.max()), ("gamma", gamma)):
-        if largest > LARGEST:
-            raise ValueError(f"`{name}` must be at most {LARGEST:g}: got {largest:.3g}. Give both in smaller units.")
+    _at_most_largest(values=float(s.max()), gamma=gamma)
     return s, gamma
+
+
+def _at_most_largest(**sizes: float) -> None:
+    for name, size in sizes.items():
+        if size > LARGEST:
+            raise ValueError(f"`{name}` must be at most {LARGEST:g}: got {size:.3g}. Give both in smaller units.")
 
 
 def _exponent(rho: np.ndarray, times: Any) -> np.ndarray:

@@ -124,7 +124,13 @@ class TwoPhase:
 
     def growth(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
         r"""$u_0 e^{|\Sigma_{xy}| t}$, the linear start of the early phase (15)."""
-        return positive("u0", u0) * np.exp(self.correlation * times_array("times", times))
+        exponent = self.correlation * times_array("times", times) + np.log(positive("u0", u0))
+        if exponent[-1] > 709:
+            raise ValueError(
+                f"`times` must end before {(709 - np.log(u0)) / self.correlation:.4g}, where the linear growth overflows: got "
+                f"{np.max(times):g}. `early` saturates."
+            )
+        return np.exp(exponent)
 
     def early(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
         r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{c/\lambda_1}$, $c = |\Sigma_{xy}|$.

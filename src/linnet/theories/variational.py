@@ -36,7 +36,7 @@ def kkt_residual(first: Any, second: Any, cov: Any, cross: Any, gamma: float) ->
     """
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
-    cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
+    cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
     gram = first.T @ first
     multiplier = np.linalg.solve(gram, (second @ first).T).T
     inverse = np.linalg.solve(gram, first.T).T
@@ -67,7 +67,7 @@ def duality_gap(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> 
     """
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
-    cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
+    cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
     gram = first.T @ first
     multiplier = np.linalg.solve(gram, (second @ first).T).T @ _range_projector(cov)
     squares = np.linalg.svd(multiplier, compute_uv=False) ** 2
@@ -78,6 +78,17 @@ def duality_gap(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> 
     linear = np.sum(multiplier * interpolating)
     dual = linear + gamma * dim * (1 - np.log(2 * gamma)) + gamma * np.sum(np.log1p(-squares))
     return variational_potential(first, second, gamma) - float(dual)
+
+
+def moments(cov: Any, cross: Any, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
+    """The moments of the data as arrays, refused where their shapes are not those of the network."""
+    cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
+    for name, array, shape in (("cov", cov, (in_dim, in_dim)), ("cross", cross, (out_dim, in_dim))):
+        if array.shape != shape:
+            raise ValueError(
+                f"`{name}` must have shape {shape} for {in_dim} inputs and {out_dim} outputs: got {array.shape}."
+            )
+    return cov, cross
 
 
 def _layers(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
