@@ -87,3 +87,15 @@ def dies(points, seeds):
     if (points["x"] == 1).any():
         os._exit(1)
     return {"value": points["x"] * 1.0}
+
+
+def leaves(points, seeds, marker):
+    """The first worker that comes here goes for good, as one does that Dask has given up."""
+    from distributed import get_worker
+
+    if not Path(marker).exists():
+        Path(marker).touch()
+        worker = get_worker()
+        worker.loop.add_callback(worker.close, reason="test")
+        time.sleep(60)
+    return {"value": 1.0 * points["x"]}

@@ -20,7 +20,10 @@ LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
 
 
 def completed(process: subprocess.Popen[str]) -> None:
-    said = process.communicate(timeout=120)[1]
+    try:
+        said = process.communicate(timeout=120)[1]
+    finally:
+        process.kill()
     assert process.returncode == 0, said
 
 
@@ -59,6 +62,15 @@ def test_a_block_that_kills_its_workers_is_a_failure_of_its_cells(make, start, t
     assert dataset["cell_status"].values.tolist() == [1, 2, 1, 1]
     assert dataset["value"].sel(x=[0, 2, 3]).values.tolist() == [0.0, 2.0, 3.0]
     assert "KilledWorker: every worker that took this block died" in sweeps.complete(sweep, tmp_path / "store").example
+
+
+def test_a_worker_that_dask_gives_up_is_replaced(make, start, tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_DISTRIBUTED__DEPLOY__LOST_WORKER_TIMEOUT", "1s")
+    fixed = {"marker": str(tmp_path / "left")}
+    sweep = make(function="sample_cells:leaves", axes={"x": [0, 1]}, seeds=1, block=1, fixed=fixed)
+    completed(start(sweep, tmp_path / "store", workers=1))
+    assert (tmp_path / "left").exists()
+    assert xr.open_zarr(tmp_path / "store")["value"].values.tolist() == [0.0, 1.0]
 
 
 def test_a_fault_on_a_worker_is_told_as_here(make, start, tmp_path):

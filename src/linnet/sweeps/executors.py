@@ -79,7 +79,27 @@ def _local(workers: int) -> Iterator[Any]:
         with _interrupts_ignored():
             cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
             stack.enter_context(cluster)
+        stack.enter_context(_replenished(cluster, workers))
         yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _replenished(cluster: Any, workers: int) -> Iterator[None]:
+    # Dask replaces a worker that dies at work, and gives up one that dies while it starts. Asked again for as many as
+    # there should be, it starts those that are missing.
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(1.0):
+            cluster.scale(workers)
+
+    thread = threading.Thread(target=watch, name="workers", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextmanager
