@@ -242,6 +242,9 @@ def test_wrong_arguments_are_refused():
     X, y = orthogonal_data()
     with pytest.raises(ValueError, match="`y` must have one value per row of `X`, 4"):
         stages_for(X, y[:3], 0.1, 0.1)
+    for unit in (1e-120, 1e-50, 1e50, 1e200):
+        with pytest.raises(ValueError, match="`X` and `y` must be of a size whose powers are numbers"):
+            stages_for(unit * X, unit * y, 0.1, 0.1)
     with pytest.raises(ValueError, match="must have a feature to learn"):
         stages_for(X, np.zeros(4), 0.1, 0.1)
     stages = stages_for(X, y, 0.1, 1.0)

@@ -159,6 +159,7 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: TwoPhase(*np.array([[1.0, 2.0], [0.5, 0.5]])), "must be single numbers"),
         (lambda: TwoPhase(20, 0.3).early_time(3.0), "`scale` must be small"),
         (lambda: TwoPhase(20, 0.3).early([0.0], 0.0), "`u0` must be positive"),
+        (lambda: TwoPhase(1e50, 0.3).reduced([0.0, 30.0], 1e-3), "`times` must end before 1e-32"),
         (lambda: TwoPhase(20, 0.3).growth([0.0, 1e3], 1e-3), "`times` must end before 112.*`early` saturates"),
         (lambda: TwoPhase(20, 0.3).reduced([0.0], [0.0, 0.0]), "`u0` must be a positive number or a pair"),
         (lambda: TwoPhase(20, 0.3).reduced([-1.0], 0.1), "`times` must not be negative"),
@@ -183,3 +184,8 @@ def test_constants_of_a_spike_whose_square_overflows():
     assert_allclose([theory.lambda1, theory.lambda2, theory.nu], [1e160, 1.0, ratio], rtol=1e-12)
     assert_allclose(theory.fixed_point, [0.3, np.sqrt(1 - 0.09)], rtol=1e-12)
     assert_allclose(generalization_error(1e160, 0.3, 2.0), 0.5 * (1 - 0.09), rtol=1e-12)
+
+
+def test_a_spike_of_1e12_is_followed_through_both_phases():
+    theory = TwoPhase(1e12, 0.3)
+    assert_allclose(theory.reduced([0.0, 30.0], 1e-3)[1], theory.fixed_point, atol=1e-8)

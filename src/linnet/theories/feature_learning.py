@@ -51,13 +51,20 @@ class Stages:
         self.magnitude = arguments.non_negative("magnitude", magnitude)
         self.outputs = outputs.reshape(-1)
         self.samples, self.in_dim = inputs.shape
-        self.gram = inputs @ inputs.T
-        self.feature = inputs.T @ self.outputs
-        image = self.gram @ self.outputs
-        self.gamma = float(self.outputs @ image)
-        self.phi = float(image @ image)
-        if not self.gamma > 0:
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.gram = inputs @ inputs.T
+            self.feature = inputs.T @ self.outputs
+            image = self.gram @ self.outputs
+            self.gamma = float(self.outputs @ image)
+            self.phi = float(image @ image)
+            scale = np.float64(self.gamma) ** 2.5
+        if not self.feature.any():
             raise ValueError("`X` and `y` must have a feature to learn: X^T y is zero.")
+        if not all(0 < size < np.inf for size in (self.gamma, self.phi, scale)):
+            raise ValueError(
+                "`X` and `y` must be of a size whose powers are numbers: gamma = y^T X X^T y or gamma^(5/2)/phi overflows or "
+                "underflows. Divide them by their standard deviations."
+            )
         self.rate = np.sqrt(self.gamma) / self.samples
         self.trace = float((inputs**2).sum() / self.samples)
         self.signal = float(np.sqrt((self.outputs**2).mean()))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from linnet.inits.weights import Weights
 
 SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
+STIFFEST = 1e18  # beyond it the two phases are too far apart for one clock of doubles
 
 
 def aligned_flow(problem: Problem, times: Any, u0: Any) -> Float[np.ndarray, "time input"]:
@@ -86,6 +87,11 @@ def integrate(
     size = _norm(start)
     if size < SMALLEST:
         raise ValueError(f"`u0` must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock instead.")
+    if values[-1] * times[-1] > STIFFEST:
+        raise ValueError(
+            f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance {values[-1]:.3g}: got "
+            f"{times[-1]:g}. A smaller spike takes the same course."
+        )
     if values[-1] * times[-1] < 2e4:
         # Between its steps the method interpolates, which costs two digits of the tolerance.
         options: dict[str, Any] = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-14 * size}
