@@ -160,7 +160,7 @@ class _OneShot:
         self.ratio = (minus / scale) @ inverse
         self.origin = inverse / scale[:, None]  # the inverse of `plus`
         self.slow = modes.other_rates > 0
-        # squares of the rows cost digits: where there are enough of them, a Cholesky factor of the squares is faster
+        # squares of the rows cost digits: where there are enough of them, solving with the squares is faster
         self.plain = spread * scale.max() / scale.min() < 70
         if self.plain:
             self.gram = self.origin.T @ self.origin
@@ -169,7 +169,10 @@ class _OneShot:
         """A at one time: T M^(-1) T' with M = R' R, R from the rows whose squares are I + Q0' int e^{2Fs} Q0, divided."""
         modes, slow = self.modes, self.slow
         decay = np.exp(-modes.rates * time)
-        grown = self.ratio * np.exp((modes.other_rates[:, None] - modes.rates) * time)
+        if slow.any():  # together, as the two exponentials alone would overflow
+            grown = self.ratio * np.exp((modes.other_rates[:, None] - modes.rates) * time)
+        else:
+            grown = self.ratio * decay * np.exp(modes.other_rates * time)[:, None]
         own = _integral(modes.rates, time)
         rising = np.sqrt(_integral(modes.other_rates[slow], time))[:, None] * grown[slow]
         falling = np.sqrt(_integral(-modes.other_rates[~slow], time))[:, None] * (self.ratio[~slow] * decay)
@@ -177,7 +180,8 @@ class _OneShot:
         if self.plain:
             square = self.gram * np.outer(decay, decay) + rising.T @ rising + falling.T @ falling
             square[np.diag_indices_from(square)] += own
-            state = solve_triangular(np.linalg.cholesky(square), turned, lower=True, check_finite=False).T
+            # not SciPy's triangular solve: its threads and NumPy's, two pools on the same cores, wait for each other
+            return turned[:, modes.inputs :].T @ np.linalg.solve(square, turned[:, : modes.inputs])
         else:
             rows = np.vstack([self.origin * decay, np.diag(np.sqrt(own)), rising, falling])
             # largest rows first, and columns pivoted: then rows of very different sizes all keep their digits
