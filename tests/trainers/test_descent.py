@@ -191,9 +191,9 @@ def test_every_result_is_in_the_precision_asked_for(reduce):
         run = ln.gradient_descent(problem, weights, learning_rate=0.05, steps=5, dtype=dtype, reduce=reduce)
         flow = ln.gradient_flow(problem, weights, times=[0.5], dtype=dtype, reduce=reduce)
         for trajectory in (run, flow):
-            arrays = (trajectory.loss, trajectory.test_loss, trajectory.products)
+            arrays = [trajectory.loss, trajectory.test_loss, trajectory.products]
             lifted = trajectory.weights, trajectory.weights_at(-1), trajectory.reduced
-            arrays += tuple(layer for w in lifted for layer in (w.first, w.second))
+            arrays += [layer for w in lifted for layer in (w.first, w.second)]
             assert {array.dtype.name for array in arrays} == {dtype}
         again = ln.gradient_descent(problem, run.weights_at(-1), learning_rate=0.05, steps=1, reduce=reduce)
         assert again.products.dtype == np.float64
