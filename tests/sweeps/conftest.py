@@ -47,10 +47,10 @@ def make() -> Callable[..., sweeps.Sweep]:
 
 
 @pytest.fixture
-def same() -> Callable[[xr.Dataset, xr.Dataset], None]:
+def assert_same() -> Callable[[xr.Dataset, xr.Dataset], None]:
     """Asserts that two datasets hold the same coordinates and the same bits, NaN included."""
 
-    def same(left: xr.Dataset, right: xr.Dataset) -> None:
+    def assert_same(left: xr.Dataset, right: xr.Dataset) -> None:
         assert dict(left.sizes) == dict(right.sizes)
         assert set(left.variables) == set(right.variables)
         for name in left.variables:
@@ -62,7 +62,7 @@ def same() -> Callable[[xr.Dataset, xr.Dataset], None]:
                 assert one.dtype == other.dtype, name
                 assert np.ascontiguousarray(one.values).tobytes() == np.ascontiguousarray(other.values).tobytes(), name
 
-    return same
+    return assert_same
 
 
 SCRIPT = """

@@ -72,7 +72,7 @@ def test_the_bits_of_a_cell_do_not_depend_on_its_neighbours(setting):
         assert [run[name][0] for run in alone] == [reference[name][0], reference[name][5]], name
 
 
-def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, same, tmp_path, monkeypatch):
+def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert_same, tmp_path, monkeypatch):
     from linnet.sweeps.store import Store
 
     sweep = make(
@@ -92,7 +92,7 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, same, 
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         sweeps.run(sweep, tmp_path / "store")
     monkeypatch.undo()
-    same(sweeps.run(sweep, tmp_path / "store"), whole)
+    assert_same(sweeps.run(sweep, tmp_path / "store"), whole)
     assert whole["loss"].dtype == np.float64
     assert (whole["loss"] <= 1.0).all()
 

@@ -50,9 +50,9 @@ def test_without_a_precision_jax_is_left_alone(make, start, tmp_path):
     assert (dataset["difference"] == 0).all()
 
 
-def test_workers_give_the_results_of_this_process(make, start, same, tmp_path):
+def test_workers_give_the_results_of_this_process(make, start, assert_same, tmp_path):
     completed(start(make(), tmp_path / "store", workers=2))
-    same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
+    assert_same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
 
 
 def test_a_block_that_kills_its_workers_is_a_failure_of_its_cells(make, start, tmp_path):
@@ -78,7 +78,7 @@ def test_a_fault_on_a_worker_is_told_as_here(make, start, tmp_path):
     assert "CellFunctionError: `sample_cells:faulty` raised KeyError: 'missing'" in process.communicate(timeout=60)[1]
 
 
-def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, same, tmp_path, wait_for):
+def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, assert_same, tmp_path, wait_for):
     log, file, store = tmp_path / "log", tmp_path / "scheduler.json", tmp_path / "store"
     log.touch()
     axes = {"x": list(range(20)), "y": [0, 1]}
@@ -100,7 +100,7 @@ def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, sam
         assert begun < 20
         assert set(owners(log)[begun:]) == {survivor.pid}
         assert sweeps.complete(sweep, store).computed == 0
-        same(sweeps.run(sweep, store), sweeps.run(make(axes=axes)))
+        assert_same(sweeps.run(sweep, store), sweeps.run(make(axes=axes)))
     finally:
         for process in processes:
             process.kill()

@@ -65,7 +65,7 @@ def chunks(store: Path) -> dict[str, bytes]:
     return {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("*/c/**/*") if file.is_file()}
 
 
-def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, same, wait_for):
+def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_same, wait_for):
     config, log = described
     store, sweep = tmp_path / "store", sweeps.load(config)
     chance = random.Random(20240607)
@@ -93,7 +93,7 @@ def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, same, wa
     # An uninterrupted sweep elsewhere: the same numbers, and the same bytes in every chunk.
     config.write_text(TOML.format(log=tmp_path / "other", pause=0.0))
     whole = sweeps.run(sweeps.load(config), tmp_path / "whole")
-    same(xr.open_zarr(store).load(), whole)
+    assert_same(xr.open_zarr(store).load(), whole)
     assert chunks(store) == chunks(tmp_path / "whole")
 
 

@@ -39,15 +39,15 @@ def test_every_cell_is_where_its_coordinates_say(make, tmp_path, stored):
     assert (dataset["cell_status"] == 1).all()
 
 
-def test_plain_xarray_reads_the_store_and_its_provenance(make, same, tmp_path):
+def test_plain_xarray_reads_the_store_and_its_provenance(make, assert_same, tmp_path):
     sweep = make(axes={"x": [0, 1, 2], "kind": ["wide", "narrow"]}, function="sample_cells:picky", coords={"mode": [1]})
     with pytest.raises(
         sweeps.FailedCellsError, match=r"4 of 12 cells of draws failed, e.g. x=2, kind=wide, seed=0: Arith"
     ):
         sweeps.run(sweep, tmp_path / "store")
     plain = xr.open_zarr(tmp_path / "store")
-    same(plain.load(), sweeps.run(sweep, tmp_path / "store", throw=False))
-    same(plain, sweeps.run(sweep, throw=False))
+    assert_same(plain.load(), sweeps.run(sweep, tmp_path / "store", throw=False))
+    assert_same(plain, sweeps.run(sweep, throw=False))
     assert plain["kind"].values.tolist() == ["wide", "narrow"]
     assert plain["cell_status"].attrs["flag_meanings"] == "not_computed done failed"
     assert json.loads(plain.attrs["configuration"]) == sweep.plain()
@@ -76,7 +76,7 @@ def test_a_failed_cell_leaves_its_neighbours_alone(make, tmp_path, stored):
     assert (dataset["length"].sel(x=[0, 1, 3, 6]) == 4).all()  # every call has the length of a full block
 
 
-def test_failed_cells_are_kept_and_retried_only_on_request(make, same, tmp_path):
+def test_failed_cells_are_kept_and_retried_only_on_request(make, assert_same, tmp_path):
     allow, store = tmp_path / "allow", tmp_path / "store"
     sweep = make(function="sample_cells:picky", axes={"x": [0, 1, 2, 3]}, fixed={"allow": str(allow)})
     assert sweeps.complete(sweep, store).failed == 2
@@ -86,7 +86,7 @@ def test_failed_cells_are_kept_and_retried_only_on_request(make, same, tmp_path)
     assert "x=2, seed=0: ArithmeticError: two is not to be had" in again.example
     retried = sweeps.complete(sweep, store, retry_failed=True)
     assert (retried.computed, retried.failed) == (2, 0)
-    same(sweeps.run(sweep, store), sweeps.run(sweep))
+    assert_same(sweeps.run(sweep, store), sweeps.run(sweep))
 
 
 def test_a_sweep_in_which_every_cell_fails_says_so(make, tmp_path):
@@ -125,19 +125,19 @@ def test_results_that_are_not_a_block_of_cells_are_refused(make, tmp_path, kind,
         sweeps.run(sweep, tmp_path / "store")
 
 
-def test_the_size_of_blocks_does_not_change_results(make, same):
+def test_the_size_of_blocks_does_not_change_results(make, assert_same):
     reference = sweeps.run(make())
     for block in (1, 7, 1000):
-        same(sweeps.run(make(block=block)), reference)
+        assert_same(sweeps.run(make(block=block)), reference)
 
 
-def test_keeping_stores_sweeps_that_name_no_store(make, same, tmp_path):
+def test_keeping_stores_sweeps_that_name_no_store(make, assert_same, tmp_path):
     log = tmp_path / "log"
     sweep = make(fixed={"log": str(log)})
     with sweeps.keeping(tmp_path / "kept"):
         first = sweeps.run(sweep)
         calls = len(log.read_text().splitlines())
-        same(sweeps.run(sweep), first)
+        assert_same(sweeps.run(sweep), first)
         assert len(log.read_text().splitlines()) == calls == 10
         sweeps.run(make(seed=1))  # another configuration: beside the first one
     assert len(list((tmp_path / "kept").iterdir())) == 2

@@ -64,7 +64,7 @@ def test_an_existing_store_is_continued_only_on_request(finished):
         sweeps.run(sweep, path, resume=False)
 
 
-def test_a_truncated_chunk_is_found_told_and_computed_again(finished, same):
+def test_a_truncated_chunk_is_found_told_and_computed_again(finished, assert_same):
     sweep, path = finished
     whole = xr.open_zarr(path).load()
     before = contents(path)
@@ -75,7 +75,7 @@ def test_a_truncated_chunk_is_found_told_and_computed_again(finished, same):
         sweeps.run(sweep, path)
     assert {name for name, data in contents(path).items() if data != before[name]} == {"path/c/2/1/0/0"}
     assert sweeps.complete(sweep, path, retry_failed=True).computed == 2  # blocks are 1 x 2 x 2, and y has three values
-    same(sweeps.run(sweep, path), whole)
+    assert_same(sweeps.run(sweep, path), whole)
     assert contents(path) == before
 
 
@@ -93,14 +93,14 @@ def test_a_missing_chunk_and_a_changed_byte_are_found(finished):
     assert sweeps.complete(sweep, path).computed == 0
 
 
-def test_damaged_coordinates_and_metadata_are_written_anew(finished, same):
+def test_damaged_coordinates_and_metadata_are_written_anew(finished, assert_same):
     sweep, path = finished
     whole = xr.open_zarr(path).load()
     (path / "x" / "c" / "0").write_bytes(b"")
     (path / "y" / "zarr.json").write_text('{"shape": [')
     (path / "zarr.json").unlink()
-    same(sweeps.run(sweep, path), whole)
-    same(xr.open_zarr(path).load(), whole)
+    assert_same(sweeps.run(sweep, path), whole)
+    assert_same(xr.open_zarr(path).load(), whole)
 
 
 def test_foreign_files_are_left_alone(make, tmp_path):
@@ -184,22 +184,22 @@ except sweeps.StoreError as error:
 """
 
 
-def test_a_store_that_died_before_its_first_block_is_resumed(make, same, tmp_path):
+def test_a_store_that_died_before_its_first_block_is_resumed(make, assert_same, tmp_path):
     sweep, path = make(), tmp_path / "store"
     path.mkdir()
     (path / "lock.json").touch()  # killed between the lock and the ledger
-    same(sweeps.run(sweep, path), sweeps.run(sweep))
+    assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
     shutil.rmtree(path / "value")  # killed while arrays were made; no block is finished
     with sqlite3.connect(path / "ledger.sqlite") as database:
         for table in ("blocks", "chunks"):
             database.execute(f"delete from {table}")
     database.close()
     (path / "count" / "c" / "0.5f.partial").write_text("half")
-    same(sweeps.run(sweep, path), sweeps.run(sweep))
+    assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
     assert not list(path.rglob("*.partial"))
 
 
-def test_an_emptied_ledger_does_not_hand_results_to_another_sweep(finished, make, same):
+def test_an_emptied_ledger_does_not_hand_results_to_another_sweep(finished, make, assert_same):
     sweep, path = finished
     whole, before, ledger = sweeps.run(sweep, path), contents(path), path / "ledger.sqlite"
     kept = ledger.read_bytes()
@@ -210,11 +210,11 @@ def test_an_emptied_ledger_does_not_hand_results_to_another_sweep(finished, make
                 sweeps.run(other, path, resume=resume)
     assert contents(path) == before
     ledger.write_bytes(kept)
-    same(sweeps.run(sweep, path), whole)
+    assert_same(sweeps.run(sweep, path), whole)
 
 
 @pytest.mark.parametrize("when", ["Ledger.create", "Arrays.prepare", "Ledger.begin", "Arrays.describe"])
-def test_a_start_that_is_killed_at_any_point_can_be_continued(make, same, tmp_path, monkeypatch, when):
+def test_a_start_that_is_killed_at_any_point_can_be_continued(make, assert_same, tmp_path, monkeypatch, when):
     """An empty ledger is that of a new store as long as nothing else was written."""
     from linnet.sweeps import arrays, ledger
 
@@ -229,10 +229,10 @@ def test_a_start_that_is_killed_at_any_point_can_be_continued(make, same, tmp_pa
         sweeps.run(make(), tmp_path / "store")
     monkeypatch.undo()
     assert (tmp_path / "store" / "ledger.sqlite").exists()
-    same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
+    assert_same(sweeps.run(make(), tmp_path / "store"), sweeps.run(make()))
 
 
-def test_half_a_block_is_not_taken_for_a_finished_one(make, same, tmp_path, monkeypatch):
+def test_half_a_block_is_not_taken_for_a_finished_one(make, assert_same, tmp_path, monkeypatch):
     """The process ends between the chunks and the ledger: the block is there, but not finished."""
     from linnet.sweeps.ledger import Ledger
 
@@ -250,7 +250,7 @@ def test_half_a_block_is_not_taken_for_a_finished_one(make, same, tmp_path, monk
     monkeypatch.undo()
     assert told == [0, 1, 2]
     assert sweeps.complete(sweep, path).computed == 30 - (4 + 2 + 4)
-    same(sweeps.run(sweep, path), sweeps.run(sweep))
+    assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
 
 
 FULL_DISK = Path(__file__).with_name("full_disk.py")
