@@ -1,7 +1,7 @@
 """The self-consistent dynamics in closed form against integrating it with an SVD at every evaluation, in one run.
 
     d = 100, a noisy low-rank target, threshold a tenth of its norm, 20 times until signal and noise are learned;
-    the integration at 1e-11, the tolerance of an exact reference; the error between them, and the ratio of their times.
+    the integration at two tolerances, a usual one and that of an exact reference: the ratio depends on which is meant.
 
 Asserts nothing.
 """
@@ -18,7 +18,7 @@ import linnet as ln
 DIM = 100
 
 
-def svd_form(target: np.ndarray, start: np.ndarray, g: float, times: np.ndarray) -> np.ndarray:
+def svd_form(target: np.ndarray, start: np.ndarray, g: float, times: np.ndarray, tolerance: float) -> np.ndarray:
     """Eq. (1) of Tu et al. as it stands: two square roots by an SVD, at every evaluation of DOP853."""
 
     def velocity(_: float, state: np.ndarray) -> np.ndarray:
@@ -27,7 +27,7 @@ def svd_form(target: np.ndarray, start: np.ndarray, g: float, times: np.ndarray)
         pull, root = target - product, np.hypot(values, g)
         return ((left * root) @ (left.T @ pull) + (pull @ right.T * root) @ right).ravel()
 
-    run = solve_ivp(velocity, (0, times[-1]), start.ravel(), "DOP853", t_eval=times, rtol=1e-11, atol=1e-11)
+    run = solve_ivp(velocity, (0, times[-1]), start.ravel(), "DOP853", t_eval=times, rtol=tolerance, atol=tolerance)
     return run.y.T.reshape(-1, *target.shape)
 
 
@@ -36,20 +36,22 @@ def main() -> None:
     size = float(np.linalg.norm(problem.cross, 2))
     start = 0.01 * size / DIM * np.random.default_rng(1).standard_normal((DIM, DIM))
     times = np.linspace(0, 40 / size, 20)
-    slow = fast = np.inf
-    for _ in range(2):
-        began = time.perf_counter()
-        integrated = svd_form(problem.cross, start, 0.1 * size, times)
-        slow = min(slow, time.perf_counter() - began)
+    fast = np.inf
     for _ in range(10):
         began = time.perf_counter()
         exact = ln.theories.mixed.self_consistent(problem.cross, start, 0.1 * size, times)
         fast = min(fast, time.perf_counter() - began)
-    gap = np.abs(exact - integrated).max() / np.abs(problem.cross).max()
-    print(
-        f"eq. (1), d = {DIM}, {len(times)} times: {slow:.2f} s integrated with SVDs, {1e3 * fast:.0f} ms in closed form"
-    )
-    print(f"ratio {slow / fast:.0f} (target: at least 50); they agree to {gap:.0e}")
+    print(f"eq. (1), d = {DIM}, {len(times)} times: {1e3 * fast:.0f} ms in closed form")
+    for tolerance in (1e-9, 1e-11):
+        slow = np.inf
+        for _ in range(2):
+            began = time.perf_counter()
+            integrated = svd_form(problem.cross, start, 0.1 * size, times, tolerance)
+            slow = min(slow, time.perf_counter() - began)
+        gap = np.abs(exact - integrated).max() / np.abs(problem.cross).max()
+        print(
+            f"integrated with SVDs at {tolerance:g}: {slow:.2f} s, ratio {slow / fast:.0f} (target: 50); apart by {gap:.0e}"
+        )
     long = ln.theories.mixed.self_consistent(problem.cross, start, 0.1 * size, [1e6])[0]
     print(f"at t = 1e6 the closed form is {np.abs(long - problem.cross).max():.0e} from the target")
 

@@ -60,3 +60,20 @@ def test_bars_are_silent_where_there_is_no_terminal(monkeypatch):
     with progress.bar("work", 10) as advance:
         advance(10)
     assert stream.getvalue() == ""
+
+
+def test_stricter_settings_of_the_importing_program_change_nothing():
+    """Promotion rules and the layout of random bits are the program's own affair."""
+    import linnet as ln
+
+    random = np.random.default_rng(0)
+    problem = ln.Problem.from_data(random.standard_normal((7, 4)), random.standard_normal((7, 3)))
+    start = ln.inits.gaussian(0, in_dim=4, out_dim=3, width=20, first_std=0.3, second_std=0.3)
+
+    def products():
+        return ln.label_noise_descent(problem, start, learning_rate=0.01, steps=5, noise=0.1, key=0).products
+
+    usual = products()
+    strict = jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"), jax.threefry_partitionable(False)
+    with strict[0], strict[1], strict[2]:
+        assert np.array_equal(products(), usual)

@@ -187,3 +187,13 @@ def test_refusals():
         noise_sde(start, times=[1.0], step=1e-9, key=0)
     with pytest.raises(ValueError, match="`increments` must be"):
         noise_sde(start, times=[1.0], step=0.1, key=0, increments=np.zeros((3, 1, 1, 2)))
+
+
+def test_the_test_loss_is_that_of_the_products():
+    random = np.random.default_rng(0)
+    problem = ln.Problem.from_data(
+        random.standard_normal((7, 4)), random.standard_normal((7, 3)), truth=np.ones((3, 4))
+    )
+    start = ln.inits.gaussian(0, in_dim=4, out_dim=3, width=20, first_std=0.3, second_std=0.3)
+    run = ln.noise_sde(start, times=[0.05, 0.1], step=0.01, key=0, paths=2, problem=problem, noise=0.1)
+    assert np.allclose(run.test_loss, problem.test_loss(run.products), rtol=1e-12)
