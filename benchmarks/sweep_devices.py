@@ -2,8 +2,8 @@
 
     python benchmarks/sweep_devices.py [PLATFORM...]
 
-runs `examples/sweep.toml` twice on each JAX platform (default: cuda and cpu), each time in a process of its own, and prints
-whether the two runs have the same bits and the largest relative difference from the first platform.
+runs `examples/sweep.toml` twice on each JAX platform (default: those that JAX finds here), each time in a process of its
+own, and prints whether the two runs have the same bits and the largest relative difference from the first platform.
 """
 
 from __future__ import annotations
@@ -28,8 +28,17 @@ def computed(platform: str, store: Path) -> xr.Dataset:
     return xr.open_zarr(store).load()
 
 
+def found() -> list[str]:
+    """The platforms of this machine, an accelerator first."""
+    import jax
+
+    return ["cuda", "cpu"] if jax.default_backend() == "gpu" else [jax.default_backend()]
+
+
 def main(platforms: list[str]) -> None:
     """Runs and prints."""
+    if len(platforms) == 1:
+        print(f"only {platforms[0]} here: its own repetition is compared, no other device")
     first: xr.Dataset | None = None
     with tempfile.TemporaryDirectory() as folder:
         for platform in platforms:
@@ -42,4 +51,4 @@ def main(platforms: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["cuda", "cpu"])
+    main(sys.argv[1:] or found())
