@@ -59,24 +59,28 @@ def trained(
     samples: int | None = None,
     stretch: float = 2.0,
 ) -> Networks:
-    """Trains `SEEDS` networks from Gaussian starts of the paper's scaling."""
+    """Trains `SEEDS` networks from Gaussian starts of the paper's scaling, once for all claims that look at them."""
     theory = TwoPhase(spike, alignment)
     key = None if samples is None else seed
     problem = ln.problems.spiked_covariance(DIM, spike=spike, alignment=alignment, samples=samples, key=key)
-    start = ln.inits.gaussian(
-        seed, in_dim=DIM, out_dim=1, width=WIDTH, first_std=scale / DIM**0.5, second_std=scale / WIDTH**0.5, batch=SEEDS
-    )  # fmt: skip
-    return follow(theory, problem, start, phase_grid(theory, scale, stretch))
+    return follow(theory, problem, start(seed, DIM, WIDTH, scale, batch=SEEDS), phase_grid(theory, scale, stretch))
+
+
+def start(key: int, dim: int, width: int, scale: float, batch: int | None = None) -> ln.Weights:
+    """The Gaussian start of the paper, of scale s."""
+    return ln.inits.gaussian(
+        key, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5, batch=batch
+    )
 
 
 def follow(
-    theory: TwoPhase, problem: ln.Problem, start: ln.Weights, times: np.ndarray, rtol: float = 1e-10
+    theory: TwoPhase, problem: ln.Problem, weights: ln.Weights, times: np.ndarray, rtol: float = 1e-10
 ) -> Networks:
     """Trains a batch of networks and writes the first layer in the adapted basis, completed to all inputs."""
     # The moments alone, without a test covariance of their own: one compiled flow then serves every run of these claims.
     moments = ln.Problem.from_moments(problem.cov, problem.cross, truth=problem.truth)
-    run = ln.gradient_flow(moments, start, times=times, rtol=rtol)
-    growth = [ln.theories.reduced.growth_direction(problem, start[i]) for i in range(start.first.shape[0])]
+    run = ln.gradient_flow(moments, weights, times=times, rtol=rtol)
+    growth = [ln.theories.reduced.growth_direction(problem, weights[i]) for i in range(weights.first.shape[0])]
     plane = ln.theories.spiked.adapted_basis(problem.test_cov, problem.truth)
     rest = np.linalg.svd(plane)[2][2:]
     return Networks(

@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.watanabe_networks import SCALE, SEEDS, SETTING, trained
+from linnet.claims.tables import Columns, Table
+from linnet.claims.watanabe_networks import (
+    DIM,
+    POINTS,
+    SCALE,
+    SEEDS,
+    SETTING,
+    WIDTH,
+    follow,
+    phase_grid,
+    start,
+    trained,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SPIKES, ALIGNMENTS = (0.5, 1.0, 5.0, 20.0, 100.0), (0.05, 0.3, 0.5, 0.8, 0.95)
 GRID = "spikes {0.5, 1, 5, 20, 100} x alignments {0.05, 0.3, 0.5, 0.8, 0.95} (3 x 3 of them in quick mode)"
+
+
+def cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: int, scale: float
+) -> dict[str, Any]:  # fmt: skip
+    """Networks of one spike and alignment, or of several pairs one after the other: both components along the flow."""
+    pairs = np.stack([points["spike"], points["alignment"]], axis=1)
+    found = {name: np.empty((len(seeds), POINTS)) for name in ("times", "w1", "w2", "loss")}
+    for spike, alignment in np.unique(pairs, axis=0).tolist():
+        members = np.flatnonzero((pairs == (spike, alignment)).all(axis=1))
+        batch = members[np.minimum(np.arange(len(seeds)), len(members) - 1)]  # always of one size: always the same bits
+        theory = ln.theories.spiked.TwoPhase(spike, alignment)
+        problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment)
+        weights = ln.Weights.stack([start(int(seeds[cell]), dim, width, scale) for cell in batch])
+        run = follow(theory, problem, weights, phase_grid(theory, scale))
+        values = {"w1": run.components[..., 0], "w2": run.components[..., 1], "loss": run.loss}
+        found["times"][members] = run.times
+        for name, value in values.items():
+            found[name][members] = value[:, : len(members)].T
+    return {name: (("state",), value) for name, value in found.items()}
+
+
+def sweep(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
+    """`SEEDS` networks for every pair, those of one pair in a block."""
+    return ln.sweeps.Sweep(
+        name=name, function=cells, axes={"spike": list(spikes), "alignment": list(alignments)}, seeds=SEEDS,
+        seed=trial.seed, fixed={"dim": DIM, "width": WIDTH, "scale": SCALE}, block=SEEDS, apart=["spike", "alignment"],
+    )  # fmt: skip
+
+
+def phase_times(trial: Trial) -> ln.sweeps.Sweep:
+    """The grid of the table; every second spike and alignment in quick mode."""
+    step = 2 if trial.quick else 1
+    return sweep(trial, "watanabe-phase-times", SPIKES[::step], ALIGNMENTS[::step])
 
 
 @dataclass(frozen=True)
@@ -34,45 +85,70 @@ class Cell:
 
 def table(trial: Trial) -> list[Cell]:
     """The time w1^2 passes half its plateau and the time w2 reaches (1 - e^-3) of its limit, on trained networks."""
-    step = 2 if trial.quick else 1
-    return [measure_cell(spike, alignment, trial.seed) for spike in SPIKES[::step] for alignment in ALIGNMENTS[::step]]
+    return read(TABLES[0].results(trial))
 
 
-def measure_cell(spike: float, alignment: float, seed: int) -> Cell:
-    """One cell of the table."""
-    run = trained(spike, alignment, SCALE, seed)
-    theory, (w1, w2) = run.theory, np.moveaxis(run.components, -1, 0)
+def read(networks: xr.Dataset) -> list[Cell]:
+    """One cell of the table for every spike and alignment of the sweep."""
+    return [
+        read_cell(networks.sel(spike=spike, alignment=alignment))
+        for spike in networks["spike"].values
+        for alignment in networks["alignment"].values
+    ]
+
+
+def read_cell(networks: xr.Dataset) -> Cell:
+    """Phase times of the networks of one pair."""
+    spike, alignment = float(networks["spike"]), float(networks["alignment"])
+    theory = ln.theories.spiked.TwoPhase(spike, alignment)
+    times, w1, w2 = (networks[name].transpose("seed", "state").values for name in ("times", "w1", "w2"))
     plateau, limits = np.sqrt(theory.correlation / theory.lambda1), theory.fixed_point
     crossing = ln.observables.crossing_time
-    early = np.array([crossing(run.times, w1[:, i] ** 2, 0.5 * plateau**2) for i in range(SEEDS)])
-    later = np.array([crossing(run.times, w2[:, i], -np.expm1(-3.0) * limits[1]) for i in range(SEEDS)])
-    after = run.times[:, None] >= early
+    early = np.array([crossing(t, w**2, 0.5 * plateau**2) for t, w in zip(times, w1, strict=True)])
+    later = np.array([crossing(t, w, -np.expm1(-3.0) * limits[1]) for t, w in zip(times, w2, strict=True)])
+    after = times >= early[:, None]
     return Cell(
         spike, alignment, early, later, theory.early_time(SCALE), theory.later_time(SCALE), theory.assumption_holds(),
         bool((w1[after] >= limits[0] - 10 * SCALE).all()),
     )  # fmt: skip
 
 
-def _names(cells: list[Cell]) -> str:
-    spikes = sorted({cell.spike for cell in cells})
-    parts = [f"{s:g}: {', '.join(f'{c.alignment:g}' for c in cells if c.spike == s)}" for s in spikes]
+def columns(networks: xr.Dataset) -> Columns:
+    """The table as docs/phase_times.md has it."""
+    rows = read(networks)
+    words = {True: "yes", False: "no"}
+    return {
+        "spike": [f"{cell.spike:g}" for cell in rows],
+        "alignment": [f"{cell.alignment:g}" for cell in rows],
+        "$t_1$": [f"{cell.early_time:.3f}" for cell in rows],
+        "$t_1$ measured": [f"{cell.early.mean():.3f}" for cell in rows],
+        "$t_2$ by the bound": [f"{cell.later_time:.3f}" for cell in rows],
+        "$t_2$ measured": [f"{cell.later.mean():.3f}" for cell in rows],
+        "assumption": [words[cell.plateau_above] for cell in rows],
+        "bound holds": [words[cell.bounded] for cell in rows],
+    }
+
+
+def _names(rows: list[Cell]) -> str:
+    spikes = sorted({cell.spike for cell in rows})
+    parts = [f"{s:g}: {', '.join(f'{c.alignment:g}' for c in rows if c.spike == s)}" for s in spikes]
     return "; ".join(parts) or "none"
 
 
 def measure_early_time(trial: Trial) -> Measurement:
-    cells = table(trial)
-    errors = [float(np.abs(cell.early / cell.early_time - 1).max()) for cell in cells]
+    rows = table(trial)
+    errors = [float(np.abs(cell.early / cell.early_time - 1).max()) for cell in rows]
     worst = max(errors)
     text = (
         f"t1 against the time w1^2 passes half its plateau: off by {worst:.2%} at most (limit 5%), {np.median(errors):.2%} in the "
-        f"median, over {len(cells)} pairs x {SEEDS} networks"
+        f"median, over {len(rows)} pairs x {SEEDS} networks"
     )
     return Measurement(Verdict.HOLDS if worst < 0.05 else Verdict.REFUTED, text, worst)
 
 
 def measure_bound(trial: Trial) -> Measurement:
-    cells = table(trial)
-    allowed = [cell for cell in cells if cell.plateau_above]
+    rows = table(trial)
+    allowed = [cell for cell in rows if cell.plateau_above]
     broken = [cell for cell in allowed if not cell.bounded]
     slack = [float((cell.later_time - cell.early_time) / (cell.later - cell.early).max()) for cell in allowed]
     verdict = Verdict.OUTSIDE if not allowed else Verdict.REFUTED if broken else Verdict.HOLDS
@@ -84,15 +160,15 @@ def measure_bound(trial: Trial) -> Measurement:
 
 
 def measure_assumption(trial: Trial) -> Measurement:
-    cells = table(trial)
-    below = [cell for cell in cells if not cell.plateau_above]
-    beyond = [cell for cell in cells if not cell.bounded]
-    strict = sum(cell.above_from_early for cell in cells)
+    rows = table(trial)
+    below = [cell for cell in rows if not cell.plateau_above]
+    beyond = [cell for cell in rows if not cell.bounded]
+    strict = sum(cell.above_from_early for cell in rows)
     # refuted by the networks: their w1 is below its limit, and not only until it reaches its plateau
     found = [cell for cell in below if not cell.above_from_early]
     verdict = Verdict.REFUTED if found else Verdict.HOLDS
     text = (
-        f"fails in {len(below)} of {len(cells)} pairs: w1's plateau is below its limit (spike: alignments {_names(below)}); "
+        f"fails in {len(below)} of {len(rows)} pairs: w1's plateau is below its limit (spike: alignments {_names(below)}); "
         f"t1 + bound < t2 in {len(beyond)}, the same ones: {beyond == below}; w1 >= limit from t1 on in {strict} only"
     )
     return Measurement(verdict, text, float(len(found)))
@@ -134,8 +210,8 @@ def measure_order(trial: Trial) -> Measurement:
 
 def measure_later_speed(trial: Trial) -> Measurement:
     alignments = (0.1, 0.3, 0.5, 0.7, 0.9)
-    cells = [measure_cell(20.0, alignment, trial.seed) for alignment in alignments]
-    lengths = np.array([float((cell.later - cell.early).mean()) for cell in cells])
+    rows = read(ln.sweeps.run(sweep(trial, "watanabe-later-speed", (20.0,), alignments)))
+    lengths = np.array([float((cell.later - cell.early).mean()) for cell in rows])
     variances = [ln.theories.spiked.TwoPhase(20.0, alignment).lambda2 for alignment in alignments]
     fall = float((np.diff(lengths) / lengths[:-1]).min())
     verdict = Verdict.HOLDS if fall > -0.01 and np.diff(variances).max() < 0 else Verdict.REFUTED
@@ -178,5 +254,12 @@ CLAIMS = [
         "A stronger alignment slows the later phase, as lambda2 falls.",
         "small Gaussian start", f"{SETTING}; spike 20, alignments 0.1 to 0.9", "t2 - t1 rises with A", Verdict.REFUTED,
         measure_later_speed,
+    ),
+]  # fmt: skip
+
+TABLES = [
+    Table(
+        "watanabe-phase-times", "watanabe", "When the two phases end: networks, t1, and the bound (20) on t2",
+        sweep=phase_times, columns=columns,
     ),
 ]  # fmt: skip

@@ -1,0 +1,72 @@
+"""The tables behind the claims: grids of trained networks that run as sweeps, and how their results read in rows.
+
+A module of this folder that ends with
+
+    TABLES = [Table(name="watanabe-phase-times", ..., sweep=phase_times, columns=columns), ...]
+
+is found by its presence. Cells hold what was trained; what a theory says of them is computed when a table is read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from linnet.claims.registry import Trial
+from linnet.papers import place
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.sweeps import Sweep
+
+Columns = dict[str, list[str]]  # the entries of every column, by its heading
+
+
+@dataclass(frozen=True)
+class Table:
+    """A grid of trained networks: the sweep that a trial makes of it, and the columns to read its results by."""
+
+    name: str
+    paper: str
+    title: str
+    sweep: Callable[[Trial], Sweep]
+    columns: Callable[[xr.Dataset], Columns]
+
+    def results(self, trial: Trial) -> xr.Dataset:
+        """The trained cells; computed once in a process, however many claims look at them."""
+        return _results(self.sweep, trial)
+
+    def text(self, results: xr.Dataset) -> str:
+        """The table in Markdown, its columns aligned."""
+        columns = self.columns(results)
+        widths = [max(len(entry) for entry in [heading, *entries]) for heading, entries in columns.items()]
+        rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
+        return "\n".join(
+            "| " + " | ".join(entry.ljust(width) for entry, width in zip(row, widths, strict=True)) + " |"
+            for row in rows
+        )
+
+
+@lru_cache(maxsize=32)
+def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
+    from linnet import sweeps
+
+    return sweeps.run(sweep(trial))
+
+
+def tables() -> dict[str, Table]:
+    """Every table by name, in the order of the papers."""
+    import linnet.claims as folder
+
+    found: dict[str, Table] = {}
+    for module in sorted(m.name for m in pkgutil.iter_modules(folder.__path__)):
+        for table in getattr(importlib.import_module(f"{folder.__name__}.{module}"), "TABLES", ()):
+            if table.name in found:
+                raise RuntimeError(f"two tables are named {table.name!r}")
+            found[table.name] = table
+    return dict(sorted(found.items(), key=lambda item: place(item[1].paper)))
