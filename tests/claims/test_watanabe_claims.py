@@ -7,7 +7,7 @@ import pytest
 
 from linnet.claims import watanabe_early, watanabe_error, watanabe_phases, watanabe_proofs
 from linnet.claims.registry import Trial, Verdict
-from linnet.claims.watanabe_networks import slope, trained
+from linnet.claims.watanabe_networks import trained
 from linnet.theories import ridge, spiked
 
 CLAIMS = {
@@ -67,7 +67,3 @@ def test_an_early_time_off_by_a_tenth_is_refuted(monkeypatch):
     moved = [dataclasses.replace(cell, early_time=1.1 * cell.early_time) for cell in cells]
     monkeypatch.setattr(watanabe_phases, "table", lambda trial: moved)
     assert CLAIMS["watanabe-t1"].measure(QUICK).verdict == Verdict.REFUTED
-
-
-def test_slope():
-    assert slope([1e-3, 1e-2, 1e-1], [2e-6, 2e-4, 2e-2]) == pytest.approx(2)

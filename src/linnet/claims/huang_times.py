@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import linnet as ln
+from linnet.claims.fits import line, within
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 if TYPE_CHECKING:
@@ -69,12 +70,12 @@ def measure_first_time(trial: Trial) -> Measurement:
         table = np.array(rows)
         off.append(np.abs(table[:, 1] / table[:, 3] - 1).max())
         if name == "magnitude":  # t1 is linear in log(1/v_0): the slope in units of the growth time
-            slopes = [_slope(np.log(1 / table[:, 0]), table[:, column] * rates) for column in (1, 2)]
-            text.append(f"slope in log(1/v_0) {_pm(slopes[0])} | {_pm(slopes[1])} | 1")
+            slopes = [line(np.log(1 / table[:, 0]), table[:, column] * rates) for column in (1, 2)]
+            text.append(f"slope in log(1/v_0) {within(slopes[0])} | {within(slopes[1])} | 1")
         else:
-            slopes = [_slope(np.log(table[:, 0]), np.log(table[:, column])) for column in (1, 2)]
+            slopes = [line(np.log(table[:, 0]), np.log(table[:, column])) for column in (1, 2)]
             differ = max(differ, abs(slopes[0][0] - PRINTED[name]))
-            text.append(f"{WORDS[name]} {_pm(slopes[0])} | {_pm(slopes[1])} | {PRINTED[name]:g}")
+            text.append(f"{WORDS[name]} {within(slopes[0])} | {within(slopes[1])} | {PRINTED[name]:g}")
     worst = float(max(off))
     verdict = Verdict.REFUTED
     if worst < 0.02:
@@ -94,16 +95,16 @@ def measure_second_time(trial: Trial) -> Measurement:
     unit = 1 / run.stages.rate
     shares = np.geomspace(1e-2, 1e-9, 8)
     times = np.array([_crossing(run, share) for share in shares]) / unit
-    early = _slope(-np.log(np.geomspace(0.1, 1e-3, 6)), [_crossing(run, s) / unit for s in np.geomspace(0.1, 1e-3, 6)])
-    late = _slope(-np.log(np.geomspace(1e-6, 1e-9, 6)), [_crossing(run, s) / unit for s in np.geomspace(1e-6, 1e-9, 6)])
-    whole = _slope(-np.log(shares), times)
+    early = line(-np.log(np.geomspace(0.1, 1e-3, 6)), [_crossing(run, s) / unit for s in np.geomspace(0.1, 1e-3, 6)])
+    late = line(-np.log(np.geomspace(1e-6, 1e-9, 6)), [_crossing(run, s) / unit for s in np.geomspace(1e-6, 1e-9, 6)])
+    whole = line(-np.log(shares), times)
     printed = [run.stages.second_time(share, form="printed") / unit for share in shares]
     needed = [(t - run.history.alignment_time() / unit) / p for t, p in zip(times, printed)]
     straight = late[1] < 0.02 * late[0] and 0.2 < whole[0] < 1
     return Measurement(
         Verdict.HOLDS if straight else Verdict.REFUTED,
-        f"slope of t2 in log(1/epsilon) {_pm(whole)} growth times mn/(eta sqrt(gamma)) over 7 decades; {_pm(early)} in the drop "
-        f"(aligned mode: 1/4), {_pm(late)} in the tail (other directions: 1/2); constant needed {min(needed):.2f} to "
+        f"slope of t2 in log(1/epsilon) {within(whole)} growth times mn/(eta sqrt(gamma)) over 7 decades; {within(early)} in the "
+        f"drop (aligned mode: 1/4), {within(late)} in the tail (other directions: 1/2); constant needed {min(needed):.2f} to "
         f"{max(needed):.2f}",
         whole[0], whole[1],
     )  # fmt: skip
@@ -111,21 +112,6 @@ def measure_second_time(trial: Trial) -> Measurement:
 
 def _crossing(run: FeatureRun, share: float) -> float:
     return run.history.loss_time(1 - share)
-
-
-def _slope(x: Any, y: Any) -> tuple[float, float]:
-    """Slope of a straight line and its standard error."""
-    import numpy as np
-
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    centred = x - x.mean()
-    slope = float(centred @ y / (centred @ centred))
-    rest = y - y.mean() - slope * centred
-    return slope, float(np.sqrt((rest**2).sum() / max(len(x) - 2, 1) / (centred @ centred)))
-
-
-def _pm(fit: tuple[float, float]) -> str:
-    return f"{fit[0]:.3f} ± {fit[1]:.3f}"
 
 
 def measure_convergence(trial: Trial) -> Measurement:

@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_runs
+from linnet.claims.fits import exponent
 from linnet.claims.milestones import first_of
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
@@ -190,7 +191,7 @@ def measure_settling(trial: Trial) -> Measurement:
             gaps.append(np.linalg.svd(task.cross, compute_uv=False)[:2] - spectrum * dim)
         absolute.append(np.array(gaps))
     sizes = np.array([np.sqrt((gaps**2).mean()) for gaps in absolute])
-    rate, error = tu_runs.slope(np.array(dims, dtype=float), sizes)
+    rate, error = exponent(np.array(dims, dtype=float), sizes)
     shift = absolute[-1].mean(axis=0)
     good = arrived < 0.05 and abs(rate) < 0.35
     return Measurement(

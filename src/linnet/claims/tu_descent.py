@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_runs
+from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -63,7 +64,7 @@ def measure_distance(trial: Trial) -> Measurement:
     dim, found = tu_runs.diagram(trial)
     powers = tu_runs.POWERS
     squared = np.exp(np.median(found["powers"]["log_distance"], axis=1))
-    rate, error = tu_runs.slope(dim ** np.array(powers), squared)
+    rate, error = exponent(dim ** np.array(powers), squared)
     relative = np.sqrt(squared / 2)  # |Y|^2/d^2 is about 2
     return Measurement(
         Verdict.HOLDS if rate < -0.7 and relative[-1] < 0.05 else Verdict.REFUTED,
@@ -108,7 +109,7 @@ def measure_start(trial: Trial) -> Measurement:
         ratios.append(variance / (std**4 * width))
         printed.append(variance / (std**2 * np.sqrt(width)))
     error = float(np.sqrt(2 / (200 * dim**2)) * 1.5)
-    rate, _ = tu_runs.slope(np.array(widths, dtype=float), np.array(ratios) * np.array(widths))
+    rate, _ = exponent(np.array(widths, dtype=float), np.array(ratios) * np.array(widths))
     if np.abs(np.array(ratios) - 1).max() < 5 * error:
         verdict = Verdict.CORRECTED
     else:

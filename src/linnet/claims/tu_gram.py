@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_runs
+from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -36,7 +37,7 @@ def measure_projections(trial: Trial) -> Measurement:
                 [trial.seed, i, j], in_dim=dim, out_dim=dim, width=int(ratio * dim), first_std=std, second_std=std
             )  # fmt: skip
             gaps[i, j] = ln.theories.mixed.projection_gap(w.first, w.second, 1.0)
-    rate, error = tu_runs.slope(np.repeat(ratios, seeds), gaps.ravel())
+    rate, error = exponent(np.repeat(ratios, seeds), gaps.ravel())
     constant = float((gaps * np.sqrt(ratios)[:, None]).max())
     good = abs(rate + 0.5) < 0.05 and constant < np.log(dim) * 2
     return Measurement(
@@ -68,10 +69,10 @@ def measure_strong(trial: Trial) -> Measurement:
     bound = np.minimum(gap.weak, gap.strong)
     ratio = worst / bound
     constants = ratio.max(axis=(0, 2))
-    trend, error = tu_runs.slope(runs.ratios, constants)
+    trend, error = exponent(runs.ratios, constants)
     start, late = worst[0] / gap.strong[0], worst[-1]
-    early, _ = tu_runs.slope(np.repeat(runs.ratios, start.shape[1]), worst[0].ravel())
-    end, _ = tu_runs.slope(np.repeat(runs.ratios, late.shape[1]), late.ravel())
+    early, _ = exponent(np.repeat(runs.ratios, start.shape[1]), worst[0].ravel())
+    end, _ = exponent(np.repeat(runs.ratios, late.shape[1]), late.ravel())
     good = trend < 0.1 and constants.max() < 10
     return Measurement(
         Verdict.HOLDS if good else Verdict.REFUTED,
@@ -94,7 +95,7 @@ def measure_cubic(trial: Trial) -> Measurement:
     residual, _ = ln.theories.mixed.cubic_residuals(runs.first, runs.second, g)
     size = np.linalg.norm(np.swapaxes(runs.first, -1, -2) @ runs.first, 2, axis=(-2, -1))
     scaled = (residual / (size * g**2)).max(axis=(0, 2))  # claimed: sqrt(d/w) up to a constant
-    rate, error = tu_runs.slope(runs.ratios, scaled)
+    rate, error = exponent(runs.ratios, scaled)
     constant = float((scaled * np.sqrt(runs.ratios)).max())
     return Measurement(
         Verdict.HOLDS if own < 1e-12 and abs(rate + 0.5) < 0.1 else Verdict.REFUTED,

@@ -161,11 +161,3 @@ def diagram(trial: Trial) -> tuple[int, dict[str, dict[str, np.ndarray]]]:
     ends = np.cumsum([len(group) for group in groups.values()])[:-1]
     parts = {name: np.split(values, ends) for name, values in found.items()}
     return dim, {group: {name: part[i] for name, part in parts.items()} for i, group in enumerate(groups)}
-
-
-def slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Fitted exponent of y against x, and its standard error."""
-    from scipy.stats import linregress
-
-    fit = linregress(np.log(x), np.log(y))
-    return float(fit.slope), float(fit.stderr)

@@ -8,6 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_runs
+from linnet.claims.fits import exponent
 from linnet.claims.milestones import first_of
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
@@ -112,7 +113,7 @@ def measure_border(trial: Trial) -> Measurement:
             found.append([_crossing(target, levels, trial.seed) for target in (low, full)])
         crossings.append(np.exp(np.log(found).mean(axis=0)))
     crossed = np.array(crossings)
-    slopes = [tu_runs.slope(np.array(dims, dtype=float), crossed[:, i])[0] for i in (0, 1)]
+    slopes = [exponent(np.array(dims, dtype=float), crossed[:, i])[0] for i in (0, 1)]
     good = abs(slopes[0] - 1) < 0.25 and abs(slopes[1] - 0.5) < 0.25 and slopes[0] - slopes[1] > 0.25
     sizes = ", ".join(f"{low:.1f} and {full:.1f} at d = {dim}" for dim, (low, full) in zip(dims, crossed, strict=True))
     return Measurement(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.watanabe_networks import DIM, SCALE, SEEDS, SETTING, WIDTH, follow, phase_grid, slope, trained
+from linnet.claims.watanabe_networks import DIM, SCALE, SEEDS, SETTING, WIDTH, follow, phase_grid, trained
 from linnet.randomness import generator
 
 SPIKE, ALIGNMENT = 20.0, 0.3
@@ -20,8 +21,8 @@ def scales(trial: Trial) -> list[float]:
 
 def _slopes(sizes: list[float], used: list[float]) -> tuple[float, float]:
     """The overall slope and the smallest between neighbours: one steep pair must not hide a flat one."""
-    pairs = [slope(used[i : i + 2], sizes[i : i + 2]) for i in range(len(used) - 1)]
-    return slope(used, sizes), min(pairs)
+    pairs = [exponent(used[i : i + 2], sizes[i : i + 2])[0] for i in range(len(used) - 1)]
+    return exponent(used, sizes)[0], min(pairs)
 
 
 def measure_linear_growth(trial: Trial) -> Measurement:
@@ -49,7 +50,7 @@ def measure_sigmoid(trial: Trial) -> Measurement:
         errors.append(float((np.abs(w1 - sigmoid) * young).max() / np.sqrt(plateau)))
         others.append(float((np.abs(w2) * young).max()))
     used = scales(trial)[1:]
-    overall, other = slope(used, errors), slope(used, others)
+    overall, other = exponent(used, errors)[0], exponent(used, others)[0]
     verdict = Verdict.HOLDS if overall > 0.9 and other > 0.9 else Verdict.REFUTED
     text = (
         f"slope in s of the error {overall:.2f}, of w2 {other:.2f} (1 claimed), until w1^2 is 90% of its plateau; "

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.watanabe_networks import slope
 from linnet.randomness import generator
 
 # Pairs of spike and alignment at each ratio of inputs to samples; two ratios, to compile two shapes.
@@ -152,8 +152,8 @@ def measure_min_norm(trial: Trial) -> Measurement:
         float(np.mean([train(seed, dim, 30, 20.0, 0.5, s, 1e-15, "float64")[1] for seed in range(trial.seed, trial.seed + seeds)]))
         for s in scales
     ]  # fmt: skip
-    overall = slope(scales, distances)
-    least = min(slope(scales[i : i + 2], distances[i : i + 2]) for i in range(len(scales) - 1))
+    overall = exponent(scales, distances)[0]
+    least = min(exponent(scales[i : i + 2], distances[i : i + 2])[0] for i in range(len(scales) - 1))
     text = (
         f"distance to the minimum-norm solution: slope {overall:.3f} in s (least {least:.3f}); {distances[-1]:.1e} at "
         f"s = {scales[-1]:g}"

@@ -88,8 +88,3 @@ def follow(
         second=run.weights.second[..., 0, :], loss=run.loss, r=np.stack([r for _, r in growth]),
         u0=np.array([u0 for u0, _ in growth]),
     )  # fmt: skip
-
-
-def slope(scales: list[float], sizes: list[float]) -> float:
-    """The exponent p of size ~ scale^p, by least squares in the logarithms."""
-    return float(np.polyfit(np.log(scales), np.log(sizes), 1)[0])
