@@ -17,7 +17,7 @@ help:
 	@echo "make test            the test suite"
 	@echo "make lint            formatting, lint and types"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
-	@echo "make format docs clean   tidy the code, regenerate the pages of figures and claims, remove what was set up"
+	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
 	@echo "make PYTHON=python3.13 ...  with another Python (3.11 or newer)"
 
 $(READY): pyproject.toml

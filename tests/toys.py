@@ -127,15 +127,24 @@ def cells(points: dict[str, Any], seeds: Any, stops_at: float) -> dict[str, Any]
     return {"end": np.exp(-rates)}
 
 
-def compute_grid(settings: Decay, panels: tuple[str, ...]) -> Any:
+def grid() -> Any:
+    """Four cells, a block each."""
     import linnet as ln
 
-    sweep = ln.sweeps.Sweep(
-        name="toy-grid",
-        function="toys:cells",
-        axes={"rate": [1.0, 2.0, 3.0, 4.0]},
-        fixed={"stops_at": 3.0},
-        block=1,
+    axes = {"rate": [1.0, 2.0, 3.0, 4.0]}
+    return ln.sweeps.run(
+        ln.sweeps.Sweep(name="toy-grid", function="toys:cells", axes=axes, fixed={"stops_at": 3.0}, block=1)
     )
-    data = ln.sweeps.run(sweep)[["end"]]
+
+
+def measure_grid(trial: Trial) -> Measurement:
+    found = float(grid()["end"].sum())
+    return Measurement(Verdict.HOLDS, f"the cells sum to {found:.3f}", found)
+
+
+GRID = toy_claim("tu-grid", Verdict.HOLDS, measure_grid)
+
+
+def compute_grid(settings: Decay, panels: tuple[str, ...]) -> Any:
+    data = grid()[["end"]]
     return compute(settings, panels).merge(data, combine_attrs="override")

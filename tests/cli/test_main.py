@@ -17,10 +17,12 @@ def test_list_shows_figures_and_claims(linnet: Any) -> None:
     assert said.status == 0
     assert "Figures (3, 6 panels)" in said.out and "watanabe-fig1 [a b]" in said.out and "tu-other" in said.out
     assert "tu-other" not in linnet("list", "figures").out and "fig1" not in linnet("list", "claims").out
+    listed = linnet("list", "tables").out
+    assert "watanabe-phase-times" in listed and "fig1" not in listed and "tu-other" not in listed
 
 
 def test_list_of_something_else_is_refused(refused: Any) -> None:
-    assert "figures or claims" in refused("list", "papers", status=2)
+    assert "figures, tables or claims" in refused("list", "papers", status=2)
 
 
 def test_version_and_help(linnet: Any) -> None:

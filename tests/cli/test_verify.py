@@ -67,6 +67,28 @@ def test_an_interruption_keeps_what_was_measured(
     assert len(json.loads((tmp_path / "claims.json").read_text())) == 2
 
 
+def test_cells_behind_the_claims_are_kept_and_taken_up_again(
+    linnet: Any, refused: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from linnet.experiments.fingerprint import fingerprint
+
+    monkeypatch.setitem(toys.CLAIMS, "tu-grid", toys.GRID)
+    toys.CALLS.clear()
+    store = tmp_path / "deep" / "cells"
+    line = refused("verify", "tu", "--store", store, status=130)
+    assert line == (
+        f"linnet: interrupted after 1 of 2 claims; trained cells are in {store}, and the same command goes on from there"
+    )
+    assert toys.CALLS == [1.0, 2.0, -1.0]
+    for _ in range(2):  # the second time nothing is left to compute
+        assert "the cells sum to 0.571" in linnet("verify", "tu", "--store", store).out
+        assert toys.CALLS == [1.0, 2.0, -1.0, 3.0, 4.0]
+    (folder,) = store.iterdir()  # of this very code
+    assert folder.name == fingerprint(("cli/",)) and [path.suffix for path in folder.iterdir()] == [".zarr"]
+    linnet("verify", "tu")
+    assert toys.CALLS[5:] == [1.0, 2.0, 3.0, 4.0]
+
+
 @pytest.mark.parametrize(("name", "words"), [("watanabe-sqare", "did you mean watanabe-square"), ("zz", "no claim")])
 def test_wrong_names_are_refused(refused: Any, name: str, words: str) -> None:
     assert words in refused("verify", name, status=2)

@@ -104,3 +104,38 @@ def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
     assert err.count("\n") == 1
     assert "picky.toml: `fixde` is not a field; did you mean fixed?" in err
     assert not store.exists()
+
+
+def test_a_table_is_a_sweep_by_its_name_and_is_printed(linnet, tmp_path, monkeypatch):
+    from linnet.claims import tables
+    from linnet.sweeps import Sweep
+
+    def described(trial):
+        axes = {"x": [0, 1] if trial.quick else [0, 1, 2]}
+        return Sweep(name="tu-walk", function="sample_cells:draws", axes=axes, seed=trial.seed, dtype=None, block=1)
+
+    def columns(results):
+        return {"x": [str(x) for x in results["x"].values], "draws": [str(results["value"].size)] * results.sizes["x"]}
+
+    table = tables.Table("tu-walk", "tu", "A walk", described, columns)
+    monkeypatch.setattr(tables, "tables", lambda: {"tu-walk": table})
+    store = tmp_path / "store"
+    status, out, err = linnet("sweep", "tu-walk", "--store", store, "--quick", "--seed", 3)
+    assert (status, err) == (0, "")
+    first, _, title, _, *rows = out.splitlines()
+    assert first.startswith("tu-walk: 2 cells; 2 computed now in ") and title == "A walk"
+    assert rows == ["| x | draws |", "| - | ----- |", "| 0 | 2     |", "| 1 | 2     |"]
+    status, out, _ = linnet("sweep", "tu-walk", "--store", store, "--quick", "--seed", 3, "--resume")
+    assert status == 0 and "0 computed now" in out and "| 1 | 2     |" in out
+    status, _, err = linnet("sweep", "tu-walk", "--store", store, "--quick", "--resume")
+    assert status == 1 and "seed: 3 in the store, 0 now" in err
+    status, _, err = linnet("sweep", "tu-wlak", "--store", store)
+    assert status == 2 and "no file 'tu-wlak', and no table of that name; did you mean tu-walk?" in err
+    assert err.count("\n") == 1
+
+
+def test_quick_and_seed_are_for_tables(linnet, config, tmp_path):
+    for option in (["--quick"], ["--seed", 1]):
+        status, _, err = linnet("sweep", config, "--store", tmp_path / "store", *option)
+        assert status == 2
+        assert "--quick and --seed are for tables of the papers" in err

@@ -120,10 +120,10 @@ def columns(networks: xr.Dataset) -> Columns:
     return {
         "spike": [f"{cell.spike:g}" for cell in rows],
         "alignment": [f"{cell.alignment:g}" for cell in rows],
-        "$t_1$": [f"{cell.early_time:.3f}" for cell in rows],
-        "$t_1$ measured": [f"{cell.early.mean():.3f}" for cell in rows],
-        "$t_2$ by the bound": [f"{cell.later_time:.3f}" for cell in rows],
-        "$t_2$ measured": [f"{cell.later.mean():.3f}" for cell in rows],
+        "t1": [f"{cell.early_time:.3f}" for cell in rows],
+        "t1 measured": [f"{cell.early.mean():.3f}" for cell in rows],
+        "t2 by the bound": [f"{cell.later_time:.3f}" for cell in rows],
+        "t2 measured": [f"{cell.later.mean():.3f}" for cell in rows],
         "assumption": [words[cell.plateau_above] for cell in rows],
         "bound holds": [words[cell.bounded] for cell in rows],
     }

@@ -1,4 +1,4 @@
-"""`linnet docs`: writes docs/figures.md and docs/claims.md from the registries (for those who work on linnet)."""
+"""`linnet docs`: writes docs/figures.md, tables.md and claims.md from the registries (for those who work on linnet)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from linnet.claims import registry as claims
-from linnet.claims.registry import Claim, Verdict
+from linnet.claims import tables
+from linnet.claims.registry import Claim, Trial, Verdict
+from linnet.claims.tables import Table
 from linnet.cli import terminal
 from linnet.experiments import registry as figures
 from linnet.experiments.registry import Figure
 from linnet.papers import PAPERS
+from linnet.sweeps.grid import Grid
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 
@@ -26,7 +29,7 @@ _PLURAL = {
 
 
 def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
-    """Write the lists of figures and claims from the registries."""
+    """Write the lists of figures, tables and claims from the registries."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -35,7 +38,11 @@ def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Pa
 
 def pages() -> dict[str, str]:
     """The generated pages by file name."""
-    return {"figures.md": figures_page(figures.figures().values()), "claims.md": claims_page(claims.claims().values())}
+    return {
+        "figures.md": figures_page(figures.figures().values()),
+        "tables.md": tables_page(tables.tables().values()),
+        "claims.md": claims_page(claims.claims().values()),
+    }
 
 
 def figures_page(known: Iterable[Figure]) -> str:
@@ -50,6 +57,24 @@ def figures_page(known: Iterable[Figure]) -> str:
 problem, `--set field=value` changes a setting.
 """
     return start + _by_paper(known, _figure)
+
+
+def tables_page(known: Iterable[Table]) -> str:
+    """Every table: its grid and the command that computes it."""
+    known = list(known)
+    start = f"""{_NOTE}
+# Tables
+
+{len(known)} grids of trained networks, each a sweep ([sweeps.md](sweeps.md)): it is stored as it is computed, can be killed and
+resumed, and runs on as many cores or machines as there are. At its end the table is printed, what was measured beside
+what the theory says. The claims of `linnet verify` read the same cells; `linnet verify --store DIR` keeps them.
+
+    linnet sweep NAME --store table.zarr --resume --workers 4
+
+`--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet.claims.tables.tables()[NAME]` has
+`.results(trial)` and `.text(results)`.
+"""
+    return start + _by_paper(known, _table)
 
 
 def claims_page(known: Iterable[Claim]) -> str:
@@ -105,6 +130,33 @@ def _figure(figure: Figure) -> str:
 {options}| setting | paper | quick |
 |---|---|---|
 {rows}"""
+
+
+def _table(table: Table) -> str:
+    whole, quick = table.sweep(Trial()), table.sweep(Trial(quick=True))
+    lists = [{**sweep.axes, **({"seed": range(sweep.seeds)} if sweep.seeds > 1 else {})} for sweep in (whole, quick)]
+    rows = "".join(
+        f"| `{name}` | {_values(lists[0][name])} | {_values(lists[1][name]) if lists[1][name] != lists[0][name] else ''} |\n"
+        for name in lists[0]
+    )
+    counts = [Grid.of(sweep) for sweep in (whole, quick)]
+    return f"""
+### {table.name}
+
+**{table.title}.** {counts[0].cells} cells in {counts[0].blocks} blocks; {counts[1].cells} in quick mode.
+
+    linnet sweep {table.name} --store {table.name}.zarr
+
+| axis | values | quick |
+|---|---|---|
+{rows}"""
+
+
+def _values(values: Any) -> str:
+    """The values of an axis; where there are many, how many and which."""
+    if len(values) > 12:
+        return f"{len(values)} from {_value(values[0])} to {_value(values[-1])}"
+    return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
 def _claim(claim: Claim) -> str:

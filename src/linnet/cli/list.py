@@ -1,4 +1,4 @@
-"""`linnet list`: the figures and claims it knows."""
+"""`linnet list`: the figures, tables and claims it knows."""
 
 from __future__ import annotations
 
@@ -7,25 +7,32 @@ from typing import Annotated
 import typer
 
 from linnet.claims import registry as claims
+from linnet.claims import tables
 from linnet.cli import terminal
 from linnet.experiments import registry as figures
 from linnet.papers import PAPERS
 
 
 def show(
-    only: Annotated[str, typer.Argument(metavar="[figures|claims]", help="Show only one kind.")] = "",
+    only: Annotated[str, typer.Argument(metavar="[figures|tables|claims]", help="Show only one kind.")] = "",
 ) -> None:
-    """Show the figures and claims it knows."""
-    if only not in ("", "figures", "claims"):
-        raise typer.BadParameter(f"list shows figures or claims: got {only!r}.")
-    if only != "claims":
+    """Show the figures, tables and claims it knows."""
+    if only not in ("", "figures", "tables", "claims"):
+        raise typer.BadParameter(f"list shows figures, tables or claims: got {only!r}.")
+    if only in ("", "figures"):
         known = figures.figures()
         panels = sum(max(len(f.panels), 1) for f in known.values())
         terminal.say(f"Figures ({len(known)}, {panels} panels)", bold=True)
         for name, figure in known.items():
             letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
             terminal.row([name + letters], [26], terminal.shortened(figure.title, 30))
-    if only != "figures":
+    if only in ("", "tables"):
+        grids = tables.tables()
+        if grids or only:
+            terminal.say(f"Tables ({len(grids)})", bold=True)
+        for name, table in grids.items():
+            terminal.row([name], [26], terminal.shortened(table.title, 30))
+    if only in ("", "claims"):
         every = claims.claims()
         for paper in PAPERS.values():
             mine = [claim for claim in every.values() if claim.paper == paper.name]

@@ -1,18 +1,25 @@
-"""`linnet sweep`: a grid of runs described in TOML, kept in a store that can be resumed."""
+"""`linnet sweep`: a grid of runs, described in TOML or a table of the papers, kept in a store that can be resumed."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linnet.cli import terminal
+from linnet.cli import failures, terminal
+from linnet.papers import nearest
+
+if TYPE_CHECKING:
+    from linnet.claims.tables import Table
+    from linnet.sweeps import Sweep
 
 
 def sweep(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="TOML file that describes the sweep.")],
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="TOML file of the sweep, or a table's name (`linnet list tables`).")
+    ],
     store: Annotated[Path, typer.Option("--store", metavar="PATH", help="Folder of the results, a Zarr group.")],
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the store if it is there; finished cells are not recomputed.")
@@ -26,18 +33,20 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Compute on the workers of a Dask scheduler.")
     ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Of a table: the same on a smaller grid.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Of a table: seed of all random numbers.", min=0)] = None,
 ) -> None:
-    """Run a grid of cells and keep the results as they come."""
+    """Run a grid of cells and keep the results as they come; a table of the papers is printed at the end."""
     from linnet import sweeps
 
     if workers and scheduler is not None:
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
-    sys.path.insert(0, str(config.resolve().parent))  # cell functions may lie beside their configuration
+    described, table = _described(config, quick, seed)
     try:
         report = sweeps.complete(
-            sweeps.load(config), store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+            described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
         )
     except KeyboardInterrupt:
         typer.echo(f"linnet: interrupted; finished cells are in {store}: continue with --resume", err=True)
@@ -45,3 +54,29 @@ def sweep(
     if report.failed:
         terminal.fail(f"{report}; the others are in {store}; try the failed ones again with --resume --retry-failed")
     terminal.say(f"{report}; all in {store}")
+    if table is not None:
+        import xarray as xr
+
+        with xr.open_zarr(store) as results:
+            terminal.say(f"\n{table.title}\n\n{table.text(results.load())}")
+
+
+def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
+    """The sweep of a file, or else of the table of that name."""
+    from linnet import sweeps
+    from linnet.claims.registry import Trial
+    from linnet.claims.tables import tables
+
+    path = Path(config)
+    if path.is_file() or path.name != config or path.suffix:
+        if quick or seed is not None:
+            raise typer.BadParameter("--quick and --seed are for tables of the papers; a file has its own fields.")
+        sys.path.insert(0, str(path.resolve().parent))  # cell functions may lie beside their configuration
+        return sweeps.load(path), None
+    known = tables()
+    if config not in known:
+        raise failures.WrongCallError(
+            f"there is no file {config!r}, and no table of that name{nearest(config, known)} "
+            "`linnet list tables` shows all."
+        )
+    return known[config].sweep(Trial(quick=quick, seed=seed or 0)), known[config]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from linnet import progress
 from linnet.claims.registry import Outcome, Trial, Verdict, select
 from linnet.claims.registry import verify as measure
 from linnet.cli import failures, terminal
+from linnet.experiments.fingerprint import fingerprint
 from linnet.experiments.runner import writable
 
 _WIDTHS = [5, 26, 25]
@@ -26,6 +28,10 @@ def verify(
         Path | None, typer.Option("--json", metavar="FILE", help="Write the outcomes as JSON; - is standard output.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all random numbers.", min=0)] = 0,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Keep the tables behind the claims there, and go on from there."),
+    ] = None,
 ) -> None:
     """Measure every claim of the four papers: claimed, measured, verdict."""
     try:
@@ -35,13 +41,15 @@ def verify(
     piped = to_json == Path("-")
     if to_json is not None and not piped:
         writable(to_json.parent)
+    if store is not None:
+        writable(store)
     table = terminal.interactive() and terminal.width() >= 110
     if table and not piped:
         terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "claimed, measured")
     outcomes: list[Outcome] = []
     interrupted = False
     try:
-        with progress.bar("claims", len(chosen), hosts=True) as advance:
+        with _kept(store), progress.bar("claims", len(chosen), hosts=True) as advance:
 
             def tell(outcome: Outcome) -> None:
                 outcomes.append(outcome)
@@ -55,12 +63,22 @@ def verify(
     _write(outcomes, to_json)
     if interrupted:
         kept = "" if to_json is None or piped else f"; they are in {to_json}"
+        kept += "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
         terminal.fail(f"interrupted after {len(outcomes)} of {len(chosen)} claims{kept}", status=130)
     if not piped:
         _summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
     if wrong:
         terminal.fail(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+
+
+def _kept(store: Path | None) -> AbstractContextManager[object]:
+    """Sweeps of the claims go to a folder of this very code: cells that another one has trained are never reused."""
+    if store is None:
+        return nullcontext()
+    from linnet import sweeps
+
+    return sweeps.keeping(store / fingerprint(without=("cli/",)))
 
 
 def _write(outcomes: list[Outcome], to_json: Path | None) -> None:

@@ -14,11 +14,11 @@ _READERS = ("cli/", "claims/", "experiments/report.py")
 
 
 @cache
-def fingerprint() -> str:
-    """A digest of the version and of every source file that has a part in making a figure."""
+def fingerprint(without: tuple[str, ...] = _READERS) -> str:
+    """A digest of the version and of every source file that has a part in making a figure, or of all but those `without`."""
     digest = hashlib.sha256(linnet.__version__.encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
         name = path.relative_to(_PACKAGE).as_posix()
-        if not name.startswith(_READERS):
+        if not name.startswith(without):
             digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
