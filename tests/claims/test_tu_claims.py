@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.claims import tu_alignment, tu_descent, tu_gram, tu_modes, tu_runs, tu_theorem2
+from linnet.claims import tu_alignment, tu_descent, tu_gram, tu_modes, tu_regions, tu_theorem2
 from linnet.claims.registry import Trial, Verdict
 
 QUICK = Trial(quick=True)
@@ -52,9 +52,9 @@ def test_a_wrong_growth_time_is_refuted(monkeypatch):
 
 
 def test_the_lazy_bound_can_fail(monkeypatch):
-    dim, found = tu_runs.diagram(QUICK)
-    spoiled = {**found, "lazy": {**found["lazy"], "best_test": found["lazy"]["best_test"] * 0.4}}
-    monkeypatch.setattr(tu_runs, "diagram", lambda trial: (dim, spoiled))
+    dim, found = tu_regions.diagram(QUICK)
+    spoiled = {**found, "lazy": dataclasses.replace(found["lazy"], best_test=found["lazy"].best_test * 0.4)}
+    monkeypatch.setattr(tu_regions, "diagram", lambda trial: (dim, spoiled))
     assert ALL["tu-thm2-lazy"].measure(QUICK).verdict == Verdict.REFUTED
 
 

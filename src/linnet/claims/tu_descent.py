@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.claims import tu_runs
+from linnet.claims import tu_regions, tu_runs, tu_updates
 from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
@@ -61,10 +61,10 @@ def measure_bounded(trial: Trial) -> Measurement:
 
 
 def measure_distance(trial: Trial) -> Measurement:
-    dim, found = tu_runs.diagram(trial)
-    powers = tu_runs.POWERS
-    squared = np.exp(np.median(found["powers"]["log_distance"], axis=1))
-    rate, error = exponent(dim ** np.array(powers), squared)
+    dim, found = tu_regions.diagram(trial)
+    powers = found["powers"].gamma_width
+    squared = np.median(found["powers"].distance, axis=1)
+    rate, error = exponent(dim**powers, squared)
     relative = np.sqrt(squared / 2)  # |Y|^2/d^2 is about 2
     return Measurement(
         Verdict.HOLDS if rate < -0.7 and relative[-1] < 0.05 else Verdict.REFUTED,
@@ -76,13 +76,8 @@ def measure_distance(trial: Trial) -> Measurement:
 
 
 def measure_sequential(trial: Trial) -> Measurement:
-    dim, seeds = (30, 2) if trial.quick else (100, 4)
-    points = ((-1.85, 2.25),)
-    rms = {}
-    for c in (5.0, 50.0):
-        for update in ("simultaneous", "sequential"):
-            found = tu_runs.cells(dim, trial.seed, seeds, points, update, c)
-            rms[c, update] = float(np.sqrt(np.exp(np.median(found["log_distance"]))))
+    networks = tu_updates.TABLES[0].results(trial)
+    rms, dim = tu_updates.read(networks), networks["dim"].item()
     grows = {c: rms[c, "sequential"] / rms[c, "simultaneous"] for c in (5.0, 50.0)}
     return Measurement(
         Verdict.HOLDS if rms[50.0, "sequential"] < 0.1 and grows[5.0] > grows[50.0] else Verdict.REFUTED,

@@ -2,151 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
-from linnet.claims import tu_runs
-from linnet.claims.fits import exponent
-from linnet.claims.milestones import first_of
+from linnet.claims import tu_active_region, tu_border, tu_regions, tu_runs
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.randomness import generator
-
-PREFERRED = 1.3  # how far ahead of the median mode the leading one is where training turns lazy
 
 
 def measure_lazy_bound(trial: Trial) -> Measurement:
-    dim, found = tu_runs.diagram(trial)
-    tests = found["lazy"]["best_test"]
-    tasks = [
-        ln.problems.low_rank_plus_noise(dim, rank=tu_runs.RANK, key=[trial.seed, r]) for r in range(tests.shape[1])
-    ]  # fmt: skip
-    least = np.array([min((np.asarray(t.truth) ** 2).mean(), ((t.cross - t.truth) ** 2).mean()) for t in tasks])
-    share = tests / least
+    dim, found = tu_regions.diagram(trial)
+    lazy = found["lazy"]
+    share = lazy.best_test / (3 * lazy.lazy_bound)
     return Measurement(
-        Verdict.HOLDS if share.min() >= 1 / 3 else Verdict.REFUTED,
+        Verdict.HOLDS if (lazy.best_test >= lazy.lazy_bound).all() else Verdict.REFUTED,
         f"least test error over any run and task of the lazy region: {share.min():.3f} of min(|A*|^2, |E|^2)/d^2 "
         f"(bound 1/3), median {np.median(share):.3f}; d = {dim}, descent",
         float(share.min()),
     )  # fmt: skip
 
 
-def _spectra(dim: int, spectra: list[tuple[float, ...]], seed: int) -> Any:
-    tasks = [
-        ln.problems.low_rank_plus_noise(dim, rank=len(a), key=[seed, i], spectrum=list(a))
-        for i, a in enumerate(spectra)
-    ]
-    return ln.Problem.matrix(np.stack([t.cross for t in tasks]), truth=np.stack([np.asarray(t.truth) for t in tasks]))
-
-
-def predicted_error(dim: float, rank: int, threshold: float, time: float) -> float:
-    """Test error per entry once the signal is learned: noise on its K rows and columns, and what the lazy modes of E have learned.
-
-    The singular values of E follow the quarter circle; each moves by the aligned equation from 0.
-    """
-    angles = (np.arange(2000) + 0.5) / 2000 * np.pi / 2
-    edge = 2 * np.sin(angles) * np.sqrt(dim)
-    weights = np.cos(angles) ** 2
-    learned = ln.theories.mixed.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
-    return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
-
-
 def measure_active(trial: Trial) -> Measurement:
-    gammas, spectra = (-1.85, 2.25), [(1.0,), (1.0, 1.0), (1.0, 0.5)]
-    dims = (30, 100) if trial.quick else (50, 100, 200, 400)
-    rows, misses, ends_there = [], [], []
-    for dim in dims:
-        problem = _spectra(dim, spectra, trial.seed)
-        variance, width = dim ** gammas[0], round(dim ** gammas[1])
-        std, threshold = float(np.sqrt(variance)), variance * width
-        weights = ln.inits.reduced_gaussian(
-            trial.seed, in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std, batch=len(spectra)
-        )  # fmt: skip
-        rate = 1 / (15 * dim)
-        ends = [ln.theories.mixed.stopping_time(a, *gammas, dim=dim) for a in spectra]
-        steps = int(np.ceil(max(ends) / rate))
-        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="losses")
-        noise = ((problem.cross - np.asarray(problem.truth)) ** 2).mean(axis=(1, 2))
-        errors = 2 / dim**2 * run.test_loss / noise  # in units of the noise that was drawn
-        for i, a in enumerate(spectra):
-            third = ln.theories.mixed.crossing_times(min(a) * dim, 0.0, threshold, level=0.5 * min(a) * dim)[0]
-            at = [float(np.interp(t, run.times, errors[:, i])) for t in (third, ends[i])]
-            rows.append(f"d={dim} a={a}: {at[0]:.2f}/{errors[:, i].min():.2f}/{at[1]:.2f}")
-            ends_there.append(at[1])
-            misses.append(at[1] / predicted_error(dim, len(a), threshold, ends[i]) - 1)
+    spectra = tu_active_region.SPECTRA
+    rows = tu_active_region.table(trial)
+    misses = [np.abs(row.end / row.predicted - 1).max() for row in rows]
     needed, ratios = [], []
-    for a in spectra:
+    for spectrum in spectra.values():
         large = np.geomspace(1e2, 1e14, 100)
-        found = [_asymptotic(d, a, gammas) for d in large]
+        found = [_asymptotic(d, spectrum) for d in large]
         small = [d for d, (error, _) in zip(large, found, strict=True) if error < 0.1]
         needed.append(min(small) if small else np.inf)
         ratios.append([ratio for _, ratio in found])
     growth = float(np.max(np.array(ratios)[:, -1] / np.array(ratios).max(axis=1)))
-    worst = float(np.abs(misses).max())
-    falls = ends_there[-len(spectra)] < ends_there[0]  # of the first spectrum, the fastest
-    good = worst < 0.25 and falls and np.isfinite(needed).all() and growth <= 1
+    worst = float(np.max(misses))
+    fastest = [row.end.mean() for row in rows if row.name == next(iter(spectra))]
+    good = worst < 0.25 and fastest[-1] < fastest[0] and np.isfinite(needed).all() and growth <= 1
+    sentence = "; ".join(
+        f"d={row.dim} a={row.name}: {row.third.mean():.2f}/{row.least.mean():.2f}/{row.end.mean():.2f}" for row in rows
+    )  # fmt: skip
     return Measurement(
         Verdict.HOLDS if good else Verdict.REFUTED,
-        f"test error at T3 / its least / at T*: {'; '.join(rows)}. At T* it is what lazy noise predicts to {worst:.2f}, so it "
+        f"test error at T3 / its least / at T*: {sentence}. At T* it is what lazy noise predicts to {worst:.2f}, so it "
         f"falls below 0.1 from d = {', '.join(f'{d:.0e}' for d in needed)} on; it stays within {np.max(ratios):.0f} times the sum "
         "of the bound's terms up to d = 1e14",
         float(max(needed)),
     )  # fmt: skip
 
 
-def _asymptotic(dim: float, spectrum: tuple[float, ...], gammas: tuple[float, float]) -> tuple[float, float]:
+def _asymptotic(dim: float, spectrum: tuple[float, ...]) -> tuple[float, float]:
+    """Predicted test error at T* in a dimension too large to train, and its ratio to the sum of the theorem's terms."""
+    gammas = tu_active_region.GAMMAS
     time = ln.theories.mixed.stopping_time(spectrum, *gammas, dim=int(dim))
-    error = predicted_error(dim, len(spectrum), dim ** sum(gammas), time)
+    error = tu_active_region.predicted_error(dim, len(spectrum), dim ** sum(gammas), time)
     return error, error / sum(ln.theories.mixed.error_terms(*gammas, dim=int(dim)).values())
 
 
 def measure_border(trial: Trial) -> Measurement:
-    dims = (16, 48) if trial.quick else (20, 40, 80, 160)
-    levels = np.geomspace(0.02, 5, 13)
-    crossings = []
-    for dim in dims:
-        found = []
-        for key in ([trial.seed, dim, draw] for draw in range(5)):
-            low = np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=key, spectrum=[1.0]).cross)
-            full = generator(key).normal(size=(dim, dim))
-            found.append([_crossing(target, levels, trial.seed) for target in (low, full)])
-        crossings.append(np.exp(np.log(found).mean(axis=0)))
-    crossed = np.array(crossings)
-    slopes = [exponent(np.array(dims, dtype=float), crossed[:, i])[0] for i in (0, 1)]
-    good = abs(slopes[0] - 1) < 0.25 and abs(slopes[1] - 0.5) < 0.25 and slopes[0] - slopes[1] > 0.25
-    sizes = ", ".join(f"{low:.1f} and {full:.1f} at d = {dim}" for dim, (low, full) in zip(dims, crossed, strict=True))
-    return Measurement(
-        Verdict.HOLDS if good else Verdict.REFUTED,
-        f"sigma^2 w where the leading mode is {PREFERRED} times as far as the median one when half is learned: "
-        f"{sizes} (low rank, full rank); it grows like d^{slopes[0]:.2f} and d^{slopes[1]:.2f} (claimed 1 and 1/2)",
-        slopes[0],
-    )  # fmt: skip
-
-
-def _crossing(target: np.ndarray, levels: np.ndarray, seed: int) -> float:
-    """The threshold at which training stops preferring the leading mode, from descent over a range of thresholds."""
-    dim = len(target)
-    left, values, right = np.linalg.svd(target)
-    thresholds, width = levels * values[0], dim**3
-    draws = [
-        ln.inits.reduced_gaussian([seed, i], in_dim=dim, out_dim=dim, width=width, first_std=s, second_std=s)
-        for i, s in enumerate(np.sqrt(thresholds / width).tolist())
-    ]
-    weights = ln.Weights.stack(draws)
-    rates = 0.05 / np.maximum(values[0], thresholds)
-    run = ln.gradient_descent(ln.Problem.matrix(target), weights, learning_rate=rates, steps=150, keep="products")
-    learned = run.loss <= 0.5 * run.loss[0]
-    half = [first_of(column, "half of the target is not learned") for column in learned.T]
-    progress = (
-        np.stack([np.einsum("im,ij,mj->m", left, run.products[t, i], right) for i, t in enumerate(half)]) / values
+    low, full = tu_border.table(trial)
+    slopes = [line.growth[0] for line in (low, full)]
+    near = all(abs(line.growth[0] - line.claimed) < 0.25 for line in (low, full))
+    sizes = ", ".join(
+        f"{one:.1f} and {two:.1f} at d = {dim:.0f}"
+        for dim, one, two in zip(low.dims, low.middle, full.middle, strict=True)
     )
-    preference = progress[:, 0] / np.median(progress, axis=1)
-    above = first_of(preference < PREFERRED, "no threshold is lazy")
-    if above == 0:
-        raise RuntimeError("every threshold is lazy: the range is too narrow for what is measured on it")
-    pair = slice(above - 1, above + 1)
-    return float(np.exp(np.interp(-np.log(PREFERRED), -np.log(preference[pair]), np.log(thresholds[pair]))))
+    return Measurement(
+        Verdict.HOLDS if near and slopes[0] - slopes[1] > 0.25 else Verdict.REFUTED,
+        f"sigma^2 w where the leading mode is {tu_border.PREFERRED} times as far as the median one when half is learned: "
+        f"{sizes} (low rank, full rank); it grows like d^{slopes[0]:.2f} and d^{slopes[1]:.2f} (claimed 1 and 1/2)",
+        *low.growth,
+    )  # fmt: skip
 
 
 def measure_growth(trial: Trial) -> Measurement:
@@ -183,10 +106,10 @@ def measure_growth(trial: Trial) -> Measurement:
 def measure_tradeoff(trial: Trial) -> Measurement:
     from scipy.stats import spearmanr
 
-    _, found = tu_runs.diagram(trial)
-    depths = tu_runs.DEPTHS
-    steps, tests = found["depths"]["best_step"], found["depths"]["best_test"]
-    depth = -np.array(depths)
+    _, found = tu_regions.diagram(trial)
+    depths = found["depths"].gamma_variance
+    steps, tests = found["depths"].best_step, found["depths"].best_test
+    depth = -depths
     rises = [float(spearmanr(depth, column).statistic) for column in steps.T]
     falls = [float(spearmanr(depth, column).statistic) for column in tests.T]
     good = np.mean(rises) > 0.9 and np.mean(falls) < -0.5
@@ -201,15 +124,15 @@ def measure_tradeoff(trial: Trial) -> Measurement:
 
 
 def measure_narrow(trial: Trial) -> Measurement:
-    dim, found = tu_runs.diagram(trial)
-    tests, wider = found["narrow"]["best_test"], np.median(found["wide"]["best_test"], axis=1)
+    dim, found = tu_regions.diagram(trial)
+    tests, wider = found["narrow"].best_test, np.median(found["wide"].best_test, axis=1)
     wide = float(wider[1])
-    middle = dict(zip(tu_runs.NARROW, np.median(tests, axis=1).tolist(), strict=True))
+    middle = dict(zip(tu_regions.NARROW, np.median(tests, axis=1).tolist(), strict=True))
     good = max(middle[width] for width in (3, 4, 6, 12)) < 1.5 * wide
     sentence = ", ".join(f"{error:.2f} at w = {width}" for width, error in middle.items())
     return Measurement(
         Verdict.HOLDS if good and middle[2] > middle[6] else Verdict.REFUTED,
-        f"median least test error for rank {tu_runs.RANK}: {sentence}; {wider[0]:.2f} at w = d = {dim}, {wide:.2f} "
+        f"median least test error for rank {tu_regions.RANK}: {sentence}; {wider[0]:.2f} at w = d = {dim}, {wide:.2f} "
         f"at w = d^2. At w = K the worst task has {tests[1].max():.2f}",
         middle[3] / wide,
     )  # fmt: skip
@@ -229,8 +152,8 @@ CLAIMS = [
         name="tu-thm2-active", paper="tu", number="Theorem 2 (active), Theorem E.5, (41)",
         sentence="In the active region the test error at T* is of the order of terms that vanish as d grows.",
         assumptions="gamma_w > 1, gamma_sigma2 + gamma_w < 1; T* corrected, leading order",
-        setting="descent at d = 30, 100 (full: 50 .. 400), gamma = (-1.85, 2.25), spectra (1), (1, 1), (1, 1/2); "
-            "prediction to d = 1e14",
+        setting="descent at d = 30, 100 (full: 50 .. 400), gamma = (-1.85, 2.25), spectra (1), (1, 1), (1, 1/2), 2 tasks each "
+            "(full: 3); prediction to d = 1e14",
         claimed="O(sigma^4 w + (sigma^2 w log d/d)^2 + d^-1/2 + sigma^2 w/d)", expected=Verdict.HOLDS,
         measure=measure_active,
     ),

@@ -1,0 +1,179 @@
+"""The tables of Tu et al.: cells against plain NumPy, cells that know nothing of their neighbours, and controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.claims import tu_active_region, tu_border, tu_descent, tu_regions, tu_theorem2, tu_updates
+from linnet.claims.registry import Trial, Verdict
+from linnet.theories import mixed
+
+QUICK = Trial(quick=True)
+CLAIMS = {claim.name: claim for module in (tu_theorem2, tu_descent) for claim in module.CLAIMS}
+
+
+def verdict(name: str) -> Verdict:
+    return CLAIMS[name].measure(QUICK).verdict
+
+
+def descended(target: np.ndarray, weights: ln.Weights, rate: float, steps: int) -> Iterator[np.ndarray]:
+    """Products along gradient descent, one line of the definition after another."""
+    first, second = np.array(weights.first), np.array(weights.second)
+    for _ in range(steps + 1):
+        yield second @ first
+        residual = target - second @ first
+        first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
+
+
+# The active region
+
+
+def active_cells(seeds: list[int]) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    points = {"dim": np.full(len(seeds), 6), "spectrum": np.full(len(seeds), "(1, 1/2)")}
+    fixed = {"gammas": [-1.85, 2.25], "spectra": {"(1, 1/2)": [1.0, 0.5]}, "spans": {"(1, 1/2)": 4.0}}
+    return tu_active_region.cells(points, np.array(seeds), **fixed)
+
+
+def test_a_curve_of_the_active_region_is_that_of_plain_descent() -> None:
+    found = active_cells([11, 12])
+    times, curve = found["times"][1][1], found["test_error"][1][1]
+    task = ln.problems.low_rank_plus_noise(6, rank=2, key=[12, 0], spectrum=[1.0, 0.5])
+    truth, std = np.asarray(task.truth), 6 ** (-1.85 / 2)
+    weights = ln.inits.reduced_gaussian([12, 1], in_dim=6, out_dim=6, width=56, first_std=std, second_std=std)
+    steps = int(np.ceil(4 * np.log(6) * 15))
+    products = descended(task.cross, weights, 1 / 90, steps)
+    errors = [((product - truth) ** 2).sum() / ((task.cross - truth) ** 2).sum() for product in products]
+    np.testing.assert_allclose(times[-1], steps / 90)
+    np.testing.assert_allclose(curve, np.interp(times, np.arange(steps + 1) / 90, errors), rtol=1e-10)
+    assert curve.min() < 0.8 * curve[0]
+
+
+def test_a_curve_does_not_depend_on_its_neighbours() -> None:
+    np.testing.assert_array_equal(active_cells([11, 12])["test_error"][1][1], active_cells([12, 9])["test_error"][1][0])
+
+
+def test_lazy_noise_twice_as_large_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdict("tu-thm2-active") == Verdict.HOLDS
+    right = mixed.aligned_modes
+    monkeypatch.setattr(mixed, "aligned_modes", lambda *a, **k: np.sqrt(2) * right(*a, **k))
+    assert verdict("tu-thm2-active") == Verdict.REFUTED
+
+
+def test_a_time_beyond_the_curves_is_not_read_off_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = mixed.stopping_time
+    monkeypatch.setattr(mixed, "stopping_time", lambda *a, **k: 2 * right(*a, **k))
+    with pytest.raises(RuntimeError, match="is not reached at d = 30"):
+        verdict("tu-thm2-active")
+
+
+# The border of the lazy region
+
+
+def test_the_preference_is_that_of_plain_descent() -> None:
+    levels = [0.05, 3.0]
+    points = {"dim": np.full(2, 6), "target": np.array(["low rank", "full rank"])}
+    found = tu_border.cells(points, np.array([3, 4]), levels=levels, steps=150)
+    for cell, (name, seed) in enumerate([("low rank", 3), ("full rank", 4)]):
+        target = tu_border.target_of(name, 6, seed)
+        left, values, right = np.linalg.svd(target)
+        np.testing.assert_allclose(found["threshold"][1][cell], np.array(levels) * values[0])
+        for i, level in enumerate(levels):
+            std = float(np.sqrt(level * values[0] / 6**3))
+            weights = ln.inits.reduced_gaussian(
+                [seed, 1, i], in_dim=6, out_dim=6, width=216, first_std=std, second_std=std
+            )
+            products = list(descended(target, weights, 0.05 / (max(level, 1) * values[0]), 150))
+            losses = np.array([((target - product) ** 2).sum() for product in products])
+            half = products[int(np.argmax(losses <= losses[0] / 2))]
+            progress = [left[:, m] @ half @ right[m] / values[m] for m in range(6)]
+            np.testing.assert_allclose(found["preference"][1][cell, i], progress[0] / np.median(progress), rtol=1e-9)
+
+
+def test_full_rank_targets_are_noise_and_low_rank_ones_are_not() -> None:
+    low, full = (np.linalg.svd(tu_border.target_of(name, 60, 1), compute_uv=False) for name in tu_border.TARGETS)
+    assert abs(low[0] - 61) < 4 and low[1] < 2.2 * 60**0.5
+    assert full[0] < 2.2 * 60**0.5
+
+
+def test_a_crossing_is_found_between_two_thresholds_and_nowhere_else() -> None:
+    thresholds, powers = np.array([1.0, 10.0, 100.0]), np.array([2.0, 1.0, 0.5])
+    middle = tu_border.crossing(thresholds, tu_border.PREFERRED**powers)
+    np.testing.assert_allclose(middle, 10.0)
+    np.testing.assert_allclose(
+        tu_border.crossing(thresholds, tu_border.PREFERRED ** np.array([2.0, 1.5, 0.5])), 10**1.5
+    )
+    with pytest.raises(RuntimeError, match="every threshold is lazy"):
+        tu_border.crossing(thresholds, np.ones(3))
+    with pytest.raises(RuntimeError, match="no threshold is lazy"):
+        tu_border.crossing(thresholds, np.full(3, 2.0))
+
+
+def test_exchanged_exponents_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdict("tu-border") == Verdict.HOLDS
+    monkeypatch.setattr(tu_border, "TARGETS", {"low rank": 0.5, "full rank": 1.0})
+    assert verdict("tu-border") == Verdict.REFUTED
+
+
+# Cells of the phase diagram
+
+
+def region_cells(cases: list[str], replicates: list[int], seeds: list[int]) -> dict[str, np.ndarray]:
+    points = {"dim": np.full(len(seeds), 6), "case": np.array(cases), "replicate": np.array(replicates)}
+    return tu_regions.cells(
+        points, np.array(seeds), cases={"lazy a": [-1.0, 2.2], "wide b": [-2.0, 1.5]}, rank=2, seed=5
+    )
+
+
+@pytest.mark.parametrize(("case", "variance", "width"), [("lazy a", -1.0, 52), ("wide b", -2.0, 15)])
+def test_a_cell_of_the_diagram_is_plain_descent(case: str, variance: float, width: int) -> None:
+    found = region_cells([case] * 2, [0, 1], [21, 22])
+    task = ln.problems.low_rank_plus_noise(6, rank=2, noise=1.0, key=[5, 1])
+    truth, std = np.asarray(task.truth), 6 ** (variance / 2)
+    weights = ln.inits.reduced_gaussian(22, in_dim=6, out_dim=6, width=width, first_std=std, second_std=std)
+    size = std**2 * width if case == "lazy a" else np.linalg.norm(truth, 2)
+    products = list(descended(task.cross, weights, 1 / (50 * size), int(found["taken"][1])))
+    tests = np.array([((product - truth) ** 2).mean() for product in products])
+    np.testing.assert_allclose(found["best_test"][1], tests.min(), rtol=1e-9)
+    assert found["best_step"][1] == tests.argmin() > 5
+    np.testing.assert_allclose(found["last_train"][1], ((task.cross - products[-1]) ** 2).mean(), rtol=1e-9)
+    np.testing.assert_allclose(found["signal"][1], (truth**2).mean())
+    np.testing.assert_allclose(found["noise"][1], ((task.cross - truth) ** 2).mean())
+
+
+def test_a_cell_of_the_diagram_does_not_depend_on_its_neighbours() -> None:
+    one = region_cells(["wide b"] * 3, [0, 1, 2], [21, 22, 23])
+    two = region_cells(["wide b"] * 3, [2, 1, 1], [31, 22, 33])
+    assert all(one[name][1] == two[name][1] for name in one)
+
+
+def test_tasks_are_common_to_the_cases() -> None:
+    networks = tu_regions.TABLES[0].results(QUICK)
+    assert (networks["signal"].std("case") < 1e-12).all() and (networks["signal"].std("replicate") > 1e-3).all()
+    assert (networks["best_test"].std("case") > 1e-3).all()
+
+
+def test_a_lazy_bound_of_one_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdict("tu-thm2-lazy") == Verdict.HOLDS
+    monkeypatch.setattr(tu_regions.Group, "lazy_bound", property(lambda self: np.minimum(self.signal, self.noise)))
+    assert verdict("tu-thm2-lazy") == Verdict.REFUTED
+
+
+def test_orders_of_update_share_their_starts() -> None:
+    networks = tu_updates.TABLES[0].results(QUICK).squeeze("dim")
+    apart = networks["best_test"].sel(update="sequential") / networks["best_test"].sel(update="simultaneous") - 1
+    assert abs(apart.sel(c=50.0)).max() < 0.01 < abs(apart.sel(c=5.0)).max()
+
+
+def test_blocks_of_several_settings_are_refused() -> None:
+    points = {"dim": np.array([6, 6]), "c": np.array([5.0, 50.0]), "update": np.full(2, "sequential")}
+    with pytest.raises(ValueError, match="one `c` and one `update`"):
+        tu_updates.cells({**points, "replicate": np.arange(2)}, np.arange(2), gammas=[-1.85, 2.25], rank=2, seed=0)
+    with pytest.raises(ValueError, match="one `dim` and one `spectrum`"):
+        tu_active_region.cells(
+            {"dim": np.array([6, 8]), "spectrum": np.full(2, "(1)")}, np.arange(2), gammas=(-1.85, 2.25),
+            spectra={"(1)": [1.0]}, spans={"(1)": 3.0},
+        )  # fmt: skip
