@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.claims import tu_active_region, tu_border, tu_descent, tu_regions, tu_theorem2, tu_updates
+import reference
+from linnet.claims import (
+    tu_active_region,
+    tu_border,
+    tu_descent,
+    tu_gram,
+    tu_regions,
+    tu_theorem2,
+    tu_updates,
+    tu_widths,
+)
 from linnet.claims.registry import Trial, Verdict
 from linnet.theories import mixed
 
 QUICK = Trial(quick=True)
-CLAIMS = {claim.name: claim for module in (tu_theorem2, tu_descent) for claim in module.CLAIMS}
+CLAIMS = {claim.name: claim for module in (tu_theorem2, tu_descent, tu_gram) for claim in module.CLAIMS}
 
 
 def verdict(name: str) -> Verdict:
@@ -177,3 +187,42 @@ def test_blocks_of_several_settings_are_refused() -> None:
             {"dim": np.array([6, 8]), "spectrum": np.full(2, "(1)")}, np.arange(2), gammas=(-1.85, 2.25),
             spectra={"(1)": [1.0]}, spans={"(1)": 3.0},
         )  # fmt: skip
+
+
+# Growing widths
+
+
+def test_a_flow_is_that_of_scipy() -> None:
+    found = tu_widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
+    problem, threshold = tu_widths.target_of(4, 2)
+    std = float(np.sqrt(threshold / 256))
+    weights = ln.inits.reduced_gaussian(9, in_dim=4, out_dim=4, width=256, first_std=std, second_std=std)
+    times = found["times"][1][1]
+    np.testing.assert_allclose(times[-1] * np.linalg.norm(problem.cross, 2), 20.0)
+    first, second = reference.flow(np.eye(4), problem.cross, weights.first, weights.second, times)
+    one, two = found["first"][1][1], found["second"][1][1]
+    np.testing.assert_allclose(two @ one, second @ first, atol=1e-7)
+    np.testing.assert_allclose(one.transpose(0, 2, 1) @ one, first.transpose(0, 2, 1) @ first, atol=1e-7)
+    np.testing.assert_allclose(two @ two.transpose(0, 2, 1), second @ second.transpose(0, 2, 1), atol=1e-7)
+
+
+def test_a_flow_does_not_depend_on_its_neighbours() -> None:
+    one = tu_widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
+    two = tu_widths.cells({"ratio": np.array([64.0, 16.0])}, np.array([9, 7]), dim=4, seed=2)
+    assert all((one[name][1][1] == two[name][1][0]).all() for name in ("first", "second"))
+
+
+def test_flows_are_read_against_the_target_they_were_trained_on() -> None:
+    runs = tu_widths.widths(Trial(quick=True, seed=0))
+    assert np.linalg.norm(runs.products[-1] - runs.problem.cross, axis=(-2, -1)).max() < 0.1 * runs.threshold
+    assert runs.first.shape == (25, 7, 3, 24, 12) and runs.drift < 1e-9
+
+
+@pytest.mark.parametrize("name", ["tu-prop-b1", "tu-thm1"])
+def test_another_threshold_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdict(name) == Verdict.HOLDS
+    right = mixed.gram_gap
+    monkeypatch.setattr(
+        mixed, "gram_gap", lambda first, second, threshold, width: right(first, second, 5 * threshold, width)
+    )
+    assert verdict(name) == Verdict.REFUTED

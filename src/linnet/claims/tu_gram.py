@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.claims import tu_runs
+from linnet.claims import tu_widths
 from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
 
 def measure_conserved(trial: Trial) -> Measurement:
-    square = tu_runs.widths(trial).drift
+    square = tu_widths.widths(trial).drift
     draw = generator(trial.seed)
     values, mask = draw.normal(size=(4, 5)), draw.random((4, 5)) < 0.7
     weights = ln.inits.gaussian(trial.seed, in_dim=5, out_dim=4, width=9, first_std=0.5, second_std=0.5)
@@ -49,7 +49,7 @@ def measure_projections(trial: Trial) -> Measurement:
 
 
 def measure_weak(trial: Trial) -> Measurement:
-    runs = tu_runs.widths(trial)
+    runs = tu_widths.widths(trial)
     gap = runs.gap
     worst = np.maximum(gap.first, gap.second) / runs.threshold
     wide = runs.ratios >= 64
@@ -63,7 +63,7 @@ def measure_weak(trial: Trial) -> Measurement:
 
 
 def measure_strong(trial: Trial) -> Measurement:
-    runs = tu_runs.widths(trial)
+    runs = tu_widths.widths(trial)
     gap = runs.gap
     worst = np.maximum(gap.first, gap.second)
     bound = np.minimum(gap.weak, gap.strong)
@@ -84,7 +84,7 @@ def measure_strong(trial: Trial) -> Measurement:
 
 
 def measure_cubic(trial: Trial) -> Measurement:
-    runs = tu_runs.widths(trial)
+    runs = tu_widths.widths(trial)
     g = runs.threshold
     product = runs.products[-1, -1, 0]
     one, two = ln.theories.mixed.gram_matrices(product, g)
@@ -92,9 +92,7 @@ def measure_cubic(trial: Trial) -> Measurement:
         np.linalg.norm(ln.theories.mixed.cubic(one, two, product, g), 2),
         np.linalg.norm(ln.theories.mixed.cubic(two, one, product.T, g), 2),
     ) / np.linalg.norm(one, 2) ** 3  # fmt: skip
-    residual, _ = ln.theories.mixed.cubic_residuals(runs.first, runs.second, g)
-    size = np.linalg.norm(np.swapaxes(runs.first, -1, -2) @ runs.first, 2, axis=(-2, -1))
-    scaled = (residual / (size * g**2)).max(axis=(0, 2))  # claimed: sqrt(d/w) up to a constant
+    scaled = runs.cubic_misses  # claimed: sqrt(d/w) up to a constant
     rate, error = exponent(runs.ratios, scaled)
     constant = float((scaled * np.sqrt(runs.ratios)).max())
     return Measurement(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.claims import tu_runs
+from linnet.claims import tu_widths
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -94,7 +94,7 @@ def measure_stuck(trial: Trial) -> Measurement:
 
 
 def measure_speed(trial: Trial) -> Measurement:
-    runs = tu_runs.widths(trial)
+    runs = tu_widths.widths(trial)
     width = int(np.argmax(runs.ratios >= 1024))
     weights = (runs.first[:, width, 0], runs.second[:, width, 0])
     product = weights[1] @ weights[0]
@@ -120,7 +120,7 @@ def measure_speed(trial: Trial) -> Measurement:
 
 
 def measure_alignment(trial: Trial) -> Measurement:
-    runs = tu_runs.widths(trial)
+    runs = tu_widths.widths(trial)
     width = int(np.argmax(runs.ratios >= 1024))
     first, second = runs.first[:, width, 0], runs.second[:, width, 0]
     left, values, right = np.linalg.svd(second @ first)
