@@ -42,6 +42,12 @@ def test_the_printed_error_formula_is_refuted(monkeypatch):
     assert CLAIMS["watanabe-eq27"].measure(QUICK).verdict == Verdict.REFUTED
 
 
+def test_the_error_formula_with_half_the_spike_is_refuted(monkeypatch):
+    right = spiked.generalization_error
+    monkeypatch.setattr(spiked, "generalization_error", lambda spike, *a, **k: right(np.asarray(spike) / 2, *a, **k))
+    assert CLAIMS["watanabe-eq27"].measure(QUICK).verdict == Verdict.REFUTED
+
+
 def test_a_bound_cut_by_a_third_is_refuted(monkeypatch):
     cells = watanabe_phases.table(QUICK)
     cut = [dataclasses.replace(cell, later_time=(cell.early_time + 2 * cell.later_time) / 3) for cell in cells]

@@ -6,6 +6,7 @@ import pytest
 import linnet as ln
 from linnet.experiments import watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5, watanabe_runs
 from linnet.randomness import generator
+from linnet.sweeps import error_cells
 
 MODULES = (watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5)
 FIGURES = {module.FIGURE.name: module.FIGURE for module in MODULES}
@@ -21,7 +22,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 150
     settings = {"scale": 1.0, "loss": 1e-10, "tolerance": 1e-3, "dtype": "float64"}
     reduced = [
-        watanabe_fig5.train(seed, dim, samples, width, spike, alignment, **settings)["error"] for seed in range(trials)
+        error_cells.train(seed, dim, samples, width, spike, alignment, **settings)["error"] for seed in range(trials)
     ]
     random = np.random.default_rng(0)
     X = random.standard_normal((trials, samples, dim))
@@ -40,7 +41,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     error = np.sqrt(np.var(reduced, ddof=1) / trials + np.var(full, ddof=1) / trials)
     assert abs(np.mean(reduced) - full.mean()) < 3 * error
     small = [
-        watanabe_fig5.train(seed, dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5}))["error"]
+        error_cells.train(seed, dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5}))["error"]
         for seed in range(trials)
     ]
     assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small start is told apart
@@ -56,7 +57,7 @@ def test_figure_5_measures_the_error_of_the_predictor_it_describes():
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     miss = np.linalg.pinv(X) @ X @ beta - beta
     wanted = (miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2)
-    trained = watanabe_fig5.train(7, dim, samples, 40, spike, alignment, 1e-8, 1e-14, 1e-3, "float64")
+    trained = error_cells.train(7, dim, samples, 40, spike, alignment, 1e-8, 1e-14, 1e-3, "float64")
     assert trained["error"] == pytest.approx(wanted, rel=1e-6)
     assert trained["distance"] < 1e-5
 

@@ -2,75 +2,81 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
+from linnet.claims.tables import Columns, Table
 from linnet.randomness import generator
+from linnet.sweeps.error_cells import train
 
-# Pairs of spike and alignment at each ratio of inputs to samples; two ratios, to compile two shapes.
-POINTS = {
-    2.0: ((0.0, 0.5), (5.0, 0.5), (20.0, 0.5), (50.0, 0.8), (20.0, 0.0)),
-    6.0: ((0.0, 1.0), (4.0, 1.0), (20.0, 0.5), (50.0, 0.5)),
-}
-SCALE = 1e-5
+if TYPE_CHECKING:
+    import xarray as xr
+
+RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
 SETTING = (
-    "networks of width d from a Gaussian start of scale 1e-5, trained to 1e-8 of their first loss; "
-    "d = 1200, 20 trials (240, 30 quick)"
+    "networks of width d from a Gaussian start of scale 1e-5, trained to 1e-8 of their first loss; d/n = 2, 6, spikes 0, 4, 20, "
+    "50, alignments 0, 0.5, 1; d = 1200, 20 trials (240, 30 quick, without spike 50)"
 )
 LIMIT = "n, d large at fixed d/n > 1; small start"
 
 
-def size(trial: Trial) -> tuple[int, int]:
-    """Inputs and trials."""
-    return (240, 30) if trial.quick else (1200, 20)
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Networks on their own data at every ratio, spike and alignment, those of one point in a block."""
+    dim, trials = (240, 30) if trial.quick else (1200, 20)
+    axes = {"ratio": list(RATIOS), "spike": list(SPIKES[: 3 if trial.quick else 4]), "alignment": list(ALIGNMENTS)}
+    fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
+    return ln.sweeps.Sweep(
+        name="watanabe-errors", function="linnet.sweeps.error_cells:cells", axes=axes, seeds=trials, seed=trial.seed,
+        fixed=fixed, apart=["ratio", "spike", "alignment"], block=trials, dtype="float32",
+    )  # fmt: skip
 
 
-def train(
-    key: int, dim: int, samples: int, spike: float, alignment: float, scale: float, loss: float, dtype: str
-) -> tuple[float, float]:
-    """The plain test error of one trained network, and its distance to the minimum-norm solution."""
-    from linnet.trainers.interpolation import interpolating_network
-
-    inputs = generator(key, 0).standard_normal((samples, dim))
-    inputs[:, 0] *= np.sqrt(1 + spike)
-    target = np.zeros(dim)
-    target[:2] = alignment, np.sqrt(1 - alignment**2)
-    std = scale / np.sqrt(dim)
-    run = interpolating_network(
-        inputs, inputs @ target, key=key, width=dim, first_std=std, second_std=std, loss=loss, dtype=dtype
-    )
-    miss = run.product.astype(float) - target
-    return float(miss @ miss + spike * miss[0] ** 2), float(np.linalg.norm(run.product.astype(float) - run.min_norm))
+def plain(networks: xr.Dataset) -> xr.DataArray:
+    """Test errors in the units of (27), not divided by the signal's power; the trials last."""
+    power = 1 + networks["spike"] * networks["alignment"] ** 2
+    return (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
 
 
-@lru_cache(maxsize=64)
-def errors(ratio: float, spike: float, alignment: float, dim: int, trials: int, seed: int) -> np.ndarray:
-    """Plain test errors of `trials` networks at one point."""
-    place = [(r, *pair) for r, pairs in POINTS.items() for pair in pairs].index((ratio, spike, alignment))
-    keys = generator(seed, place).integers(0, 2**31, trials)
-    runs = [train(int(key), dim, round(dim / ratio), spike, alignment, SCALE, 1e-8, "float32") for key in keys]
-    return np.array([error for error, _ in runs])
+def laws(errors: xr.DataArray) -> dict[str, np.ndarray]:
+    """(27) with the spike in its bracket, and as printed, at every point of the table."""
+    g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
+    theory = ln.theories.spiked
+    return {
+        "right": np.asarray(theory.generalization_error(rho, A, g)),
+        "printed": np.asarray(theory.printed_generalization_error(A, g)),
+    }
 
 
-def printed(alignment: float, ratio: float) -> float:
-    """(27) letter by letter, unit variance: kappa = ratio - 1 stands in its bracket."""
-    kappa = ratio - 1
-    return (1 - 1 / ratio) * (1 - alignment**2 * (1 - (1 + kappa) / (1 + kappa / ratio) ** 2))
+def scores(errors: xr.DataArray, predicted: np.ndarray, dim: int) -> np.ndarray:
+    """|t| of every point. Each prediction may be off by 3/d of itself, the finite size."""
+    trials = errors.sizes["seed"]
+    gap = np.maximum(np.abs(errors.mean("seed").values - predicted) - 3 / dim * predicted, 0)
+    return gap / (errors.std("seed", ddof=1).values / np.sqrt(trials))
 
 
-def scores(trial: Trial, points: list[tuple[float, float, float]], predicted: list[float]) -> tuple[float, float]:
-    """The largest |t| of the points and its joint limit at 1%. Each prediction may be off by 3/d of itself, the finite size."""
-    dim, trials = size(trial)
-    t = []
-    for point, wanted in zip(points, predicted):
-        found = errors(*point, dim, trials, trial.seed)
-        gap = max(abs(found.mean() - wanted) - 3 / dim * wanted, 0)
-        t.append(gap / (found.std(ddof=1) / np.sqrt(trials)))
-    return float(max(t)), joint_limit(len(points), trials)
+def columns(networks: xr.Dataset) -> Columns:
+    """Trained networks beside both forms of (27)."""
+    errors = plain(networks)
+    wanted = laws(errors)
+    g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
+    deviations = errors.std("seed", ddof=1).values / np.sqrt(errors.sizes["seed"])
+    return {
+        "d/n": [f"{x:g}" for x in g.ravel()],
+        "spike": [f"{x:g}" for x in rho.ravel()],
+        "alignment": [f"{x:g}" for x in A.ravel()],
+        "networks": [f"{m:.4f} ± {s:.4f}" for m, s in zip(errors.mean("seed").values.ravel(), deviations.ravel(), strict=True)],
+        "(27), corrected": [f"{x:.4f}" for x in wanted["right"].ravel()],
+        "(27), printed": [f"{x:.4f}" for x in wanted["printed"].ravel()],
+    }  # fmt: skip
+
+
+def table(trial: Trial) -> tuple[xr.DataArray, int]:
+    """Plain errors of the trained networks, and their number of inputs."""
+    return plain(TABLES[0].results(trial)), sweep(trial).fixed["dim"]
 
 
 def joint_limit(points: int, trials: int) -> float:
@@ -81,26 +87,27 @@ def joint_limit(points: int, trials: int) -> float:
 
 
 def measure_eq27(trial: Trial) -> Measurement:
-    points = [(ratio, *pair) for ratio, pairs in POINTS.items() for pair in pairs]
-    right = [ln.theories.spiked.generalization_error(spike, alignment, ratio) for ratio, spike, alignment in points]
-    worst, limit = scores(trial, points, right)
-    wrong, _ = scores(trial, points, [printed(alignment, ratio) for ratio, _, alignment in points])
+    errors, dim = table(trial)
+    found = {name: scores(errors, law, dim) for name, law in laws(errors).items()}
+    limit = joint_limit(found["right"].size, errors.sizes["seed"])
+    worst, wrong = float(found["right"].max()), float(found["printed"].max())
     verdict = Verdict.HOLDS if wrong < limit else Verdict.CORRECTED if worst < limit else Verdict.REFUTED
+    point = errors.sel(ratio=2.0, spike=20.0, alignment=0.5)
+    theory = ln.theories.spiked
     text = (
-        f"largest |t| over {len(points)} points {worst:.2f} with rho in the bracket, {wrong:.1f} with the printed kappa "
-        f"(joint 1% limit {limit:.2f}); at rho = 20, A = 0.5, d/n = 2, normalised: trained "
-        f"{_mean(trial, 2.0, 20.0, 0.5) / 6:.4f}, right {right[2] / 6:.4f}, printed {printed(0.5, 2.0) / 6:.4f}"
+        f"largest |t| over {found['right'].size} points {worst:.2f} with rho in the bracket, {wrong:.1f} with the printed kappa "
+        f"(joint 1% limit {limit:.2f}); at rho = 20, A = 0.5, d/n = 2, normalised: trained {float(point.mean()) / 6:.4f}, right "
+        f"{theory.generalization_error(20.0, 0.5, 2.0) / 6:.4f}, printed {theory.printed_generalization_error(0.5, 2.0) / 6:.4f}"
     )
     return Measurement(verdict, text, worst, limit)
 
 
-def _mean(trial: Trial, ratio: float, spike: float, alignment: float) -> float:
-    return float(errors(ratio, spike, alignment, *size(trial), trial.seed).mean())
-
-
 def measure_isotropic(trial: Trial) -> Measurement:
-    points = [(2.0, 0.0, 0.5), (2.0, 20.0, 0.0), (6.0, 0.0, 1.0)]
-    worst, limit = scores(trial, points, [1 - 1 / ratio for ratio, _, _ in points])
+    errors, dim = table(trial)
+    isotropic = np.broadcast_to(1 - 1 / errors["ratio"].values[:, None, None], errors.shape[:3])
+    found = scores(errors, isotropic, dim)
+    chosen = np.concatenate([found[:, 0].ravel(), found[:, 1:, 0].ravel()])  # no spike, or one orthogonal to the target
+    worst, limit = float(chosen.max()), joint_limit(chosen.size, errors.sizes["seed"])
     theory = max(
         abs(ln.theories.spiked.generalization_error(0, A, g) - (1 - 1 / g)) for A in (0.1, 0.9) for g in (1.5, 7.0)
     )
@@ -114,24 +121,25 @@ def measure_isotropic(trial: Trial) -> Measurement:
 
 def measure_normalised(trial: Trial) -> Measurement:
     spikes, alignments, ratios = np.linspace(0, 100, 201), np.linspace(0, 1, 101), np.array([1.05, 1.5, 3.0, 6.0, 20.0])
-    table = ln.theories.spiked.generalization_error(spikes[:, None, None], alignments[:, None], ratios, normalized=True)
-    rise = max(float(np.diff(table, axis=axis).max()) for axis in (0, 1))
-    trained = [
-        _mean(trial, 2.0, spike, A) / (1 + spike * A**2)
-        for spike, A in ((0.0, 0.5), (5.0, 0.5), (20.0, 0.5), (50.0, 0.8))
-    ]
-    falls = bool(np.diff(trained).max() < 0)
+    grid = ln.theories.spiked.generalization_error(spikes[:, None, None], alignments[:, None], ratios, normalized=True)
+    rise = max(float(np.diff(grid, axis=axis).max()) for axis in (0, 1))
+    errors, _ = table(trial)
+    shares = errors.mean("seed") / (1 + errors["spike"] * errors["alignment"] ** 2)
+    trained = shares.sel(ratio=2.0, alignment=0.5).values
+    falls = bool(np.diff(trained).max() < 0 and np.diff(shares.sel(spike=20.0).values, axis=-1).max() < 0)
     verdict = Verdict.HOLDS if rise < 1e-12 and falls else Verdict.REFUTED
     text = (
-        f"largest rise {rise:.0e} over spikes 0 to 100, alignments 0 to 1 and d/n from 1.05 to 20; networks at d/n = 2: "
-        f"{', '.join(f'{x:.4f}' for x in trained)} for spikes 0, 5, 20 (A = 0.5) and 50 (A = 0.8)"
+        f"largest rise {rise:.0e} over spikes 0 to 100, alignments 0 to 1 and d/n from 1.05 to 20; networks at d/n = 2, A = 0.5: "
+        f"{', '.join(f'{x:.4f}' for x in trained)} for spikes {', '.join(f'{x:g}' for x in errors['spike'].values)}; at spike 20 "
+        "they fall with A too"
     )
     return Measurement(verdict, text, rise, 1e-12)
 
 
 def measure_plain(trial: Trial) -> Measurement:
     ratio = 6.0
-    without, with_spike = (errors(ratio, spike, 1.0, *size(trial), trial.seed) for spike in (0.0, 4.0))
+    errors, _ = table(trial)
+    without, with_spike = (errors.sel(ratio=ratio, alignment=1.0, spike=spike).values for spike in (0.0, 4.0))
     gap = float(with_spike.mean() - without.mean())
     error = float(np.sqrt(with_spike.var(ddof=1) / with_spike.size + without.var(ddof=1) / without.size))
     spikes = np.linspace(0, 50, 5001)
@@ -147,11 +155,11 @@ def measure_plain(trial: Trial) -> Measurement:
 
 def measure_min_norm(trial: Trial) -> Measurement:
     scales = [1e-1, 1e-2, 1e-3, 1e-4] if trial.quick else [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]
-    dim, seeds = 60, 4
+    seeds = range(trial.seed, trial.seed + 4)
     distances = [
-        float(np.mean([train(seed, dim, 30, 20.0, 0.5, s, 1e-15, "float64")[1] for seed in range(trial.seed, trial.seed + seeds)]))
+        float(np.mean([train(seed, 60, 30, 60, 20.0, 0.5, s, 1e-15, 3e-3, "float64")["distance"] for seed in seeds]))
         for s in scales
-    ]  # fmt: skip
+    ]
     overall = exponent(scales, distances)[0]
     least = min(exponent(scales[i : i + 2], distances[i : i + 2])[0] for i in range(len(scales) - 1))
     text = (
@@ -219,5 +227,12 @@ CLAIMS = [
     Claim(
         "watanabe-plain-error", "watanabe", "Section 5", "A larger, well aligned spike lowers the test error.",
         LIMIT, f"{SETTING}; error not divided by the signal's power", "falls with the spike", Verdict.REFUTED, measure_plain,
+    ),
+]  # fmt: skip
+
+TABLES = [
+    Table(
+        "watanabe-errors", "watanabe", "Test error of networks trained on few samples, and eq. (27)", sweep=sweep,
+        columns=columns,
     ),
 ]  # fmt: skip

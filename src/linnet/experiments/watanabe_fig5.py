@@ -44,50 +44,6 @@ class ErrorSettings(Settings):
     dtype: str = "float32"
 
 
-def cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: int, scale: float, loss: float,
-    tolerance: float, dtype: str, spike: float | None = None, alignment: float | None = None,
-) -> dict[str, np.ndarray]:  # fmt: skip
-    """One block of networks, each trained on its own data from its own Gaussian start: `error` is 2 test_loss/E[y^2]."""
-    import numpy as np
-
-    rows = []
-    for i, seed in enumerate(seeds):
-        rho = float(points["spike"][i] if spike is None else spike)
-        cosine = float(points["alignment"][i] if alignment is None else alignment)
-        samples = round(dim / float(points["ratio"][i]))
-        rows.append(train(int(seed), dim, samples, width, rho, cosine, scale, loss, tolerance, dtype))
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
-
-
-def train(
-    seed: int, dim: int, samples: int, width: int, spike: float, alignment: float, scale: float, loss: float,
-    tolerance: float, dtype: str,
-) -> dict[str, float]:  # fmt: skip
-    """Draws data, trains one network on them to the relative training `loss`, and measures its test error."""
-    import numpy as np
-
-    from linnet.randomness import generator
-    from linnet.trainers.interpolation import interpolating_network
-
-    inputs = generator(seed, 0).standard_normal((samples, dim), dtype=np.dtype(dtype).type)
-    inputs[:, 0] *= np.sqrt(1 + spike)
-    target = np.zeros(dim, dtype=inputs.dtype)
-    target[:2] = alignment, np.sqrt(1 - alignment**2)
-    run = interpolating_network(
-        inputs, inputs @ target, key=seed, width=width, first_std=scale / np.sqrt(dim), second_std=scale / np.sqrt(width),
-        loss=loss, tolerance=tolerance, dtype=dtype,
-    )  # fmt: skip
-    miss = run.product.astype(np.float64) - target
-    return {
-        "error": float(miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2),
-        "loss": run.loss,
-        "time": run.time,
-        "steps": float(run.steps),
-        "distance": float(np.linalg.norm(run.product.astype(np.float64) - run.min_norm)),
-    }
-
-
 def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
     """The grid of one panel: a varies the spike, b the alignment."""
     axes: dict[str, list[float]] = {"ratio": list(settings.ratios)}
@@ -98,7 +54,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
     else:
         axes["alignment"], fixed["spike"] = list(settings.alignments), settings.spike
     return ln.sweeps.Sweep(
-        name=f"watanabe-fig5{panel}", function="linnet.experiments.watanabe_fig5:cells", axes=axes, seeds=settings.trials,
+        name=f"watanabe-fig5{panel}", function="linnet.sweeps.error_cells:cells", axes=axes, seeds=settings.trials,
         seed=settings.seed + (panel == "b"), fixed=fixed, apart=["ratio"], block=settings.trials, dtype=settings.dtype,
     )  # fmt: skip
 
@@ -143,14 +99,8 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
         samples = round(settings.dim / ratio)
         return ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]) / power
     if law == "printed":
-        return printed_error(cosine, ratio) / power
+        return ln.theories.spiked.printed_generalization_error(cosine, ratio) / power
     return ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True)
-
-
-def printed_error(alignment: float, ratio: float) -> float:
-    """Eq. (27) letter by letter: its bracket holds kappa = ratio - 1 (unit variance) where the derivation gives the spike."""
-    kappa = ratio - 1
-    return (1 - 1 / ratio) * (1 - alignment**2 * (1 - (1 + kappa) / (1 + kappa / ratio) ** 2))
 
 
 def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
