@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,11 +12,13 @@ import linnet as ln
 import reference
 from linnet.claims import (
     tu_active_region,
+    tu_alignment,
     tu_border,
     tu_descent,
     tu_gram,
     tu_regions,
     tu_theorem2,
+    tu_timeline,
     tu_updates,
     tu_widths,
 )
@@ -23,7 +26,7 @@ from linnet.claims.registry import Trial, Verdict
 from linnet.theories import mixed
 
 QUICK = Trial(quick=True)
-CLAIMS = {claim.name: claim for module in (tu_theorem2, tu_descent, tu_gram) for claim in module.CLAIMS}
+CLAIMS = {claim.name: claim for module in (tu_theorem2, tu_descent, tu_gram, tu_alignment) for claim in module.CLAIMS}
 
 
 def verdict(name: str) -> Verdict:
@@ -226,3 +229,44 @@ def test_another_threshold_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch
         mixed, "gram_gap", lambda first, second, threshold, width: right(first, second, 5 * threshold, width)
     )
     assert verdict(name) == Verdict.REFUTED
+
+
+# The stages of the active region
+
+
+def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
+    fixed = {"gammas": [-1.85, 2.25], "spectra": {"(1, 1/2)": [1.0, 0.5]}, "steps": 120}
+    points = {"dim": np.full(2, 8), "spectrum": np.full(2, "(1, 1/2)")}
+    found = tu_timeline.cells(points, np.array([5, 6]), **fixed)
+    task = ln.problems.low_rank_plus_noise(8, rank=2, key=[6, 0], spectrum=[1.0, 0.5])
+    std = 8 ** (-1.85 / 2)
+    weights = ln.inits.reduced_gaussian([6, 1], in_dim=8, out_dim=8, width=108, first_std=std, second_std=std)
+    left0, _, right0 = np.linalg.svd(np.asarray(task.truth))
+    for step, product in enumerate(descended(task.cross, weights, 1 / 320, 120)):
+        left, values, right = np.linalg.svd(product)
+        cosines = [(left0[:, k] @ left[:, k], right0[k] @ right[k]) for k in range(2)]
+        np.testing.assert_allclose(found["singular_values"][1][1, step], values[:3], rtol=1e-9)
+        np.testing.assert_allclose(found["defect"][1][1, step], 8 - sum((u + v) ** 2 for u, v in cosines), atol=1e-8)
+    np.testing.assert_allclose(found["times"][1][1], np.arange(121) / 320)
+    np.testing.assert_allclose(found["goals"][1][1], np.linalg.svd(task.cross, compute_uv=False)[:3])
+
+
+def test_stages_follow_each_other() -> None:
+    for row in tu_timeline.table(QUICK):
+        times = np.stack(list(row.reached.values()))
+        assert list(row.reached) == ["T1", "T2", "T3", "T4", "T5"] and (np.diff(times, axis=0) >= 0).all()
+        assert (row.left < 0.01).all()
+
+
+def test_an_own_equation_twice_as_fast_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdict("tu-thm2-time") == Verdict.CORRECTED
+    right = mixed.crossing_times
+    monkeypatch.setattr(mixed, "crossing_times", lambda *a, **k: right(*a, **k) / 2)
+    assert verdict("tu-thm2-time") == Verdict.REFUTED
+
+
+def test_vectors_that_turn_away_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tu_timeline.table(QUICK)
+    turned = [dataclasses.replace(row, defect={**row.defect, "T3": 2 * row.defect["T1"]}) for row in rows]
+    monkeypatch.setattr(tu_timeline, "table", lambda trial: turned)
+    assert verdict("tu-timeline") == Verdict.REFUTED

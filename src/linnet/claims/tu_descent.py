@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.claims import tu_regions, tu_runs, tu_updates
+from linnet.claims import tu_regions, tu_updates
 from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
@@ -47,10 +47,16 @@ def measure_steps(trial: Trial) -> Measurement:
 
 def measure_bounded(trial: Trial) -> Measurement:
     dim = 40 if trial.quick else 100
+    task = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed, spectrum=[1.0, 0.5])
+    truth = np.asarray(task.truth)
+    limit = 10 * ((truth**2).sum() + ((task.cross - truth) ** 2).sum())
     shares = {}
     for name, gammas in (("active", (-1.85, 2.25)), ("lazy", (-1.25, 2.4))):
-        run = tu_runs.active(dim, (1.0, 0.5), gammas, trial.seed)
-        limit = 10 * ((run.problem.truth**2).sum() + ((run.problem.cross - run.problem.truth) ** 2).sum())
+        std, width = float(dim ** (gammas[0] / 2)), round(dim ** gammas[1])
+        weights = ln.inits.reduced_gaussian(
+            trial.seed + 1, in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
+        )  # fmt: skip
+        run = ln.gradient_descent(task, weights, learning_rate=1 / (40 * dim), steps=400, keep="products")
         shares[name] = float((run.products**2).sum(axis=(1, 2)).max() / limit)
     return Measurement(
         Verdict.HOLDS if max(shares.values()) <= 1 else Verdict.REFUTED,
