@@ -47,12 +47,6 @@ def test_a_linear_stage_with_the_wrong_rate_is_refuted(monkeypatch):
     assert huang_equations.measure_linear(QUICK).verdict == Verdict.REFUTED
 
 
-def test_a_time_without_gamma_in_its_logarithm_is_refuted(monkeypatch):
-    monkeypatch.setattr(Stages, "first_time", lambda self, form="": np.log(1 / self.magnitude) / self.rate)
-    monkeypatch.setattr(huang_times, "AXES", {"variance": (0.5, 2.0), "magnitude": (1e-4, 1e-3)})
-    assert huang_times.measure_first_time(QUICK).verdict == Verdict.REFUTED
-
-
 def test_lemma_a4_would_hold_with_its_noise_taken_out(monkeypatch):
     monkeypatch.setattr(feature_assumptions, "gamma_share", lambda data: 1.0)
     assert huang_lemmas.measure_gamma(QUICK).verdict == Verdict.HOLDS

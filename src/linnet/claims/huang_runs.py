@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import linnet as ln
 from linnet.claims.milestones import first_of
+from linnet.randomness import Key, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,7 +100,7 @@ def separated(
 
 def train(
     data: Regression,
-    seed: int,
+    key: Key,
     *,
     width: int,
     steps: int,
@@ -109,9 +110,9 @@ def train(
     save_every: Any = 1,
 ) -> FeatureRun:
     """Descent from the signed start, and the history of every neuron."""
-    # the seed's second stream of its own: the start must not repeat the numbers of the data
+    # a key below that of the data: the start must not repeat their numbers
     start = ln.inits.signed(
-        [seed, 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude
+        [*words(key), 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude
     )  # fmt: skip
     trajectory = ln.gradient_descent(
         ln.Problem.from_data(data.inputs, data.outputs),
@@ -125,6 +126,21 @@ def train(
     )
     scales = {"first_std": first_std, "magnitude": magnitude, "learning_rate": learning_rate}
     return FeatureRun(data, start, scales, stages, ln.observables.feature_history(trajectory))
+
+
+def spectrum(data: Regression) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values of the inputs and the outputs along them, (mode,) each: all of the data that the theory sees."""
+    import numpy as np
+
+    frame, values, _ = np.linalg.svd(data.inputs, full_matrices=False)
+    return values, frame.T @ data.outputs
+
+
+def stages(values: np.ndarray, coefficients: np.ndarray, **scales: Any) -> Stages:
+    """The theory for data of that `spectrum`: as many samples as inputs, which have the same Gram matrix up to rotation."""
+    import numpy as np
+
+    return ln.theories.feature_learning.Stages(np.diag(values), coefficients, **scales)
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:

@@ -1,0 +1,104 @@
+"""The tables of the feature-learning paper: cells against plain NumPy, the same bits in any blocks, wrong theories found out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import linnet as ln
+from linnet.claims import huang_scalings, huang_times
+from linnet.claims.huang_runs import spectrum, stages
+from linnet.claims.registry import Trial, Verdict
+from linnet.randomness import generator
+from linnet.sweeps import Sweep
+from linnet.theories.feature_learning import Stages
+
+QUICK = Trial(quick=True, seed=4)
+
+
+def same(one: xr.Dataset, other: xr.Dataset) -> None:
+    for name in one.data_vars:
+        a, b = xr.align(one[name], other[name], join="exact")
+        np.testing.assert_array_equal(a.values, b.transpose(*a.dims).values, err_msg=str(name))
+
+
+def regrouped(sweep: Sweep, **axes: list[Any]) -> tuple[xr.Dataset, xr.Dataset]:
+    """A part of the sweep in its own blocks, and backwards in blocks of one cell."""
+    part = sweep.model_copy(update={"axes": axes})
+    backwards = {name: values[::-1] for name, values in axes.items()}
+    other = ln.sweeps.run(part.model_copy(update={"axes": backwards, "block": 1}))
+    return ln.sweeps.run(part), other.reindex(axes)
+
+
+def plain_descent(
+    X: np.ndarray, y: np.ndarray, start: ln.Weights, rate: float, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Losses and median |rho| at every step of a network of full width, in the paper's scaling."""
+    n, m = len(y), start.width
+    W, v = np.sqrt(m) * start.first, np.sqrt(m) * start.second[0]
+    first, step, seen = W @ X.T @ y, rate / n, []
+    for _ in range(steps + 1):
+        residual = y - X @ (W.T @ v) / m
+        seen.append(((residual @ residual) / (2 * n), np.median(np.abs(W @ X.T @ y - first))))
+        pull = X.T @ residual
+        W, v = W + step * np.outer(v, pull), v + step * W @ pull
+    return tuple(np.array(column) for column in zip(*seen, strict=True))  # type: ignore[return-value]
+
+
+def passed(values: np.ndarray, level: float) -> float:
+    """The step, with its fraction, at which an increasing sequence passes a level."""
+    i = int(np.argmax(values >= level))
+    return i - 1 + (level - values[i - 1]) / (values[i] - values[i - 1])
+
+
+@pytest.mark.parametrize("case", ["n = 5", "m = 64", "trace = 4000"])
+def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
+    points = {"case": np.array([case]), "replicate": np.array([3])}
+    cell = {k: v[0] for k, (_, v) in huang_scalings.cells(points, np.zeros(1, int), seed=7, dim=40).items()}
+    n, m, trace = {"n = 5": (5, 128, 1000), "m = 64": (10, 64, 1000), "trace = 4000": (10, 128, 4000)}[case]
+    direction = generator([7, 3], 2).standard_normal(40)
+    teacher = direction / np.linalg.norm(direction) * np.sqrt(40 / trace)
+    data = ln.problems.subgaussian_regression(
+        [7, 3], samples=n, covariance=np.full(40, trace / 40), teacher=teacher, noise_variance=0.01
+    )
+    start = ln.inits.signed([7, 3, 1], in_dim=40, width=m, first_std=1e-5, magnitude=3e-4)
+    steps = int(cell["loss_steps"][1]) + 40
+    losses, medians = plain_descent(data.inputs, data.outputs, start, 0.05 / m, steps)
+    np.testing.assert_allclose(cell["alignment_steps"], passed(medians, 1.0), rtol=1e-3)
+    left = [passed(-losses / losses[0], -share) for share in huang_scalings.SHARES[:2]]
+    np.testing.assert_allclose(cell["loss_steps"][:2], left, rtol=1e-3)
+
+
+def test_the_spectrum_of_the_data_is_all_the_theory_needs():
+    data = ln.problems.gaussian_teacher(2, samples=7, dim=50)
+    scales: dict[str, Any] = {"width": 30, "learning_rate": 0.01, "first_std": 1e-4, "magnitude": 1e-3}
+    own, other = Stages(data.inputs, data.outputs, **scales), stages(*spectrum(data), **scales)
+    for name in ("gamma", "phi", "rate", "trace", "signal", "limit"):
+        np.testing.assert_allclose(getattr(other, name), getattr(own, name), rtol=1e-12)
+    assert other.samples == own.samples == 7
+    np.testing.assert_allclose(other.second_time(0.1, form="printed"), own.second_time(0.1, form="printed"), rtol=1e-12)
+
+
+def test_the_scalings_do_not_depend_on_their_blocks():
+    same(*regrouped(huang_scalings.scalings(QUICK), case=["base", "n = 5", "eta = 0.0125"], replicate=[0, 2]))
+
+
+def test_a_time_without_gamma_in_its_logarithm_is_refuted(monkeypatch):
+    monkeypatch.setattr(Stages, "first_time", lambda self, form="": np.log(1 / self.magnitude) / self.rate)
+    assert huang_times.measure_first_time(QUICK).verdict == Verdict.REFUTED
+
+
+def test_the_printed_exponents_would_hold_if_they_were_those_measured(monkeypatch):
+    rows = huang_scalings.read(huang_scalings.TABLES[0].results(QUICK))
+    monkeypatch.setattr(huang_scalings, "PRINTED", {row.name: round(row.alignment[0], 2) for row in rows})
+    assert huang_times.measure_first_time(QUICK).verdict == Verdict.HOLDS
+
+
+def test_a_tail_that_is_no_line_is_refuted(monkeypatch):
+    found = huang_scalings.second_times(huang_scalings.TABLES[0].results(QUICK))
+    bent = huang_scalings.SecondTime(found.shares, found.times**2, found.first, found.printed)
+    monkeypatch.setattr(huang_scalings, "second_times", lambda networks: bent)
+    assert huang_times.measure_second_time(QUICK).verdict == Verdict.REFUTED
