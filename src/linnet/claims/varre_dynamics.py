@@ -6,7 +6,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.varre_runs import INPUTS, OUTPUTS, WIDTH, Path, corrected, paths, span_leak
+from linnet.claims.varre_flows import INPUTS, OUTPUTS, WIDTH
+from linnet.claims.varre_paths import Path
+from linnet.claims.varre_runs import corrected, paths
 from linnet.randomness import generator
 
 START = "orthogonal start of scale gamma"
@@ -62,7 +64,8 @@ def measure_alpha(trial: Trial) -> Measurement:
             again = theory.predictor(a, path.gamma)
             back = max(back, float(np.abs(again - product).max() / size))
             printed = max(printed, float(np.abs(again / (2 * path.gamma) - product).max() / size))
-    leak = span_leak(trial)
+    # the inverse in alpha is as badly conditioned as gamma is small
+    leak = max(path.outside for path in paths(trial, "regression", "scalar", "white") if path.gamma >= 1e-3)
     verdict = corrected(printed < 1e-3, speed < 1e-6 and back < 1e-6 and leak < 1e-8)
     text = (
         f"predictor from alpha: {back:.1e} off with the factor 2 gamma of Lemma C.2, {printed:.1e} without it as in Lemma 3.3; "
@@ -72,8 +75,8 @@ def measure_alpha(trial: Trial) -> Measurement:
 
 
 def measure_vectors(trial: Trial) -> Measurement:
-    still = max(_turn(path) for path in paths(trial, "white"))
-    others = [_turn(path) for path in paths(trial, "regression")]
+    still = max(path.turn for path in paths(trial, "white"))
+    others = [path.turn for path in paths(trial, "regression")]
     shared = max(_commutators(path) for path in paths(trial, "regression", "white"))
     verdict = Verdict.HOLDS if still < 1e-8 and min(others) > 1e-2 and shared < 1e-8 else Verdict.REFUTED
     text = (
@@ -93,22 +96,9 @@ def _commutators(path: Path) -> float:
     return worst
 
 
-def _turn(path: Path) -> float:
-    """Largest sine between a right singular vector on the way and at the end, for modes that arithmetic can tell apart."""
-    _, values, right = np.linalg.svd(path.product, full_matrices=False)
-    final = np.linalg.svd(path.solution, full_matrices=False)[2]
-    along = np.einsum("tid,id->ti", right, final)
-    sines = np.linalg.norm(right - along[..., None] * final, axis=-1)
-    return float(sines[values > 1e-6 * values[:, :1]].max())
-
-
 def measure_evolution(trial: Trial) -> Measurement:
-    error, gammas = 0.0, set()
-    for path in paths(trial, "white"):
-        modes = np.linalg.svd(path.solution, compute_uv=False)
-        expected = ln.theories.spectral_bias.singular_values(path.times, modes, path.gamma)
-        error = max(error, float(np.abs(np.linalg.svd(path.product, compute_uv=False) - expected).max()))
-        gammas.add(path.gamma)
+    found = list(paths(trial, "white"))
+    error, gammas = max(path.evolution_error for path in found), {path.gamma for path in found}
     verdict = Verdict.HOLDS if error < 1e-9 else Verdict.REFUTED
     text = (
         f"trained singular values {error:.1e} from the formula at most, gamma from {max(gammas):g} to {min(gammas):g}"
@@ -253,7 +243,8 @@ CLAIMS = [
     Claim(
         name="varre-lemma-C.6-rate", paper="varre", number="Lemma C.6, eq. (C.13)",
         sentence="The squared norm of the residual decays at least at the rate 2 gamma lambda, lambda the least eigenvalue.",
-        assumptions=START, setting=SETTING + "; 12 seeds at gamma = 1e-4; a case built for it", claimed="|R|^2 never rises",
+        assumptions=START, setting=SETTING + "; 12 seeds at gamma = 1e-4 (6 if quick), a case built for it",
+        claimed="|R|^2 never rises",
         expected=Verdict.CORRECTED, measure=measure_rate,
     ),
     Claim(

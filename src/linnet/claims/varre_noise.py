@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.claims.varre_runs import NOISE, noise_paths
+from linnet.randomness import generator
+
+if TYPE_CHECKING:
+    from linnet.trajectories.trajectory import Trajectory
 
 DIMS = (2, 3, 5)
+NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step of the noise process, quick or not
 SETTING = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"
+
+
+@cache
+def noise_paths(quick: bool, seed: int, dim: int, tilted: bool) -> Trajectory:
+    """Paths of the noise process from W1 = I and a = 0, or, tilted, from a random a of unit length."""
+    a = np.zeros((1, dim))
+    if tilted:
+        a = generator(seed, 7).standard_normal((1, dim))
+        a /= np.linalg.norm(a)
+    start = ln.Weights(np.eye(dim), a)
+    number, step = NOISE[quick]
+    return ln.noise_sde(start, times=np.linspace(0, 6, 61), step=step, key=seed, paths=number)
 
 
 def measure_moments(trial: Trial) -> Measurement:
