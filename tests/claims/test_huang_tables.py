@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 
 import linnet as ln
-from linnet.claims import huang_scalings, huang_times
-from linnet.claims.huang_runs import spectrum, stages
+from linnet.claims import huang_equations, huang_errors, huang_scalings, huang_times
+from linnet.claims.huang_runs import section_six, separated, spectrum, stages
 from linnet.claims.registry import Trial, Verdict
 from linnet.randomness import generator
 from linnet.sweeps import Sweep
@@ -102,3 +102,70 @@ def test_a_tail_that_is_no_line_is_refuted(monkeypatch):
     bent = huang_scalings.SecondTime(found.shares, found.times**2, found.first, found.printed)
     monkeypatch.setattr(huang_scalings, "second_times", lambda networks: bent)
     assert huang_times.measure_second_time(QUICK).verdict == Verdict.REFUTED
+
+
+@pytest.mark.parametrize("setting", huang_errors.SETTINGS)
+def test_a_cell_of_the_equations_is_what_a_full_network_does(setting):
+    points, size = {"setting": np.array([setting])}, {"dim": 300, "width": 40}
+    cell = {k: v[0] for k, (_, v) in huang_errors.cells(points, np.array([5]), **size).items()}
+    run = section_six(5, **size) if setting == "section 6" else separated(5, **size)
+    W, v = np.sqrt(40) * run.start.first, np.sqrt(40) * run.start.second[0]
+    X, y, step = run.data.inputs, run.data.outputs, run.scales["learning_rate"] / 10
+    overlaps = W @ X.T @ y
+    seen, starts, losses, wanted = {}, {}, {}, set(cell["steps"].tolist())
+    for number in range(int(cell["ends"][1]) + 1):
+        residual = y - X @ (W.T @ v) / 40
+        if number in wanted:
+            seen[number], starts[number], losses[number] = W @ X.T @ y - overlaps, v, residual @ residual / 20
+        pull = X.T @ residual
+        W, v = W + step * np.outer(v, pull), v + step * W @ pull
+    trained = np.array([seen[number] for number in cell["steps"].tolist()])
+    np.testing.assert_allclose(cell["alignments"], trained, atol=1e-8 * np.abs(trained).max())
+    np.testing.assert_allclose(cell["loss"], [losses[number] for number in cell["steps"].tolist()], rtol=1e-6)
+    np.testing.assert_allclose(cell["overlaps"], overlaps, rtol=1e-8)
+    begin = int(cell["ends"][0])
+    np.testing.assert_allclose(cell["magnitudes"], [starts[0], starts[begin]], rtol=1e-6)
+    # the stages end where the loss says so: one saved state earlier it is not yet there
+    share = dict(zip(cell["steps"].tolist(), cell["loss"] / cell["loss"][0], strict=True))
+    assert share[begin] <= 0.95 and share[max(n for n in share if n < begin)] > 0.95
+    assert share[max(share)] <= 1e-4
+
+
+def test_errors_are_those_of_the_theory_on_every_neuron():
+    """From the kept states as from the whole run: the errors of eq. (10) with and without the mean."""
+    size = {"dim": 300, "width": 40}
+    sweep = huang_errors.equations(QUICK).model_copy(update={"fixed": size, "seeds": 2})
+    run = huang_errors.networks(ln.sweeps.run(sweep), "section 6")[0]
+    rho, v, step = run.alignments[run.begin], run.magnitudes[1], run.stages.learning_rate / 10
+    for printed, expected in ((False, huang_errors.plane(run)), (True, huang_errors.plane(run, printed=True))):
+        a, b, worst = rho.copy(), v.copy(), 0.0
+        kept = dict(zip(run.steps[run.begin :].tolist(), run.alignments[run.begin :], strict=True))
+        for number in range(int(run.steps[run.begin]), int(run.steps[-1]) + 1):
+            if number in kept:
+                worst = max(worst, float(np.linalg.norm(a - kept[number]) / np.linalg.norm(kept[number])))
+            force = 1 - run.stages.phi / run.stages.gamma**2 * (a * b if printed else (a * b).mean())
+            a, b = a + step * run.stages.gamma * b * force, b + step * a * force
+        np.testing.assert_allclose(expected.second, worst, rtol=1e-9)
+
+
+def test_the_equations_do_not_depend_on_their_blocks():
+    sweep = huang_errors.equations(QUICK).model_copy(update={"fixed": {"dim": 300, "width": 40}})
+    same(*regrouped(sweep, setting=list(huang_errors.SETTINGS)))
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [("linear", huang_equations.measure_linear), ("plane", huang_equations.measure_plane),
+     ("scalar", huang_equations.measure_scalar)],
+)  # fmt: skip
+def test_a_wrong_equation_is_refuted_on_cells_that_are_there(monkeypatch, name, measure):
+    huang_errors.TABLES[0].results(QUICK)
+    right = getattr(Stages, name)
+    monkeypatch.setattr(Stages, name, lambda self, *a, **k: right(self, *a, **{**k, "printed": True}))
+    assert measure(QUICK).verdict == Verdict.REFUTED
+
+
+def test_errors_read_with_their_range():
+    assert huang_errors.spread([0.011, 0.013, 0.5]) == "1.3% (1.1 to 50%)"
+    assert huang_errors.spread([1.0, 3.0, 4e20]) == "3 times (100% to 4e+20 times)"
+    assert huang_errors.spread([1.0, np.inf, np.inf]) == "overflows"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from linnet.claims import huang_errors
+from linnet.claims.huang_errors import SETTINGS, Errors, Row, span
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from linnet.claims.huang_runs import FeatureRun
 
 SYNTHETIC = "synthetic data of section 6: m = 1024, d = 10 000, n = 10, eta = 0.1, sigma_0 = 0.01, v_0 = 0.001"
+GRID = SYNTHETIC + "; and data inside Assumption 4.1; 8 draws of each (quick: 3, d = 2000, m = 256)"
 NONE = "none beyond the network and its gradient descent"
 
 
@@ -25,11 +28,6 @@ def _inside(trial: Trial) -> FeatureRun:
     from linnet.claims.huang_runs import separated
 
     return separated(trial.seed, dim=2000, width=256) if trial.quick else separated(trial.seed)
-
-
-def _stage(run: FeatureRun) -> tuple[int, int]:
-    """Where the second stage begins (the loss has lost 5%) and where it is over (99.99%), as indices."""
-    return run.reached(0.95), run.reached(1e-4)
 
 
 def measure_neurons(trial: Trial) -> Measurement:
@@ -87,82 +85,59 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.linalg.norm(flat[0] - flat[1], axis=1).max() / np.linalg.norm(flat[0], axis=1).max())
 
 
-def measure_linear(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import relative_errors
-    from linnet.claims.milestones import first_of
+def _errors(trial: Trial, row: Row) -> dict[str, list[Errors]]:
+    """How far one row of the table is off, for every network of both settings."""
+    dataset = huang_errors.TABLES[0].results(trial)
+    return {setting: [row(run) for run in huang_errors.networks(dataset, setting)] for setting in SETTINGS}
 
-    found = {}
-    for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):
-        begin, end = _stage(run)
-        history, steps = run.history, run.steps[: end + 1]
-        for printed in (False, True):
-            rho, _ = run.stages.linear(steps, history.overlaps, history.magnitudes[0], printed=printed)
-            errors = relative_errors(rho, history.alignments[: end + 1])
-            late = first_of(errors > 0.05, "the linear stage is never off by 5%")
-            found[name, printed] = errors[: begin + 1].max(), errors[begin:].max(), run.share[late], int(steps[late])
-    right, wrong = found["section 6", False], found["section 6", True]
-    inside = found["inside the assumption", False]
+
+def measure_linear(trial: Trial) -> Measurement:
+    right = _errors(trial, huang_errors.linear)
+    wrong = _errors(trial, lambda run: huang_errors.linear(run, printed=True))["section 6"]
+    worst = max(error.first for errors in right.values() for error in errors)
+    words = {
+        setting: f"{span([e.first for e in errors])} in stage 1, 5% with the loss at {span([e.late[1] for e in errors])}, and "
+        f"{span([e.second for e in errors])} by the end of stage 2"
+        for setting, errors in right.items()
+    }
     return Measurement(
-        _verdict(wrong[0], max(right[0], inside[0]), 0.05),
-        f"rho in stage 1 is off by {right[0]:.1%} with eta/(mn), by {wrong[0]:.1g} times itself as printed (5% at step "
-        f"{wrong[3]}); with it 5% is passed at step {right[3]}, the loss at {right[2]:.0%}, and stage 2 ends {right[1]:.2g} off; "
-        f"inside the assumption {inside[0]:.1%}, step {inside[3]}, {inside[2]:.0%}, {inside[1]:.2g}",
-        float(max(right[0], inside[0])),
+        _verdict(max(error.first for error in wrong), worst, 0.05),
+        f"with eta/(mn) rho is off by {words['section 6']}; inside the assumption by {words['inside']}; as printed by "
+        f"{span([e.first for e in wrong])} in stage 1, 5% by step {max(e.late[0] for e in wrong)} ({len(wrong)} draws each)",
+        worst,
     )
 
 
 def measure_plane(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import relative_errors
-
-    found = {}
-    for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):
-        begin, end = _stage(run)
-        history, steps = run.history, run.steps[begin : end + 1] - run.steps[begin]
-        for printed in (False, True):
-            rho, v = run.stages.plane(steps, history.alignments[begin], history.magnitudes[begin], printed=printed)
-            errors = relative_errors(rho, history.alignments[begin : end + 1])
-            loss = abs(run.stages.loss(rho, v) / history.loss[0] - run.share[begin : end + 1]).max()
-            found[name, printed] = float(errors.max()), float(loss)
-    run = _run(trial)
-    begin, end = _stage(run)
-    whole = []
-    for overlaps in (None, run.history.overlaps):
-        rho, _ = run.stages.plane(
-            run.steps[: end + 1], 0 * run.history.overlaps, run.history.magnitudes[0], overlaps=overlaps
-        )
-        errors = relative_errors(rho, run.history.alignments[: end + 1])
-        whole.append((errors[: begin + 1].max(), errors[begin:].max()))
-    right, wrong = found["section 6", False], found["section 6", True]
-    inside = [found["inside the assumption", printed] for printed in (False, True)]
+    right = _errors(trial, huang_errors.plane)
+    wrong = _errors(trial, lambda run: huang_errors.plane(run, printed=True))
+    kept = _errors(trial, huang_errors.plane_from_start)["section 6"]
+    dropped = _errors(trial, lambda run: huang_errors.plane_from_start(run, overlaps=False))["section 6"]
+    own, printed = right["section 6"], wrong["section 6"]
+    inside = [span([e.second for e in errors["inside"]]) for errors in (right, wrong)]
+    worst = max(error.second for error in own)
     return Measurement(
-        _verdict(wrong[0], right[0], 0.05),
-        f"rho in stage 2 is off by {right[0]:.2%} with the mean (loss by {right[1]:.2%}), by {wrong[0]:.0%} as printed (loss "
-        f"{wrong[1]:.0%}); inside the assumption, where neurons are alike, {inside[0][0]:.2%} and {inside[1][0]:.2%}; from "
-        f"step 0 with the start's overlaps added {whole[1][0]:.1e} in stage 1 and {whole[1][1]:.1e} in stage 2, "
-        f"without them {whole[0][0]:.0%}",
-        right[0],
+        _verdict(max(error.second for error in printed), worst, 0.05),
+        f"rho in stage 2 is off by {span([e.second for e in own])} with the mean (loss by {span([e.loss for e in own])}), by "
+        f"{span([e.second for e in printed])} as printed (loss {span([e.loss for e in printed])}); inside the assumption, where "
+        f"neurons are alike, {inside[0]} and {inside[1]}; from step 0 with the start's overlaps added "
+        f"{span([e.first for e in kept])} in stage 1 and {span([e.second for e in kept])} in stage 2, without them "
+        f"{span([e.first for e in dropped])} ({len(own)} draws each)",
+        worst,
     )
 
 
 def measure_scalar(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import relative_errors
-
-    found = {}
-    for name, run in (("section 6", _run(trial)), ("inside the assumption", _inside(trial))):
-        begin, end = _stage(run)
-        for when, first in (("stage 2", begin), ("from step 1", 1)):
-            steps = run.steps[first : end + 1] - run.steps[first]
-            for printed in (False, True):
-                rho = run.stages.scalar(steps, run.history.alignments[first], printed=printed)
-                errors = relative_errors(rho, run.history.alignments[first : end + 1])
-                found[name, when, printed] = float(errors.max())
-    right, wrong = (found["section 6", "stage 2", printed] for printed in (False, True))
-    inside = [found["inside the assumption", "stage 2", printed] for printed in (False, True)]
+    right = _errors(trial, huang_errors.scalar)
+    wrong = _errors(trial, lambda run: huang_errors.scalar(run, printed=True))
+    early = _errors(trial, huang_errors.scalar_from_start)["section 6"]
+    own, printed = ([error.second for error in errors["section 6"]] for errors in (right, wrong))
+    inside = [span([e.second for e in errors["inside"]]) for errors in (right, wrong)]
     return Measurement(
-        _verdict(wrong, right, 0.05),
-        f"rho in stage 2 is off by {right:.1%} with the mean, by {wrong:.0%} as printed; inside the assumption {inside[0]:.2%} and "
-        f"{inside[1]:.2%}; in stage 1, where rho is not sqrt(gamma) v, by {found['section 6', 'from step 1', False]:.0%}",
-        right,
+        _verdict(max(printed), max(own), 0.05),
+        f"rho in stage 2 is off by {span(own)} with the mean, by {span(printed)} as printed; inside the assumption {inside[0]} and "
+        f"{inside[1]}; in stage 1, where rho is not sqrt(gamma) v, by {span([e.first for e in early])} ({len(own)} draws each)",
+        max(own),
     )
 
 
@@ -216,21 +191,21 @@ CLAIMS = [
     Claim(
         name="huang-eq9", paper="huang", number="Eq. (9)",
         sentence="While the output is small, alignment and magnitude follow a linear system.",
-        assumptions="the loss has not begun to fall", setting=SYNTHETIC + "; and data inside Assumption 4.1",
+        assumptions="the loss has not begun to fall", setting=GRID,
         claimed="v += rho + ... (printed); v += eta/(mn) rho + ... (corrected)",
         expected=Verdict.CORRECTED, measure=measure_linear,
     ),
     Claim(
         name="huang-eq10", paper="huang", number="Eq. (10)",
         sentence="In the second stage each neuron follows a two-dimensional nonlinear system.",
-        assumptions="w_r - w_r(0) along X^T y", setting=SYNTHETIC + "; and data inside Assumption 4.1",
+        assumptions="w_r - w_r(0) along X^T y", setting=GRID,
         claimed="the neuron's own v_r rho_r (printed); the mean over neurons (corrected)",
         expected=Verdict.CORRECTED, measure=measure_plane,
     ),
     Claim(
         name="huang-eq11", paper="huang", number="Eq. (11)",
         sentence="With rho = sqrt(gamma) v each neuron's alignment follows one cubic equation.",
-        assumptions="second stage", setting=SYNTHETIC + "; and data inside Assumption 4.1",
+        assumptions="second stage", setting=GRID,
         claimed="rho_r^3 (printed); rho_r times the mean of rho^2 (corrected)",
         expected=Verdict.CORRECTED, measure=measure_scalar,
     ),
