@@ -224,7 +224,7 @@ CLAIMS = [
         sentence="The signal's singular vectors align in the short lazy stage and stay aligned while its singular "
             "values grow.",
         assumptions="active region, d large",
-        setting="descent at d = 40, 80 (full: 50, 100, 200; 3 tasks each), a = (1, 1/2), gamma = (-1.85, 2.25)",
+        setting="descent at d = 40, 80 (full: 50, 100, 200), 2 tasks each (full: 3), a = (1, 1/2), gamma = (-1.85, 2.25)",
         claimed="T1 = O(d); x falls and stays small, s_(K+1)/s_K below 1/2 at T3, for every d tried",
         expected=Verdict.HOLDS, measure=measure_timeline,
     ),
@@ -232,7 +232,7 @@ CLAIMS = [
         name="tu-settling", paper="tu", number="section E.3 (T5), Theorem E.5",
         sentence="After T5 the signal's singular values are within O(d^-1 + d^(-2 Delta)) log d of a_i d.",
         assumptions="active region",
-        setting="d = 40, 80 (full: 50, 100, 200), a = (1, 1/2), 20 tasks; trained networks in each (full: 3)",
+        setting="d = 40, 80 (full: 50, 100, 200), a = (1, 1/2), 20 tasks; 2 trained networks each (full: 3)",
         claimed="a distance that vanishes", expected=Verdict.CORRECTED, measure=measure_settling,
     ),
 ]  # fmt: skip

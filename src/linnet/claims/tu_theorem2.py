@@ -157,7 +157,7 @@ CLAIMS = [
         sentence="From the threshold to half its target a singular value takes d log(a_K d/sigma^2 w)/a_K; T* has "
             "max(1, 2 Delta).",
         assumptions="active region",
-        setting="descent at d = 40, 80 (full: 50, 100, 200; 3 tasks each), a = (1), gamma = (-1.85, 2.25)",
+        setting="descent at d = 40, 80 (full: 50, 100, 200), 2 tasks each (full: 3), a = (1), gamma = (-1.85, 2.25)",
         claimed="ratio 1", expected=Verdict.CORRECTED, measure=measure_growth,
     ),
     Claim(

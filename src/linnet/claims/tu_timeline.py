@@ -59,7 +59,7 @@ def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, s
 
 def timeline(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one dimension and spectrum in a block."""
-    dims, seeds = ([40, 80], 1) if trial.quick else ([50, 100, 200], 3)
+    dims, seeds = ([40, 80], 2) if trial.quick else ([50, 100, 200], 3)
     return ln.sweeps.Sweep(
         name="tu-timeline", function=cells, axes={"dim": dims, "spectrum": list(SPECTRA)}, seeds=seeds, seed=trial.seed,
         fixed={"gammas": GAMMAS, "spectra": SPECTRA, "steps": STEPS}, block=seeds, apart=["dim", "spectrum"],
@@ -96,12 +96,11 @@ def table(trial: Trial) -> list[Stages]:
 
 def read(networks: xr.Dataset) -> list[Stages]:
     """One row for every dimension and spectrum of the sweep."""
-    whole = networks if "seed" in networks.dims else networks.expand_dims("seed")
     return [
-        read_row(whole.sel(dim=dim, spectrum=name))
-        for dim in whole["dim"].values
-        for name in whole["spectrum"].values
-    ]  # fmt: skip
+        read_row(networks.sel(dim=dim, spectrum=name))
+        for dim in networks["dim"].values
+        for name in networks["spectrum"].values
+    ]
 
 
 def read_row(networks: xr.Dataset) -> Stages:
