@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from linnet.claims import varre_dynamics, varre_limit, varre_mirror, varre_noise, varre_relu
+from linnet.claims import varre_dynamics, varre_label_noise, varre_limit, varre_mirror, varre_noise, varre_relu
 from linnet.claims.registry import Trial, Verdict
 
 QUICK = Trial(quick=True)
-EVERY = [*varre_limit.CLAIMS, *varre_dynamics.CLAIMS, *varre_mirror.CLAIMS, *varre_noise.CLAIMS, *varre_relu.CLAIMS]
+MODULES = (varre_limit, varre_dynamics, varre_mirror, varre_noise, varre_label_noise, varre_relu)
+EVERY = [claim for module in MODULES for claim in module.CLAIMS]
 
 
 @pytest.mark.parametrize("claim", EVERY, ids=lambda claim: claim.name)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from linnet.claims import varre_flows, varre_paths, varre_runs
-from linnet.claims.registry import Trial
+import linnet as ln
+from linnet.claims import varre_flows, varre_label_noise, varre_paths, varre_relu, varre_runs
+from linnet.claims.registry import Trial, Verdict
 
 QUICK = Trial(quick=True)
 
@@ -98,3 +99,77 @@ def test_one_output_moves_alone():
     assert np.abs(second.isel(output=slice(1, None))).max() == 0
     found = list(varre_paths.read(varre_runs.FLOWS["scalar"].results(QUICK), outputs=1))
     assert all(path.product.shape == (varre_flows.STATES, 1, 5) for path in found)
+
+
+def students(start, replicates, steps=300):
+    points = {"start": np.array([start] * len(replicates)), "replicate": np.array(replicates)}
+    fixed = {name: {**setting, "steps": steps} for name, setting in varre_relu.STARTS.items()}
+    return varre_relu.cells(points, np.zeros(len(replicates), int), **fixed, seed=0)
+
+
+@pytest.mark.parametrize("start", ["small", "large"])
+def test_a_student_is_trained_by_plain_descent(start):
+    std, rate = varre_relu.STARTS[start]["std"], varre_relu.STARTS[start]["rate"]
+    teacher = ln.problems.relu_teacher([0, 3], samples=10, in_dim=5, neurons=2)
+    weights = ln.inits.gaussian([0, 3], in_dim=5, out_dim=1, width=20, first_std=std, second_std=std)
+    first, second = weights.first, weights.second
+    x, y = np.asarray(teacher.inputs), np.asarray(teacher.outputs)
+    for _ in range(300):
+        hidden = np.maximum(x @ first.T, 0)
+        error = hidden @ second.T - y
+        back = (error @ second) * (hidden > 0)
+        first, second = first - rate * back.T @ x / len(x), second - rate * error.T @ hidden / len(x)
+    loss = 0.5 * ((np.maximum(x @ first.T, 0) @ second.T - y) ** 2).sum() / len(x)
+    found = students(start, [3, 1])
+    np.testing.assert_allclose(entry(found, "values", 0), np.linalg.svd(first, compute_uv=False), rtol=1e-9)
+    np.testing.assert_allclose(entry(found, "loss", 0), loss, rtol=1e-9)
+
+
+def test_students_of_a_batch_do_not_see_each_other():
+    ten, other = students("large", list(range(10))), students("large", [20, 21, 2, *range(23, 30)])
+    for name in ten:
+        np.testing.assert_array_equal(entry(ten, name, 2), entry(other, name, 2))
+    with pytest.raises(ValueError, match="`start` must be one for all cells"):
+        varre_relu.cells(
+            {"start": np.array(["small", "large"]), "replicate": np.zeros(2, int)}, np.zeros(2, int), small={}, large={}, seed=0
+        )  # fmt: skip
+
+
+def test_ranks_are_counted_when_the_table_is_read(monkeypatch):
+    import linnet.observables as observables
+
+    monkeypatch.setattr(observables, "numerical_rank", lambda values: np.full(values.shape[:-1], 2))
+    assert varre_relu.measure_rank_two(QUICK).verdict == Verdict.HOLDS
+    assert varre_relu.measure_low_rank(QUICK).verdict == Verdict.REFUTED
+
+
+def noisy(deltas, replicates, seeds, steps=200):
+    points = {"delta": np.array(deltas), "replicate": np.array(replicates)}
+    return varre_label_noise.cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
+
+
+def test_without_noise_it_is_plain_descent_at_full_width():
+    problem = ln.problems.orthogonal_regression([0, 4], in_dim=5)
+    weights = ln.inits.orthogonal([0, 4], in_dim=5, out_dim=1, width=200, scale=1.0)
+    first, second = weights.first, weights.second
+    x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
+    for _ in range(200):
+        residual = (y - x @ first.T @ second.T).T @ x / len(x)
+        first, second = first + 0.02 * second.T @ residual, second + 0.02 * residual @ first.T
+    found = noisy([0.0], [4], [7])
+    np.testing.assert_allclose(entry(found, "start_values", 0), np.full(5, np.sqrt(2)), rtol=1e-12)
+    np.testing.assert_allclose(entry(found, "end_values", 0), np.linalg.svd(first, compute_uv=False), rtol=1e-10)
+
+
+def test_the_noise_of_a_network_is_that_of_its_seed():
+    together = noisy([1.0, 1.0, 0.0], [4, 4, 4], [7, 8, 7])
+    alone = noisy([1.0], [4], [7])
+    np.testing.assert_array_equal(entry(together, "end_values", 0), entry(alone, "end_values", 0))
+    ends = [entry(together, "end_values", cell) for cell in range(3)]
+    assert np.abs(ends[0] - ends[1]).max() > 1e-3 and np.abs(ends[0] - ends[2]).max() > 1e-3
+
+
+def test_small_values_that_stay_refute_the_decay(monkeypatch):
+    right = varre_label_noise.shares
+    monkeypatch.setattr(varre_label_noise, "shares", lambda networks, delta: right(networks, 0.0))
+    assert varre_label_noise.measure_label_noise(QUICK).verdict == Verdict.REFUTED

@@ -1,4 +1,4 @@
-"""Varre et al., what noise does: Proposition 4.1 on the process driven by noise alone, and label noise with its equation."""
+"""Varre et al., Proposition 4.1: the process driven by noise alone."""
 
 from __future__ import annotations
 
@@ -168,66 +168,6 @@ def measure_lower_values(trial: Trial) -> Measurement:
     return Measurement(verdict, text, *second)
 
 
-def _label_noise(trial: Trial) -> tuple[np.ndarray, np.ndarray, float]:
-    """Final over initial small singular values, with label noise and without, 10 seeds, and the predicted decay."""
-    rate, steps = 0.02, 10_000 if trial.quick else 40_000
-    seeds = range(trial.seed, trial.seed + 10)
-    singles = [ln.problems.orthogonal_regression(seed, in_dim=5) for seed in seeds]
-    starts = [ln.inits.orthogonal(seed, in_dim=5, out_dim=1, width=200, scale=1.0) for seed in seeds]
-    inputs, outputs = (np.stack([np.asarray(getattr(p, name)) for p in singles]) for name in ("inputs", "outputs"))
-    problem = ln.Problem.from_data(np.concatenate([inputs, inputs]), np.concatenate([outputs, outputs]))
-    start = ln.Weights.stack(starts + starts)
-    noise = np.repeat([np.sqrt(5), 0.0], len(seeds))
-    run = ln.label_noise_descent(
-        problem, start, learning_rate=rate, steps=steps, noise=noise, key=trial.seed, save_every=ln.trajectories.last()
-    )
-    values = np.linalg.svd(run.reduced.first, compute_uv=False)
-    shares = values[-1, :, 1:] / values[0, :, 1:]
-    return shares[: len(seeds)], shares[len(seeds) :], float(np.exp(-rate * rate * steps / 2))
-
-
-def measure_label_noise(trial: Trial) -> Measurement:
-    noisy, plain, predicted = _label_noise(trial)
-    holds = noisy.max() < 0.5 and plain.min() > 0.99
-    verdict = Verdict.HOLDS if holds else Verdict.REFUTED
-    text = (
-        f"small singular values at the end over the start, 10 seeds, gamma = 1: {np.median(noisy):.2g} (worst {noisy.max():.2g}) "
-        f"with label noise, {plain.min():.6f} with descent; exp(-eta delta^2 t/2) = {predicted:.2g}"
-    )
-    return Measurement(verdict, text, float(noisy.max()))
-
-
-def measure_equation(trial: Trial) -> Measurement:
-    """Label-noise descent against the equation with drift, at the scale of Appendix D carried to the canonical clock."""
-    number = 2000 if trial.quick else 20_000
-    problem = ln.problems.orthogonal_regression(trial.seed, in_dim=3)
-    start = ln.inits.orthogonal(trial.seed, in_dim=3, out_dim=1, width=20, scale=1.0)
-    rate, steps, delta = 0.02, 500, 2.0
-    many = ln.Weights(np.repeat(start.first[None], number, 0), np.repeat(start.second[None], number, 0))
-    descent = ln.label_noise_descent(
-        problem, many, learning_rate=rate, steps=steps, noise=delta * np.sqrt(3), key=trial.seed, save_every=steps
-    )
-    small = _least(descent.reduced.first[-1])
-    distance = {}
-    for name, scale in (("right", np.sqrt(rate) * delta), ("unscaled", rate * delta)):
-        run = ln.noise_sde(
-            start, times=[0.0, rate * steps], step=rate, key=trial.seed + 1, paths=number, problem=problem, noise=scale
-        )
-        other = _least(run.reduced.first[-1])
-        distance[name] = abs(small.mean() - other.mean()) / np.sqrt((small.var() + other.var()) / number)
-    verdict = Verdict.HOLDS if distance["right"] < 4.5 and distance["unscaled"] > 10 else Verdict.REFUTED
-    text = (
-        f"mean of ln of the least singular value at t = 10, {number} paths each: descent and equation {distance['right']:.1f} "
-        f"standard errors apart with sqrt(eta) delta on the canonical clock ({distance['unscaled']:.0f} with eta delta on it)"
-    )
-    return Measurement(verdict, text, float(distance["right"]), 1.0)
-
-
-def _least(first: np.ndarray) -> np.ndarray:
-    """ln of the least of the three singular values that the data reach."""
-    return np.log(np.linalg.svd(first, compute_uv=False)[..., 2])
-
-
 CLAIMS = [
     Claim(
         name="varre-proposition-4.1a", paper="varre", number="Proposition 4.1(a)",
@@ -270,17 +210,5 @@ CLAIMS = [
         sentence="Under noise alone all singular values of the first layer but the largest decay to zero.",
         assumptions="no drift", setting=SETTING + ", d = 2, 3, 5", claimed="decay in every dimension",
         expected=Verdict.REFUTED, measure=measure_lower_values,
-    ),
-    Claim(
-        name="varre-label-noise-decays", paper="varre", number="Figure 1b, section 4.1",
-        sentence="From a large start, descent with label noise decays the small singular values, and descent does not.",
-        assumptions="one output, whitened data", setting="n = d = 5, width 200, gamma = 1, delta = 1, step 0.02, 10 seeds",
-        claimed="decay", expected=Verdict.HOLDS, measure=measure_label_noise,
-    ),
-    Claim(
-        name="varre-noise-equation", paper="varre", number="Appendix D",
-        sentence="Descent with label noise follows a stochastic equation, with noise of scale eta delta if time counts steps.",
-        assumptions="small steps", setting="n = d = 3, gamma = 1, step 0.02, delta = 2, to t = 10", claimed="the same law",
-        expected=Verdict.HOLDS, measure=measure_equation,
     ),
 ]  # fmt: skip

@@ -2,52 +2,109 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
+from linnet.claims.tables import Columns, Table
 
-SETTING = "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 10 seeds"
+if TYPE_CHECKING:
+    import xarray as xr
 
+INPUTS, HIDDEN = 5, 20
+SETTING = "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 20 seeds (10 in quick mode)"
 FITTED = 1e-2  # labels have a mean square of about 1
+BATCH = 10
+STARTS = {"small": {"std": 1e-3, "rate": 0.02}, "large": {"std": 1.0, "rate": 0.005}}
+STEPS = {True: {"small": 30_000, "large": 10_000}, False: {"small": 200_000, "large": 100_000}}  # quick or not
 
 
-@cache
-def _ranks(quick: bool, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Numbers of singular values above a tenth of the largest, small and large start, and the largest final loss."""
-    seeds = range(seed, seed + 10)
-    teachers = [ln.problems.relu_teacher(s, samples=10, in_dim=5, neurons=2) for s in seeds]
-    inputs, outputs = (np.stack([np.asarray(getattr(p, name)) for p in teachers]) for name in ("inputs", "outputs"))
-    ranks, losses = [], []
-    for std, rate, steps in ((1e-3, 0.02, 30_000 if quick else 200_000), (1.0, 0.005, 10_000 if quick else 100_000)):
-        starts = [ln.inits.gaussian(s, in_dim=5, out_dim=1, width=20, first_std=std, second_std=std) for s in seeds]
-        weights = ln.Weights.stack(starts)
-        saving = ln.trajectories.last()
-        run = ln.relu_descent((inputs, outputs), weights, learning_rate=rate, steps=steps, save_every=saving)
-        values = np.linalg.svd(run.reduced.first[-1], compute_uv=False)
-        ranks.append(ln.observables.numerical_rank(values))
-        losses.append(float(run.loss[-1].max()))
-    return ranks[0], ranks[1], max(losses)
+def cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, small: dict[str, Any], large: dict[str, Any], seed: int
+) -> dict[str, Any]:
+    """Students of one start, side by side, each with the teacher and from the start of its replicate.
+
+    `values` are the singular values of the final first layer, `loss` is the final loss.
+    """
+    name = str(points["start"][0])
+    if (points["start"] != name).any():
+        raise ValueError("`start` must be one for all cells of a block.")
+    setting = {"small": small, "large": large}[name]
+    std, rate, steps = setting["std"], setting["rate"], setting["steps"]
+    keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
+    teachers = [ln.problems.relu_teacher(key, samples=10, in_dim=INPUTS, neurons=2) for key in keys]
+    inputs, outputs = (np.stack([np.asarray(getattr(p, part)) for p in teachers]) for part in ("inputs", "outputs"))
+    starts = [
+        ln.inits.gaussian(key, in_dim=INPUTS, out_dim=1, width=HIDDEN, first_std=std, second_std=std) for key in keys
+    ]
+    run = ln.relu_descent(
+        (inputs, outputs), ln.Weights.stack(starts), learning_rate=rate, steps=steps, save_every=ln.trajectories.last()
+    )
+    return {
+        "values": (("value",), np.linalg.svd(run.reduced.first[-1], compute_uv=False)),
+        "loss": run.loss[-1],
+        "std": np.full(len(seeds), std),
+        "time": np.full(len(seeds), rate * steps),
+    }
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Students from the small and the large start, of the same teachers."""
+    steps = STEPS[trial.quick]
+    settings = {name: {**setting, "steps": steps[name]} for name, setting in STARTS.items()}
+    replicates = BATCH if trial.quick else 2 * BATCH
+    return ln.sweeps.Sweep(
+        name="varre-relu-ranks", function=cells, axes={"start": list(STARTS), "replicate": list(range(replicates))},
+        seed=trial.seed, fixed={**settings, "seed": trial.seed}, block=BATCH, apart=["start"],
+    )  # fmt: skip
+
+
+def ranks(students: xr.Dataset, start: str) -> np.ndarray:
+    """Singular values above a tenth of the largest, of each student from this start."""
+    values = students["values"].sel(start=start).transpose("replicate", "value").values
+    return np.asarray(ln.observables.numerical_rank(values))
+
+
+def columns(students: xr.Dataset) -> Columns:
+    """How many students end with each rank."""
+    found = {start: ranks(students, start) for start in students["start"].values.tolist()}
+    one = students.isel(replicate=0)
+    return {
+        "start": list(found),
+        "std of the weights": [f"{float(one['std'].sel(start=start)):g}" for start in found],
+        "training time": [f"{float(one['time'].sel(start=start)):g}" for start in found],
+        "students": [str(len(counted)) for counted in found.values()],
+        "largest final loss": [f"{float(students['loss'].sel(start=start).max()):.0e}" for start in found],
+        **{
+            f"rank {rank}": [str(int((counted == rank).sum())) for counted in found.values()]
+            for rank in range(1, INPUTS + 1)
+        },
+    }
 
 
 def measure_low_rank(trial: Trial) -> Measurement:
-    small, large, loss = _ranks(trial.quick, trial.seed)
+    students = TABLES[0].results(trial)
+    small, large, loss = ranks(students, "small"), ranks(students, "large"), float(students["loss"].max())
     lower = float(np.mean(small < large))
     verdict = _judged(loss, Verdict.HOLDS if lower >= 0.9 else Verdict.REFUTED)
     text = (
-        f"ranks from the small start {_counts(small)}, from the large one {_counts(large)}: lower in {lower:.0%} of 10 seeds "
-        f"(largest final loss {loss:.0e})"
+        f"ranks from the small start {_counts(small)}, from the large one {_counts(large)}: lower in {lower:.0%} of "
+        f"{len(small)} seeds (largest final loss {loss:.0e})"
     )
     return Measurement(verdict, text, lower)
 
 
 def measure_rank_two(trial: Trial) -> Measurement:
-    small, _, loss = _ranks(trial.quick, trial.seed)
+    students = TABLES[0].results(trial)
+    small, loss = ranks(students, "small"), float(students["loss"].max())
     share = float(np.mean(small == 2))
     verdict = _judged(loss, Verdict.HOLDS if share >= 0.9 else Verdict.REFUTED)
-    text = f"rank 2 in {share:.0%} of 10 seeds: ranks {_counts(small)} (values above 10% of the largest, final loss {loss:.0e})"
+    text = (
+        f"rank 2 in {share:.0%} of {len(small)} seeds: ranks {_counts(small)} (values above 10% of the largest, final loss "
+        f"{loss:.0e})"
+    )
     return Measurement(verdict, text, share)
 
 
@@ -72,5 +129,12 @@ CLAIMS = [
         sentence="From a small start the hidden layer of the student ends with the rank of the teacher, two.",
         assumptions="Gaussian teacher and starts", setting=SETTING, claimed="rank 2", expected=Verdict.REFUTED,
         measure=measure_rank_two,
+    ),
+]  # fmt: skip
+
+TABLES = [
+    Table(
+        "varre-relu-ranks", "varre", "ReLU students of two neurons: which rank they end with from a small and a large start",
+        sweep=sweep, columns=columns,
     ),
 ]  # fmt: skip
