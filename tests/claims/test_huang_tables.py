@@ -9,7 +9,15 @@ import pytest
 import xarray as xr
 
 import linnet as ln
-from linnet.claims import huang_equations, huang_errors, huang_scalings, huang_times
+from linnet.claims import (
+    huang_convergence,
+    huang_equations,
+    huang_errors,
+    huang_scalings,
+    huang_signs,
+    huang_stages,
+    huang_times,
+)
 from linnet.claims.huang_runs import section_six, separated, spectrum, stages
 from linnet.claims.registry import Trial, Verdict
 from linnet.randomness import generator
@@ -169,3 +177,64 @@ def test_errors_read_with_their_range():
     assert huang_errors.spread([0.011, 0.013, 0.5]) == "1.3% (1.1 to 50%)"
     assert huang_errors.spread([1.0, 3.0, 4e20]) == "3 times (100% to 4e+20 times)"
     assert huang_errors.spread([1.0, np.inf, np.inf]) == "overflows"
+
+
+SMALL = {"dim": 300, "width": 40}
+
+
+def test_cells_of_the_signs_are_those_of_a_full_network():
+    points = {"ratio": np.array([0.3])}
+    cell = {k: v[0] for k, (_, v) in huang_signs.cells(points, np.array([5]), **SMALL).items()}
+    _, rate, std, magnitude = cell["scales"]
+    np.testing.assert_allclose(magnitude, 0.3 * std * np.sqrt(np.log(40)), rtol=1e-12)
+    data = ln.problems.gaussian_teacher(5, dim=300, signal=1.0)
+    start = ln.inits.signed([5, 1], in_dim=300, width=40, first_std=std, magnitude=magnitude)
+    X, y, W, v = data.inputs, data.outputs, np.sqrt(40) * start.first, np.sqrt(40) * start.second[0]
+    signs, first, kept, grew, last, begun = np.sign(v), W @ X.T @ y, np.full(40, True), np.full(40, True), 0.0, False
+    for number in range(10 * int(cell["begin"])):
+        residual = y - X @ (W.T @ v) / 40
+        rho, share = W @ X.T @ y - first, residual @ residual / (y @ y)
+        kept &= (np.sign(v) == signs) & ((number == 0) | (np.sign(rho) == signs))
+        if begun:
+            grew &= np.abs(rho) >= last
+        begun, last = share <= 0.95, np.abs(rho)
+        if share <= 1e-3:
+            break
+        pull = X.T @ residual
+        W, v = W + rate / 10 * np.outer(v, pull), v + rate / 10 * W @ pull
+    assert share <= 1e-3 and 0.5 < kept.mean() < 1
+    np.testing.assert_array_equal(cell["kept"], kept)
+    np.testing.assert_array_equal(cell["rising"], grew)
+
+
+def test_signs_and_convergence_do_not_depend_on_their_blocks():
+    signs = huang_signs.signs(QUICK).model_copy(update={"fixed": SMALL})
+    same(*regrouped(signs, ratio=[0.03, 1.0, 10.0]))
+    sweep = huang_convergence.convergence(QUICK).model_copy(update={"fixed": SMALL})
+    same(ln.sweeps.run(sweep), ln.sweeps.run(sweep.model_copy(update={"block": 1})))
+
+
+def test_convergence_is_timed_where_the_loss_passes():
+    sweep = huang_convergence.convergence(QUICK).model_copy(update={"fixed": SMALL, "seeds": 2})
+    results = ln.sweeps.run(sweep)
+    row = huang_convergence.read(results)[1]
+    cell = results.sel(seed=1)
+    # on the full width, in the coordinates of the cell's own spectrum: the printed times, spelled out
+    values, y, rate = cell["values"].values, cell["coefficients"].values, float(cell["scales"].values[1])
+    scale = np.sqrt(10) / (np.sqrt((values**2).sum() / 10) * np.sqrt((y**2).mean()))
+    assert row.first == pytest.approx(scale * np.log(1 / cell["scales"].values[3]) / rate, rel=1e-12)
+    assert row.constant == pytest.approx(row.steps / (row.first + row.second), rel=1e-12)
+    assert row.first_loss == pytest.approx((y**2).mean() / 2, rel=1e-3) and 0 < row.last < 1e-4
+
+
+def test_signs_that_the_linear_stage_does_not_tell_are_refuted(monkeypatch):
+    right = Stages.linear
+    monkeypatch.setattr(Stages, "linear", lambda self, steps, c, v, **k: right(self, steps, -c, v, **k))
+    assert huang_stages.measure_signs(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_stated_time_a_hundred_times_shorter_is_refuted(monkeypatch):
+    for name in ("first_time", "second_time"):
+        right = getattr(Stages, name)
+        monkeypatch.setattr(Stages, name, lambda self, *a, right=right, **k: right(self, *a, **k) / 100)
+    assert huang_times.measure_convergence(QUICK).verdict == Verdict.REFUTED

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.claims.huang_runs import relative_errors, section_six, separated, spectrum, stages
+from linnet.claims.huang_runs import (
+    INGREDIENTS,
+    SCALES,
+    ingredients,
+    relative_errors,
+    section_six,
+    separated,
+    theory_of,
+)
 from linnet.claims.milestones import first_of
 from linnet.claims.registry import Trial
 from linnet.claims.tables import Columns, Table
@@ -22,7 +30,6 @@ if TYPE_CHECKING:
 SETTINGS = ("section 6", "inside")  # the paper's synthetic run; unit-signal data inside Assumption 4.1
 ENDS = (0.95, 1e-4)  # the share of the loss at which the first stage is over, and the second
 EARLY, LATE = 32, 128  # states kept of each
-SCALES = ("learning_rate", "first_std", "magnitude")
 
 
 def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: int) -> dict[str, Any]:
@@ -39,18 +46,16 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: 
         begin, end = (run.reached(share) for share in ENDS)
         early, late = np.linspace(1, begin, EARLY - 1), np.linspace(begin, end, LATE + 1)[1:]
         states = np.rint(np.concatenate([[0], early, late])).astype(int)
-        values, coefficients = spectrum(run.data)
         cell = {
             "steps": run.steps[states], "loss": run.history.loss[states], "alignments": run.history.alignments[states],
             "magnitudes": run.history.magnitudes[[0, begin]], "overlaps": run.history.overlaps,
-            "ends": run.steps[[begin, end]], "values": values, "coefficients": coefficients,
-            "scales": [run.scales[name] for name in SCALES],
+            "ends": run.steps[[begin, end]], **ingredients(run),
         }  # fmt: skip
         for name, value in cell.items():
             found.setdefault(name, []).append(value)
     dims = {
         "steps": ("state",), "loss": ("state",), "alignments": ("state", "neuron"), "magnitudes": ("stage", "neuron"),
-        "overlaps": ("neuron",), "ends": ("stage",), "values": ("mode",), "coefficients": ("mode",), "scales": ("scale",),
+        "overlaps": ("neuron",), "ends": ("stage",), **INGREDIENTS,
     }  # fmt: skip
     return {name: (dims[name], np.array(value)) for name, value in found.items()}
 
@@ -91,10 +96,10 @@ def _neurons(cell: xr.Dataset) -> Neurons:
     steps, kept = np.unique(cell["steps"].values.astype(int), return_index=True)
     alignments = cell["alignments"].transpose("state", "neuron").values[kept]
     magnitudes = cell["magnitudes"].transpose("stage", "neuron").values
-    scales = {str(name): float(cell["scales"].sel(scale=name)) for name in cell["scale"].values}
-    theory = stages(cell["values"].values, cell["coefficients"].values, width=alignments.shape[1], **scales)
     begin = int(np.searchsorted(steps, int(cell["ends"].values[0])))
-    return Neurons(steps, cell["loss"].values[kept], alignments, magnitudes, cell["overlaps"].values, begin, theory)
+    return Neurons(
+        steps, cell["loss"].values[kept], alignments, magnitudes, cell["overlaps"].values, begin, theory_of(cell)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from linnet.randomness import Key, words
 
 if TYPE_CHECKING:
     import numpy as np
+    import xarray as xr
 
     from linnet.inits.weights import Weights
     from linnet.observables.features import FeatureHistory
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from linnet.theories.feature_learning import Stages
 
 EPSILON = 0.01  # the loss that Assumption 4.1 is evaluated for
+SCALES = ("width", "learning_rate", "first_std", "magnitude")
+INGREDIENTS = {"values": ("mode",), "coefficients": ("mode",), "scales": ("scale",)}
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,20 @@ def stages(values: np.ndarray, coefficients: np.ndarray, **scales: Any) -> Stage
     import numpy as np
 
     return ln.theories.feature_learning.Stages(np.diag(values), coefficients, **scales)
+
+
+def ingredients(run: FeatureRun) -> dict[str, Any]:
+    """What a cell of a table keeps of a run for the theory to be applied to it later; `INGREDIENTS` names the dimensions."""
+    values, coefficients = spectrum(run.data)
+    scales = [run.width, *(run.scales[name] for name in SCALES[1:])]
+    return {"values": values, "coefficients": coefficients, "scales": scales}
+
+
+def theory_of(cell: xr.Dataset) -> Stages:
+    """The theory for a cell that has kept its `ingredients`."""
+    width, *scales = cell["scales"].values.tolist()
+    named = dict(zip(SCALES[1:], scales, strict=True))
+    return stages(cell["values"].values, cell["coefficients"].values, width=int(width), **named)
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:

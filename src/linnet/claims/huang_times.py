@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from linnet.claims import huang_scalings
+from linnet.claims import huang_convergence, huang_scalings
+from linnet.claims.huang_runs import EPSILON
 from linnet.claims.huang_scalings import DROP, SETTING, TAIL, WHOLE, WORDS, Scaling, rounded
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
@@ -55,27 +54,16 @@ def measure_second_time(trial: Trial) -> Measurement:
 
 
 def measure_convergence(trial: Trial) -> Measurement:
-    from linnet.claims.huang_runs import EPSILON, separated
-
-    size: dict[str, Any] = {"dim": 2000, "width": 256} if trial.quick else {}
-    seeds = range(trial.seed, trial.seed + (3 if trial.quick else 10))
-    found = []
-    for seed in seeds:
-        run = separated(seed, **size)
-        share = min(4 * EPSILON / run.history.loss[0], 0.999)
-        time = run.history.loss_time(1 - share)
-        stages = run.stages
-        printed = stages.first_time("printed") + stages.second_time(EPSILON / run.history.loss[0], form="printed")
-        found.append((time / printed, float(run.share[-1])))
-    constants = [constant for constant, _ in found if constant == constant]  # NaN: never reached
-    last = max(end for _, end in found)
-    good = len(constants) == len(found) and last < 1e-4 and max(constants) < 10
+    rows = huang_convergence.read(huang_convergence.TABLES[0].results(trial))
+    constants = [row.constant for row in rows if row.constant == row.constant]  # NaN: never reached
+    last = max(row.last for row in rows)
+    good = len(constants) == len(rows) and last < 1e-4 and max(constants) < 10
     return Measurement(
         Verdict.HOLDS if good else Verdict.REFUTED,
-        f"{len(constants)} of {len(found)} runs reach 4 epsilon = {4 * EPSILON} at {min(constants, default=0):.2f} to "
+        f"{len(constants)} of {len(rows)} runs reach 4 epsilon = {4 * EPSILON} at {min(constants, default=0):.2f} to "
         f"{max(constants, default=0):.2f} times the printed time, and go on to at most {last:.1g} of the first loss",
         max(constants, default=float("inf")),
-    )  # fmt: skip
+    )
 
 
 CLAIMS = [
@@ -95,7 +83,7 @@ CLAIMS = [
     Claim(
         name="huang-theorem4.1", paper="huang", number="Theorem 4.1",
         sentence="Under the assumption the loss falls below 4 epsilon within the stated time.",
-        assumptions="Assumption 4.1", setting="unit-signal data inside it, epsilon = 0.01, 10 seeds (quick: 3, d = 2000)",
+        assumptions="Assumption 4.1", setting="unit-signal data inside it, epsilon = 0.01, 10 draws (quick: 3, d = 2000)",
         claimed="L(t) <= 4 epsilon at a constant times t1 + t2", expected=Verdict.HOLDS, measure=measure_convergence,
     ),
 ]  # fmt: skip
