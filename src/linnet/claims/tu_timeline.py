@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -108,19 +108,29 @@ def read_row(networks: xr.Dataset) -> Stages:
     dim, name = int(networks["dim"]), str(networks["spectrum"].values)
     smallest, threshold = min(SPECTRA[name]) * dim, dim ** GAMMAS[0] * round(dim ** GAMMAS[1])
     runs = [read_run(networks.sel(seed=seed), threshold) for seed in networks["seed"].values]
-    times = {stage: np.array([run[0][stage] for run in runs]) for stage in runs[0][0]}
-    defects = {stage: np.array([run[1][stage] for run in runs]) for stage in runs[0][1]}
-    later, noise, left = (np.array([run[i] for run in runs]) for i in (2, 3, 4))
+    times = {stage: np.array([run.times[stage] for run in runs]) for stage in runs[0].times}
+    defects = {stage: np.array([run.defect[stage] for run in runs]) for stage in runs[0].defect}
+    later, noise, left = (np.array([getattr(run, what) for run in runs]) for what in ("later", "noise", "left"))
     own = [
-        float(ln.theories.mixed.crossing_times(smallest, start, threshold, level=0.5 * smallest)[0])
-        for start in (run[5] for run in runs)
-    ]
+        float(ln.theories.mixed.crossing_times(smallest, run.start, threshold, level=0.5 * smallest)[0]) for run in runs
+    ]  # fmt: skip
     printed = np.log(smallest / threshold) / smallest  # d log(a_K d / sigma^2 w)/a_K on the paper's clock
     clock = {stage: dim * values for stage, values in times.items()}
     return Stages(dim, name, clock, times["T3"] - times["T1"], printed, np.array(own), defects, later, noise, left)
 
 
-def read_run(network: xr.Dataset, threshold: float) -> tuple[Any, ...]:
+class Run(NamedTuple):
+    """As `Stages`, of one network; times are canonical, and `start` is s_K at T1."""
+
+    times: dict[str, float]
+    defect: dict[str, float]
+    later: list[float]
+    noise: list[float]
+    left: float
+    start: float
+
+
+def read_run(network: xr.Dataset, threshold: float) -> Run:
     """When |A| is at the threshold, at (w/d)^(1/4) of it, s_K at half its target, x at twice its least, and all learned."""
     dim, name = int(network["dim"]), str(network["spectrum"].values)
     spectrum = SPECTRA[name]
@@ -137,16 +147,12 @@ def read_run(network: xr.Dataset, threshold: float) -> tuple[Any, ...]:
     apart = np.abs(values[:, :rank] / goals[:rank] - 1).max(axis=1)
     stages["T5"] = stages["T4"] + first_of(apart[stages["T4"] :] < 0.02, "T5 is not reached")
     defects = {stage: float(defect[stages[stage]]) for stage in ("T1", "T2", "T3")}
-    noise = values[third, rank] / np.array([threshold, values[third, rank - 1]])
-    later = np.array([defect[third:].min(), defect[third:].max()])
-    return (
-        {stage: float(times[i]) for stage, i in stages.items()},
-        defects,
-        later,
-        noise,
-        float(apart[-1]),
-        float(values[stages["T1"], rank - 1]),
-    )
+    return Run(
+        {stage: float(times[i]) for stage, i in stages.items()}, defects,
+        later=[defect[third:].min(), defect[third:].max()],
+        noise=[values[third, rank] / threshold, values[third, rank] / values[third, rank - 1]],
+        left=float(apart[-1]), start=float(values[stages["T1"], rank - 1]),
+    )  # fmt: skip
 
 
 def columns(networks: xr.Dataset) -> Columns:
