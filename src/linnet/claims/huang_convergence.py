@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.claims.huang_runs import EPSILON, INGREDIENTS, SCALES, ingredients, separated, theory_of
+from linnet.claims.huang_runs import EPSILON, INGREDIENTS, SCALES, ingredients, once, separated, theory_of
 from linnet.claims.registry import Trial
 from linnet.claims.tables import Columns, Table
 
@@ -20,7 +20,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: 
     """The canonical time at which the loss of each network passes 4 epsilon (NaN: never), its first and its last loss."""
     found: dict[str, list[Any]] = {}
     for seed in seeds.tolist():
-        run = separated(seed, dim=dim, width=width)
+        run = once(separated, seed, dim=dim, width=width)
         loss = run.history.loss
         cell = {
             "time": run.history.loss_time(1 - min(4 * EPSILON / loss[0], 0.999)), "first_loss": loss[0],

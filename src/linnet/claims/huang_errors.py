@@ -13,6 +13,7 @@ from linnet.claims.huang_runs import (
     INGREDIENTS,
     SCALES,
     ingredients,
+    once,
     relative_errors,
     section_six,
     separated,
@@ -39,10 +40,10 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: 
     """
     found: dict[str, list[Any]] = {}
     for setting, seed in zip(points["setting"].tolist(), seeds.tolist(), strict=True):
-        # 120 steps: some draws of a smaller section 6 take longer than the 64 of the paper's figure
-        run = section_six(seed, dim=dim, width=width, steps=120) if setting == "section 6" else separated(
-            seed, dim=dim, width=width
-        )  # fmt: skip
+        if setting == "section 6":  # more steps than its figure has: some draws of a smaller network need them
+            run = once(section_six, seed, dim=dim, width=width, steps=120)
+        else:
+            run = once(separated, seed, dim=dim, width=width)
         begin, end = (run.reached(share) for share in ENDS)
         early, late = np.linspace(1, begin, EARLY - 1), np.linspace(begin, end, LATE + 1)[1:]
         states = np.rint(np.concatenate([[0], early, late])).astype(int)

@@ -101,6 +101,11 @@ def separated(
     return train(data, seed, width=width, steps=steps, save_every=max(1, steps // states), **scales)
 
 
+def once(run: Any, seed: int, **settings: Any) -> FeatureRun:
+    """`section_six` or `separated` for a cell of a table: not remembered, as a start of full width takes 80 MB."""
+    return run.__wrapped__(seed, **settings)
+
+
 def train(
     data: Regression,
     key: Key,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.claims.huang_runs import EPSILON, INGREDIENTS, SCALES, ingredients, separated, theory_of
+from linnet.claims.huang_runs import EPSILON, INGREDIENTS, SCALES, ingredients, once, separated, theory_of
 from linnet.claims.registry import Trial
 from linnet.claims.tables import Columns, Table
 
@@ -29,7 +29,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: 
         data = ln.problems.gaussian_teacher(seed, dim=dim, signal=1.0)
         usual = ln.theories.feature_assumptions.admissible(data, width=width, epsilon=EPSILON)
         wanted = ratio * usual["first_std"] * np.sqrt(np.log(width))
-        run = separated(seed, dim=dim, width=width, magnitude=wanted / usual["magnitude"])
+        run = once(separated, seed, dim=dim, width=width, magnitude=wanted / usual["magnitude"])
         rho, v = run.history.alignments, run.history.magnitudes
         signs = np.sign(v[0])
         begin, end = (run.reached(share) for share in ENDS)
