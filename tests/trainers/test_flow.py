@@ -55,6 +55,18 @@ def test_batches_are_their_members():
         assert normwise(together.products[:, i], alone.products) < 1e-9
 
 
+def test_a_member_of_a_batch_does_not_depend_on_the_others():
+    """Each has the tolerance of its own scale: a tiny start beside a large one is followed as exactly as alone."""
+    problem, _ = small()
+    tiny, large, other = (ln.Weights(*random_layers(i, 6, 3, 40, scale)) for i, scale in enumerate((1e-5, 1.0, 0.3)))
+    times = [4.0, 12.0]
+    beside = [ln.gradient_flow(problem, ln.Weights.stack([tiny, mate]), times=times) for mate in (large, other)]
+    assert (beside[0].products[:, 0] == beside[1].products[:, 0]).all()
+    first, second = flow(problem.cov, problem.cross, tiny.first, tiny.second, times)
+    assert normwise(beside[0].products[:, 0], second @ first) < 1e-8
+    assert beside[0].attributes["atol"][0] < 1e-4 * beside[0].attributes["atol"][1]
+
+
 def test_general_costs_flow_too():
     import jax.numpy as jnp
 

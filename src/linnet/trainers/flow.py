@@ -39,8 +39,8 @@ def gradient_flow(
 
     at the given `times` (increasing, from 0 on; the start is at time 0 and is among the states only if asked for).
 
-    `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), so that a start of scale 1e-5 is
-    followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did not suffice and `DivergedError` where the
+    `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), of each network of a batch by
+    itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did not suffice and `DivergedError` where the
     loss is not finite (a flow of the square loss does not diverge, that of a general cost may), or with `throw=False` says so in
     the status.
     """
@@ -60,7 +60,7 @@ def gradient_flow(
         )
         if resolved == np.float32:
             rtol = max(rtol, 1e-6)
-        tolerance = _tolerance(reduction.weights, rtol) if atol is None else positive("atol", atol)
+        tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
         moments_there, rtol_there, atol_there = (jnp.asarray(value, resolved) for value in (moments, rtol, tolerance))
         seen, taken, failed = _solve(
             objective, test, layers, moments_there, rtol_there, atol_there, max_steps=max_steps
@@ -71,7 +71,7 @@ def gradient_flow(
         attributes = {
             "trainer": "gradient_flow",
             "rtol": rtol,
-            "atol": tolerance,
+            "atol": tolerance.tolist(),
             "dtype": resolved.name,
             "device": device_name(),
         }
@@ -92,13 +92,16 @@ def gradient_flow(
     return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
 
 
-def _tolerance(weights: Weights, rtol: float) -> float:
-    top = max(np.abs(weights.first).max(), np.abs(weights.second).max())
-    if top == 0:
-        return rtol
-    squares = ((weights.first / top) ** 2).sum() + ((weights.second / top) ** 2).sum()  # nothing under- or overflows
-    scale = float(top * np.sqrt(squares / (weights.first.size + weights.second.size)))
-    return max(rtol * min(1.0, scale), float(np.finfo(float).tiny))
+def _tolerances(weights: Weights, rtol: float) -> np.ndarray:
+    """The absolute tolerance of one network, or of every network of a batch by its own scale."""
+    layers = (weights.first, weights.second)
+    inside = (-1, -2)
+    top = np.maximum(*(np.abs(layer).max(axis=inside) for layer in layers))
+    safe = np.where(top > 0, top, 1.0)[..., None, None]  # nothing under- or overflows
+    squares = sum(((layer / safe) ** 2).sum(axis=inside) for layer in layers)
+    entries = sum(layer.shape[-1] * layer.shape[-2] for layer in layers)
+    scale = np.where(top > 0, top * np.sqrt(squares / entries), 1.0)
+    return np.maximum(rtol * np.minimum(1.0, scale), np.finfo(float).tiny)
 
 
 @partial(jax.jit, static_argnames=("max_steps",))
@@ -112,10 +115,9 @@ def _solve(
         _, residual = objective.evaluate(second @ first)
         return second.T @ residual, residual @ first.T
 
-    # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
-    controller = diffrax.ClipStepSizeController(diffrax.PIDController(rtol=rtol, atol=atol), step_ts=times)
-
-    def one(objective: Any, test: Any, layers: Any) -> Any:
+    def one(objective: Any, test: Any, layers: Any, atol: Any) -> Any:
+        # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
+        controller = diffrax.ClipStepSizeController(diffrax.PIDController(rtol=rtol, atol=atol), step_ts=times)
         solution = diffrax.diffeqsolve(
             diffrax.ODETerm(field), diffrax.Dopri8(scan_kind="bounded"), t0=0.0, t1=times[-1], dt0=None, y0=layers,
             args=objective, saveat=diffrax.SaveAt(ts=times), max_steps=max_steps, throw=False,
@@ -134,6 +136,6 @@ def _solve(
         return jax.vmap(look)(first, second), solution.stats["num_steps"], failed
 
     if layers[0].ndim == 2:
-        return one(objective, test, layers)
-    mapped = jax.vmap(one, in_axes=(batch_axes(objective), batch_axes(test), 0), out_axes=(1, 0, 0))
-    return mapped(objective, test, layers)
+        return one(objective, test, layers, atol)
+    axes = (batch_axes(objective), batch_axes(test), 0, 0 if atol.ndim else None)
+    return jax.vmap(one, in_axes=axes, out_axes=(1, 0, 0))(objective, test, layers, atol)
