@@ -8,7 +8,6 @@ import pytest
 from linnet.claims import huang_equations, huang_kernel, huang_lemmas, huang_stages, huang_times
 from linnet.claims.huang_runs import section_six
 from linnet.claims.registry import Trial, Verdict, claims
-from linnet.theories import feature_assumptions
 from linnet.theories.feature_learning import Stages
 
 QUICK = Trial(quick=True, seed=4)  # not the seed that settings were chosen with
@@ -45,8 +44,3 @@ def test_a_linear_stage_with_the_wrong_rate_is_refuted(monkeypatch):
     right = Stages.linear
     monkeypatch.setattr(Stages, "linear", lambda self, steps, c, v, printed=False: right(self, steps, 1.2 * c, v))
     assert huang_equations.measure_linear(QUICK).verdict == Verdict.REFUTED
-
-
-def test_lemma_a4_would_hold_with_its_noise_taken_out(monkeypatch):
-    monkeypatch.setattr(feature_assumptions, "gamma_share", lambda data: 1.0)
-    assert huang_lemmas.measure_gamma(QUICK).verdict == Verdict.HOLDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import xarray as xr
 import linnet as ln
 from linnet.claims import (
     huang_convergence,
+    huang_draws,
     huang_equations,
     huang_errors,
+    huang_lemmas,
     huang_scalings,
     huang_signs,
     huang_stages,
@@ -22,6 +25,7 @@ from linnet.claims.huang_runs import section_six, separated, spectrum, stages
 from linnet.claims.registry import Trial, Verdict
 from linnet.randomness import generator
 from linnet.sweeps import Sweep
+from linnet.theories import feature_assumptions
 from linnet.theories.feature_learning import Stages
 
 QUICK = Trial(quick=True, seed=4)
@@ -238,3 +242,36 @@ def test_a_stated_time_a_hundred_times_shorter_is_refuted(monkeypatch):
         right = getattr(Stages, name)
         monkeypatch.setattr(Stages, name, lambda self, *a, right=right, **k: right(self, *a, **k) / 100)
     assert huang_times.measure_convergence(QUICK).verdict == Verdict.REFUTED
+
+
+def test_draws_of_the_lemmas_are_those_of_the_shares():
+    points = {"n": np.array([5, 8]), "noise": np.array([0.8, 1e-7])}
+    found = huang_draws.cells(points, np.array([11, 12]), dim=30, draws=3)
+    for cell, (n, noise, seed) in enumerate([(5, 0.8, 11), (8, 1e-7, 12)]):
+        data = ln.problems.gaussian_teacher([seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
+        form, gamma = found["form"][1][cell, 2], found["gamma"][1][cell, 2]
+        np.testing.assert_allclose(form / n, feature_assumptions.quadratic_share(data), rtol=1e-12)
+        np.testing.assert_allclose(gamma / (30 * n), feature_assumptions.gamma_share(data), rtol=1e-12)
+
+
+def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():
+    for row in huang_draws.read(huang_draws.TABLES[0].results(QUICK)):
+        assert abs(row.form - row.form_law) < 4 * row.error(row.form_law)
+        assert abs(row.gamma - row.gamma_law) < 4 * row.error(row.gamma_law) + 0.05  # gamma is not tr |y|^2 at d = 400
+
+
+def test_the_lemmas_do_not_depend_on_their_blocks():
+    sweep = huang_draws.lemmas(QUICK).model_copy(update={"fixed": {"dim": 30, "draws": 4}})
+    same(*regrouped(sweep, n=[10, 40], noise=[8.0, 1e-7]))
+
+
+def test_a_tighter_lemma_a3_is_refuted(monkeypatch):
+    monkeypatch.setattr(huang_draws, "FORM", (0.9, 1.1))
+    assert huang_lemmas.measure_quadratic(QUICK).verdict == Verdict.REFUTED
+
+
+def test_lemma_a4_would_hold_with_its_noise_taken_out(monkeypatch):
+    rows = huang_draws.read(huang_draws.TABLES[0].results(QUICK))
+    quiet = [dataclasses.replace(row, gamma=1.0) for row in rows]
+    monkeypatch.setattr(huang_draws, "read", lambda results: quiet)
+    assert huang_lemmas.measure_gamma(QUICK).verdict == Verdict.HOLDS
