@@ -42,12 +42,13 @@ def test_a_wrong_evolution_is_refuted(monkeypatch):
 
 
 def test_a_commutator_of_mean_zero_would_be_believed(monkeypatch):
-    import linnet.observables as observables
+    right = varre_noise.process
 
-    def centred(weights, **_):
-        return np.random.default_rng(0).standard_normal((*weights.first.shape[:-2], weights.in_dim))
+    def centred(trial, dim, **tilted):
+        paths = right(trial, dim, **tilted)
+        return paths.assign(area=0.5 * paths["area_error"])
 
-    monkeypatch.setattr(observables, "commutator", centred)
+    monkeypatch.setattr(varre_noise, "process", centred)
     assert varre_noise.measure_commutator(QUICK).verdict == Verdict.HOLDS
 
 
@@ -62,5 +63,23 @@ def test_wrong_mean_squares_are_refuted(monkeypatch):
 def test_a_wrong_limit_of_the_mean_commutator_is_an_alarm(monkeypatch):
     import linnet.theories.noise as theory
 
-    monkeypatch.setattr(theory, "commutator_mean_limit", lambda determinant=1.0: 0.6)
+    monkeypatch.setattr(theory, "commutator_mean_limit", lambda determinant=1.0: 0.7)
     assert varre_noise.measure_commutator(QUICK).verdict != Verdict.REFUTED
+
+
+def test_a_wrong_drift_of_the_scale_is_refuted(monkeypatch):
+    import linnet.theories.noise as theory
+
+    monkeypatch.setattr(theory, "scale_drift", lambda dim: dim - 1)
+    assert varre_noise.measure_scale(QUICK).verdict == Verdict.REFUTED
+
+
+def test_lower_values_that_fall_everywhere_would_be_believed(monkeypatch):
+    right = varre_noise.process
+
+    def falling(trial, dim, **tilted):
+        paths = right(trial, dim, **tilted)
+        return paths.assign(log_value_change=-abs(paths["log_value_change"]))
+
+    monkeypatch.setattr(varre_noise, "process", falling)
+    assert varre_noise.measure_lower_values(QUICK).verdict == Verdict.HOLDS

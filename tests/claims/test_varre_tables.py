@@ -5,7 +5,15 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linnet as ln
-from linnet.claims import varre_flows, varre_label_noise, varre_paths, varre_relu, varre_runs
+from linnet.claims import (
+    varre_flows,
+    varre_label_noise,
+    varre_noise,
+    varre_noise_paths,
+    varre_paths,
+    varre_relu,
+    varre_runs,
+)
 from linnet.claims.registry import Trial, Verdict
 
 QUICK = Trial(quick=True)
@@ -173,3 +181,64 @@ def test_small_values_that_stay_refute_the_decay(monkeypatch):
     right = varre_label_noise.shares
     monkeypatch.setattr(varre_label_noise, "shares", lambda networks, delta: right(networks, 0.0))
     assert varre_label_noise.measure_label_noise(QUICK).verdict == Verdict.REFUTED
+
+
+def test_statistics_are_those_of_the_paths():
+    """Two inputs from a tilted start, three batches: areas are determinants, singular values come from the Gram matrix."""
+    seed, batch = 5, 40
+    found = varre_noise_paths.statistics(2, True, seed, paths=3 * batch, step=0.05, batch=batch)
+    a = np.random.default_rng(np.random.SeedSequence([seed], spawn_key=(7,))).standard_normal((1, 2))
+    start = ln.Weights(np.eye(2), a / np.linalg.norm(a))
+    runs = [
+        ln.noise_sde(start, times=varre_noise_paths.TIMES, step=0.05, key=[seed, number], paths=batch)
+        for number in range(3)
+    ]
+    first, second = (
+        np.concatenate([getattr(run.reduced, part) for run in runs], axis=1) for part in ("first", "second")
+    )
+    at = {1.0: 10, 3.0: 30, 6.0: 31}
+    np.testing.assert_allclose(runs[0].times[list(at.values())], list(at))
+    for place, index in enumerate(at.values()):
+        w, a = first[index][:, :, 0], second[index][:, 0]  # weights from the first input, and to the output
+        area = np.abs(w[:, 0] * a[:, 1] - w[:, 1] * a[:, 0])
+        assert_same(found["area"][place], area.mean())
+        assert_same(found["area_error"][place], area.std() / np.sqrt(120))
+        assert_same(found["area_median"][place], np.median(area))
+        assert_same(found["sine"][place], (area / np.hypot(*w.T) / np.hypot(*a.T)).mean())
+        squares = (first[index] ** 2).sum(axis=(1, 2))
+        assert_same(found["first_square"][place], squares.mean())
+        assert_same(found["second_square"][place], (a**2).sum(axis=1).mean())
+        assert_same(found["largest_share"][place], squares.max() / squares.sum())
+    logs = [0.5 * np.log(np.linalg.eigvalsh(first[i].transpose(0, 2, 1) @ first[i])[:, ::-1]) for i in (30, 31)]
+    np.testing.assert_allclose(found["log_value_change"][:2], (logs[1] - logs[0]).mean(axis=0), rtol=1e-6)
+    assert np.isnan(found["log_value_change"][2:]).all()
+    rows = (first[:31] ** 2).sum(axis=-1)
+    assert_same(found["growth"], np.log(rows[-1] / rows[0]).mean())
+    speed = second[:31, :, 0] ** 2 / rows
+    assert_same(found["clock"], (0.1 * (speed[1:] + speed[:-1]) / 2).sum(axis=0).mean())
+    assert_same(found["area_start"], abs(start.second[0, 1]))
+
+
+def assert_same(one, other):
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_noise_process_is_euler_maruyama_in_numpy():
+    """Three inputs from a = 0, with other random numbers: means and medians within standard errors."""
+    random, paths, step = np.random.default_rng(1), 4000, 0.02
+    first, second = np.repeat(np.eye(3)[None], paths, 0), np.zeros((paths, 1, 3))
+    for _ in range(150):
+        push = np.sqrt(step) * random.standard_normal((paths, 1, 3))
+        first, second = first + second.transpose(0, 2, 1) @ push, second + push @ first.transpose(0, 2, 1)
+    area = np.linalg.norm(np.cross(first[:, :, 0], second[:, 0]), axis=1)
+    growth = np.log((first**2).sum(axis=2)).mean(axis=1)
+    table = varre_noise.process(QUICK, 3)
+    for name, moment, sample in (("area", 3.0, area), ("growth", None, growth)):
+        mean, error = varre_noise.sampled(table, name, moment)
+        assert abs(mean - sample.mean()) < 4.5 * np.hypot(error, sample.std() / np.sqrt(paths))
+        assert mean > 10 * error
+
+
+def test_paths_come_in_whole_batches():
+    with pytest.raises(ValueError, match="`paths` must be a multiple of `batch` = 6: got 10"):
+        varre_noise_paths.statistics(2, False, 0, paths=10, step=0.05, batch=6)

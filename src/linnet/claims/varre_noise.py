@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import linnet as ln
+from linnet.claims import varre_noise_paths
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.randomness import generator
+from linnet.claims.tables import Columns, Table
+from linnet.claims.varre_noise_paths import NOISE, TIMES
 
 if TYPE_CHECKING:
-    from linnet.trajectories.trajectory import Trajectory
+    import xarray as xr
 
 DIMS = (2, 3, 5)
-NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step of the noise process, quick or not
 SETTING = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"
 
 
-@cache
-def noise_paths(quick: bool, seed: int, dim: int, tilted: bool) -> Trajectory:
-    """Paths of the noise process from W1 = I and a = 0, or, tilted, from a random a of unit length."""
-    a = np.zeros((1, dim))
-    if tilted:
-        a = generator(seed, 7).standard_normal((1, dim))
-        a /= np.linalg.norm(a)
-    start = ln.Weights(np.eye(dim), a)
-    number, step = NOISE[quick]
-    return ln.noise_sde(start, times=np.linspace(0, 6, 61), step=step, key=seed, paths=number)
+def process(trial: Trial, dim: int, *, tilted: bool = False) -> xr.Dataset:
+    """What is kept of the paths of one dimension, from a = 0 or from a of unit length."""
+    return TABLES[0].results(trial).sel(dim=dim, start="tilted" if tilted else "zero")
+
+
+def sampled(paths: xr.Dataset, name: str, moment: float | None = None) -> tuple[float, float]:
+    """A mean over the paths and its standard error, at one time where it has several."""
+    chosen = paths if moment is None else paths.sel(moment=moment)
+    return float(chosen[name]), float(chosen[f"{name}_error"])
 
 
 def measure_moments(trial: Trial) -> Measurement:
@@ -38,20 +36,18 @@ def measure_moments(trial: Trial) -> Measurement:
 
     worst, bias, words, heavy = 0.0, 0.0, [], []
     _, step = NOISE[trial.quick]
+    sizes, ends = step_sizes(TIMES, step)
+    end = ends[varre_noise_paths.AT[0]]
     for dim in DIMS:
-        run = noise_paths(trial.quick, trial.seed, dim, False)
-        sizes, ends = step_sizes(run.times, step)
+        paths = process(trial, dim)
         euler = noise.euler_second_moments(sizes, dim, 0.0, in_dim=dim)
-        exact = noise.second_moments(run.times, dim, 0.0, in_dim=dim)
-        at = int(np.argmin(np.abs(run.times - 1.0)))
-        for layer, moment in ((run.reduced.first, euler[0]), (run.reduced.second, euler[1])):
-            squares = (layer[at] ** 2).sum(axis=(-1, -2))
-            error = squares.std() / np.sqrt(squares.size)
-            worst = max(worst, abs(squares.mean() - moment[ends[at]]) / error)
-        bias = max(bias, abs(euler[0][ends[at]] / exact[0][at] - 1))
-        late = np.sort((run.reduced.first[-1] ** 2).sum(axis=(-1, -2)))
-        words.append(f"{late.mean() / exact[0][-1]:.2g} (d = {dim})")
-        heavy.append(late[-len(late) // 1000 :].sum() / late.sum())
+        exact = noise.second_moments([1.0, 6.0], dim, 0.0, in_dim=dim)
+        for layer, moment in (("first_square", euler[0]), ("second_square", euler[1])):
+            mean, error = sampled(paths, layer, 1.0)
+            worst = max(worst, abs(mean - moment[end]) / error)
+        bias = max(bias, abs(euler[0][end] / exact[0][0] - 1))
+        words.append(f"{sampled(paths, 'first_square', 6.0)[0] / exact[0][1]:.2g} (d = {dim})")
+        heavy.append(float(paths["largest_share"].sel(moment=6.0)))
     # the scheme is of weak order one: its own mean squares leave the exact ones by about d/2 of a step
     limit = 4 * step
     verdict = Verdict.HOLDS if worst < 4.5 and bias < limit else Verdict.REFUTED
@@ -63,22 +59,11 @@ def measure_moments(trial: Trial) -> Measurement:
     return Measurement(verdict, text, worst, 4.5)
 
 
-def _log_growth(trial: Trial, dim: int) -> tuple[float, float, float]:
-    """Mean growth of ln|w_i|^2 to t = 3, its standard error, and the mean of its own clock, the integral of q."""
-    from scipy.integrate import trapezoid
-
-    run = noise_paths(trial.quick, trial.seed, dim, True)
-    until = int(np.argmin(np.abs(run.times - 3.0)))
-    squares = (run.reduced.first[: until + 1] ** 2).sum(axis=-1)  # (time, path, neuron)
-    clock = trapezoid(run.reduced.second[: until + 1, :, 0] ** 2 / squares, run.times[: until + 1], axis=0).mean(axis=1)
-    grown = np.log(squares[-1] / squares[0]).mean(axis=1)
-    return float(grown.mean()), float(grown.std() / np.sqrt(grown.size)), float(clock.mean())
-
-
 def measure_scale(trial: Trial) -> Measurement:
     from linnet.theories import noise
 
-    results = {dim: _log_growth(trial, dim) for dim in (1, *DIMS)}
+    found = {dim: process(trial, dim, tilted=True) for dim in (1, *DIMS)}
+    results = {dim: (*sampled(paths, "growth"), float(paths["clock"])) for dim, paths in found.items()}
     mean, error, _ = results[5]
     fits = all(
         abs(grown - noise.scale_drift(dim) * clock) < 4.5 * err + 0.05 * (1 + clock)
@@ -91,8 +76,9 @@ def measure_scale(trial: Trial) -> Measurement:
 
 
 def measure_two_inputs(trial: Trial) -> Measurement:
-    mean, error, clock = _log_growth(trial, 2)
-    verdict = Verdict.HOLDS if mean > 4.5 * error + 0.05 * (1 + clock) else Verdict.REFUTED
+    paths = process(trial, 2, tilted=True)
+    mean, error = sampled(paths, "growth")
+    verdict = Verdict.HOLDS if mean > 4.5 * error + 0.05 * (1 + float(paths["clock"])) else Verdict.REFUTED
     text = f"d = 2: ln|w|^2 has grown by {mean:+.3f} ± {error:.3f} on average at t = 3: typical weights neither grow nor shrink"
     return Measurement(verdict, text, mean, error)
 
@@ -103,11 +89,9 @@ def measure_commutator(trial: Trial) -> Measurement:
     words, above, explained = [], [], False
     value, uncertainty = 0.0, 0.0
     for dim in DIMS:
-        run = noise_paths(trial.quick, trial.seed, dim, False)
-        area = ln.observables.commutator(run.reduced)[..., 0]
-        at = int(np.argmin(np.abs(run.times - 3.0)))
-        mean, error = float(area[at].mean()), float(area[at].std() / np.sqrt(area.shape[1]))
-        medians = [float(np.median(area[i])) for i in (10, 60)]
+        paths = process(trial, dim)
+        mean, error = sampled(paths, "area", 3.0)
+        medians = [float(paths["area_median"].sel(moment=moment)) for moment in (1.0, 6.0)]
         above.append(mean > 10 * error)  # the printed mean is zero at every time
         if dim == 2:
             value, uncertainty = mean, error
@@ -125,10 +109,8 @@ def measure_tilted(trial: Trial) -> Measurement:
     """The printed decay e^-t of the mean, from starts at which it is not zero."""
     words, ratios = [], []
     for dim in DIMS:
-        run = noise_paths(trial.quick, trial.seed, dim, True)
-        area = ln.observables.commutator(run.reduced)[..., 0]
-        at = int(np.argmin(np.abs(run.times - 3.0)))
-        mean, error = float(area[at].mean() / area[0, 0]), float(area[at].std() / np.sqrt(area.shape[1]) / area[0, 0])
+        paths = process(trial, dim, tilted=True)
+        mean, error = (number / float(paths["area_start"]) for number in sampled(paths, "area", 3.0))
         ratios.append((mean - np.exp(-3.0)) / error)
         words.append(f"d = {dim}: {mean:.2f} ± {error:.2f}")
     verdict = Verdict.REFUTED if min(ratios) > 10 else Verdict.HOLDS
@@ -140,12 +122,11 @@ def measure_angle(trial: Trial) -> Measurement:
     words, falls = [], True
     for dim in DIMS:
         for tilted in (False, True):
-            run = noise_paths(trial.quick, trial.seed, dim, tilted)
-            sine = ln.observables.commutator(run.reduced[10:], normalized=True)[..., 0]  # from t = 1 on
-            first, last = sine[0], sine[-1]
-            drop = first - last
-            falls &= bool(drop.mean() > 10 * drop.std() / np.sqrt(drop.size))
-            words.append(f"{first.mean():.2f} to {last.mean():.2f} (d = {dim}, a {'≠' if tilted else '='} 0)")
+            paths = process(trial, dim, tilted=tilted)
+            drop, error = sampled(paths, "sine_drop")
+            falls &= drop > 10 * error
+            first, last = (sampled(paths, "sine", moment)[0] for moment in (1.0, 6.0))
+            words.append(f"{first:.2f} to {last:.2f} (d = {dim}, a {'≠' if tilted else '='} 0)")
     verdict = Verdict.HOLDS if falls else Verdict.REFUTED
     return Measurement(verdict, f"mean sine of the angle of w_1 and a, t = 1 to t = 6: {', '.join(words)}")
 
@@ -154,18 +135,54 @@ def measure_lower_values(trial: Trial) -> Measurement:
     words, all_fall = [], True
     second = (0.0, 0.0)
     for dim in DIMS:
-        run = noise_paths(trial.quick, trial.seed, dim, False)
-        logs = np.log(np.linalg.svd(run.reduced.first[[30, 60]], compute_uv=False))
-        change = (logs[1] - logs[0])[:, 1:]
-        error = change.std(axis=0) / np.sqrt(len(change))
-        all_fall &= bool((change.mean(axis=0) < -4.5 * error).all())
-        second = (float(change[:, 0].mean()), float(error[0]))
-        words.append(f"d = {dim}: " + " ".join(f"{c:+.2f}" for c in change.mean(axis=0)))
+        lower = process(trial, dim).isel(value=slice(1, dim))
+        change, error = lower["log_value_change"].values, lower["log_value_change_error"].values
+        all_fall &= bool((change < -4.5 * error).all())
+        second = (float(change[0]), float(error[0]))
+        words.append(f"d = {dim}: " + " ".join(f"{c:+.2f}" for c in change))
     verdict = Verdict.HOLDS if all_fall else Verdict.REFUTED
     text = (
         f"change of the mean of ln σ2, ln σ3, ... from t = 3 to 6: {'; '.join(words)} (σ2 at d = 5: ± {second[1]:.3f})"
     )
     return Measurement(verdict, text, *second)
+
+
+def columns(results: xr.Dataset) -> Columns:
+    """Growth, commutator, angle and lower singular values, each beside what is said of it."""
+    from linnet.theories import noise
+
+    names = {"zero": "0", "tilted": "unit length"}
+    rows = [
+        (int(d), str(s), results.sel(dim=d, start=s)) for d in results["dim"].values for s in results["start"].values
+    ]
+    start = [float(paths["area_start"]) for _, _, paths in rows]
+    return {
+        "d": [str(dim) for dim, _, _ in rows],
+        "a(0)": [names[name] for _, name, _ in rows],
+        "paths": [str(int(paths["paths"])) for _, _, paths in rows],
+        "growth of $\\ln w^2$ to t = 3": [
+            _pair(*sampled(paths, "growth"), form="{:+.2f} ± {:.2f}") for *_, paths in rows
+        ],
+        "(d - 2) times its clock": [f"{noise.scale_drift(dim) * float(paths['clock']):+.2f}" for dim, _, paths in rows],
+        "mean size of $[w_1, a]$ at t = 3": [_pair(*sampled(paths, "area", 3.0), dim=dim) for dim, _, paths in rows],
+        "printed": [
+            f"{area * np.exp(-3.0):.3f}" if dim > 1 else "" for area, (dim, _, _) in zip(start, rows, strict=True)
+        ],
+        "its median, t = 1 to 6": [_course(paths["area_median"], dim) for dim, _, paths in rows],
+        "mean sine of $w_1$ and a, t = 1 to 6": [_course(paths["sine"], dim) for dim, _, paths in rows],
+        "mean change of $\\ln\\sigma_2$, t = 3 to 6": [
+            _pair(*sampled(paths.isel(value=1), "log_value_change"), dim=dim, form="{:+.3f} ± {:.3f}")
+            for dim, _, paths in rows
+        ],
+    }
+
+
+def _pair(mean: float, error: float, dim: int = 2, form: str = "{:.3f} ± {:.3f}") -> str:
+    return form.format(mean, error) if dim > 1 else ""  # one input has neither angle nor second value
+
+
+def _course(values: xr.DataArray, dim: int) -> str:
+    return f"{float(values.sel(moment=1.0)):.2f} to {float(values.sel(moment=6.0)):.2f}" if dim > 1 else ""
 
 
 CLAIMS = [
@@ -210,5 +227,12 @@ CLAIMS = [
         sentence="Under noise alone all singular values of the first layer but the largest decay to zero.",
         assumptions="no drift", setting=SETTING + ", d = 2, 3, 5", claimed="decay in every dimension",
         expected=Verdict.REFUTED, measure=measure_lower_values,
+    ),
+]  # fmt: skip
+
+TABLES = [
+    Table(
+        "varre-noise", "varre", "Noise alone: growth of the weights, commutator, angle, and the second singular value",
+        sweep=varre_noise_paths.sweep, columns=columns,
     ),
 ]  # fmt: skip
