@@ -136,8 +136,8 @@ def _table(table: Table) -> str:
     whole, quick = table.sweep(Trial()), table.sweep(Trial(quick=True))
     lists = [{**sweep.axes, **({"seed": range(sweep.seeds)} if sweep.seeds > 1 else {})} for sweep in (whole, quick)]
     rows = "".join(
-        f"| `{name}` | {_values(lists[0][name])} | {_values(lists[1][name]) if lists[1][name] != lists[0][name] else ''} |\n"
-        for name in lists[0]
+        f"| `{name}` | {_values(values)} | {_values(lists[1][name]) if lists[1].get(name, values) != values else ''} |\n"
+        for name, values in lists[0].items()
     )
     counts = [Grid.of(sweep) for sweep in (whole, quick)]
     return f"""

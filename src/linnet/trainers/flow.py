@@ -40,9 +40,9 @@ def gradient_flow(
     at the given `times` (increasing, from 0 on; the start is at time 0 and is among the states only if asked for).
 
     `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), of each network of a batch by
-    itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did not suffice and `DivergedError` where the
-    loss is not finite (a flow of the square loss does not diverge, that of a general cost may), or with `throw=False` says so in
-    the status.
+    itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did
+    not suffice and `DivergedError` where the loss is not finite (a flow of the square loss does not diverge, that of a general
+    cost may), or with `throw=False` says so in the status.
     """
     moments = times_array("times", times)
     rtol = positive("rtol", rtol)
