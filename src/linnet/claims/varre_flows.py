@@ -30,8 +30,8 @@ QUICK_GAMMAS = {
     "white": (1e-12, 1e-6, 1.0),
     "gaussian": (1e-2, 1.0),
 }
-REPLICATES = {"regression": 12, "scalar": 12, "white": 6, "gaussian": 24}
-QUICK_REPLICATES = {"regression": 6, "scalar": 4, "white": 4, "gaussian": 12}
+REPLICATES = {"regression": 12, "scalar": 12, "white": 6, "gaussian": 48}
+QUICK_REPLICATES = {"regression": 6, "scalar": 4, "white": 4, "gaussian": 24}
 
 
 def sweep(name: str, kind: str, *, quick: bool, seed: int) -> ln.sweeps.Sweep:

@@ -78,6 +78,7 @@ def measure_variance(trial: Trial) -> Measurement:
     printed, other = max(ranks), min(ranks)
     low = float(np.mean(np.array(ranks[printed]) == OUTPUTS))
     right = float(np.mean(np.array(ranks[other]) == OUTPUTS))
+    # a majority of the seeds, for the one as for the other: with standard deviation 0.01 it is about four in five
     verdict = Verdict.HOLDS if low > 0.5 else Verdict.CORRECTED if right > 0.5 else Verdict.REFUTED
     text = (
         f"rank 3 (values above 10% of the largest) in {low:.0%} of {len(ranks[printed])} seeds with variance 0.01, where all "
@@ -116,7 +117,7 @@ CLAIMS = [
     Claim(
         name="varre-gaussian-variance", paper="varre", number="Figure 1a, section 4",
         sentence="From a Gaussian first layer of variance 0.01 and width 200 the final first layer has rank about k = 3.",
-        assumptions="second layer at zero", setting=f"{FLOWS}, Gaussian starts, 24 seeds (12 in quick mode)",
+        assumptions="second layer at zero", setting=f"{FLOWS}, Gaussian starts, 48 seeds (24 in quick mode)",
         claimed="rank 3", expected=Verdict.CORRECTED, measure=measure_variance,
     ),
 ]  # fmt: skip
