@@ -151,15 +151,16 @@ class _OneShot:
     def __init__(self, modes: _Modes, plus: np.ndarray, minus: np.ndarray):
         self.modes = modes
         scale = np.hypot(np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0))  # of the start's own columns
-        left, values, right = np.linalg.svd(plus / scale)
+        values = np.linalg.svd(plus / scale, compute_uv=False)
         spread = values[0] / values[-1] if values[-1] > 0 else np.inf
         self.error = np.finfo(float).eps * spread
         if self.error >= _TOLERANCE:
             return
-        inverse = (right.T / values) @ left.T
+        inverse = np.linalg.inv(plus / scale)
         self.ratio = (minus / scale) @ inverse
         self.origin = inverse / scale[:, None]  # the inverse of `plus`
         self.slow = modes.other_rates > 0
+        self.falling = self.ratio[~self.slow]
         # squares of the rows cost digits: where there are enough of them, solving with the squares is faster
         self.plain = spread * scale.max() / scale.min() < 70
         if self.plain:
@@ -173,16 +174,18 @@ class _OneShot:
             grown = self.ratio * np.exp((modes.other_rates[:, None] - modes.rates) * time)
         else:
             grown = self.ratio * decay * np.exp(modes.other_rates * time)[:, None]
-        own = _integral(modes.rates, time)
+        own, fallen = _integral(modes.rates, time), _integral(-modes.other_rates[~slow], time)
         rising = np.sqrt(_integral(modes.other_rates[slow], time))[:, None] * grown[slow]
-        falling = np.sqrt(_integral(-modes.other_rates[~slow], time))[:, None] * (self.ratio[~slow] * decay)
         turned = (modes.growing + modes.others @ grown).T
         if self.plain:
-            square = self.gram * np.outer(decay, decay) + rising.T @ rising + falling.T @ falling
+            square = (self.gram + (self.falling.T * fallen) @ self.falling) * np.outer(decay, decay)
+            if slow.any():
+                square += rising.T @ rising
             square[np.diag_indices_from(square)] += own
             # not SciPy's triangular solve: its threads and NumPy's, two pools on the same cores, wait for each other
             return turned[:, modes.inputs :].T @ np.linalg.solve(square, turned[:, : modes.inputs])
         else:
+            falling = np.sqrt(fallen)[:, None] * (self.falling * decay)
             rows = np.vstack([self.origin * decay, np.diag(np.sqrt(own)), rising, falling])
             # largest rows first, and columns pivoted: then rows of very different sizes all keep their digits
             ordered = rows[np.argsort(-np.abs(rows).max(axis=1), kind="stable")]
