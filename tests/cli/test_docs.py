@@ -12,13 +12,13 @@ from linnet.cli import docs
 FOLDER = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["figures.md", "claims.md"])
+@pytest.mark.parametrize("name", ["figures.md", "tables.md", "claims.md"])
 def test_the_page_is_current(name: str) -> None:
     current = (FOLDER / name).read_text(encoding="utf-8")
     assert current == docs.pages()[name], f"docs/{name} is not what the registry says: run `linnet docs`"
 
 
-def test_the_command_writes_both(linnet: Any, toys: Any, tmp_path: Path) -> None:
+def test_the_command_writes_them(linnet: Any, toys: Any, tmp_path: Path) -> None:
     assert linnet("docs", "--folder", tmp_path).status == 0
     claims = (tmp_path / "claims.md").read_text(encoding="utf-8")
     assert "3 claims: 2 hold, 1 are refuted" in claims and "### tu-other: Eq. (1)" in claims
