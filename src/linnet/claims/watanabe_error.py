@@ -11,7 +11,6 @@ from linnet.claims.fits import exponent
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.tables import Columns, Table
 from linnet.randomness import generator
-from linnet.sweeps.error_cells import train
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -154,6 +153,8 @@ def measure_plain(trial: Trial) -> Measurement:
 
 
 def measure_min_norm(trial: Trial) -> Measurement:
+    from linnet.sweeps.error_cells import train
+
     scales = [1e-1, 1e-2, 1e-3, 1e-4] if trial.quick else [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]
     seeds = range(trial.seed, trial.seed + 4)
     distances = [
