@@ -93,14 +93,19 @@ class Outcome:
 
 def claims() -> dict[str, Claim]:
     """Every registered claim by name, in the order of the papers."""
+    return registered("CLAIMS")
+
+
+def registered(attribute: str) -> dict[str, Any]:
+    """What the modules of this folder list under that name, by its own name, in the order of the papers."""
     import linnet.claims as folder
 
-    found: dict[str, Claim] = {}
+    found: dict[str, Any] = {}
     for module in sorted(m.name for m in pkgutil.iter_modules(folder.__path__)):
-        for claim in getattr(importlib.import_module(f"{folder.__name__}.{module}"), "CLAIMS", ()):
-            if claim.name in found:
-                raise RuntimeError(f"two claims are named {claim.name!r}")
-            found[claim.name] = claim
+        for entry in getattr(importlib.import_module(f"{folder.__name__}.{module}"), attribute, ()):
+            if entry.name in found:
+                raise RuntimeError(f"two {attribute.lower()} are named {entry.name!r}")
+            found[entry.name] = entry
     return dict(sorted(found.items(), key=lambda item: place(item[1].paper)))
 
 

@@ -9,15 +9,12 @@ is found by its presence. Cells hold what was trained; what a theory says of the
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from linnet.claims.registry import Trial
-from linnet.papers import place
+from linnet.claims.registry import Trial, registered
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,12 +58,4 @@ def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
 
 def tables() -> dict[str, Table]:
     """Every table by name, in the order of the papers."""
-    import linnet.claims as folder
-
-    found: dict[str, Table] = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(folder.__path__)):
-        for table in getattr(importlib.import_module(f"{folder.__name__}.{module}"), "TABLES", ()):
-            if table.name in found:
-                raise RuntimeError(f"two tables are named {table.name!r}")
-            found[table.name] = table
-    return dict(sorted(found.items(), key=lambda item: place(item[1].paper)))
+    return registered("TABLES")
