@@ -70,10 +70,12 @@ def test_an_interrupted_table_is_the_same_bit_for_bit(
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
 def test_it_reads_as_rows(table: Table) -> None:
-    lines = table.text(table.results(QUICK)).splitlines()
-    assert len(lines) > 2 and len({line.count("|") for line in lines}) == 1
+    title, _, *lines, _, note = table.text(table.results(QUICK)).splitlines()
+    assert (
+        title == table.title and note == table.note and len(lines) > 2 and len({line.count("|") for line in lines}) == 1
+    )
     assert len({len(line) for line in lines}) == 1
-    assert "nan" not in "".join(lines)
+    assert "nan" not in "".join(lines) and "$" not in lines[0]  # it is read in terminals
 
 
 def test_what_was_trained_is_trained_once_and_the_draws_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +93,7 @@ def test_what_was_trained_is_trained_once_and_the_draws_are_apart(monkeypatch: p
     assert table.results(QUICK) is table.results(QUICK)
     assert table.results(Trial(seed=1)) is not table.results(QUICK)
     assert asked == [0, 1]
-    assert table.text(table.results(QUICK)) == "| x |\n| - |\n| 1 |\n| 2 |"
+    assert table.text(table.results(QUICK)) == "A toy\n\n| x |\n| - |\n| 1 |\n| 2 |"
 
 
 def test_phase_times_are_those_of_the_full_network() -> None:

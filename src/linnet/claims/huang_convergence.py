@@ -85,5 +85,6 @@ TABLES = [
     Table(
         "huang-convergence", "huang", "When networks inside Assumption 4.1 reach 4 epsilon, against the time of Theorem 4.1",
         sweep=convergence, columns=columns,
+        note="Constant needed: steps over t1 + t2, both as printed.",
     ),
 ]  # fmt: skip

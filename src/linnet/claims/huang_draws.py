@@ -112,5 +112,6 @@ TABLES = [
     Table(
         "huang-lemmas", "huang", "How often Lemmas A.3 and A.4 hold, by samples and noise: draws of data and the chi-squared law",
         sweep=lemmas, columns=columns,
+        note="The χ² law takes γ for tr Σ ‖y‖², and so leaves out that XXᵀ is not quite a multiple of the identity.",
     ),
 ]  # fmt: skip

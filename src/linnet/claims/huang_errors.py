@@ -207,5 +207,6 @@ TABLES = [
         "huang-equations", "huang",
         "How far equations (9)-(11), printed and corrected, are from the trained alignments in each stage",
         sweep=equations, columns=columns,
+        note="Relative error of all alignments, the largest in the stage: median and range over the draws.",
     ),
 ]  # fmt: skip

@@ -110,5 +110,6 @@ TABLES = [
     Table(
         "huang-signs", "huang", "Which neurons keep their signs and grow, inside Assumption 4.1: trained and predicted",
         sweep=signs, columns=columns,
+        note="Shares of all neurons of all draws.",
     ),
 ]  # fmt: skip

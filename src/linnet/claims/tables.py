@@ -33,20 +33,19 @@ class Table:
     title: str
     sweep: Callable[[Trial], Sweep]
     columns: Callable[[xr.Dataset], Columns]
+    note: str = ""  # what a reader of the columns must know
 
     def results(self, trial: Trial) -> xr.Dataset:
         """The trained cells; computed once in a process, however many claims look at them."""
         return _results(self.sweep, trial)
 
     def text(self, results: xr.Dataset) -> str:
-        """The table in Markdown, its columns aligned."""
+        """The table in Markdown, its columns aligned, with its title above and its note below."""
         columns = self.columns(results)
         widths = [max(len(entry) for entry in [heading, *entries]) for heading, entries in columns.items()]
         rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
-        return "\n".join(
-            "| " + " | ".join(entry.ljust(width) for entry, width in zip(row, widths, strict=True)) + " |"
-            for row in rows
-        )
+        lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+        return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
 
 
 @lru_cache(maxsize=32)

@@ -125,7 +125,7 @@ def columns(networks: xr.Dataset) -> Columns:
     return {
         "target": [border.name for border, _ in rows],
         "d": [f"{border.dims[i]:.0f}" for border, i in rows],
-        "lazy above $\\sigma^2 w$": [f"{border.middle[i]:.2f}" for border, i in rows],
+        "lazy above σ²w": [f"{border.middle[i]:.2f}" for border, i in rows],
         "least to largest of the targets": [
             f"{border.crossings[i].min():.2f} to {border.crossings[i].max():.2f}" for border, i in rows
         ],
@@ -138,5 +138,6 @@ TABLES = [
     Table(
         "tu-border", "tu", "Where training turns lazy: sigma^2 w over the dimension, for targets of low and of full rank",
         sweep=border, columns=columns,
+        note="Lazy above: geometric mean over the targets; the exponent has its standard error.",
     ),
 ]  # fmt: skip

@@ -79,5 +79,6 @@ TABLES = [
     Table(
         "tu-updates", "tu", "Distance of descent to eq. (1), by the size of the step and the order of the updates",
         sweep=updates, columns=columns,
+        note="Medians over the tasks; the step is 1/(c ‖A*‖).",
     ),
 ]  # fmt: skip

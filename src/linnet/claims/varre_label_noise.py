@@ -139,5 +139,6 @@ TABLES = [
     Table(
         "varre-label-noise", "varre", "Label noise from a large start: what is left of the small singular values",
         sweep=sweep, columns=columns,
+        note="Singular values of W1 but the largest, at the end over the start.",
     ),
 ]  # fmt: skip

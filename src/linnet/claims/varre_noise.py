@@ -160,17 +160,15 @@ def columns(results: xr.Dataset) -> Columns:
         "d": [str(dim) for dim, _, _ in rows],
         "a(0)": [names[name] for _, name, _ in rows],
         "paths": [str(int(paths["paths"])) for _, _, paths in rows],
-        "growth of $\\ln w^2$ to t = 3": [
-            _pair(*sampled(paths, "growth"), form="{:+.2f} ± {:.2f}") for *_, paths in rows
-        ],
+        "growth of ln ‖w‖² to t = 3": [_pair(*sampled(paths, "growth"), form="{:+.2f} ± {:.2f}") for *_, paths in rows],
         "(d - 2) times its clock": [f"{noise.scale_drift(dim) * float(paths['clock']):+.2f}" for dim, _, paths in rows],
-        "mean size of $[w_1, a]$ at t = 3": [_pair(*sampled(paths, "area", 3.0), dim=dim) for dim, _, paths in rows],
+        "mean size of [w1, a] at t = 3": [_pair(*sampled(paths, "area", 3.0), dim=dim) for dim, _, paths in rows],
         "printed": [
             f"{area * np.exp(-3.0):.3f}" if dim > 1 else "" for area, (dim, _, _) in zip(start, rows, strict=True)
         ],
         "its median, t = 1 to 6": [_course(paths["area_median"], dim) for dim, _, paths in rows],
-        "mean sine of $w_1$ and a, t = 1 to 6": [_course(paths["sine"], dim) for dim, _, paths in rows],
-        "mean change of $\\ln\\sigma_2$, t = 3 to 6": [
+        "mean sine of w1 and a, t = 1 to 6": [_course(paths["sine"], dim) for dim, _, paths in rows],
+        "mean change of ln σ2, t = 3 to 6": [
             _pair(*sampled(paths.isel(value=1), "log_value_change"), dim=dim, form="{:+.3f} ± {:.3f}")
             for dim, _, paths in rows
         ],
@@ -234,5 +232,6 @@ TABLES = [
     Table(
         "varre-noise", "varre", "Noise alone: growth of the weights, commutator, angle, and the second singular value",
         sweep=varre_noise_paths.sweep, columns=columns,
+        note="Means ± standard errors over paths; the clock is the integral of a²/‖w‖²; printed: e^-3 of the start.",
     ),
 ]  # fmt: skip

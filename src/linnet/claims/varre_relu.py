@@ -136,5 +136,6 @@ TABLES = [
     Table(
         "varre-relu-ranks", "varre", "ReLU students of two neurons: which rank they end with from a small and a large start",
         sweep=sweep, columns=columns,
+        note="The rank counts singular values of the first layer above a tenth of the largest.",
     ),
 ]  # fmt: skip

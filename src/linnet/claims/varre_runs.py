@@ -39,7 +39,7 @@ def regression_columns(flows: xr.Dataset) -> Columns:
         "singular values to Corollary 3.1": _worst(rows, lambda path: path.limit_error),
         "squared norms / 2 nuclear norms - 1": _worst(rows, lambda path: path.excess),
         "the same by Corollary 3.1": _worst(rows, _predicted_excess),
-        "rank of $W_1$": _ranks(rows),
+        "rank of W1": _ranks(rows),
         "turn of singular vectors (sine)": _between(rows, lambda path: path.turn),
     }
 
@@ -50,7 +50,7 @@ def scalar_columns(flows: xr.Dataset) -> Columns:
     return {
         **_heads(rows),
         "predictor to minimum-norm solution": _worst(rows, lambda path: path.solution_error),
-        "part of $W_1$ across the predictor": _between(rows, lambda path: path.across),
+        "part of W1 across the predictor": _between(rows, lambda path: path.across),
         "the same by Corollary 3.1": _between(rows, _predicted_across),
         "loss / bound of Lemma C.8, largest": _worst(rows, lambda path: path.bound_share, "{:.2g}"),
     }
@@ -70,11 +70,11 @@ def gaussian_columns(flows: xr.Dataset) -> Columns:
     """Rank of the trained first layer: the fourth singular value decides it."""
     rows = by_gamma(read(flows))
     return {
-        "std of $W_1(0)$": [f"{np.sqrt(2 * gamma / WIDTH):g}" for gamma in rows],
+        "std of W1(0)": [f"{np.sqrt(2 * gamma / WIDTH):g}" for gamma in rows],
         **_heads(rows, "effective gamma"),
-        "rank of $W_1$": _ranks(rows),
+        "rank of W1": _ranks(rows),
         "rank 3": [f"{sum(path.rank == OUTPUTS for path in row)} of {len(row)}" for row in rows.values()],
-        "$\\sigma_4/\\sigma_1$": _between(rows, lambda path: path.values[3] / path.values[0]),
+        "σ4/σ1": _between(rows, lambda path: path.values[3] / path.values[0]),
         "the same by Corollary 3.1": _between(rows, _predicted_fourth),
     }
 
@@ -122,9 +122,10 @@ def _flows(name: str, kind: str, trial: Trial) -> ln.sweeps.Sweep:
 
 
 def _table(kind: str, name: str, title: str, columns: Callable[[xr.Dataset], Columns]) -> Table:
-    return Table(name, "varre", title, sweep=partial(_flows, name, kind), columns=columns)
+    return Table(name, "varre", title, sweep=partial(_flows, name, kind), columns=columns, note=NOTE)
 
 
+NOTE = "Errors and losses: the largest of the flows; a range where they differ. Ranks count values above a tenth of the largest."
 FLOWS = {
     "regression": _table(
         "regression", "varre-limits", "Where the flow ends from orthogonal starts: Theorem 3.1, Corollary 3.1",

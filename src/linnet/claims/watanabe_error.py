@@ -235,5 +235,6 @@ TABLES = [
     Table(
         "watanabe-errors", "watanabe", "Test error of networks trained on few samples, and eq. (27)", sweep=sweep,
         columns=columns,
+        note="Mean over the networks ± its standard error; errors are not divided by the power of the signal.",
     ),
 ]  # fmt: skip

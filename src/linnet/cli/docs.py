@@ -144,6 +144,7 @@ def _table(table: Table) -> str:
 ### {table.name}
 
 **{table.title}.** {counts[0].cells} cells in {counts[0].blocks} blocks; {counts[1].cells} in quick mode.
+{table.note}
 
     linnet sweep {table.name} --store {table.name}.zarr
 

@@ -58,7 +58,7 @@ def sweep(
         import xarray as xr
 
         with xr.open_zarr(store) as results:
-            terminal.say(f"\n{table.title}\n\n{table.text(results.load())}")
+            terminal.say(f"\n{table.text(results.load())}")
 
 
 def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
