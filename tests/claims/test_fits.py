@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from linnet.claims.fits import exponent, line, within
+from linnet.claims.fits import exponent, highest, line, lowest, within
 
 
 def test_line_and_its_error_are_those_of_scipy():
@@ -18,4 +18,15 @@ def test_line_and_its_error_are_those_of_scipy():
 
 def test_exponent():
     assert exponent([1e-3, 1e-2, 1e-1], [2e-6, 2e-4, 2e-2]) == pytest.approx((2, 0), abs=1e-12)
-    assert exponent([1.0, 4.0], [1.0, 2.0]) == pytest.approx((0.5, 0), abs=1e-12)
+
+
+def test_two_points_have_no_standard_error():
+    slope, error = exponent([1.0, 4.0], [1.0, 2.0])
+    assert slope == pytest.approx(0.5, abs=1e-12) and np.isnan(error)
+    assert within((slope, error)) == "0.500"
+
+
+def test_extremes_do_not_pass_over_nan():
+    assert (highest(1.0, 3.0, 2.0), lowest(iter([1.0, 3.0, 2.0]))) == (3, 1)
+    assert max(1.0, np.nan, 0.5) == 1 and np.isnan(highest(1.0, np.nan, 0.5))
+    assert min([1.0, np.nan, 2.0]) == 1 and np.isnan(lowest([1.0, np.nan, 2.0]))

@@ -1,5 +1,7 @@
 """The claims of Varre et al.: the verdicts a sound linnet gives, and that a wrong formula changes them."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,18 @@ def test_a_wrong_limit_is_refuted(monkeypatch):
 
     right = theory.limit
     monkeypatch.setattr(theory, "limit", lambda values, gamma, dim: right(values, 1.001 * gamma, dim))
+    assert varre_limit.measure_singular_values(QUICK).verdict == Verdict.REFUTED
+
+
+def test_twice_the_part_across_the_predictor_is_refuted(monkeypatch):
+    monkeypatch.setattr(varre_limit, "predicted_across", lambda path: 2 * path.across)
+    assert varre_limit.measure_alignment(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
+    found = list(varre_limit.paths(QUICK, "regression"))
+    broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
+    monkeypatch.setattr(varre_limit, "paths", lambda trial, *kinds: iter([found[0], broken, *found[2:]]))
     assert varre_limit.measure_singular_values(QUICK).verdict == Verdict.REFUTED
 
 

@@ -151,6 +151,20 @@ def test_ranks_are_counted_when_the_table_is_read(monkeypatch):
     assert varre_relu.measure_low_rank(QUICK).verdict == Verdict.REFUTED
 
 
+def test_students_that_have_not_learned_are_left_out(monkeypatch):
+    table = varre_relu.TABLES[0].results(QUICK)
+    for unlearned, verdict in (([4], Verdict.HOLDS), ([4, 7], Verdict.OUTSIDE)):
+        students = table.copy(deep=True)
+        students["loss"].loc[{"start": "small", "replicate": unlearned}] = [0.013, np.nan][: len(unlearned)]
+        students["values"].loc[{"start": "small", "replicate": unlearned}] = (
+            1.0  # of full rank: seen, if they were judged
+        )
+        monkeypatch.setattr(type(varre_relu.TABLES[0]), "results", lambda table, trial, students=students: students)
+        found = varre_relu.measure_low_rank(QUICK)
+        assert found.verdict == verdict and f"{len(unlearned)} of 10 left out" in found.measured
+        assert found.value == 1.0
+
+
 def noisy(deltas, replicates, seeds, steps=200):
     points = {"delta": np.array(deltas), "replicate": np.array(replicates)}
     return varre_label_noise.cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
@@ -180,6 +194,12 @@ def test_the_noise_of_a_network_is_that_of_its_seed():
 def test_small_values_that_stay_refute_the_decay(monkeypatch):
     right = varre_label_noise.shares
     monkeypatch.setattr(varre_label_noise, "shares", lambda networks, delta: right(networks, 0.0))
+    assert varre_label_noise.measure_label_noise(QUICK).verdict == Verdict.REFUTED
+
+
+def test_a_decay_at_another_rate_is_refuted(monkeypatch):
+    right = varre_label_noise.decay
+    monkeypatch.setattr(varre_label_noise, "decay", lambda networks, delta: right(networks, delta) ** 2)
     assert varre_label_noise.measure_label_noise(QUICK).verdict == Verdict.REFUTED
 
 

@@ -1,4 +1,4 @@
-"""Straight lines through what was measured, with their standard errors."""
+"""Straight lines through what was measured, with their standard errors; and extremes that do not pass over NaN."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numpy as np
 
 
 def line(x: Any, y: Any) -> tuple[float, float]:
-    """Slope of the least-squares line and its standard error (0 for two points)."""
+    """Slope of the least-squares line and its standard error, NaN for two points: they leave nothing to judge it by."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     centred = x - x.mean()
     slope = float(centred @ y / (centred @ centred))
+    if len(x) == 2:
+        return slope, float("nan")
     rest = y - y.mean() - slope * centred
-    return slope, float(np.sqrt((rest**2).sum() / max(len(x) - 2, 1) / (centred @ centred)))
+    return slope, float(np.sqrt((rest**2).sum() / (len(x) - 2) / (centred @ centred)))
 
 
 def exponent(x: Any, y: Any) -> tuple[float, float]:
@@ -22,5 +24,19 @@ def exponent(x: Any, y: Any) -> tuple[float, float]:
 
 
 def within(fit: tuple[float, float]) -> str:
-    """A fitted number with its standard error, for a sentence."""
-    return f"{fit[0]:.3f} ± {fit[1]:.3f}"
+    """A fitted number with its standard error, for a sentence; alone where it has none."""
+    return f"{fit[0]:.3f}" if np.isnan(fit[1]) else f"{fit[0]:.3f} ± {fit[1]:.3f}"
+
+
+def highest(*numbers: Any) -> float:
+    """The largest of the numbers, or of the one list of them; NaN if one is, where Python's `max` may pass over it."""
+    return float(np.max(_floats(numbers)))
+
+
+def lowest(*numbers: Any) -> float:
+    """The least of the numbers, or of the one list of them; NaN if one is, where Python's `min` may pass over it."""
+    return float(np.min(_floats(numbers)))
+
+
+def _floats(numbers: tuple[Any, ...]) -> np.ndarray:
+    return np.array(list(numbers[0] if len(numbers) == 1 else numbers), dtype=float)

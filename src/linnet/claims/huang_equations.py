@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linnet.claims import huang_errors
+from linnet.claims.fits import highest
 from linnet.claims.huang_errors import SETTINGS, Errors, Row, span
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
@@ -44,7 +45,7 @@ def measure_neurons(trial: Trial) -> Measurement:
     history = run.history
     trained = (history.loss, history.alignments, history.magnitudes, history.kernels / run.width)
     errors = [_normwise(own, other[: steps + 1]) for own, other in zip(full, trained)]
-    worst = max(errors)
+    worst = highest(errors)
     names = ("loss", "rho", "v", "NTK")
     text = ", ".join(f"{name} {error:.1e}" for name, error in zip(names, errors))
     shape = history.overlaps.size, run.data.in_dim
@@ -94,14 +95,14 @@ def _errors(trial: Trial, row: Row) -> dict[str, list[Errors]]:
 def measure_linear(trial: Trial) -> Measurement:
     right = _errors(trial, huang_errors.linear)
     wrong = _errors(trial, lambda run: huang_errors.linear(run, printed=True))["section 6"]
-    worst = max(error.first for errors in right.values() for error in errors)
+    worst = highest(error.first for errors in right.values() for error in errors)
     words = {
         setting: f"{span([e.first for e in errors])} in stage 1, 5% with the loss at {span([e.late[1] for e in errors])}, and "
         f"{span([e.second for e in errors])} by the end of stage 2"
         for setting, errors in right.items()
     }
     return Measurement(
-        _verdict(max(error.first for error in wrong), worst, 0.05),
+        _verdict(highest(error.first for error in wrong), worst, 0.05),
         f"with eta/(mn) rho is off by {words['section 6']}; inside the assumption by {words['inside']}; as printed by "
         f"{span([e.first for e in wrong])} in stage 1, 5% by step {max(e.late[0] for e in wrong)} ({len(wrong)} draws each)",
         worst,
@@ -115,9 +116,9 @@ def measure_plane(trial: Trial) -> Measurement:
     dropped = _errors(trial, lambda run: huang_errors.plane_from_start(run, overlaps=False))["section 6"]
     own, printed = right["section 6"], wrong["section 6"]
     inside = [span([e.second for e in errors["inside"]]) for errors in (right, wrong)]
-    worst = max(error.second for error in own)
+    worst = highest(error.second for error in own)
     return Measurement(
-        _verdict(max(error.second for error in printed), worst, 0.05),
+        _verdict(highest(error.second for error in printed), worst, 0.05),
         f"rho in stage 2 is off by {span([e.second for e in own])} with the mean (loss by {span([e.loss for e in own])}), by "
         f"{span([e.second for e in printed])} as printed (loss {span([e.loss for e in printed])}); inside the assumption, where "
         f"neurons are alike, {inside[0]} and {inside[1]}; from step 0 with the start's overlaps added "
@@ -134,10 +135,10 @@ def measure_scalar(trial: Trial) -> Measurement:
     own, printed = ([error.second for error in errors["section 6"]] for errors in (right, wrong))
     inside = [span([e.second for e in errors["inside"]]) for errors in (right, wrong)]
     return Measurement(
-        _verdict(max(printed), max(own), 0.05),
+        _verdict(highest(printed), highest(own), 0.05),
         f"rho in stage 2 is off by {span(own)} with the mean, by {span(printed)} as printed; inside the assumption {inside[0]} and "
         f"{inside[1]}; in stage 1, where rho is not sqrt(gamma) v, by {span([e.first for e in early])} ({len(own)} draws each)",
-        max(own),
+        highest(own),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import highest, lowest
 from linnet.claims.huang_runs import (
     INGREDIENTS,
     SCALES,
@@ -191,7 +192,7 @@ def spread(errors: list[float]) -> str:
 
 def span(errors: list[float]) -> str:
     """The range of errors: percentages, or multiples of the size itself from two on."""
-    (low, unit), (high, other) = _size(min(errors)), _size(max(errors))
+    (low, unit), (high, other) = _size(lowest(errors)), _size(highest(errors))
     return f"{low}{'' if unit == other else unit} to {high}{other}"
 
 

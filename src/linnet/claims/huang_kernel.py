@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import linnet as ln
+from linnet.claims.fits import highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def measure_turning(trial: Trial) -> Measurement:
             f"{name}: the norm grows {grown:.2g}-fold while 1 - cosine falls to a tenth, {until:.2g}-fold until the loss "
             f"has lost 5% (then {history.kernel_norm[first] / history.kernel_norm[-1]:.1%} of its end)"
         )
-    return Measurement(Verdict.HOLDS if max(growth) < 1.5 else Verdict.REFUTED, "; ".join(text), max(growth))
+    return Measurement(Verdict.HOLDS if highest(growth) < 1.5 else Verdict.REFUTED, "; ".join(text), highest(growth))
 
 
 def measure_growth(trial: Trial) -> Measurement:
@@ -70,8 +71,8 @@ def measure_growth(trial: Trial) -> Measurement:
             f"{name}: cosine at least {cosine:.5f}, distance at most "
             f"{history.kernel_distance[first:].max():.1%}, norm up {history.kernel_norm[-1] / history.kernel_norm[first]:.3g}-fold"
         )
-    verdict = Verdict.HOLDS if min(cosines) > 0.999 else Verdict.REFUTED
-    return Measurement(verdict, "after the loss has lost 5%, " + "; ".join(text), min(cosines))
+    verdict = Verdict.HOLDS if lowest(cosines) > 0.999 else Verdict.REFUTED
+    return Measurement(verdict, "after the loss has lost 5%, " + "; ".join(text), lowest(cosines))
 
 
 def _digits(trial: Trial) -> tuple[np.ndarray, np.ndarray, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linnet as ln
 from linnet.claims import huang_draws
+from linnet.claims.fits import highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 DRAWS = "n = 10, 20, 40, d = 1000, unit signal, 1000 draws at each of three noises (quick: d = 400, 300 draws)"
@@ -47,7 +48,7 @@ def measure_spectrum(trial: Trial) -> Measurement:
                 needed[n, law, spectrum] = float(np.quantile(shares, 1 - n**-2.0))
         if trial.quick and n == 10:
             break
-    low, high = min(needed.values()), max(needed.values())
+    low, high = lowest(needed.values()), highest(needed.values())
     where = max(needed, key=lambda setting: needed[setting])
     return Measurement(
         Verdict.HOLDS if high < 5 else Verdict.REFUTED,
@@ -74,7 +75,8 @@ def measure_overlaps(trial: Trial) -> Measurement:
     return Measurement(
         Verdict.HOLDS if held.mean() >= 1 - delta else Verdict.REFUTED,
         f"both bounds hold in {held.mean():.1%} of 200 draws (claimed at least {1 - delta:.0%} for delta = {delta}); the largest "
-        f"overlap reaches {max(shares):.0%} of its bound, and the maximum is never below {min(lower):.2f} where 1/2 is claimed",
+        f"overlap reaches {highest(shares):.0%} of its bound, and the maximum is never below {lowest(lower):.2f} where 1/2 is "
+        "claimed",
         float(held.mean()), float(np.sqrt(max(held.mean() * (1 - held.mean()), 1 / 200) / 200)),
     )  # fmt: skip
 
@@ -126,11 +128,13 @@ def measure_gamma(trial: Trial) -> Measurement:
         + ", ".join(f"{row.gamma:.0%} at n = {row.n} ({row.median:.2g})" for row in rows if row.noise == noise)
         for noise in words
     )
-    worst = min((row for row in rows if row.noise == 8.0), key=lambda row: row.gamma)
+    # with few samples |y|^2 itself scatters: at n = 40 nine draws in ten or more are inside where the noise is harmless
+    most = next(row for row in rows if (row.n, row.noise) == (40, 8.0))
     return Measurement(
-        Verdict.HOLDS if worst.gamma >= 0.9 else Verdict.REFUTED,
-        f"share of {worst.draws} draws inside, by noise: {text} (median of gamma/(tr(Sigma) n |beta|^2))",
-        worst.gamma, worst.error(worst.gamma),
+        Verdict.HOLDS if most.gamma >= 0.8 else Verdict.REFUTED,
+        f"share of {most.draws} draws inside, by noise: {text} (median of gamma/(tr(Sigma) n |beta|^2)); judged at the limit "
+        f"and n = 40: {most.gamma:.0%}, where 80% would do",
+        most.gamma, most.error(most.gamma),
     )  # fmt: skip
 
 
@@ -171,6 +175,7 @@ CLAIMS = [
         name="huang-lemmaA4", paper="huang", number="Lemma A.4",
         sentence="gamma is between 1/2 and 3/2 of tr(Sigma) n |beta|^2.",
         assumptions="noise variance at most 8n|beta|^2", setting=DRAWS,
-        claimed="probability at least 1 - O(n^-2)", expected=Verdict.REFUTED, measure=measure_gamma,
+        claimed="probability at least 1 - O(n^-2) (judged: at least 80% of the draws at n = 40)",
+        expected=Verdict.REFUTED, measure=measure_gamma,
     ),
 ]  # fmt: skip

@@ -111,7 +111,8 @@ class Scaling:
     loss: Fit
     corrected: Fit
     printed: float
-    worst: float
+    worst: float  # of the asinh form in any network
+    leading: float  # of log(1/(v0 sqrt(gamma))) alone
 
 
 def read(networks: xr.Dataset) -> list[Scaling]:
@@ -130,13 +131,15 @@ def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
         "loss": chosen["loss_steps"].sel(share=SHARES[0]).values,
         "corrected": np.array(predicted).T,
     }
+    leading = np.array([[t.first_time("corrected") / t.learning_rate for t in row] for row in theories]).T
     worst = float(np.abs(times["alignment"] / times["corrected"] - 1).max())
+    alone = float(np.abs(leading / times["alignment"] - 1).max())
     if name == "v0":  # t1 is linear in log(1/v0): the slope in units of the growth time
         growths = np.array([[t.rate * t.learning_rate for t in row] for row in theories]).T
         fits = {kind: slope(-np.log(values), numbers * growths) for kind, numbers in times.items()}
     else:
         fits = {kind: slope(np.log(values), np.log(numbers)) for kind, numbers in times.items()}
-    return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst)
+    return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst, leading=alone)
 
 
 def theory(networks: xr.Dataset) -> list[Stages]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linnet.claims import huang_signs
+from linnet.claims.fits import highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 INSIDE = (
     "unit-signal data inside Assumption 4.1: n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 256); and section 6"
 )
-DRAWS = INSIDE + "; 4 draws (quick: 2)"
+DRAWS = INSIDE + "; v_0/(sigma_0 sqrt(log m)) = 0.03, 0.3, 1, 3, 10, with 4 draws of each (quick: 2)"
 ASSUMED = "Assumption 4.1, as printed"
 
 
@@ -38,7 +39,9 @@ def _second_stage(run: FeatureRun) -> slice:
 
 
 def _at(run: FeatureRun, time: float) -> int:
-    """The saved state nearest to a canonical time."""
+    """The saved state nearest to a canonical time; an error where there is none, as the run never got there."""
+    if time != time:
+        raise RuntimeError("the median |rho| never reaches 1: the run is too short for what is measured on it")
     return int(abs(run.history.times - time).argmin())
 
 
@@ -64,15 +67,15 @@ def measure_end_of_first_stage(trial: Trial) -> Measurement:
     run = base
     scale = np.sqrt(run.data.trace * run.data.samples) * run.data.signal
     v = np.abs(run.history.magnitudes[_at(run, run.stages.first_time("asinh"))]) * scale
-    wander, stay = max(printed) / min(printed), max(corrected) / min(corrected)
+    wander, stay = highest(printed) / lowest(printed), highest(corrected) / lowest(corrected)
     verdict = Verdict.HOLDS if wander < 1.5 else Verdict.CORRECTED if stay < 1.5 else Verdict.REFUTED
     own = section_six(trial.seed)
     spread = np.abs(own.history.alignments[_second_stage(own).start])
     return Measurement(
         verdict,
         f"median |rho(t1)| for v_0 over a factor 100: {_list(corrected)} at the corrected t1, {_list(printed)} at the printed "
-        f"one (C1 = {constant:.2f} fitted to the first); neurons within {min(s[0] for s in spreads):.3f} to "
-        f"{max(s[1] for s in spreads):.3f} of the median, v sqrt(tr n)|beta| from {v.min():.2f} to {v.max():.2f}; section 6, "
+        f"one (C1 = {constant:.2f} fitted to the first); neurons within {lowest(s[0] for s in spreads):.3f} to "
+        f"{highest(s[1] for s in spreads):.3f} of the median, v sqrt(tr n)|beta| from {v.min():.2f} to {v.max():.2f}; section 6, "
         f"where the loss has lost 5%: |rho| from {spread.min():.2g} to {spread.max():.2g}",
         stay,
     )
@@ -95,10 +98,12 @@ def measure_kernel_bound(trial: Trial) -> Measurement:
         bound = 1 / (m * n**3 * data.signal**6 * data.trace)
         found[name] = float(distance / bound), float(distance / np.linalg.norm(target, 2))
     needed, stronger = found["inside the assumption"][0], found["inside it with |beta| = 3"][0]
+    power = float(np.log(stronger / needed) / np.log(3))  # absolute: 0
     text = "; ".join(f"{name}: C = {c:.2g} ({r:.2g} relative)" for name, (c, r) in found.items())
     return Measurement(
-        Verdict.HOLDS if max(needed, stronger) < 100 else Verdict.REFUTED,
-        f"C needed where median |rho| passes 1: {text}: it grows about as |beta|^4, so no constant is absolute",
+        Verdict.HOLDS if highest(needed, stronger) < 100 else Verdict.REFUTED,
+        f"C needed where median |rho| passes 1: {text}: from |beta| = 1 to 3 it grows {stronger / needed:.0f}-fold, as "
+        f"|beta|^{power:.1f}, where an absolute constant would stay",
         stronger / needed,
     )
 
@@ -205,7 +210,7 @@ def _effective(values: np.ndarray, steps: np.ndarray, growth: float, scale: floa
 def measure_signs(trial: Trial) -> Measurement:
     rows = huang_signs.read(huang_signs.TABLES[0].results(trial))
     text = ", ".join(f"{row.ratio:.2g}: {row.kept:.1%} ({row.predicted:.1%})" for row in rows)
-    least, told = min(row.kept for row in rows), min(row.told for row in rows)
+    least, told = lowest(row.kept for row in rows), lowest(row.told for row in rows)
     above = min((row.kept for row in rows if row.ratio >= 3), default=0.0)
     corrected = above > 0.999 and told > 0.99  # and Eq. (9) tells which neurons do
     verdict = Verdict.HOLDS if least > 0.999 else Verdict.CORRECTED if corrected else Verdict.REFUTED
@@ -222,18 +227,21 @@ def measure_rising(trial: Trial) -> Measurement:
 
     rows = huang_signs.read(huang_signs.TABLES[0].results(trial))
     text = ", ".join(f"{row.ratio:.2g}: {row.rising:.2%}" for row in rows)
-    # a neuron in thousands is turning while stage 2 begins: what is judged is the share of all that were trained
-    share = sum(row.rising * row.neurons for row in rows) / sum(row.neurons for row in rows)
-    above = min((row.rising for row in rows if row.ratio >= 3), default=0.0)
+    least = lowest(row.rising for row in rows)
+    # a neuron in thousands is turning while stage 2 begins: one may, and 0.1% of those at each ratio
+    falling = {row.ratio: round((1 - row.rising) * row.neurons) for row in rows}
+    steady = {row.ratio: falling[row.ratio] <= 1 + 0.001 * row.neurons for row in rows}
+    above = all(good for ratio, good in steady.items() if ratio >= 3)
     run = section_six(trial.seed)
     rho = abs(run.history.alignments[_second_stage(run)])
     own = float(((rho[1:] - rho[:-1]) > 0).all(axis=0).mean())
-    verdict = Verdict.HOLDS if share > 0.999 else Verdict.CORRECTED if above > 0.999 else Verdict.REFUTED
+    verdict = Verdict.HOLDS if all(steady.values()) else Verdict.CORRECTED if above else Verdict.REFUTED
     return Measurement(
         verdict,
-        f"neurons whose |rho| grows at every step of stage 2 (until 99.9% of the loss is gone), by v_0/(sigma_0 sqrt(log m)): "
-        f"{text}; {share:.3%} of all {sum(row.neurons for row in rows)} (limit 99.9%); section 6: {own:.1%}",
-        share,
+        f"neurons whose |rho| grows between any two saved states of stage 2 (until 99.9% of the loss is gone), by "
+        f"v_0/(sigma_0 sqrt(log m)): {text}; at most {max(falling.values())} of {rows[0].neurons} do not (limit 0.1% and one); "
+        f"section 6: {own:.1%}",
+        least,
     )
 
 
@@ -284,7 +292,8 @@ CLAIMS = [
     Claim(
         name="huang-rising", paper="huang", number="below Eq. (11)",
         sentence="Every |rho| grows steadily through the second stage.",
-        assumptions=ASSUMED, setting=DRAWS, claimed="all neurons, every step (judged: 99.9% of them)",
+        assumptions=ASSUMED, setting=DRAWS,
+        claimed="all neurons (judged: between saved states, all but 0.1% and one at each of the five ratios)",
         expected=Verdict.HOLDS, measure=measure_rising,
     ),
 ]  # fmt: skip

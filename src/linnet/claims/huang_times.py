@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from linnet.claims import huang_convergence, huang_scalings
+from linnet.claims.fits import highest, line
 from linnet.claims.huang_runs import EPSILON
 from linnet.claims.huang_scalings import DROP, SETTING, TAIL, WHOLE, WORDS, Scaling, rounded
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
@@ -10,19 +11,23 @@ from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 def measure_first_time(trial: Trial) -> Measurement:
     rows = huang_scalings.read(huang_scalings.TABLES[0].results(trial))
-    worst = max(row.worst for row in rows)
+    worst = highest(row.worst for row in rows)
     verdict = Verdict.REFUTED
     if worst < 0.02:
         verdict = Verdict.CORRECTED if any(_differs(row) for row in rows) else Verdict.HOLDS
+    alone = highest(row.leading for row in rows)
     text = "; ".join(
         f"{WORDS[row.name] if row.name != 'v0' else 'slope in log(1/v₀)'} {rounded(row.alignment)} | {rounded(row.loss)} | "
         f"{row.printed:g}"
         for row in rows
     )
+    found = f"within {worst:.2%} of the measured t1 in all runs"
+    if worst != worst:
+        found = "not to be compared, as some run never reaches |rho| = 1"
     return Measurement(
         verdict,
-        f"asinh(1/(v_0 sqrt(gamma))) mn/(eta sqrt(gamma)) is within {worst:.2%} of the measured t1 in all runs; exponents by "
-        f"median |rho| = 1 | by 5% of the loss | printed: {text}",
+        f"asinh(1/(v_0 sqrt(gamma))) mn/(eta sqrt(gamma)) is {found}, log(1/(v_0 sqrt(gamma))) alone {alone:.0%} off; exponents "
+        f"by median |rho| = 1 | by 5% of the loss | printed: {text}",
         worst,
     )
 
@@ -36,19 +41,18 @@ def _differs(row: Scaling) -> bool:
 def measure_second_time(trial: Trial) -> Measurement:
     import numpy as np
 
-    from linnet.claims.fits import line
-
     found = huang_scalings.second_times(huang_scalings.TABLES[0].results(trial))
     drop, tail, whole = (found.slope(*window) for window in (DROP, TAIL, WHOLE))
     late, shares = found.between(*TAIL), found.between(*WHOLE)
     bends = [error / slope for slope, error in (line(-np.log(found.shares[late]), row[late]) for row in found.times)]
     needed = ((found.times - found.first) / found.printed)[:, shares]
-    straight = max(bends) < 0.02 and 0.2 < whole[0] < 1
+    bend = highest(bends)
+    straight = bend < 0.02 and 0.2 < whole[0] < 1
     return Measurement(
         Verdict.HOLDS if straight else Verdict.REFUTED,
         f"slope of t2 in log(1/epsilon) {rounded(whole)} growth times mn/(eta sqrt(gamma)) over 7 decades, {len(needed)} data "
         f"sets; {rounded(drop)} in the drop (aligned mode: 1/4), {rounded(tail)} in the tail (other directions: 1/2), straight "
-        f"to {max(bends):.1%}; constant needed {needed.min():.2f} to {needed.max():.2f}",
+        f"to {bend:.1%}; constant needed {needed.min():.2f} to {needed.max():.2f}",
         whole[0], whole[1],
     )  # fmt: skip
 
@@ -56,7 +60,7 @@ def measure_second_time(trial: Trial) -> Measurement:
 def measure_convergence(trial: Trial) -> Measurement:
     rows = huang_convergence.read(huang_convergence.TABLES[0].results(trial))
     constants = [row.constant for row in rows if row.constant == row.constant]  # NaN: never reached
-    last = max(row.last for row in rows)
+    last = highest(row.last for row in rows)
     good = len(constants) == len(rows) and last < 1e-4 and max(constants) < 10
     return Measurement(
         Verdict.HOLDS if good else Verdict.REFUTED,
@@ -71,7 +75,7 @@ CLAIMS = [
         name="huang-t1", paper="huang", number="Theorem 4.1, Lemma 5.2",
         sentence="The first stage ends at t1 = C1 m sqrt(n) log(1/v_0)/(eta sqrt(tr(Sigma)) |beta|).",
         assumptions="Assumption 4.1", setting=SETTING,
-        claimed="exponents 1, 1/2, -1/2, -1, -1 and log(1/v_0) (printed); log(1/(v_0 sqrt(gamma))) (corrected)",
+        claimed="exponents 1, 1/2, -1/2, -1, -1 and log(1/v_0) (printed); asinh(1/(v_0 sqrt(gamma))) within 2% (corrected)",
         expected=Verdict.CORRECTED, measure=measure_first_time,
     ),
     Claim(

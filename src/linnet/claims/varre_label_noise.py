@@ -69,7 +69,7 @@ def columns(networks: xr.Dataset) -> Columns:
         "label noise delta": [f"{delta:g}" for delta in deltas],
         "networks": [str(len(found[delta])) for delta in deltas],
         "training time": [f"{float(networks['time'].sel(delta=delta)[0]):g}" for delta in deltas],
-        "largest final loss": [f"{float(networks['loss'].sel(delta=delta).max()):.0e}" for delta in deltas],
+        "largest final loss": [f"{networks['loss'].sel(delta=delta).values.max():.0e}" for delta in deltas],
         "small values, end / start: median": [f"{np.median(found[delta]):.2g}" for delta in deltas],
         "smallest": [f"{found[delta].min():.2g}" for delta in deltas],
         "largest": [f"{found[delta].max():.2g}" for delta in deltas],
@@ -80,11 +80,13 @@ def columns(networks: xr.Dataset) -> Columns:
 def measure_label_noise(trial: Trial) -> Measurement:
     networks = TABLES[0].results(trial)
     noisy, plain = shares(networks, 1.0), shares(networks, 0.0)
-    holds = noisy.max() < 0.5 and plain.min() > 0.99
+    middle, predicted = float(np.median(noisy)), decay(networks, 1.0)
+    holds = noisy.max() < 0.5 and plain.min() > 0.99 and abs(middle / predicted - 1) < 0.2
     verdict = Verdict.HOLDS if holds else Verdict.REFUTED
     text = (
-        f"small singular values at the end over the start, {NETWORKS} seeds, gamma = 1: {np.median(noisy):.2g} (worst "
-        f"{noisy.max():.2g}) with label noise, {plain.min():.6f} with descent; exp(-eta delta^2 t/2) = {decay(networks, 1.0):.2g}"
+        f"small singular values at the end over the start, {NETWORKS} seeds, gamma = 1: {middle:.2g} (worst "
+        f"{noisy.max():.2g}) with label noise, {plain.min():.6f} with descent; exp(-eta delta^2 t/2) = {predicted:.2g} "
+        f"(limit 20%)"
     )
     return Measurement(verdict, text, float(noisy.max()))
 
@@ -125,7 +127,8 @@ CLAIMS = [
         name="varre-label-noise-decays", paper="varre", number="Figure 1b, section 4.1",
         sentence="From a large start, descent with label noise decays the small singular values, and descent does not.",
         assumptions="one output, whitened data", setting="n = d = 5, width 200, gamma = 1, delta = 1, step 0.02, 10 seeds",
-        claimed="decay", expected=Verdict.HOLDS, measure=measure_label_noise,
+        claimed="decay (ours: as exp(-eta delta^2 t/2), the median within 20%)", expected=Verdict.HOLDS,
+        measure=measure_label_noise,
     ),
     Claim(
         name="varre-noise-equation", paper="varre", number="Appendix D",

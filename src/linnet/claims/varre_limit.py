@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import highest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.varre_flows import OUTPUTS
 from linnet.claims.varre_paths import by_gamma
-from linnet.claims.varre_runs import paths
+from linnet.claims.varre_runs import paths, predicted_across
 
 FLOWS = "gradient flow until 1e-21 of the loss is left, n = 5, d = 10, k = 3, width 200"
 SETTING = f"{FLOWS}, orthogonal starts of scale 1e-6 to 1 (10 in full mode)"
@@ -17,8 +18,8 @@ START = "orthogonal start of scale gamma, data that can be interpolated"
 
 def measure_solution(trial: Trial) -> Measurement:
     found = list(paths(trial, "regression", "scalar"))
-    error = max(path.solution_error for path in found)
-    loss = max(float(path.loss[-1]) for path in found)
+    error = highest(path.solution_error for path in found)
+    loss = highest(float(path.loss[-1]) for path in found)
     verdict = Verdict.HOLDS if error < 1e-8 and loss < 1e-16 else Verdict.REFUTED
     text = (
         f"predictor to minimum-norm solution: {error:.1e} at most over {len(found)} flows (limit 1e-8); loss {loss:.1e}"
@@ -28,7 +29,7 @@ def measure_solution(trial: Trial) -> Measurement:
 
 def measure_singular_values(trial: Trial) -> Measurement:
     found = list(paths(trial, "regression"))
-    error = max(path.limit_error for path in found)
+    error = highest(path.limit_error for path in found)
     verdict = Verdict.HOLDS if error < 1e-8 else Verdict.REFUTED
     text = (
         f"singular values of both trained layers: {error:.1e} from the formula at most, {len(found)} flows (limit 1e-8)"
@@ -41,9 +42,9 @@ def measure_variational(trial: Trial) -> Measurement:
     residual, gap, count = 0.0, 0.0, 0
     for path in paths(trial, "regression"):
         state = (path.first[-1], path.second[-1], path.cov, path.cross, path.gamma)
-        residual = max(residual, theory.kkt_residual(*state))
+        residual = highest(residual, theory.kkt_residual(*state))
         size = 1 + abs(theory.variational_potential(*state[:2], path.gamma))
-        gap = max(gap, abs(theory.duality_gap(*state)) / size)
+        gap = highest(gap, abs(theory.duality_gap(*state)) / size)
         count += 1
     verdict = Verdict.HOLDS if residual < 1e-7 and gap < 1e-7 else Verdict.REFUTED
     text = (
@@ -56,7 +57,7 @@ def measure_variational(trial: Trial) -> Measurement:
 def measure_nuclear(trial: Trial) -> Measurement:
     """Half the squared norms minus the nuclear norm, against gamma: it must vanish with it."""
     rows = by_gamma(paths(trial, "regression"))
-    worst = {gamma: max(abs(path.excess) for path in row) for gamma, row in rows.items()}
+    worst = {gamma: highest(abs(path.excess) for path in row) for gamma, row in rows.items()}
     least, largest = min(worst), max(worst)
     verdict = Verdict.HOLDS if worst[least] < 1e-4 and worst[largest] > 0.1 else Verdict.REFUTED
     text = ", ".join(f"{value:.1e} at gamma {gamma:g}" for gamma, value in worst.items())
@@ -64,12 +65,17 @@ def measure_nuclear(trial: Trial) -> Measurement:
 
 
 def measure_alignment(trial: Trial) -> Measurement:
-    """The share of the first layer outside the direction of the predictor, one output."""
+    """The share of the first layer outside the direction of the predictor, one output, and the one of Corollary 3.1."""
     rows = by_gamma(paths(trial, "scalar"))
-    worst = {gamma: max(path.across for path in row) for gamma, row in rows.items()}
-    verdict = Verdict.HOLDS if worst[min(worst)] < 2e-2 and worst[max(worst)] > 0.3 else Verdict.REFUTED
+    worst = {gamma: highest(path.across for path in row) for gamma, row in rows.items()}
+    off = highest(abs(path.across / predicted_across(path) - 1) for row in rows.values() for path in row)
+    holds = worst[min(worst)] < 2e-2 and worst[max(worst)] > 0.3 and off < 1e-3
     text = ", ".join(f"{value:.1e} at gamma {gamma:g}" for gamma, value in worst.items())
-    return Measurement(verdict, f"part of W1 across the predictor: {text} (of its norm)", worst[min(worst)], 2e-2)
+    return Measurement(
+        Verdict.HOLDS if holds else Verdict.REFUTED,
+        f"part of W1 across the predictor: {text} (of its norm), {off:.0e} from that of Corollary 3.1 at most (limit 1e-3)",
+        worst[min(worst)], 2e-2,
+    )  # fmt: skip
 
 
 def measure_variance(trial: Trial) -> Measurement:
@@ -78,7 +84,7 @@ def measure_variance(trial: Trial) -> Measurement:
     printed, other = max(ranks), min(ranks)
     low = float(np.mean(np.array(ranks[printed]) == OUTPUTS))
     right = float(np.mean(np.array(ranks[other]) == OUTPUTS))
-    # a majority of the seeds, for the one as for the other: with standard deviation 0.01 it is about four in five
+    # a majority of the seeds, for the one as for the other: with standard deviation 0.01 it is about three in four
     verdict = Verdict.HOLDS if low > 0.5 else Verdict.CORRECTED if right > 0.5 else Verdict.REFUTED
     text = (
         f"rank 3 (values above 10% of the largest) in {low:.0%} of {len(ranks[printed])} seeds with variance 0.01, where all "
@@ -111,7 +117,8 @@ CLAIMS = [
     Claim(
         name="varre-one-output-aligns", paper="varre", number="after Theorem 3.1",
         sentence="With one output and a small start, every neuron of the first layer aligns with the predictor.",
-        assumptions=START + ", one output", setting=SETTING.replace("k = 3", "k = 1"), claimed="rank one as gamma tends to 0",
+        assumptions=START + ", one output", setting=SETTING.replace("k = 3", "k = 1"),
+        claimed="rank one as gamma tends to 0, and Corollary 3.1's share across it within 1e-3",
         expected=Verdict.HOLDS, measure=measure_alignment,
     ),
     Claim(

@@ -7,20 +7,21 @@ from collections.abc import Callable
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import highest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.varre_paths import Path, by_gamma
 from linnet.claims.varre_runs import corrected, paths
 
 START = "orthogonal start of scale gamma"
-SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 1"
+SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 1 (10 in full mode)"
 
 
 def measure_mirror(trial: Trial) -> Measurement:
     theory = ln.theories.spectral_bias
     right, printed = 0.0, 0.0
     for path in paths(trial, "regression"):
-        right = max(right, _mirror_error(path, theory.mirror))
-        printed = max(printed, _mirror_error(path, _printed_mirror))
+        right = highest(right, _mirror_error(path, theory.mirror))
+        printed = highest(printed, _mirror_error(path, _printed_mirror))
     verdict = corrected(printed < 1e-6, right < 1e-6)
     text = (
         f"velocity of the mirror image against the gradient in the singular basis: {right:.1e} of the gradient with 1/2 on "
@@ -58,8 +59,8 @@ def measure_predictor_mirror(trial: Trial) -> Measurement:
         expected = theory.predictor_warp(beta, path.gamma)[:, None] * residual
         keep = np.linalg.norm(residual, axis=1) > 1e-7 * np.linalg.norm(residual[0])
         size = np.abs(expected).max()
-        error = max(error, float(np.abs((slope - expected)[keep]).max() / size))
-        plain = max(plain, float(np.abs((slope - residual)[keep]).max() / size))
+        error = highest(error, float(np.abs((slope - expected)[keep]).max() / size))
+        plain = highest(plain, float(np.abs((slope - residual)[keep]).max() / size))
     verdict = Verdict.HOLDS if error < 1e-6 and plain > 1e-2 else Verdict.REFUTED
     text = f"velocity of the mirror image against the warped gradient: {error:.1e} of it (limit 1e-6); unwarped: {plain:.2f}"
     return Measurement(verdict, text, error, 1e-6)
@@ -67,8 +68,8 @@ def measure_predictor_mirror(trial: Trial) -> Measurement:
 
 def measure_bound(trial: Trial) -> Measurement:
     rows = by_gamma(paths(trial, "scalar"))
-    tight = {gamma: max(path.bound_share for path in row) for gamma, row in rows.items()}
-    worst = max(tight.values())
+    tight = {gamma: highest(path.bound_share for path in row) for gamma, row in rows.items()}
+    worst = highest(tight.values())
     verdict = Verdict.HOLDS if worst <= 1 else Verdict.REFUTED
     text = ", ".join(f"{value:.2g} at gamma {gamma:g}" for gamma, value in tight.items())
     return Measurement(verdict, f"loss over its bound, at the time at which it is largest: {text}", worst, 1.0)

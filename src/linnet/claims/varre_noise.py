@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linnet.claims import varre_noise_paths
+from linnet.claims.fits import highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.tables import Columns, Table
 from linnet.claims.varre_noise_paths import NOISE, TIMES
@@ -44,8 +45,8 @@ def measure_moments(trial: Trial) -> Measurement:
         exact = noise.second_moments([1.0, 6.0], dim, 0.0, in_dim=dim)
         for layer, moment in (("first_square", euler[0]), ("second_square", euler[1])):
             mean, error = sampled(paths, layer, 1.0)
-            worst = max(worst, abs(mean - moment[end]) / error)
-        bias = max(bias, abs(euler[0][end] / exact[0][0] - 1))
+            worst = highest(worst, abs(mean - moment[end]) / error)
+        bias = highest(bias, abs(euler[0][end] / exact[0][0] - 1))
         words.append(f"{sampled(paths, 'first_square', 6.0)[0] / exact[0][1]:.2g} (d = {dim})")
         heavy.append(float(paths["largest_share"].sel(moment=6.0)))
     # the scheme is of weak order one: its own mean squares leave the exact ones by about d/2 of a step
@@ -54,7 +55,7 @@ def measure_moments(trial: Trial) -> Measurement:
     text = (
         f"mean squares at t = 1: {worst:.1f} standard errors from the scheme's own at most (limit 4.5), those {bias:.1%} from the "
         f"exact ones (limit {limit:.0%}); at t = 6 sampled over exact is {', '.join(words)}, as one path in 1000 carries "
-        f"{min(heavy):.0%} or more of it"
+        f"{lowest(heavy):.0%} or more of it"
     )
     return Measurement(verdict, text, worst, 4.5)
 
@@ -113,9 +114,9 @@ def measure_tilted(trial: Trial) -> Measurement:
         mean, error = (number / float(paths["area_start"]) for number in sampled(paths, "area", 3.0))
         ratios.append((mean - np.exp(-3.0)) / error)
         words.append(f"d = {dim}: {mean:.2f} ± {error:.2f}")
-    verdict = Verdict.REFUTED if min(ratios) > 10 else Verdict.HOLDS
+    verdict = Verdict.REFUTED if lowest(ratios) > 10 else Verdict.HOLDS
     text = f"mean size of [w_1, a] at t = 3 over its start: {', '.join(words)}; printed: {np.exp(-3.0):.3f}"
-    return Measurement(verdict, text, float(min(ratios)), 1.0)
+    return Measurement(verdict, text, lowest(ratios), 1.0)
 
 
 def measure_angle(trial: Trial) -> Measurement:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import highest
 from linnet.claims.varre_flows import INPUTS, OUTPUTS
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Path:
         """Largest distance of the final singular values of both layers from Corollary 3.1."""
         first, second = ln.theories.spectral_bias.limit(self.modes, self.gamma, INPUTS)
         measured = np.linalg.svd(self.second[-1], compute_uv=False)
-        return max(float(np.abs(self.values - first).max()), float(np.abs(measured - second).max()))
+        return highest(float(np.abs(self.values - first).max()), float(np.abs(measured - second).max()))
 
     @property
     def excess(self) -> float:

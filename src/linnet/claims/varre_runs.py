@@ -10,6 +10,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import varre_flows
+from linnet.claims.fits import highest, lowest
 from linnet.claims.registry import Trial, Verdict
 from linnet.claims.tables import Columns, Table
 from linnet.claims.varre_flows import INPUTS, OUTPUTS, WIDTH
@@ -51,7 +52,7 @@ def scalar_columns(flows: xr.Dataset) -> Columns:
         **_heads(rows),
         "predictor to minimum-norm solution": _worst(rows, lambda path: path.solution_error),
         "part of W1 across the predictor": _between(rows, lambda path: path.across),
-        "the same by Corollary 3.1": _between(rows, _predicted_across),
+        "the same by Corollary 3.1": _between(rows, predicted_across),
         "loss / bound of Lemma C.8, largest": _worst(rows, lambda path: path.bound_share, "{:.2g}"),
     }
 
@@ -84,7 +85,7 @@ def _predicted_excess(path: Path) -> float:
     return float(sum((layer**2).sum() for layer in layers) / (2 * path.modes.sum()) - 1)
 
 
-def _predicted_across(path: Path) -> float:
+def predicted_across(path: Path) -> float:
     first = ln.theories.spectral_bias.limit(path.modes, path.gamma, INPUTS)[0]
     return float(np.sqrt((first[1:] ** 2).sum() / (first**2).sum()))
 
@@ -95,17 +96,17 @@ def _predicted_fourth(path: Path) -> float:
 
 
 def _heads(rows: dict[float, list[Path]], name: str = "gamma") -> Columns:
-    losses = [f"{max(path.loss[-1] for path in row):.0e}" for row in rows.values()]
+    losses = [f"{highest(path.loss[-1] for path in row):.0e}" for row in rows.values()]
     return {name: [f"{g:g}" for g in rows], "flows": [str(len(row)) for row in rows.values()], "final loss": losses}
 
 
 def _worst(rows: dict[float, list[Path]], of: Callable[[Path], float], form: str = "{:.1e}") -> list[str]:
-    return [form.format(max(of(path) for path in row)) for row in rows.values()]
+    return [form.format(highest(of(path) for path in row)) for row in rows.values()]
 
 
 def _between(rows: dict[float, list[Path]], of: Callable[[Path], float]) -> list[str]:
     found = [[of(path) for path in row] for row in rows.values()]
-    return [_range([f"{min(values):.2g}", f"{max(values):.2g}"]) for values in found]
+    return [_range([f"{lowest(values):.2g}", f"{highest(values):.2g}"]) for values in found]
 
 
 def _ranks(rows: dict[float, list[Path]]) -> list[str]:
