@@ -81,12 +81,13 @@ def measure_label_noise(trial: Trial) -> Measurement:
     networks = TABLES[0].results(trial)
     noisy, plain = shares(networks, 1.0), shares(networks, 0.0)
     middle, predicted = float(np.median(noisy)), decay(networks, 1.0)
-    holds = noisy.max() < 0.5 and plain.min() > 0.99 and abs(middle / predicted - 1) < 0.2
+    rate = float(np.log(middle) / np.log(predicted))  # of the decay, over eta delta^2/2
+    holds = noisy.max() < 0.5 and plain.min() > 0.99 and abs(rate - 1) < 0.1
     verdict = Verdict.HOLDS if holds else Verdict.REFUTED
     text = (
         f"small singular values at the end over the start, {NETWORKS} seeds, gamma = 1: {middle:.2g} (worst "
-        f"{noisy.max():.2g}) with label noise, {plain.min():.6f} with descent; exp(-eta delta^2 t/2) = {predicted:.2g} "
-        f"(limit 20%)"
+        f"{noisy.max():.2g}) with label noise, {plain.min():.6f} with descent; exp(-eta delta^2 t/2) = {predicted:.2g}, "
+        f"the median's rate is {rate:.3f} of that (limit 10%)"
     )
     return Measurement(verdict, text, float(noisy.max()))
 
@@ -127,7 +128,7 @@ CLAIMS = [
         name="varre-label-noise-decays", paper="varre", number="Figure 1b, section 4.1",
         sentence="From a large start, descent with label noise decays the small singular values, and descent does not.",
         assumptions="one output, whitened data", setting="n = d = 5, width 200, gamma = 1, delta = 1, step 0.02, 10 seeds",
-        claimed="decay (ours: as exp(-eta delta^2 t/2), the median within 20%)", expected=Verdict.HOLDS,
+        claimed="decay (ours: as exp(-eta delta^2 t/2), the median's rate within 10%)", expected=Verdict.HOLDS,
         measure=measure_label_noise,
     ),
     Claim(
