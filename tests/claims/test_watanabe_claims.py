@@ -50,7 +50,7 @@ def test_the_error_formula_with_half_the_spike_is_refuted(monkeypatch):
 
 def test_a_bound_cut_by_a_third_is_refuted(monkeypatch):
     cells = watanabe_phases.table(QUICK)
-    cut = [dataclasses.replace(cell, later_time=(cell.early_time + 2 * cell.later_time) / 3) for cell in cells]
+    cut = [dataclasses.replace(cell, later_bound=2 / 3 * cell.later_bound) for cell in cells]
     monkeypatch.setattr(watanabe_phases, "table", lambda trial: cut)
     assert CLAIMS["watanabe-eq20"].measure(QUICK).verdict == Verdict.REFUTED
 
@@ -70,6 +70,7 @@ def test_a_risk_off_by_a_tenth_is_refuted(monkeypatch):
 
 def test_an_early_time_off_by_a_tenth_is_refuted(monkeypatch):
     cells = watanabe_phases.table(QUICK)
-    moved = [dataclasses.replace(cell, early_time=1.1 * cell.early_time) for cell in cells]
-    monkeypatch.setattr(watanabe_phases, "table", lambda trial: moved)
-    assert CLAIMS["watanabe-t1"].measure(QUICK).verdict == Verdict.REFUTED
+    for change in ({"early_time": 1.1}, {"own_early_time": 0.98}):
+        moved = [dataclasses.replace(c, **{name: by * getattr(c, name) for name, by in change.items()}) for c in cells]
+        monkeypatch.setattr(watanabe_phases, "table", lambda trial, moved=moved: moved)
+        assert CLAIMS["watanabe-t1"].measure(QUICK).verdict == Verdict.REFUTED

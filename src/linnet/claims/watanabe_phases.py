@@ -34,9 +34,13 @@ GRID = "spikes {0.5, 1, 5, 20, 100} x alignments {0.05, 0.3, 0.5, 0.8, 0.95} (3 
 def cells(
     points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: int, scale: float
 ) -> dict[str, Any]:  # fmt: skip
-    """Networks of one spike and alignment, or of several pairs one after the other: both components along the flow."""
+    """Networks of one spike and alignment, or of several pairs one after the other: both components along the flow.
+
+    `u0` is the start's own part along the direction that grows; the paper's times take s for it.
+    """
     pairs = np.stack([points["spike"], points["alignment"]], axis=1)
     found = {name: np.empty((len(seeds), POINTS)) for name in ("times", "w1", "w2", "loss")}
+    starts = np.empty(len(seeds))
     for spike, alignment in np.unique(pairs, axis=0).tolist():
         members = np.flatnonzero((pairs == (spike, alignment)).all(axis=1))
         batch = members[np.minimum(np.arange(len(seeds)), len(members) - 1)]  # always of one size: always the same bits
@@ -46,9 +50,10 @@ def cells(
         run = follow(theory, problem, weights, phase_grid(theory, scale))
         values = {"w1": run.components[..., 0], "w2": run.components[..., 1], "loss": run.loss}
         found["times"][members] = run.times
+        starts[members] = run.u0[: len(members)]
         for name, value in values.items():
             found[name][members] = value[:, : len(members)].T
-    return {name: (("state",), value) for name, value in found.items()}
+    return {"u0": starts, **{name: (("state",), value) for name, value in found.items()}}
 
 
 def sweep(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
@@ -74,13 +79,14 @@ class Cell:
     early: np.ndarray
     later: np.ndarray
     early_time: float
-    later_time: float
+    own_early_time: np.ndarray
+    later_bound: float
     plateau_above: bool
     above_from_early: bool
 
     @property
     def bounded(self) -> bool:
-        return bool((self.later <= self.later_time).all())
+        return bool((self.later - self.early <= self.later_bound).all())
 
 
 def table(trial: Trial) -> list[Cell]:
@@ -108,7 +114,9 @@ def read_cell(networks: xr.Dataset) -> Cell:
     later = np.array([crossing(t, w, -np.expm1(-3.0) * limits[1]) for t, w in zip(times, w2, strict=True)])
     after = times >= early[:, None]
     return Cell(
-        spike, alignment, early, later, theory.early_time(SCALE), theory.later_time(SCALE), theory.assumption_holds(),
+        spike, alignment, early, later, theory.early_time(SCALE),
+        np.array([theory.early_time(u0) for u0 in networks["u0"].values.tolist()]),
+        theory.later_time(SCALE) - theory.early_time(SCALE), theory.assumption_holds(),
         bool((w1[after] >= limits[0] - 10 * SCALE).all()),
     )  # fmt: skip
 
@@ -122,8 +130,9 @@ def columns(networks: xr.Dataset) -> Columns:
         "alignment": [f"{cell.alignment:g}" for cell in rows],
         "t1": [f"{cell.early_time:.3f}" for cell in rows],
         "t1 measured": [f"{cell.early.mean():.3f}" for cell in rows],
-        "t2 by the bound": [f"{cell.later_time:.3f}" for cell in rows],
-        "t2 measured": [f"{cell.later.mean():.3f}" for cell in rows],
+        "t1 measured, over t1 from u(0)": [f"{(cell.early / cell.own_early_time).mean():.4f}" for cell in rows],
+        "bound on t2 - t1": [f"{cell.later_bound:.3f}" for cell in rows],
+        "t2 - t1 measured": [f"{(cell.later - cell.early).mean():.3f}" for cell in rows],
         "assumption": [words[cell.plateau_above] for cell in rows],
         "bound holds": [words[cell.bounded] for cell in rows],
     }
@@ -137,20 +146,22 @@ def _names(rows: list[Cell]) -> str:
 
 def measure_early_time(trial: Trial) -> Measurement:
     rows = table(trial)
-    errors = [float(np.abs(cell.early / cell.early_time - 1).max()) for cell in rows]
-    worst = max(errors)
+    errors = [abs(float(cell.early.mean() / cell.early_time - 1)) for cell in rows]
+    own = float(np.max([np.abs(cell.early / cell.own_early_time - 1).max() for cell in rows]))
+    worst = float(np.max(errors))
     text = (
-        f"t1 against the time w1^2 passes half its plateau: off by {worst:.2%} at most (limit 5%), {np.median(errors):.2%} in the "
-        f"median, over {len(rows)} pairs x {SEEDS} networks"
+        f"t1 against the mean time at which w1^2 passes half its plateau: off by {worst:.2%} at most (limit 5%), "
+        f"{np.median(errors):.2%} in the median, over {len(rows)} pairs of {SEEDS} networks; with each start's own u(0) for s, off "
+        f"by {own:.2%} at most for any network (limit 1%)"
     )
-    return Measurement(Verdict.HOLDS if worst < 0.05 else Verdict.REFUTED, text, worst)
+    return Measurement(Verdict.HOLDS if worst < 0.05 and own < 0.01 else Verdict.REFUTED, text, worst)
 
 
 def measure_bound(trial: Trial) -> Measurement:
     rows = table(trial)
     allowed = [cell for cell in rows if cell.plateau_above]
     broken = [cell for cell in allowed if not cell.bounded]
-    slack = [float((cell.later_time - cell.early_time) / (cell.later - cell.early).max()) for cell in allowed]
+    slack = [float(cell.later_bound / (cell.later - cell.early).max()) for cell in allowed]
     verdict = Verdict.OUTSIDE if not allowed else Verdict.REFUTED if broken else Verdict.HOLDS
     text = (
         f"holds in {len(allowed) - len(broken)} of the {len(allowed)} pairs whose plateau of w1 lies above its limit, "
@@ -169,7 +180,7 @@ def measure_assumption(trial: Trial) -> Measurement:
     verdict = Verdict.REFUTED if found else Verdict.HOLDS
     text = (
         f"fails in {len(below)} of {len(rows)} pairs: w1's plateau is below its limit (spike: alignments {_names(below)}); "
-        f"t1 + bound < t2 in {len(beyond)}, the same ones: {beyond == below}; w1 >= limit from t1 on in {strict} only"
+        f"bound < t2 - t1 in {len(beyond)}, the same ones: {beyond == below}; w1 >= limit from t1 on in {strict} only"
     )
     return Measurement(verdict, text, float(len(found)))
 
@@ -259,7 +270,7 @@ CLAIMS = [
 
 TABLES = [
     Table(
-        "watanabe-phase-times", "watanabe", "When the two phases end: networks, t1, and the bound (20) on t2",
+        "watanabe-phase-times", "watanabe", "When the two phases end: networks, t1, and the bound (20) on t2 - t1",
         sweep=phase_times, columns=columns,
         note="Canonical times, d = 30, m = 50, s = 1e-5; measured: their mean; the bound must hold for every one.",
     ),
