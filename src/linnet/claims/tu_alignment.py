@@ -155,16 +155,12 @@ def measure_timeline(trial: Trial) -> Measurement:
         f"{row.noise[:, 0].mean():.2f} sigma^2 w and {row.noise[:, 1].mean():.2f} s_K"
         for row in rows
     ]
-    good = [
-        row.defect["T3"].mean() < row.defect["T1"].mean()
-        and row.noise[:, 1].mean() < 0.5
-        and row.reached["T1"].mean() < 5
-        for row in rows
-    ]
+    falls = all(row.defect["T3"].mean() < row.defect["T1"].mean() for row in rows)
     ends = [float(row.later[:, 1].mean()) for row in rows]
-    return Measurement(
-        Verdict.HOLDS if all(good) and ends[-1] < ends[0] else Verdict.REFUTED, "; ".join(sentences), ends[-1]
-    )  # fmt: skip
+    first = [float(row.reached["T1"].mean()) for row in rows]  # over d
+    small = ends[-1] < min(ends[0], 0.5) and rows[-1].noise[:, 1].mean() < 0.5  # x of unrelated vectors is 4K = 8
+    good = falls and small and max(first) < 1.25 * min(first)
+    return Measurement(Verdict.HOLDS if good else Verdict.REFUTED, "; ".join(sentences), ends[-1])
 
 
 def measure_settling(trial: Trial) -> Measurement:
@@ -227,7 +223,8 @@ CLAIMS = [
             "values grow.",
         assumptions="active region, d large",
         setting="descent at d = 40, 80 (full: 50, 100, 200), 2 tasks each (full: 3), a = (1, 1/2), gamma = (-1.85, 2.25)",
-        claimed="T1 = O(d); x falls and stays small, s_(K+1)/s_K below 1/2 at T3, for every d tried, in the mean over the tasks",
+        claimed="T1/d the same for every d, to a quarter; x falls to T3; at the largest d x stays below 1/2 (it is 4K = 8 "
+            "for unrelated vectors) and below that of the smallest d, and s_(K+1)/s_K is below 1/2 at T3; means over the tasks",
         expected=Verdict.HOLDS, measure=measure_timeline,
     ),
     Claim(

@@ -48,16 +48,18 @@ def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -
     dim = len(target)
     left, values, right = np.linalg.svd(target)
     thresholds, width = levels * values[0], dim**3
-    weights = ln.Weights.stack([
-        ln.inits.reduced_gaussian([seed, 1, i], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std)
-        for i, std in enumerate(np.sqrt(thresholds / width).tolist())
-    ])  # fmt: skip
-    rates = 0.05 / np.maximum(values[0], thresholds)
-    run = ln.gradient_descent(ln.Problem.matrix(target), weights, learning_rate=rates, steps=steps, keep="products")
-    half = [first_of(column, "half of the target is not learned") for column in (run.loss <= 0.5 * run.loss[0]).T]
-    products = np.stack([run.products[step, i] for i, step in enumerate(half)])
-    progress = np.einsum("im,nij,mj->nm", left, products, right) / values
-    return thresholds, progress[:, 0] / np.median(progress, axis=1)
+    problem, found = ln.Problem.matrix(target), []
+    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
+        std = float(np.sqrt(threshold / width))
+        weights = ln.inits.reduced_gaussian(
+            [seed, 1, i], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
+        )  # fmt: skip
+        rate = 0.05 / max(values[0], threshold)
+        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
+        half = first_of(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
+        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
+        found.append(progress[0] / np.median(progress))
+    return thresholds, np.array(found)
 
 
 def border(trial: Trial) -> ln.sweeps.Sweep:
