@@ -64,3 +64,18 @@ def test_two_claims_of_one_name_are_refused(toys: ModuleType, monkeypatch: pytes
     monkeypatch.setattr(registry, "CLAIMS", twice, raising=False)
     with pytest.raises(RuntimeError, match="two claims are named 'tu-other'"):
         claims()
+
+
+def test_trouble_with_the_machine_is_no_verdict(toys: ModuleType) -> None:
+    from dataclasses import replace
+
+    from linnet.sweeps import LockedError
+
+    def locked(trial: Trial) -> None:
+        raise LockedError("in use")
+
+    claims = [toys.CLAIMS["watanabe-square"], replace(toys.CLAIMS["tu-other"], measure=locked)]
+    told: list[Outcome] = []
+    with pytest.raises(LockedError, match="in use"):
+        verify(claims, Trial(), told.append)
+    assert [outcome.claim.name for outcome in told] == ["watanabe-square"]

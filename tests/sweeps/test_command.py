@@ -139,3 +139,36 @@ def test_quick_and_seed_are_for_tables(linnet, config, tmp_path):
         status, _, err = linnet("sweep", config, "--store", tmp_path / "store", *option)
         assert status == 2
         assert "--quick and --seed are for tables of the papers" in err
+
+
+def test_blocks_of_another_text_of_the_function_are_told(linnet, config, tmp_path, monkeypatch):
+    config.write_text(TOML.format(worst=2).replace("[axes]", "block = 1\n[axes]"))
+    status, _, err = linnet("sweep", config, "--store", tmp_path / "store")
+    assert status == 1 and "2 of them failed" in err and "other code" not in err
+    (tmp_path / "beside.py").write_text(FUNCTION.replace("worst).any()", "worst + 5).any()"))
+    monkeypatch.delitem(sys.modules, "beside")
+    status, out, _ = linnet("sweep", config, "--store", tmp_path / "store", "--resume", "--retry-failed")
+    assert status == 0
+    assert "; 2 finished blocks are of other code than this (start in another folder to have all of one); all in" in out
+
+
+def test_a_reason_of_two_lines_is_told_in_one(linnet, config, tmp_path, monkeypatch):
+    (tmp_path / "beside.py").write_text(FUNCTION.replace("too much", "too\\nmuch"))
+    config.write_text(TOML.format(worst=3))
+    status, _, err = linnet("sweep", config, "--store", tmp_path / "store")
+    assert status == 1 and err.count("\n") == 1 and "ArithmeticError: too much" in err
+
+
+def test_a_store_in_which_nothing_is_finished_needs_no_resume(linnet, config, tmp_path):
+    store = tmp_path / "store"
+    from linnet import sweeps
+
+    with sweeps.store.opened(store, sweeps.load(config)):
+        pass
+    status, out, _ = linnet("sweep", config, "--store", store)
+    assert status == 0 and "4 computed now" in out
+
+
+def test_a_figure_is_not_a_table(linnet, tmp_path):
+    status, _, err = linnet("sweep", "tu-fig2", "--store", tmp_path / "store")
+    assert status == 2 and "tu-fig2 is a figure: `linnet run tu-fig2` makes it" in err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -143,3 +144,24 @@ def test_impossible_executors_are_refused(make):
         sweeps.run(make(), workers=2, scheduler="tcp://127.0.0.1:9")
     with pytest.raises(ValueError, match="`workers` must not be negative: got -1"):
         sweeps.run(make(), workers=-1)
+
+
+def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
+    from linnet.sweeps.executors import _interrupts_later
+
+    before = signal.getsignal(signal.SIGINT)
+    reached = []
+
+    def start() -> None:
+        with _interrupts_later():
+            os.kill(os.getpid(), signal.SIGINT)
+            command = [sys.executable, "-c", "import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"]
+            reached.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert "SIGINT" in reached[0]  # what is started meanwhile does not see it
+    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    with _interrupts_later():
+        pass

@@ -132,10 +132,19 @@ def verify(
         try:
             measurement = claim.measure(trial)
         except Exception as reason:  # a broken measurement is a red claim, not the end of the others
+            if _of_the_machine(reason):
+                raise
             error = f"{type(reason).__name__}: {reason}"
         outcomes.append(Outcome(claim, measurement, time.perf_counter() - start, error))
         report(outcomes[-1])
     return outcomes
+
+
+def _of_the_machine(reason: Exception) -> bool:
+    """Whether a full disk, a lock or the like is to blame, which says nothing of a claim."""
+    from linnet.sweeps.errors import ExecutorError, StoreError
+
+    return isinstance(reason, (StoreError, ExecutorError, OSError))
 
 
 def _plain(number: float | None) -> float | None:

@@ -52,7 +52,9 @@ def sweep(
         typer.echo(f"linnet: interrupted; finished cells are in {store}: continue with --resume", err=True)
         raise typer.Exit(130) from None
     if report.failed:
-        terminal.fail(f"{report}; the others are in {store}; try the failed ones again with --resume --retry-failed")
+        terminal.fail(
+            f"{report}; what was computed is in {store}; try the failed ones again with --resume --retry-failed"
+        )
     terminal.say(f"{report}; all in {store}")
     if table is not None:
         import xarray as xr
@@ -66,6 +68,7 @@ def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table
     from linnet import sweeps
     from linnet.claims.registry import Trial
     from linnet.claims.tables import tables
+    from linnet.experiments.registry import figures
 
     path = Path(config)
     if path.is_file() or path.name != config or path.suffix:
@@ -74,6 +77,8 @@ def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table
         sys.path.insert(0, str(path.resolve().parent))  # cell functions may lie beside their configuration
         return sweeps.load(path), None
     known = tables()
+    if config in figures():
+        raise failures.WrongCallError(f"{config} is a figure: `linnet run {config}` makes it.")
     if config not in known:
         raise failures.WrongCallError(
             f"there is no file {config!r}, and no table of that name{nearest(config, known)} "

@@ -60,9 +60,10 @@ def verify(
             measure(chosen, Trial(quick=quick, seed=seed), tell)
     except KeyboardInterrupt:
         interrupted = True
-    _write(outcomes, to_json)
+    finally:
+        _write(outcomes, to_json)
     if interrupted:
-        kept = "" if to_json is None or piped else f"; they are in {to_json}"
+        kept = f"; they are in {to_json}" if outcomes and to_json is not None and not piped else ""
         kept += "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
         terminal.fail(f"interrupted after {len(outcomes)} of {len(chosen)} claims{kept}", status=130)
     if not piped:

@@ -76,7 +76,7 @@ def _local(workers: int) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(_environment_restored())
         stack.enter_context(dask.config.set(settings))
-        with _interrupts_ignored():
+        with _interrupts_later():
             cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
             stack.enter_context(cluster)
         stack.enter_context(_replenished(cluster, workers))
@@ -103,16 +103,22 @@ def _replenished(cluster: Any, workers: int) -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    # Ctrl-C on a terminal reaches every process. Workers inherit that they ignore it: this process will end them.
+def _interrupts_later() -> Iterator[None]:
+    # Ctrl-C on a terminal reaches every process. Workers inherit that it is blocked: this process will end them. One that
+    # comes meanwhile is not lost: it is raised as soon as the workers are there.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    came = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: came.set())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, before)
+    if came.is_set():
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -8,11 +8,13 @@ import json
 import platform
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import linnet
 from linnet.sweeps.configuration import Sweep
 from linnet.trajectories.dataset import provenance
 
@@ -48,10 +50,23 @@ def device() -> str:
 
 
 def source(function: str) -> str:
-    """A fingerprint of the file a cell function is in; 'unknown' where there is no file."""
+    """A fingerprint of the file a cell function is in, of all of linnet for its own; 'unknown' where there is no file."""
+    name = function.partition(":")[0]
+    if name.partition(".")[0] == "linnet":
+        return _package()
     try:
-        module = importlib.import_module(function.partition(":")[0])
-        content = Path(module.__file__ or "").read_bytes()
+        content = Path(importlib.import_module(name).__file__ or "").read_bytes()
     except (ImportError, OSError, AttributeError):
         content = b""
     return hashlib.blake2b(content, digest_size=6).hexdigest() if content else "unknown"
+
+
+@cache
+def _package() -> str:
+    folder = Path(linnet.__file__).parent
+    digest = hashlib.blake2b(digest_size=6)
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith("cli/"):
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()

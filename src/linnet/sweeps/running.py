@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -42,7 +43,10 @@ def keeping(folder: str | Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Report:
-    """What a run of a sweep did: cells in all, computed this time and failed; `example` tells of one that failed."""
+    """What a run of a sweep did: cells in all, computed this time and failed; `example` tells of one that failed.
+
+    `foreign` blocks were computed earlier, by other code than this: another linnet, or a function that has changed.
+    """
 
     name: str
     cells: int
@@ -50,11 +54,14 @@ class Report:
     failed: int
     example: str
     seconds: float
+    foreign: int = 0
 
     def __str__(self) -> str:
         rate = f" ({self.computed / self.seconds:.3g} cells/s)" if self.computed and self.seconds > 0 else ""
         failed = f", {self.failed} of them failed (e.g. {self.example})" if self.failed else ""
-        return f"{self.name}: {self.cells} cells{failed}; {self.computed} computed now in {self.seconds:.1f} s{rate}"
+        said = f"{self.name}: {self.cells} cells{failed}; {self.computed} computed now in {self.seconds:.1f} s{rate}"
+        mixed = "; {} finished blocks are of other code than this (start in another folder to have all of one)"
+        return said + (mixed.format(self.foreign) if self.foreign else "")
 
 
 def run(
@@ -81,6 +88,8 @@ def run(
     report, dataset = _run(
         sweep, store, _dataset, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
     )
+    if report.foreign:
+        warnings.warn(str(report), stacklevel=2)
     if throw and report.failed:
         raise FailedCellsError(
             f"{report.failed} of {report.cells} cells of {sweep.name} failed, e.g. {report.example}. "
@@ -139,15 +148,15 @@ def _run(
                 for job, outcome in work(jobs):
                     sink.write(job, outcome)
                     advance(job.size)
-        failures = sink.failures()
+        failures, foreign = sink.failures(), sink.foreign()
         result = finish(sink)
     example = ""
     if failures:
         cell, failure = next(iter(failures.items()))
         place = ", ".join(f"{name}={value}" for name, value in sink.grid.coordinates(cell).items())
-        example = f"{place}: {failure.kind}: {failure.message}"
+        example = f"{place}: {failure.kind}: {' '.join(failure.message.split())}"
     seconds = time.perf_counter() - began
-    return Report(sweep.name, sink.grid.cells, computed, len(failures), example, seconds), result
+    return Report(sweep.name, sink.grid.cells, computed, len(failures), example, seconds, foreign), result
 
 
 def _dataset(sink: Memory | store.Store) -> xr.Dataset:

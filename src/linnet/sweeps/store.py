@@ -102,6 +102,11 @@ class Store:
             reasons = {int(numbers[failure.position]): failure for failure in failures}
             self.book.commit(block.number, marks, reasons, seconds=outcome.seconds, device=outcome.device)
 
+    def foreign(self) -> int:
+        """Finished blocks that other code has computed: another linnet, or another text of the function's file."""
+        here = (linnet.__version__, provenance.source(self.sweep.function))
+        return sum(s["blocks"] for s in self.book.sessions() if (s["version"], s["source"]) != here)
+
     def failures(self) -> dict[int, Failure]:
         """The failed cells by their number in the grid."""
         return {cell: failure for cell, (_, failure) in self.book.failures().items()}
@@ -129,7 +134,7 @@ class Store:
                 f"{self.folder} was made by a different configuration ({'; '.join(found)}). "
                 f"Put it back, or choose another folder."
             )
-        if not resume:
+        if not resume and self.book.finished():
             raise StoreError(
                 f"{self.folder} already holds this sweep, {len(self.book.finished())} of its blocks finished. "
                 f"Resume it (--resume, or resume=True), or choose another folder."
