@@ -181,7 +181,7 @@ def _pair(mean: float, error: float, dim: int = 2, form: str = "{:.3f} ± {:.3f}
 
 
 def _course(values: xr.DataArray, dim: int) -> str:
-    return f"{float(values.sel(moment=1.0)):.2f} to {float(values.sel(moment=6.0)):.2f}" if dim > 1 else ""
+    return f"{float(values.sel(moment=1.0)):.2f} → {float(values.sel(moment=6.0)):.2f}" if dim > 1 else ""
 
 
 CLAIMS = [
