@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 
+import numpy as np
 import pytest
+import xarray as xr
 
 import toys as toy_module
 
@@ -13,3 +16,22 @@ import toys as toy_module
 def toys() -> ModuleType:
     """Small figures and claims of tests/toys.py."""
     return toy_module
+
+
+@pytest.fixture
+def assert_same() -> Callable[[xr.Dataset, xr.Dataset], None]:
+    """Asserts that two datasets hold the same coordinates and the same bits, NaN included."""
+
+    def assert_same(left: xr.Dataset, right: xr.Dataset) -> None:
+        assert dict(left.sizes) == dict(right.sizes)
+        assert set(left.variables) == set(right.variables) and left.data_vars
+        for name in left.variables:
+            one, other = left[name], right[name]
+            assert one.dims == other.dims, name
+            if one.dtype.kind in "UOT":
+                assert one.values.tolist() == other.values.tolist(), name
+            else:
+                assert one.dtype == other.dtype, name
+                assert np.ascontiguousarray(one.values).tobytes() == np.ascontiguousarray(other.values).tobytes(), name
+
+    return assert_same

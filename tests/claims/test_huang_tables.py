@@ -31,12 +31,6 @@ from linnet.theories.feature_learning import Stages
 QUICK = Trial(quick=True, seed=4)
 
 
-def same(one: xr.Dataset, other: xr.Dataset) -> None:
-    for name in one.data_vars:
-        a, b = xr.align(one[name], other[name], join="exact")
-        np.testing.assert_array_equal(a.values, b.transpose(*a.dims).values, err_msg=str(name))
-
-
 def regrouped(sweep: Sweep, **axes: list[Any]) -> tuple[xr.Dataset, xr.Dataset]:
     """A part of the sweep in its own blocks, and backwards in blocks of one cell."""
     part = sweep.model_copy(update={"axes": axes})
@@ -94,8 +88,8 @@ def test_the_spectrum_of_the_data_is_all_the_theory_needs():
     np.testing.assert_allclose(other.second_time(0.1, form="printed"), own.second_time(0.1, form="printed"), rtol=1e-12)
 
 
-def test_the_scalings_do_not_depend_on_their_blocks():
-    same(*regrouped(huang_scalings.scalings(QUICK), case=["base", "n = 5", "eta = 0.0125"], replicate=[0, 2]))
+def test_the_scalings_do_not_depend_on_their_blocks(assert_same):
+    assert_same(*regrouped(huang_scalings.scalings(QUICK), case=["base", "n = 5", "eta = 0.0125"], replicate=[0, 2]))
 
 
 def test_a_time_without_gamma_in_its_logarithm_is_refuted(monkeypatch):
@@ -192,9 +186,9 @@ def test_errors_are_those_of_the_theory_on_every_neuron():
         np.testing.assert_allclose(expected.second, worst, rtol=1e-9)
 
 
-def test_the_equations_do_not_depend_on_their_blocks():
+def test_the_equations_do_not_depend_on_their_blocks(assert_same):
     sweep = huang_errors.equations(QUICK).model_copy(update={"fixed": {"dim": 300, "width": 40}})
-    same(*regrouped(sweep, setting=list(huang_errors.SETTINGS)))
+    assert_same(*regrouped(sweep, setting=list(huang_errors.SETTINGS)))
 
 
 @pytest.mark.parametrize(
@@ -243,11 +237,11 @@ def test_cells_of_the_signs_are_those_of_a_full_network():
     np.testing.assert_array_equal(cell["rising"], grew)
 
 
-def test_signs_and_convergence_do_not_depend_on_their_blocks():
+def test_signs_and_convergence_do_not_depend_on_their_blocks(assert_same):
     signs = huang_signs.signs(QUICK).model_copy(update={"fixed": SMALL})
-    same(*regrouped(signs, ratio=[0.03, 1.0, 10.0]))
+    assert_same(*regrouped(signs, ratio=[0.03, 1.0, 10.0]))
     sweep = huang_convergence.convergence(QUICK).model_copy(update={"fixed": SMALL})
-    same(ln.sweeps.run(sweep), ln.sweeps.run(sweep.model_copy(update={"block": 1})))
+    assert_same(ln.sweeps.run(sweep), ln.sweeps.run(sweep.model_copy(update={"block": 1})))
 
 
 def test_convergence_is_timed_where_the_loss_passes():
@@ -302,9 +296,9 @@ def test_the_frequencies_are_those_of_the_law_where_the_dimension_is_large():
         assert abs(row.gamma - row.gamma_law) < 4 * row.error(row.gamma_law) + 0.05  # gamma is not tr |y|^2 at d = 400
 
 
-def test_the_lemmas_do_not_depend_on_their_blocks():
+def test_the_lemmas_do_not_depend_on_their_blocks(assert_same):
     sweep = huang_draws.lemmas(QUICK).model_copy(update={"fixed": {"dim": 30, "draws": 4}})
-    same(*regrouped(sweep, n=[10, 40], noise=[8.0, 1e-7]))
+    assert_same(*regrouped(sweep, n=[10, 40], noise=[8.0, 1e-7]))
 
 
 def test_a_tighter_lemma_a3_is_refuted(monkeypatch):

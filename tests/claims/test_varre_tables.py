@@ -221,25 +221,25 @@ def test_statistics_are_those_of_the_paths():
     for place, index in enumerate(at.values()):
         w, a = first[index][:, :, 0], second[index][:, 0]  # weights from the first input, and to the output
         area = np.abs(w[:, 0] * a[:, 1] - w[:, 1] * a[:, 0])
-        assert_same(found["area"][place], area.mean())
-        assert_same(found["area_error"][place], area.std() / np.sqrt(120))
-        assert_same(found["area_median"][place], np.median(area))
-        assert_same(found["sine"][place], (area / np.hypot(*w.T) / np.hypot(*a.T)).mean())
+        assert_close(found["area"][place], area.mean())
+        assert_close(found["area_error"][place], area.std() / np.sqrt(120))
+        assert_close(found["area_median"][place], np.median(area))
+        assert_close(found["sine"][place], (area / np.hypot(*w.T) / np.hypot(*a.T)).mean())
         squares = (first[index] ** 2).sum(axis=(1, 2))
-        assert_same(found["first_square"][place], squares.mean())
-        assert_same(found["second_square"][place], (a**2).sum(axis=1).mean())
-        assert_same(found["largest_share"][place], squares.max() / squares.sum())
+        assert_close(found["first_square"][place], squares.mean())
+        assert_close(found["second_square"][place], (a**2).sum(axis=1).mean())
+        assert_close(found["largest_share"][place], squares.max() / squares.sum())
     logs = [0.5 * np.log(np.linalg.eigvalsh(first[i].transpose(0, 2, 1) @ first[i])[:, ::-1]) for i in (30, 31)]
     np.testing.assert_allclose(found["log_value_change"][:2], (logs[1] - logs[0]).mean(axis=0), rtol=1e-6)
     assert np.isnan(found["log_value_change"][2:]).all()
     rows = (first[:31] ** 2).sum(axis=-1)
-    assert_same(found["growth"], np.log(rows[-1] / rows[0]).mean())
+    assert_close(found["growth"], np.log(rows[-1] / rows[0]).mean())
     speed = second[:31, :, 0] ** 2 / rows
-    assert_same(found["clock"], (0.1 * (speed[1:] + speed[:-1]) / 2).sum(axis=0).mean())
-    assert_same(found["area_start"], abs(start.second[0, 1]))
+    assert_close(found["clock"], (0.1 * (speed[1:] + speed[:-1]) / 2).sum(axis=0).mean())
+    assert_close(found["area_start"], abs(start.second[0, 1]))
 
 
-def assert_same(one, other):
+def assert_close(one, other):
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 

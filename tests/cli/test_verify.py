@@ -70,8 +70,6 @@ def test_an_interruption_keeps_what_was_measured(
 def test_cells_behind_the_claims_are_kept_and_taken_up_again(
     linnet: Any, refused: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from linnet.experiments.fingerprint import fingerprint
-
     monkeypatch.setitem(toys.CLAIMS, "tu-grid", toys.GRID)
     toys.CALLS.clear()
     store = tmp_path / "deep" / "cells"
@@ -83,8 +81,7 @@ def test_cells_behind_the_claims_are_kept_and_taken_up_again(
     for _ in range(2):  # the second time nothing is left to compute
         assert "the cells sum to 0.571" in linnet("verify", "tu", "--store", store).out
         assert toys.CALLS == [1.0, 2.0, -1.0, 3.0, 4.0]
-    (folder,) = store.iterdir()  # of this very code
-    assert folder.name == fingerprint(("cli/",)) and [path.suffix for path in folder.iterdir()] == [".zarr"]
+    assert [path.suffix for path in store.iterdir()] == [".zarr"]
     linnet("verify", "tu")
     assert toys.CALLS[5:] == [1.0, 2.0, 3.0, 4.0]
 

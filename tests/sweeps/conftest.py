@@ -11,9 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-import xarray as xr
 
 from linnet import sweeps
 
@@ -44,25 +42,6 @@ def make() -> Callable[..., sweeps.Sweep]:
         return sweeps.Sweep(**{**fields, **changes})
 
     return make
-
-
-@pytest.fixture
-def assert_same() -> Callable[[xr.Dataset, xr.Dataset], None]:
-    """Asserts that two datasets hold the same coordinates and the same bits, NaN included."""
-
-    def assert_same(left: xr.Dataset, right: xr.Dataset) -> None:
-        assert dict(left.sizes) == dict(right.sizes)
-        assert set(left.variables) == set(right.variables)
-        for name in left.variables:
-            one, other = left[name], right[name]
-            assert one.dims == other.dims, name
-            if one.dtype.kind in "UOT":
-                assert one.values.tolist() == other.values.tolist(), name
-            else:
-                assert one.dtype == other.dtype, name
-                assert np.ascontiguousarray(one.values).tobytes() == np.ascontiguousarray(other.values).tobytes(), name
-
-    return assert_same
 
 
 SCRIPT = """

@@ -143,3 +143,23 @@ def test_keeping_stores_sweeps_that_name_no_store(make, assert_same, tmp_path):
     assert len(list((tmp_path / "kept").iterdir())) == 2
     sweeps.run(sweep)
     assert len(log.read_text().splitlines()) == 2 * calls
+
+
+def test_the_code_of_a_linnet_function_is_all_of_linnet(tmp_path, monkeypatch):
+    """A cell trains by many files; one of another module changes its print, one of the command line does not."""
+    from types import SimpleNamespace
+
+    from linnet.sweeps import provenance
+
+    assert provenance.source("linnet.sweeps.cells:train") == provenance.package() != provenance.package(("sweeps/",))
+    for name in ("trainers/flow.py", "cli/main.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("x = 1\n")
+    monkeypatch.setattr(
+        provenance, "linnet", SimpleNamespace(__file__=str(tmp_path / "__init__.py"), __version__="1.0")
+    )
+    first = provenance.package.__wrapped__()
+    (tmp_path / "cli" / "main.py").write_text("x = 2\n")
+    assert provenance.package.__wrapped__() == first
+    (tmp_path / "trainers" / "flow.py").write_text("x = 2\n")
+    assert provenance.package.__wrapped__() != first

@@ -14,7 +14,7 @@ from linnet.claims.tables import Columns, Table
 if TYPE_CHECKING:
     import xarray as xr
 
-GAMMAS = (-1.85, 2.25)
+GAMMAS = (-1.85, 2.25)  # the point of the active region that Figure 1 shows
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
 POINTS = 256

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_timeline
-from linnet.claims.fits import exponent
+from linnet.claims.fits import exponent, highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -20,12 +20,12 @@ def measure_tools(trial: Trial) -> Measurement:
         left, right = np.trace(a @ (r * b)), np.trace(b @ (r.T * a))
         bound = np.abs(r).max() * np.linalg.norm(a) * np.linalg.norm(b)
         low = np.abs(r).min() * (a**2).sum() / np.trace(a.T @ (np.abs(r) * a))
-        trace = max(trace, abs(left - right) / bound, abs(left) / bound - 1, low - 1)
+        trace = highest(trace, abs(left - right) / bound, abs(left) / bound - 1, low - 1)
         values = np.linalg.svd(a, compute_uv=False)
         size = np.linalg.norm(a @ b) / np.linalg.norm(b)
-        norms = max(norms, values[-1] / size - 1, size / values[0] - 1)
-        angles = max(angles, _davis_kahan(draw, n))
-    worst = max(trace, norms, angles - 1)
+        norms = highest(norms, values[-1] / size - 1, size / values[0] - 1)
+        angles = highest(angles, _davis_kahan(draw, n))
+    worst = highest(trace, norms, angles - 1)
     return Measurement(
         Verdict.HOLDS if worst < 1e-10 else Verdict.REFUTED,
         f"200 random cases: trace identity and bounds of A.1 to {max(trace, 0):.0e}, norms of A.2 to "
@@ -56,7 +56,7 @@ def measure_defect(trial: Trial) -> Measurement:
         reference = np.diag(values)
         near = reference + 10 ** draw.uniform(-4, 0.5) * draw.normal(size=(dim, dim)) / np.sqrt(dim)
         x = float(ln.theories.mixed.alignment_defect(near, reference, 3))
-        first = max(first, x / ln.theories.mixed.alignment_bound(near, reference, 3))
+        first = highest(first, x / ln.theories.mixed.alignment_bound(near, reference, 3))
         left, _, right = np.linalg.svd(near)
         blocks = len(np.unique(values[:3])) + 1
         moved = np.linalg.norm(reference - left.T @ reference @ right.T, 2) / values[0]
@@ -64,10 +64,10 @@ def measure_defect(trial: Trial) -> Measurement:
         if blocks == 4:
             second = max(second, moved / (blocks**3 * (np.sqrt(x) + 2 * x)))
     return Measurement(
-        Verdict.HOLDS if max(first, second) <= 1 else Verdict.REFUTED,
+        Verdict.HOLDS if highest(first, second) <= 1 else Verdict.REFUTED,
         f"x is at most {first:.3f} of the bound of Lemma A.4, and |Sigma - U^T Sigma V| at most {second:.3f} of that "
         "of A.5 (simple spectra), over random perturbations of size 1e-4 to 3",
-        max(first, second),
+        highest(first, second),
     )  # fmt: skip
 
 
@@ -158,8 +158,8 @@ def measure_timeline(trial: Trial) -> Measurement:
     falls = all(row.defect["T3"].mean() < row.defect["T1"].mean() for row in rows)
     ends = [float(row.later[:, 1].mean()) for row in rows]
     first = [float(row.reached["T1"].mean()) for row in rows]  # over d
-    small = ends[-1] < min(ends[0], 0.5) and rows[-1].noise[:, 1].mean() < 0.5  # x of unrelated vectors is 4K = 8
-    good = falls and small and max(first) < 1.25 * min(first)
+    small = ends[-1] < lowest(ends[0], 0.5) and rows[-1].noise[:, 1].mean() < 0.5  # x of unrelated vectors is 4K = 8
+    good = falls and small and highest(first) < 1.25 * lowest(first)
     return Measurement(Verdict.HOLDS if good else Verdict.REFUTED, "; ".join(sentences), ends[-1])
 
 

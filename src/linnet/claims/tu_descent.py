@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_regions, tu_updates
-from linnet.claims.fits import exponent
+from linnet.claims.fits import exponent, highest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.randomness import generator
 
@@ -35,11 +35,11 @@ def measure_steps(trial: Trial) -> Measurement:
         )
         errors.append(float(np.linalg.norm(run.products[-1] - exact)))
     order = float(np.log2(errors[1] / errors[2]))
-    good = max(right) <= 1 and abs(order - 1) < 0.1
+    good = highest(right) <= 1 and abs(order - 1) < 0.1
     return Measurement(
-        (Verdict.CORRECTED if max(printed) > 0 else Verdict.HOLDS) if good else Verdict.REFUTED,
-        f"for da/dt = cos a the printed bound, with k - 1, is exceeded by up to {max(printed):.3f} (it is 0 after "
-        f"one step), with k the error is at most {max(right):.2f} of it; descent on a network approaches its flow "
+        (Verdict.CORRECTED if highest(printed) > 0 else Verdict.HOLDS) if good else Verdict.REFUTED,
+        f"for da/dt = cos a the printed bound, with k - 1, is exceeded by up to {highest(printed):.3f} (it is 0 after "
+        f"one step), with k the error is at most {highest(right):.2f} of it; descent on a network approaches its flow "
         f"with order {order:.3f}",
         order,
     )  # fmt: skip
@@ -59,10 +59,10 @@ def measure_bounded(trial: Trial) -> Measurement:
         run = ln.gradient_descent(task, weights, learning_rate=1 / (40 * dim), steps=400, keep="products")
         shares[name] = float((run.products**2).sum(axis=(1, 2)).max() / limit)
     return Measurement(
-        Verdict.HOLDS if max(shares.values()) <= 1 else Verdict.REFUTED,
+        Verdict.HOLDS if highest(shares.values()) <= 1 else Verdict.REFUTED,
         f"largest |A|^2 over descent: {shares['active']:.3f} (active) and {shares['lazy']:.3f} (lazy) of 10 (|A*|^2 "
         "+ |E|^2)",
-        max(shares.values()),
+        highest(shares.values()),
     )
 
 

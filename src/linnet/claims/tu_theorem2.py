@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.claims import tu_active_region, tu_border, tu_regions, tu_timeline
+from linnet.claims.fits import highest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 
 
@@ -123,7 +124,7 @@ def measure_narrow(trial: Trial) -> Measurement:
     tests, wider = found["narrow"].best_test, np.median(found["wide"].best_test, axis=1)
     wide = float(wider[1])
     middle = dict(zip(tu_regions.NARROW, np.median(tests, axis=1).tolist(), strict=True))
-    good = max(middle[width] for width in (3, 4, 6, 12)) < 1.5 * wide
+    good = highest(middle[width] for width in (3, 4, 6, 12)) < 1.5 * wide
     sentence = ", ".join(f"{error:.2f} at w = {width}" for width, error in middle.items())
     return Measurement(
         Verdict.HOLDS if good and middle[2] > middle[6] else Verdict.REFUTED,

@@ -11,11 +11,11 @@ import linnet as ln
 from linnet.claims.milestones import first_of
 from linnet.claims.registry import Trial
 from linnet.claims.tables import Columns, Table
+from linnet.claims.tu_active_region import GAMMAS
 
 if TYPE_CHECKING:
     import xarray as xr
 
-GAMMAS = (-1.85, 2.25)
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 STEPS = 400
 LEADING = 3  # singular values kept: those of the signal and one of the noise

@@ -9,12 +9,12 @@ import numpy as np
 import linnet as ln
 from linnet.claims.registry import Trial
 from linnet.claims.tables import Columns, Table
+from linnet.claims.tu_active_region import GAMMAS
 from linnet.claims.tu_regions import RANK
 
 if TYPE_CHECKING:
     import xarray as xr
 
-GAMMAS = (-1.85, 2.25)
 STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
 UPDATES = {"simultaneous": "both layers at once", "sequential": "W2 sees the new W1"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.claims.fits import exponent
+from linnet.claims.fits import exponent, highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.watanabe_networks import DIM, SCALE, SEEDS, SETTING, WIDTH, follow, phase_grid, trained
 from linnet.randomness import generator
@@ -22,7 +22,7 @@ def scales(trial: Trial) -> list[float]:
 def _slopes(sizes: list[float], used: list[float]) -> tuple[float, float]:
     """The overall slope and the smallest between neighbours: one steep pair must not hide a flat one."""
     pairs = [exponent(used[i : i + 2], sizes[i : i + 2])[0] for i in range(len(used) - 1)]
-    return exponent(used, sizes)[0], min(pairs)
+    return exponent(used, sizes)[0], lowest(pairs)
 
 
 def measure_linear_growth(trial: Trial) -> Measurement:
@@ -97,7 +97,7 @@ def measure_reduced(trial: Trial) -> Measurement:
         run = trained(spike, alignment, SCALE, trial.seed)
         predicted = np.stack([run.theory.reduced(run.times, u0) for u0 in run.u0], axis=1)
         errors.append(float(np.abs(run.components - predicted).max()))
-    worst = max(errors)
+    worst = highest(errors)
     text = (
         f"largest error in both components over the whole run {worst:.1e} (limit {SCALE:g}); {SEEDS} seeds at each of "
         f"{len(pairs)} pairs of spike and alignment"

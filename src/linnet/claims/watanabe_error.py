@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.claims.fits import exponent
+from linnet.claims.fits import exponent, highest, lowest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.tables import Columns, Table
 from linnet.randomness import generator
@@ -107,7 +107,7 @@ def measure_isotropic(trial: Trial) -> Measurement:
     found = scores(errors, isotropic, dim)
     chosen = np.concatenate([found[:, 0].ravel(), found[:, 1:, 0].ravel()])  # no spike, or one orthogonal to the target
     worst, limit = float(chosen.max()), joint_limit(chosen.size, errors.sizes["seed"])
-    theory = max(
+    theory = highest(
         abs(ln.theories.spiked.generalization_error(0, A, g) - (1 - 1 / g)) for A in (0.1, 0.9) for g in (1.5, 7.0)
     )
     verdict = Verdict.HOLDS if worst < limit and theory < 1e-12 else Verdict.REFUTED
@@ -162,7 +162,7 @@ def measure_min_norm(trial: Trial) -> Measurement:
         for s in scales
     ]
     overall = exponent(scales, distances)[0]
-    least = min(exponent(scales[i : i + 2], distances[i : i + 2])[0] for i in range(len(scales) - 1))
+    least = lowest(exponent(scales[i : i + 2], distances[i : i + 2])[0] for i in range(len(scales) - 1))
     text = (
         f"distance to the minimum-norm solution: slope {overall:.3f} in s (least {least:.3f}); {distances[-1]:.1e} at "
         f"s = {scales[-1]:g}"
@@ -191,7 +191,7 @@ def measure_eq23(trial: Trial) -> Measurement:
             gap = max(abs(np.mean(found) - wanted) - 3 / dim * wanted, 0)
             scored.append(gap / (np.std(found, ddof=1) / np.sqrt(trials)))
     limit = joint_limit(len(scored), trials)
-    worst = float(max(scored))
+    worst = float(highest(scored))
     text = (
         f"largest |t| {worst:.2f} (joint 1% limit {limit:.2f}): ridge regression on drawn data, one spike and a power law, "
         "two ridges each"

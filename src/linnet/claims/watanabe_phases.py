@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet.claims.fits import highest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.tables import Columns, Table
 from linnet.claims.watanabe_networks import (
@@ -191,13 +192,13 @@ def measure_one_phase(trial: Trial) -> Measurement:
         run = trained(spike, alignment, SCALE, trial.seed)
         sizes.append(float(np.abs(run.components[..., 1]).max() / SCALE))
     second = float(trained(20.0, 0.3, SCALE, trial.seed).components[-1, :, 1].min())
-    verdict = Verdict.HOLDS if max(sizes) < 10 and second > 0.5 else Verdict.REFUTED
+    verdict = Verdict.HOLDS if highest(sizes) < 10 and second > 0.5 else Verdict.REFUTED
     words = ", ".join(f"{size:.2f} s" for size in sizes)
     text = (
         f"largest w2 at alignment 0, alignment 1 and spike 0: {words} (limit 10 s); at spike 20, alignment 0.3 it ends at "
         f"{second:.3f}"
     )
-    return Measurement(verdict, text, max(sizes))
+    return Measurement(verdict, text, highest(sizes))
 
 
 def measure_order(trial: Trial) -> Measurement:
@@ -211,7 +212,7 @@ def measure_order(trial: Trial) -> Measurement:
         times = np.linspace(0, max(run.times[-1] for run in runs), 2000)
         curves = [np.interp(times, run.times, (run.loss / run.loss[0]).mean(1)) for run in runs]
         rises[name] = float(np.diff(curves, axis=0).max())
-    worst = max(rises.values())
+    worst = highest(rises.values())
     text = (
         f"normalised loss of a curve above that of its weaker neighbour: {rises['spike']:.1e} at most along the spikes, "
         f"{rises['alignment']:.1e} along the alignments (limit 1e-3)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.claims.fits import exponent
+from linnet.claims.fits import exponent, highest
 from linnet.claims.registry import Claim, Measurement, Trial, Verdict
 from linnet.claims.watanabe_networks import DIM, SEEDS, WIDTH, Networks, trained
 
@@ -95,9 +95,9 @@ def measure_eq51(trial: Trial) -> Measurement:
     ratio = rate[strong] / gradients[strong]
     low, high = float(ratio.min()), float(ratio.max())
     verdict = Verdict.REFUTED
-    if max(abs(low + 1), abs(high + 1)) < 1e-4:
+    if highest(abs(low + 1), abs(high + 1)) < 1e-4:
         verdict = Verdict.HOLDS
-    elif max(abs(low + 0.5), abs(high + 0.5)) < 1e-4:
+    elif highest(abs(low + 0.5), abs(high + 0.5)) < 1e-4:
         verdict = Verdict.CORRECTED
     text = f"(dL/dt)/|grad L|^2 between {low:.5f} and {high:.5f} in units of 1/tau: -1/2, where -1 is printed"
     return Measurement(verdict, text, 0.5 * (low + high))

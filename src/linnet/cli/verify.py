@@ -13,7 +13,6 @@ from linnet import progress
 from linnet.claims.registry import Outcome, Trial, Verdict, select
 from linnet.claims.registry import verify as measure
 from linnet.cli import failures, terminal
-from linnet.experiments.fingerprint import fingerprint
 from linnet.experiments.runner import writable
 
 _WIDTHS = [5, 26, 25]
@@ -74,12 +73,12 @@ def verify(
 
 
 def _kept(store: Path | None) -> AbstractContextManager[object]:
-    """Sweeps of the claims go to a folder of this very code: cells that another one has trained are never reused."""
+    """Sweeps of the claims are kept under a print of this very code: cells that another one has trained are never reused."""
     if store is None:
         return nullcontext()
     from linnet import sweeps
 
-    return sweeps.keeping(store / fingerprint(without=("cli/",)))
+    return sweeps.keeping(store)
 
 
 def _write(outcomes: list[Outcome], to_json: Path | None) -> None:

@@ -53,7 +53,7 @@ def source(function: str) -> str:
     """A fingerprint of the file a cell function is in, of all of linnet for its own; 'unknown' where there is no file."""
     name = function.partition(":")[0]
     if name.partition(".")[0] == "linnet":
-        return _package()
+        return package()
     try:
         content = Path(importlib.import_module(name).__file__ or "").read_bytes()
     except (ImportError, OSError, AttributeError):
@@ -62,11 +62,12 @@ def source(function: str) -> str:
 
 
 @cache
-def _package() -> str:
+def package(without: tuple[str, ...] = ("cli/",)) -> str:
+    """A digest of linnet's version and of its source files, but those whose paths begin with one of `without`."""
     folder = Path(linnet.__file__).parent
-    digest = hashlib.blake2b(digest_size=6)
+    digest = hashlib.blake2b(linnet.__version__.encode(), digest_size=6)
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
-        if not name.startswith("cli/"):
+        if not name.startswith(without):
             digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

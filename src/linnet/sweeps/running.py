@@ -31,7 +31,8 @@ def keeping(folder: str | Path) -> Iterator[Path]:
     """Sweeps run inside the block without a store of their own are stored in `folder`, and resumed from there.
 
     The name of such a store holds a fingerprint of the configuration, of linnet's version and of the file that the
-    function is in: a changed one starts anew, beside the old one. Cells that failed are tried again.
+    function is in (of all of linnet for its own functions): a changed one starts anew, beside the old one. Cells that
+    failed are tried again.
     """
     path = Path(folder)
     token = _folder.set(path)

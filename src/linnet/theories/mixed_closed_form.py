@@ -151,12 +151,13 @@ class _OneShot:
     def __init__(self, modes: _Modes, plus: np.ndarray, minus: np.ndarray):
         self.modes = modes
         scale = np.hypot(np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0))  # of the start's own columns
-        values = np.linalg.svd(plus / scale, compute_uv=False)
+        scaled = plus / scale
+        values = np.linalg.svd(scaled, compute_uv=False)
         spread = values[0] / values[-1] if values[-1] > 0 else np.inf
         self.error = np.finfo(float).eps * spread
         if self.error >= _TOLERANCE:
             return
-        inverse = np.linalg.inv(plus / scale)
+        inverse = np.linalg.inv(scaled)
         self.ratio = (minus / scale) @ inverse
         self.origin = inverse / scale[:, None]  # the inverse of `plus`
         self.slow = modes.other_rates > 0
