@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         claims,
         experiments,
         inits,
+        lora,
         observables,
         problems,
         reductions,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
 _FOLDERS = (
-    "claims", "experiments", "inits", "observables", "problems", "reductions", "sweeps", "theories", "trainers",
+    "claims", "experiments", "inits", "lora", "observables", "problems", "reductions", "sweeps", "theories", "trainers",
     "trajectories",
 )  # fmt: skip
 _HOMES = {
@@ -65,6 +66,7 @@ __all__ = [
     "gradient_flow",
     "inits",
     "label_noise_descent",
+    "lora",
     "noise_sde",
     "observables",
     "problems",

@@ -13,6 +13,7 @@ import linnet
 from linnet.cli import failures
 from linnet.cli.docs import docs
 from linnet.cli.list import show
+from linnet.cli.lora import lora
 from linnet.cli.reproduce import reproduce
 from linnet.cli.run import run
 from linnet.cli.sweep import sweep
@@ -31,6 +32,7 @@ app.command()(failures.interruptible(run))
 app.command()(failures.interruptible(reproduce))
 app.command()(failures.interruptible(verify))
 app.command()(failures.interruptible(sweep))
+app.command()(failures.interruptible(lora))
 app.command(hidden=True)(docs)
 
 

@@ -1,0 +1,97 @@
+"""`linnet lora`: what an adapter's settings mean, which other settings are the same, and what is worth knowing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from linnet.cli import terminal
+
+if TYPE_CHECKING:
+    from linnet.lora import Adapter
+
+_COLOURS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
+_MOST = 8  # adapters shown one by one
+
+
+def lora(
+    source: Annotated[
+        Path, typer.Argument(metavar="PATH", help="An adapter_config.json, or the folder of an adapter.")
+    ],
+    optimizer: Annotated[str, typer.Option(help="sgd, adam or adamw.")] = "adamw",
+    lr: Annotated[float, typer.Option(help="Learning rate of A (and of B).")] = 2e-4,
+    plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
+    weight_decay: Annotated[float, typer.Option(help="Weight decay of both.")] = 0.0,
+    momentum: Annotated[float, typer.Option(help="SGD's momentum.")] = 0.0,
+    clip: Annotated[float | None, typer.Option(help="Largest global norm of the gradients.")] = None,
+    in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.")] = None,
+    out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
+) -> None:
+    """Show what an adapter's settings mean, and findings about them."""
+    from linnet.lora import lint, read
+
+    adapters = read(
+        source, optimizer, learning_rate=lr, plus_ratio=plus_ratio, weight_decay=weight_decay, momentum=momentum, clip=clip,
+        in_dim=in_dim, out_dim=out_dim,
+    )  # fmt: skip
+    terminal.say(f"Adapters ({len(adapters)})", bold=True)
+    names = list(adapters)
+    for name in names[:_MOST]:
+        terminal.row([name], [26], _described(adapters[name]))
+    if len(names) > _MOST:
+        terminal.say(f"  and {len(names) - _MOST} more")
+    if alpha is not None:
+        terminal.say(f"The same training with alpha {alpha:g}", bold=True)
+        for text in _equivalents(adapters, alpha):
+            terminal.say("  " + text)
+    terminal.say("Findings", bold=True)
+    for finding in lint(adapters):
+        where = (
+            f" ({finding.where[0]} and {len(finding.where) - 1} more)" if 1 < len(finding.where) < len(adapters) else ""
+        )
+        where = f" ({finding.where[0]})" if len(finding.where) == 1 < len(adapters) else where
+        terminal.row(
+            [finding.severity], [7], finding.sentence + where + f" [{finding.reference}]", _COLOURS[finding.severity]
+        )
+
+
+def _described(adapter: Adapter) -> str:
+    """One line on one adapter."""
+    size = "" if adapter.in_dim is None else f"{adapter.in_dim} -> {adapter.out_dim or '?'}, "
+    parts = [f"{size}rank {adapter.rank}, s = {adapter.scale:.4g}, {adapter.init}"]
+    try:
+        values = adapter.imbalance
+        spread = (
+            f"{values.mean():.4g}"
+            if values.max() - values.min() < 1e-9
+            else f"{values.min():.4g} .. {values.max():.4g}"
+        )
+        parts.append(f"imbalance {spread}" + ("" if adapter.weights is not None else " by its law"))
+        if adapter.optimizer == "sgd":
+            parts.append(f"threshold {adapter.threshold.mean():.4g}")
+    except ValueError as reason:
+        parts.append(f"imbalance unknown: {reason}")
+    if adapter.optimizer == "sgd":
+        parts.append(f"clock {adapter.clock:.4g} a step")
+    return "; ".join(parts)
+
+
+def _equivalents(adapters: dict[str, Adapter], alpha: float) -> list[str]:
+    """Groups of the optimizer, once for each kind of adapter."""
+    from linnet.lora import equivalent
+
+    said: list[str] = []
+    for adapter in adapters.values():
+        try:
+            found = equivalent(adapter.with_(weights=None), alpha=alpha)
+        except ValueError as reason:
+            lines = [f"none: {reason}"]
+        else:
+            options = [f"{key} {value:.6g}" for key, value in found.groups["B"].items()]
+            lines = [f"rank {adapter.rank} ({found.label}): B with {', '.join(options)}; A as it is"]
+            lines += [f"  if {condition}" for condition in found.conditions]
+        said += [line for line in lines if line not in said]
+    return said

@@ -1,0 +1,8 @@
+"""LoRA adapters: what their settings mean exactly, which settings are the same, and what is worth knowing before training."""
+
+from linnet.lora.adapter import Adapter
+from linnet.lora.equivalence import Equivalence, equivalent
+from linnet.lora.linting import Finding, lint
+from linnet.lora.reading import read
+
+__all__ = ["Adapter", "Equivalence", "Finding", "equivalent", "lint", "read"]

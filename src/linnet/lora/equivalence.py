@@ -1,0 +1,152 @@
+"""Other settings with which an adapter trains identically."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import positive
+from linnet.lora.adapter import OPTIMIZERS, SCALINGS, Adapter
+
+IDENTITY = "identity"
+RULE = "scaling rule, not identity"
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """Settings that train as the adapter they were asked for, and what that needs.
+
+    - `adapter`: the new settings, rates, decays and Adam's epsilon of A and of B included.
+    - `label`: "identity" where training is the same step by step in exact arithmetic; "scaling rule, not identity" otherwise.
+    - `start_factor`: B(0) of the new run is this times B(0) of the old one (matters only where B(0) is not zero).
+    - `conditions`: sentences that must hold.
+    """
+
+    adapter: Adapter
+    label: str
+    start_factor: float
+    conditions: tuple[str, ...]
+
+    @property
+    def groups(self) -> dict[str, dict[str, float]]:
+        """Options of the optimizer's parameter group of A and of that of B, in PyTorch's names."""
+        a = self.adapter
+        found: dict[str, dict[str, float]] = {}
+        for name, rate, decay, eps in (
+            ("A", a.learning_rate_a, a.weight_decay_a, a.eps_a),
+            ("B", a.learning_rate_b, a.weight_decay_b, a.eps_b),
+        ):
+            assert rate is not None and decay is not None and eps is not None  # set by `equivalent`
+            found[name] = {"lr": rate, "weight_decay": decay} | ({} if a.optimizer == "sgd" else {"eps": eps})
+        return found
+
+
+def equivalent(
+    adapter: Adapter,
+    *,
+    alpha: float | None = None,
+    scaling: str | None = None,
+    plus_ratio: float | None = None,
+    rank: int | None = None,
+    rescale_start: bool = False,
+) -> Equivalence:
+    r"""Rates and decays with which another `alpha`, `scaling` or LoRA+ ratio trains exactly as `adapter` does.
+
+    With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimised. For the change
+    $s \to s'$, $c = s/s'$:
+
+    | optimizer | $\eta_B$ | weight decay of B | $\epsilon$ of B | $B(0)$ |
+    |---|---|---|---|---|
+    | SGD, any momentum | $c^2 \eta_B$ | $\lambda/c^2$ | | $c B(0)$ |
+    | Adam (decay in the gradient) | $c\,\eta_B$ | $\lambda/c^2$ | $\epsilon/c$ | $c B(0)$ |
+    | AdamW | $c\,\eta_B$ | $\lambda/c$ | $\epsilon/c$ | $c B(0)$ |
+
+    A's settings stay. This holds in any network, for any loss, with dropout and any schedule that multiplies both rates.
+
+    **Arguments:** `alpha` or `scaling` ("standard", "rslora"): the settings wanted, to which rates are found; or `plus_ratio`, the
+    ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule). `rescale_start=True` promises
+    that B(0), where it is not zero, is scaled along.
+
+    **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along, optimizers other
+    than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule. DoRA is no exception: its
+    norms see only $sBA$, and its magnitudes keep their own rate.
+
+    **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024 present
+    it as a method of its own).
+
+    >>> plain = Adapter(rank=8, alpha=16, optimizer="adam", learning_rate_a=1e-4, learning_rate_b=16e-4)
+    >>> equivalent(plain, plus_ratio=1.0).adapter.alpha
+    256.0
+    """
+    _refuse(adapter, rank, rescale_start)
+    if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):
+        raise ValueError(
+            "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with scaling, but "
+            "not with alpha, which already fixes the rates)."
+        )
+    rule = adapter.scaling if scaling is None else scaling
+    if rule not in SCALINGS:
+        raise ValueError(f"`scaling` must be one of {SCALINGS}: got {scaling!r}.")
+    power = 2 if adapter.optimizer == "sgd" else 1
+    if plus_ratio is not None:
+        c = (positive("plus_ratio", plus_ratio) / adapter.plus_ratio) ** (1 / power)
+        divisor = adapter.rank if rule == "standard" else float(np.sqrt(adapter.rank))
+        new = adapter.with_(alpha=adapter.scale / c * divisor, scaling=rule)
+    else:
+        new = adapter.with_(alpha=adapter.alpha if alpha is None else positive("alpha", alpha), scaling=rule)
+        c = adapter.scale / new.scale
+    rate, decay, eps = adapter.learning_rate_b, adapter.weight_decay_b, adapter.eps_b
+    assert rate is not None and decay is not None and eps is not None  # checked by `_refuse`; set by Adapter
+    changes: dict[str, Any] = {
+        "learning_rate_b": rate * c**power,
+        "weight_decay_b": decay / (c if adapter.optimizer == "adamw" else c**2),
+    }
+    if adapter.optimizer != "sgd":
+        changes["eps_b"] = eps / c
+    if adapter.weights is not None:
+        changes["weights"] = type(adapter.weights)(adapter.weights.first, c * adapter.weights.second)
+    return Equivalence(new.with_(**changes), RULE if adapter.clip else IDENTITY, c, _conditions(adapter, c))
+
+
+def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
+    if rank is not None:
+        raise ValueError(
+            f"`rank` cannot be changed: an adapter of rank {rank} is another model than one of rank {adapter.rank}, and no rates "
+            "make them train alike."
+        )
+    if adapter.optimizer not in OPTIMIZERS:
+        raise ValueError(
+            f"`optimizer` must be one of {OPTIMIZERS} for an exact equivalence: got {adapter.optimizer!r}."
+        )
+    if adapter.learning_rate_a is None:
+        raise ValueError("`learning_rate_a` is needed for an equivalence: give it with the adapter.")
+    if not adapter.second_is_zero and not rescale_start:
+        raise ValueError(
+            f"`init` {adapter.init!r} starts with B(0) not zero: the equivalence holds only if B(0) is multiplied by "
+            "s/s', which no library does by itself. Do so, and say it with `rescale_start=True`."
+        )
+
+
+def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
+    said = ["A starts from the same numbers (the same seed), and data and dropout masks come in the same order"]
+    said.append("a schedule multiplies the rates of A and of B by the same factor")
+    if adapter.optimizer != "sgd":
+        said.append(
+            f"the group of B has eps {adapter.eps_b / c:.3g}; with one eps for all, it holds to first order in "  # type: ignore[operator]
+            "eps over the size of the gradients"
+        )
+    if adapter.weight_decay_b:
+        said.append("the weight decay of B is a group option of its own")
+    if not adapter.second_is_zero:
+        said.append(f"B(0) is multiplied by {c:.6g}, and the frozen matrix is the same")
+    if adapter.dora:
+        said.append("DoRA's magnitudes keep their rate and decay")
+    if adapter.clip:
+        said.append(
+            f"no step is clipped: the global norm that is cut at {adapter.clip:g} contains B's gradient, which changes by 1/c"
+        )
+    if np.log2(c) != np.round(np.log2(c)):
+        said.append("rounding differs (it would not if s/s' were a power of two)")
+    return tuple(said)

@@ -1,0 +1,240 @@
+"""What is worth knowing about an adapter's settings before it is trained: findings, each one sentence with a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linnet.lora.adapter import OPTIMIZERS, Adapter
+
+SEVERITIES = ("error", "warning", "note")
+_ALGEBRA = "docs/adapters.md"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding: what `rule` found it, how severe it is, a sentence, its number, a reference, and the adapters it is about."""
+
+    rule: str
+    severity: str
+    sentence: str
+    number: float
+    reference: str
+    where: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.sentence} [{self.reference}]"
+
+
+def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gradient: float = 0.0) -> list[Finding]:
+    """Findings about one adapter, or about those of a model as `lora.read` returns them: errors first, then warnings, notes.
+
+    **Arguments:** `curvature` and `gradient` as in `Adapter.stable_learning_rate`; with them, SGD's rate is compared with
+    the largest stable one.
+
+    Only what follows from the settings is said. Whether a rank is large enough, or how low the loss will get, is not.
+
+    >>> risky = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, init="gaussian", optimizer="adamw", learning_rate_a=2e-4)
+    >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity == "warning"]
+    [('initialisation', 192.0)]
+    """
+    named = {"": adapters} if isinstance(adapters, Adapter) else dict(adapters)
+    merged: dict[tuple[str, str], Finding] = {}
+    for name, adapter in named.items():
+        if not isinstance(adapter, Adapter):
+            raise ValueError(f"`adapters` must be an `Adapter` or a mapping to some: got {type(adapter).__name__}.")
+        found = [finding for rule in RULES for finding in rule(adapter)]
+        if curvature is not None and adapter.optimizer == "sgd":
+            found += _stability(adapter, curvature, gradient)
+        for finding in found:
+            key = (finding.rule, finding.sentence)
+            where = merged[key].where if key in merged else ()
+            merged[key] = Finding(*_fields(finding), where=(*where, name) if name else where)
+    return sorted(merged.values(), key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _fields(finding: Finding) -> tuple[str, str, str, float, str]:
+    return finding.rule, finding.severity, finding.sentence, finding.number, finding.reference
+
+
+def _scale(a: Adapter) -> Iterator[Finding]:
+    if a.optimizer in OPTIMIZERS:
+        factor, words = (a.scale**2, "s²") if a.optimizer == "sgd" else (a.scale, "s")
+        rule = "alpha/r" if a.scaling == "standard" else "alpha/sqrt(r)"
+        yield Finding(
+            "scale",
+            "note",
+            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it acts as B's learning rate "
+            f"times {words} = {factor:.4g}, and not on A's: alpha and the learning rate are not one knob.",
+            factor,
+            _ALGEBRA,
+        )
+
+
+def _initialisation(a: Adapter) -> Iterator[Finding]:
+    if a.init == "gaussian" and a.in_dim is not None:
+        ratio = 3 * a.in_dim / a.rank**2
+        yield Finding(
+            "initialisation",
+            "warning" if max(ratio, 1 / ratio) > 10 else "note",
+            f"gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first steps "
+            f"move the product {ratio:.4g} times as fast under SGD{_first_steps(a, ratio)}.",
+            ratio,
+            "peft's init_lora_weights; " + _ALGEBRA,
+        )
+    elif a.init == "gaussian":
+        sentence = (
+            f"gaussian's imbalance is d/r² = d/{a.rank**2}, not the default's 1/3: give the input dimension to compare."
+        )
+        yield Finding("initialisation", "note", sentence, a.rank**-2.0, "peft's init_lora_weights; " + _ALGEBRA)
+    if a.init == "orthogonal":
+        yield Finding(
+            "initialisation",
+            "note",
+            "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is not, and the "
+            "imbalance has both signs.",
+            a.rank / 2,
+            "peft's init_lora_weights",
+        )
+    if not a.second_is_zero and a.weights is None:
+        yield Finding(
+            "start",
+            "note",
+            f"{a.init} starts with B(0) not zero: another alpha trains identically only if B(0) is scaled by s/s' as well.",
+            1.0,
+            _ALGEBRA,
+        )
+
+
+def _first_steps(a: Adapter, ratio: float) -> str:
+    return f" (and {np.sqrt(ratio):.4g} times under Adam)" if a.optimizer in ("adam", "adamw") else ""
+
+
+def _ratio(a: Adapter) -> Iterator[Finding]:
+    q = a.plus_ratio
+    if a.optimizer not in OPTIMIZERS or np.isclose(q, 1):
+        return
+    factor = q if a.optimizer != "sgd" else np.sqrt(q)
+    name = "Adam" if a.optimizer != "sgd" else "SGD"
+    yield Finding(
+        "plus_ratio",
+        "note",
+        f"LoRA+ ratio {q:.4g} under {name} is alpha x {factor:.4g}: alpha {a.alpha * factor:.4g} with one rate trains "
+        "identically (lora.equivalent has decays and eps).",
+        float(factor),
+        "Hayou et al. 2024, arXiv:2402.12354; " + _ALGEBRA,
+    )
+
+
+def _clipping(a: Adapter) -> Iterator[Finding]:
+    if a.clip is not None:
+        yield Finding(
+            "clipping",
+            "warning",
+            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, since the norm contains "
+            "B's gradient, which alpha rescales.",
+            a.clip,
+            _ALGEBRA,
+        )
+
+
+def _decay(a: Adapter) -> Iterator[Finding]:
+    decay = a.weight_decay_b or 0.0
+    if decay and a.optimizer in OPTIMIZERS and not np.isclose(a.scale, 1):
+        effective = decay / (a.scale if a.optimizer == "adamw" else a.scale**2)
+        yield Finding(
+            "weight_decay",
+            "note",
+            f"a weight decay of {decay:.4g} on B is {effective:.4g} on sB: raising alpha at the same decay weakens it.",
+            effective,
+            _ALGEBRA,
+        )
+
+
+def _adam(a: Adapter) -> Iterator[Finding]:
+    if a.optimizer in ("adam", "adamw"):
+        yield Finding(
+            "adam",
+            "note",
+            "Adam does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told from its start; "
+            "measure it along the run with ln.torch.PairMonitor.",
+            float(a.imbalance.mean()) if _has_law(a) else float("nan"),
+            _ALGEBRA,
+        )
+    elif a.optimizer is not None and a.optimizer not in OPTIMIZERS:
+        yield Finding(
+            "optimizer",
+            "warning",
+            f"nothing exact is known here for the optimizer {a.optimizer!r}: equivalences hold for {', '.join(OPTIMIZERS)}.",
+            float("nan"),
+            _ALGEBRA,
+        )
+
+
+def _has_law(a: Adapter) -> bool:
+    try:
+        return bool(a.imbalance.size)
+    except ValueError:
+        return False
+
+
+def _rank(a: Adapter) -> Iterator[Finding]:
+    least = min((dim for dim in (a.in_dim, a.out_dim) if dim is not None), default=None)
+    if least is not None and a.rank > least:
+        yield Finding(
+            "rank",
+            "warning",
+            f"rank {a.rank} exceeds the matrix's smaller side, {least}: the product has at most rank {least}.",
+            a.rank / least,
+            "Hu et al. 2021, arXiv:2106.09685",
+        )
+    if a.init == "orthogonal" and a.rank % 2:
+        yield Finding(
+            "rank", "error", f"orthogonal needs an even rank: got {a.rank}.", a.rank, "peft's init_lora_weights"
+        )
+
+
+def _frozen(a: Adapter) -> Iterator[Finding]:
+    if a.frozen:
+        other = "b" if a.frozen == "a" else "a"
+        yield Finding(
+            "frozen",
+            "note",
+            f"{a.frozen.upper()} is frozen: only {other.upper()} learns, in {a.rank} fixed directions.",
+            a.rank,
+            _ALGEBRA,
+        )
+
+
+def _stability(a: Adapter, curvature: Any, gradient: float) -> list[Finding]:
+    if a.learning_rate_a is None:
+        return []
+    limit = a.stable_learning_rate(curvature, gradient=gradient)
+    share = a.learning_rate_a / limit
+    if share <= 0.5:
+        return []
+    said = "above" if share > 1 else "within a factor of two of"
+    return [
+        Finding(
+            "stability",
+            "error" if share > 1 else "warning",
+            f"the learning rate {a.learning_rate_a:.4g} is {said} the largest stable one at the start, {limit:.4g}.",
+            share,
+            _ALGEBRA,
+        )
+    ]
+
+
+RULES: tuple[Callable[[Adapter], Iterator[Finding]], ...] = (
+    _scale,
+    _initialisation,
+    _ratio,
+    _clipping,
+    _decay,
+    _adam,
+    _rank,
+    _frozen,
+)

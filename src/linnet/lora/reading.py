@@ -1,0 +1,219 @@
+"""Adapters from where they are: a peft model with its optimizer, a saved folder, a configuration file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import positive
+from linnet.inits.weights import Weights
+from linnet.lora.adapter import Adapter
+from linnet.lora.safetensors import read_tensors
+
+CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
+
+
+def read(
+    source: Any,
+    optimizer: Any = None,
+    *,
+    learning_rate: float | None = None,
+    plus_ratio: float | None = None,
+    weight_decay: float = 0.0,
+    momentum: float = 0.0,
+    eps: float = 1e-8,
+    clip: float | None = None,
+    in_dim: int | None = None,
+    out_dim: int | None = None,
+) -> dict[str, Adapter]:
+    """The adapters of a model or of a saved configuration, by the name of the module they sit on.
+
+    **Arguments**
+
+    - `source`: a peft model; or a path to an `adapter_config.json` or to the folder that holds one. From a folder with
+      `adapter_model.safetensors` the weights are read too. Paths need no PyTorch.
+    - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, "sgd", "adam", "adamw", to
+      which the following belong.
+    - `learning_rate` of A, `plus_ratio` $\\eta_B/\\eta_A$, `weight_decay`, `momentum`, `eps`: as the optimizer would be told.
+    - `clip`: the largest global norm of the gradients, if they are clipped; no optimizer knows it.
+    - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell.
+    """
+    options: dict[str, Any] = {"clip": clip}
+    if optimizer is None or isinstance(optimizer, str):
+        options |= {"optimizer": optimizer, "weight_decay_a": weight_decay, "momentum": momentum, "eps_a": eps}
+        if learning_rate is not None:
+            options["learning_rate_a"] = positive("learning_rate", learning_rate)
+            ratio = 1.0 if plus_ratio is None else positive("plus_ratio", plus_ratio)
+            options["learning_rate_b"] = options["learning_rate_a"] * ratio
+        elif plus_ratio is not None:
+            raise ValueError("`plus_ratio` is a ratio to a `learning_rate`: give that too.")
+    elif learning_rate is not None or plus_ratio is not None:
+        raise ValueError("`learning_rate` and `plus_ratio` are read from the optimizer: give them only with its name.")
+    if isinstance(source, (str, Path)):
+        if optimizer is not None and not isinstance(optimizer, str):
+            raise ValueError(f"`optimizer` must be a name for a path: got {type(optimizer).__name__}.")
+        return _from_path(Path(source), options, in_dim, out_dim)
+    if not hasattr(source, "named_modules"):
+        raise ValueError(f"`source` must be a path or a PyTorch model: got {type(source).__name__}.")
+    return _from_model(source, optimizer if not isinstance(optimizer, str) else None, options)
+
+
+def _from_path(path: Path, options: dict[str, Any], in_dim: int | None, out_dim: int | None) -> dict[str, Adapter]:
+    folder, file = (path, path / CONFIG) if path.is_dir() else (path.parent, path)
+    if not file.is_file():
+        raise ValueError(f"`source` must be an {CONFIG} or a folder with one: there is no {file}.")
+    config = _configuration(file)
+    tensors = folder / TENSORS
+    pairs = _pairs(read_tensors(tensors)) if path.is_dir() and tensors.is_file() else {}
+    if pairs:
+        return {
+            name: Adapter(**_settings(config, name, first.shape[0]), **options, weights=Weights(first, second))
+            for name, (first, second) in pairs.items()
+        }
+    targets = config.get("target_modules") or ["(every target)"]
+    names = [targets] if isinstance(targets, str) else sorted(targets)
+    return {name: Adapter(**_settings(config, name), **options, in_dim=in_dim, out_dim=out_dim) for name in names}
+
+
+def _configuration(file: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as reason:
+        raise ValueError(f"`source` must be readable JSON: {file} is not ({reason}).") from None
+    if not isinstance(config, dict) or "r" not in config or "lora_alpha" not in config:
+        raise ValueError(
+            f"`source` must be the configuration of a LoRA adapter with `r` and `lora_alpha`: {file} is not."
+        )
+    if str(config.get("peft_type", "LORA")).upper() != "LORA":
+        raise ValueError(f"`source` must be a LoRA adapter: {file} is of type {config['peft_type']!r}.")
+    return config
+
+
+def _settings(config: Mapping[str, Any], name: str, rank: int | None = None) -> dict[str, Any]:
+    """Rank, alpha and the rest for the module `name`: peft lets patterns of names override the first two."""
+    return {
+        "rank": rank or _matched(config.get("rank_pattern"), name, config["r"]),
+        "alpha": _matched(config.get("alpha_pattern"), name, config["lora_alpha"]),
+        "scaling": "rslora" if config.get("use_rslora") else "standard",
+        "init": config.get("init_lora_weights", True),
+        "dora": bool(config.get("use_dora", False)),
+    }
+
+
+def _matched(patterns: Mapping[str, Any] | None, name: str, otherwise: Any) -> Any:
+    for pattern, value in (patterns or {}).items():
+        if re.match(rf"(.*\.)?({pattern})$", name):
+            return value
+    return otherwise
+
+
+def _pairs(tensors: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """A and B by module: convolutions as matrices on patches, embeddings as matrices on one-hot vectors."""
+    found = {}
+    for key, first in tensors.items():
+        if "lora_A" in key or "lora_embedding_A" in key:
+            partner = key.replace("lora_A", "lora_B").replace("lora_embedding_A", "lora_embedding_B")
+            if partner not in tensors:
+                raise ValueError(f"`source` must hold both factors: {key} has no {partner}.")
+            name = re.split(r"\.lora_(?:embedding_)?A", key)[0].removeprefix("base_model.model.")
+            second = tensors[partner]
+            found[name] = (first.reshape(first.shape[0], -1), second.reshape(second.shape[0], -1))
+    return found
+
+
+def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str, Adapter]:
+    groups = _groups(optimizer)
+    configs = getattr(model, "peft_config", {})
+    found: dict[str, Adapter] = {}
+    for name, module in model.named_modules():
+        for adapter, first, second in lora_factors(module):
+            config = configs.get(adapter) if isinstance(configs, Mapping) else None
+            settings = _module_settings(module, adapter, config) | options
+            if optimizer is not None:
+                settings |= _rates(optimizer, groups.get(id(first)), groups.get(id(second)))
+            trained = [p.requires_grad and (optimizer is None or id(p) in groups) for p in (first, second)]
+            if trained.count(True) == 1:
+                settings["frozen"] = "b" if trained[0] else "a"
+            label = name.removeprefix("base_model.model.")
+            label = label if adapter == "default" else f"{label}:{adapter}"
+            found[label] = Adapter(**settings, weights=Weights(as_matrix(first), as_matrix(second)))
+    if not found:
+        raise ValueError("`source` must hold LoRA adapters: none of its modules has `lora_A` and `lora_B`.")
+    return found
+
+
+def lora_factors(module: Any) -> list[tuple[str, Any, Any]]:
+    """(adapter's name, A, B) of a module of peft, as parameters; empty for any other module."""
+    if not hasattr(module, "scaling") or not isinstance(getattr(module, "scaling", None), Mapping):
+        return []
+    found = []
+    for a_name, b_name in (("lora_A", "lora_B"), ("lora_embedding_A", "lora_embedding_B")):
+        firsts, seconds = getattr(module, a_name, {}), getattr(module, b_name, {})
+        for adapter in firsts.keys():  # noqa: SIM118 (peft's containers iterate over nothing else)
+            first, second = firsts[adapter], seconds[adapter]
+            found.append((adapter, getattr(first, "weight", first), getattr(second, "weight", second)))
+    return found
+
+
+def as_matrix(parameter: Any) -> np.ndarray:
+    """A parameter as a float64 matrix (its first axis against all others), wherever it lives."""
+    array = parameter.detach().double().cpu().numpy()
+    return array.reshape(array.shape[0], -1)
+
+
+def _module_settings(module: Any, adapter: str, config: Any) -> dict[str, Any]:
+    rank, alpha, scale = module.r[adapter], module.lora_alpha[adapter], module.scaling[adapter]
+    scaling = "rslora" if getattr(config, "use_rslora", False) else "standard"
+    divisor = rank if scaling == "standard" else np.sqrt(rank)
+    if not np.isclose(alpha / divisor, scale, rtol=1e-12):  # someone set the scale itself
+        alpha = scale * divisor
+    return {
+        "rank": rank,
+        "alpha": alpha,
+        "scaling": scaling,
+        "init": getattr(config, "init_lora_weights", True),
+        "dora": bool(getattr(module, "use_dora", {}).get(adapter, False)),
+    }
+
+
+def _groups(optimizer: Any) -> dict[int, dict[str, Any]]:
+    if optimizer is None:
+        return {}
+    if not hasattr(optimizer, "param_groups"):
+        raise ValueError(f"`optimizer` must be a name or a PyTorch optimizer: got {type(optimizer).__name__}.")
+    return {id(parameter): group for group in optimizer.param_groups for parameter in group["params"]}
+
+
+def _rates(optimizer: Any, first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any]:
+    """Rates of A and B from their groups; a factor that the optimizer does not have counts with the other's."""
+    a, b = first or second, second or first
+    if a is None or b is None:
+        raise ValueError("`optimizer` must hold the adapters' parameters: it has neither A nor B of one of them.")
+    return {
+        "optimizer": family(optimizer, a, b),
+        "learning_rate_a": float(a["lr"]),
+        "learning_rate_b": float(b["lr"]),
+        "weight_decay_a": float(a.get("weight_decay", 0.0)),
+        "weight_decay_b": float(b.get("weight_decay", 0.0)),
+        "eps_a": float(a.get("eps", 0.0)),
+        "eps_b": float(b.get("eps", 0.0)),
+        "momentum": float(a.get("momentum", 0.0)),
+    }
+
+
+def family(optimizer: Any, a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+    """ "sgd", "adam" or "adamw"; another name where A and B differ in more than rate, decay and epsilon."""
+    while not type(optimizer).__name__.lower().startswith(("sgd", "adam")) and hasattr(optimizer, "optimizer"):
+        optimizer = optimizer.optimizer  # wrapped, as accelerate does
+    name = type(optimizer).__name__.lower()
+    if name == "adam" and a.get("decoupled_weight_decay"):
+        name = "adamw"
+    for option in ("momentum", "dampening", "nesterov", "betas", "amsgrad"):
+        if a.get(option) != b.get(option):
+            return f"{name} with another {option} for b"
+    return name

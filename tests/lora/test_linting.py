@@ -1,0 +1,101 @@
+"""Findings, and the command that prints them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.cli.main import main
+from linnet.lora import Adapter, lint
+
+PLAIN = {"rank": 8, "alpha": 16, "in_dim": 4096, "out_dim": 4096, "optimizer": "adamw", "learning_rate_a": 2e-4}
+
+
+def rules(found):
+    return {finding.rule: finding for finding in found}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "severity", "number", "words"),
+    [
+        ({"init": "gaussian"}, "initialisation", "warning", 192, "192 times the default's imbalance"),
+        ({"learning_rate_b": 32e-4}, "plus_ratio", "note", 16, "is alpha x 16"),
+        ({"learning_rate_b": 32e-4, "optimizer": "sgd"}, "plus_ratio", "note", 4, "is alpha x 4"),
+        ({"clip": 1.0}, "clipping", "warning", 1, "only while no step is clipped"),
+        ({"weight_decay_a": 0.1}, "weight_decay", "note", 0.05, "0.05 on sB"),
+        ({"rank": 8192}, "rank", "warning", 2, "exceeds"),
+        ({"init": "orthogonal", "rank": 7}, "rank", "error", 7, "even rank"),
+        ({"init": "olora"}, "start", "note", 1, "B(0) not zero"),
+        ({"frozen": "a"}, "frozen", "note", 8, "A is frozen: only B learns"),
+        ({"optimizer": "lion"}, "optimizer", "warning", np.nan, "'lion'"),
+        ({}, "adam", "note", 2 / 3, "does not conserve"),
+        ({}, "scale", "note", 2, "B's learning rate times s = 2"),
+        ({"optimizer": "sgd"}, "scale", "note", 4, "s² = 4"),
+    ],
+)
+def test_each_rule_finds_what_it_is_for(changes, rule, severity, number, words):
+    found = rules(lint(Adapter(**(PLAIN | changes))))[rule]
+    assert found.severity == severity
+    assert words in found.sentence
+    np.testing.assert_allclose(found.number, number)
+    assert found.reference
+    assert str(found).startswith(severity)
+
+
+def test_the_plain_default_has_only_notes():
+    assert {finding.severity for finding in lint(Adapter(**PLAIN))} == {"note"}
+    assert set(rules(lint(Adapter(**PLAIN)))) == {"scale", "adam"}
+
+
+def test_the_rate_of_sgd_is_compared_with_the_stable_one():
+    adapter = Adapter(**(PLAIN | {"optimizer": "sgd"}))
+    limit = adapter.stable_learning_rate(10.0)
+    for rate, severity in ((1.1 * limit, "error"), (0.7 * limit, "warning"), (0.1 * limit, None)):
+        found = rules(lint(adapter.with_(learning_rate_a=rate, learning_rate_b=rate), curvature=10.0))
+        assert ("stability" in found) == (severity is not None)
+        if severity:
+            assert found["stability"].severity == severity
+
+
+def test_the_same_finding_of_many_modules_is_one():
+    found = lint({"q": Adapter(**PLAIN), "v": Adapter(**PLAIN), "k": Adapter(**(PLAIN | {"alpha": 32}))})
+    scales = [finding.where for finding in found if finding.rule == "scale"]
+    assert scales == [("q", "v"), ("k",)]
+    with pytest.raises(ValueError, match="must be an `Adapter`"):
+        lint(dict.fromkeys("qv", 3))
+
+
+def called(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main(["lora", *map(str, arguments)])
+    said = capsys.readouterr()
+    return ended.value.code, said.out, said.err
+
+
+def test_the_command(tmp_path, capsys):
+    config = {"r": 8, "lora_alpha": 16, "target_modules": ["q_proj", "v_proj"], "init_lora_weights": "gaussian"}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    status, out, _ = called(
+        capsys, tmp_path, "--optimizer", "adamw", "--lr", "2e-4", "--in-dim", 4096, "--plus-ratio", 16, "--alpha", 64
+    )
+    assert status == 0
+    for words in (
+        "192 times the default's imbalance",
+        "LoRA+ ratio 16 under Adam is alpha x 16",
+        "B with lr 0.0008",
+        "(identity)",
+    ):
+        assert words in out
+    status, out, _ = called(capsys, tmp_path, "--optimizer", "sgd", "--lr", 0.1)
+    assert status == 0
+    assert "imbalance unknown" in out
+    assert "give the input dimension" in out
+    status, _, err = called(capsys, tmp_path / "nothing")
+    assert status == 1
+    assert err.count("\n") == 1
+    assert "there is no" in err
+
+
+def test_linnet_has_it():
+    assert ln.lora.Adapter is Adapter

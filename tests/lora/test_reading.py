@@ -1,0 +1,125 @@
+"""Adapters from files, without PyTorch: the configuration, its patterns, and weights in safetensors."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from linnet.lora import read
+from linnet.lora.safetensors import read_tensors
+
+CONFIG = {
+    "peft_type": "LORA",
+    "r": 8,
+    "lora_alpha": 16,
+    "target_modules": ["q_proj", "v_proj"],
+    "init_lora_weights": True,
+}
+
+
+def folder(tmp_path, config=None, tensors=None):
+    (tmp_path / "adapter_config.json").write_text(json.dumps(CONFIG | (config or {})))
+    if tensors is not None:
+        save(tmp_path / "adapter_model.safetensors", tensors)
+    return tmp_path
+
+
+def save(path, tensors):
+    """The format written by hand: length, header, bytes."""
+    header: dict[str, dict] = {"__metadata__": {"format": "pt"}}
+    body = b""
+    for name, (kind, array) in tensors.items():
+        if kind == "BF16":
+            data = (np.asarray(array, "<f4").view("<u4") >> 16).astype("<u2").tobytes()
+        else:
+            data = np.asarray(array, {"F32": "<f4", "F16": "<f2", "F64": "<f8"}.get(kind, "<u1")).tobytes()
+        header[name] = {
+            "dtype": kind,
+            "shape": list(np.shape(array)),
+            "data_offsets": [len(body), len(body) + len(data)],
+        }
+        body += data
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + body)
+
+
+def test_a_configuration_alone(tmp_path):
+    path = folder(
+        tmp_path, {"rank_pattern": {"v_proj": 4}, "alpha_pattern": {"layers.1.v_proj": 99}, "use_rslora": True}
+    )
+    found = read(
+        path / "adapter_config.json", "adamw", learning_rate=1e-4, plus_ratio=16, weight_decay=0.1, clip=1, in_dim=64
+    )
+    assert set(found) == {"q_proj", "v_proj"}
+    q, v = found["q_proj"], found["v_proj"]
+    assert (q.rank, v.rank, v.alpha, q.scaling, q.in_dim) == (8, 4, 16, "rslora", 64)
+    assert (q.learning_rate_a, q.weight_decay_b, q.clip, q.optimizer) == (1e-4, 0.1, 1, "adamw")
+    assert q.learning_rate_b == pytest.approx(16e-4)
+    assert q.weights is None
+
+
+@pytest.mark.parametrize(("init", "name"), [(False, "random"), ("pissa_niter_16", "pissa"), ("gaussian", "gaussian")])
+def test_initialisations_by_their_names(tmp_path, init, name):
+    assert read(folder(tmp_path, {"init_lora_weights": init}))["q_proj"].init == name
+
+
+@pytest.mark.parametrize(("kind", "digits"), [("F64", 1e-15), ("F32", 1e-6), ("F16", 1e-3), ("BF16", 1e-2)])
+def test_weights_of_a_folder(tmp_path, kind, digits):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(4, 6)), rng.normal(size=(5, 4))
+    kernel, back = rng.normal(size=(2, 3, 3, 3)), rng.normal(size=(7, 2, 1, 1))
+    prefix = "base_model.model.layers.0."
+    tensors = {
+        prefix + "v_proj.lora_A.weight": (kind, A),
+        prefix + "v_proj.lora_B.weight": (kind, B),
+        prefix + "conv.lora_A.weight": (kind, kernel),
+        prefix + "conv.lora_B.weight": (kind, back),
+    }
+    found = read(folder(tmp_path, {"alpha_pattern": {"layers.0.v_proj": 99}}, tensors))
+    assert set(found) == {"layers.0.v_proj", "layers.0.conv"}
+    v = found["layers.0.v_proj"]
+    assert (v.rank, v.alpha, v.in_dim, v.out_dim) == (4, 99, 6, 5)
+    np.testing.assert_allclose(v.weights.product, B @ A, atol=20 * digits)
+    np.testing.assert_allclose(found["layers.0.conv"].weights.first, kernel.reshape(2, -1), atol=5 * digits)
+
+
+def test_what_is_not_an_adapter_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="there is no"):
+        read(tmp_path)
+    (tmp_path / "adapter_config.json").write_text("{")
+    with pytest.raises(ValueError, match="readable JSON"):
+        read(tmp_path)
+    with pytest.raises(ValueError, match="`r` and `lora_alpha`"):
+        read(folder(tmp_path, {"r": None}) and _without_rank(tmp_path))
+    with pytest.raises(ValueError, match="of type 'IA3'"):
+        read(folder(tmp_path, {"peft_type": "IA3"}))
+    folder(tmp_path)
+    with pytest.raises(ValueError, match="`plus_ratio` is a ratio"):
+        read(tmp_path, "adam", plus_ratio=4)
+    with pytest.raises(ValueError, match="must be a path or a PyTorch model"):
+        read(3.0)
+    with pytest.raises(ValueError, match="`optimizer` must be a name for a path"):
+        read(tmp_path, object())
+
+
+def _without_rank(path):
+    (path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 3}))
+    return path
+
+
+def test_broken_weights_are_named(tmp_path):
+    file = tmp_path / "adapter_model.safetensors"
+    file.write_bytes(b"\x00" * 4)
+    with pytest.raises(ValueError, match="must be a safetensors file"):
+        read_tensors(file)
+    save(file, {"a.lora_A.weight": ("F8_E4M3", np.zeros((2, 3)))})
+    with pytest.raises(ValueError, match="F8_E4M3"):
+        read_tensors(file)
+    save(file, {"a.lora_A.weight": ("F32", np.zeros((2, 3)))})
+    folder(tmp_path)
+    with pytest.raises(ValueError, match=r"has no a\.lora_B\.weight"):
+        read(tmp_path)
+    file.write_bytes(file.read_bytes()[:-4])
+    with pytest.raises(ValueError, match="cut off"):
+        read_tensors(file)
