@@ -27,7 +27,7 @@ def test_other_numbers_are_refused(dtype):
 
 def test_a_missing_device_is_named_with_those_that_are_there():
     with pytest.raises(ValueError, match=r"JAX finds here \(.*cpu.*\): got 'quantum'"):
-        precision.find_device("quantum")
+        precision.devices("quantum")
 
 
 def test_streams_of_one_key_are_reproducible_and_independent():

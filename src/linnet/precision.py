@@ -25,10 +25,13 @@ def resolve(dtype: object = None) -> np.dtype:
     return resolved
 
 
-def find_device(name: str) -> Any:
-    """The first JAX device of a kind ("cpu", "gpu", "tpu"); a clear error where there is none."""
+def devices(name: str | None = None) -> list[Any]:
+    """The JAX devices of a kind ("cpu", "gpu", "tpu") on this machine; without a name those that JAX uses by default."""
+    if name is None:
+        chosen = jax.config.jax_default_device
+        return jax.local_devices() if chosen is None or isinstance(chosen, str) else [chosen]
     try:
-        return jax.devices(str(name))[0]
+        return jax.local_devices(backend=str(name))
     except RuntimeError:
         found = sorted({device.platform for device in jax.devices()})
         raise ValueError(
@@ -50,7 +53,7 @@ def computing(dtype: object = None, device: str | None = None) -> Iterator[np.dt
     (accelerators would otherwise shorten their factors to 10 bits of mantissa).
     """
     resolved = resolve(dtype)
-    place = nullcontext() if device is None else jax.default_device(find_device(device))
+    place = nullcontext() if device is None else jax.default_device(devices(device)[0])
     # Settings of the importing program that would change numbers or raise inside.
     usual = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"), jax.threefry_partitionable(True)
     with jax.enable_x64(True), jax.default_matmul_precision("highest"), place, usual[0], usual[1], usual[2]:

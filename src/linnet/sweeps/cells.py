@@ -15,7 +15,7 @@ from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
-from linnet.sweeps.slots import Run, descend
+from linnet.trainers.pool import Run, descend
 from linnet.trainers.stability import stable_step
 
 SETTINGS: dict[str, Any] = {
@@ -56,9 +56,8 @@ def train(
     runs = [_run(cell, int(seeds[i])) for cell, i in zip(cells, own)]
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for cell, run in zip(cells, runs):
-        shape = (run.reduction.problem.whitened, run.weights.first.shape, run.weights.second.shape)
-        groups.setdefault((*shape, non_negative("stop", cell["stop"])), []).append(run)
-    for (*_, stop), members in groups.items():
+        groups.setdefault((run.shape, non_negative("stop", cell["stop"])), []).append(run)
+    for (_, stop), members in groups.items():
         descend(members, slots=min(count("batch", batch), len(seeds)), stop=stop or None, dtype=dtype)
     measured = [_measured(run) for run in runs]
     results: dict[str, Any] = {name: np.array([row[name] for row in measured])[which] for name in measured[0]}
@@ -81,8 +80,7 @@ def _run(cell: dict[str, Any], seed: int) -> Run:
         rate = positive("learning_rate", cell["learning_rate"])
     else:
         rate = positive("relative_rate", cell["relative_rate"]) * (stable_step(problem, weights) or math.nan)
-    reduction = reduce(problem, weights)
-    return Run(reduction, rate, count("steps", cell["steps"]), reduction.weights)
+    return Run(reduce(problem, weights), rate, count("steps", cell["steps"]))
 
 
 def _problem(cell: dict[str, Any], key: list[int]) -> Problem:

@@ -104,12 +104,14 @@ def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> d
     return params
 
 
-def _step(objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any) -> dict[str, Any]:
+def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    _, residual = seen
     first, second = params["first"], params["second"]
     return _moved(params, hyper, {"first": second.T @ residual, "second": residual @ first.T})
 
 
-def _sequential_step(objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any) -> dict[str, Any]:
+def _sequential_step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    _, residual = seen
     moved = _moved(params, hyper, {"first": params["second"].T @ residual})
     return _moved(moved, hyper, {"second": residual @ moved["first"].T}, also_rest=False)
 

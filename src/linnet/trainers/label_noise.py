@@ -61,7 +61,8 @@ def label_noise_descent(
     )  # fmt: skip
 
 
-def _step(objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any) -> dict[str, Any]:
+def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    A, residual = seen
     samples, outputs = objective.outputs.shape
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), (outputs, samples), A.dtype)
     return moved(params, hyper["learning_rate"], residual + hyper["noise"] * (draw @ objective.inputs) / samples)

@@ -1,8 +1,12 @@
-"""The compiled loop behind every discrete trainer: steps, early stopping, divergence, saving, progress.
+"""The compiled loop behind every discrete trainer: steps, early stopping, divergence, what is noted on the way, saving.
 
-A trainer supplies `update(objective, hyper, params, index, A, R) -> params`, a module-level function written with jax.numpy;
-`params` is a dictionary with `first`, `second`, `rest` (the factor left of the weights that the data never touch) and
-whatever else the trainer carries; `hyper` a dictionary of numbers, each one for all or one for each member of the batch.
+A trainer supplies an objective, perhaps a test loss (see `objective`), and `update(objective, hyper, params, index, seen)`, a
+module-level function written with jax.numpy that returns the moved `params`. These are a dictionary with `first`, `second`,
+`rest` (the factor left of the weights that the data never touch) and whatever else the trainer carries; `hyper` is a
+dictionary of numbers, each one for all or one for each member of the batch, and `seen` is what the objective saw.
+
+`stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run` carries a batch
+that starts together and saves states on the way; `lanes` carries runs that take each other's places.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +32,18 @@ from linnet.trajectories.trajectory import Trajectory
 KEEP = ("weights", "products", "losses")
 DIVERGED = 1  # codes above it are the stopping rule's own
 CHUNK = 64
+FAR = 1e8  # a loss so many times the first one, or the scale of the targets, does not come back
+
+State = dict[
+    str, Any
+]  # of a run: "params", "rule" (the stopping rule's own state), "step", "code" and perhaps "record"
+
+
+class Record(Protocol):
+    """What is noted of every state of a run: a frozen dataclass, compiled into the loop."""
+
+    def start(self, params: dict[str, Any]) -> Any: ...
+    def update(self, record: Any, step: Any, loss: Any, test_loss: Any, seen: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -36,7 +52,62 @@ class Plan:
 
     update: Callable[..., dict[str, Any]]
     rule: Rule
-    keep: str
+    keep: str = "losses"
+    record: Record | None = None
+
+    @property
+    def reasons(self) -> np.ndarray:
+        """Why a run ended, by its code."""
+        return np.array(["completed", "diverged", *self.rule.reasons])
+
+
+def started(params: dict[str, Any], *, plan: Plan) -> State:
+    """The state of one run before its first step."""
+    state = {"params": params, "rule": plan.rule.start(), "step": jnp.asarray(0), "code": jnp.asarray(0)}
+    if plan.record is not None:
+        state["record"] = plan.record.start(params)
+    return state
+
+
+def ceiling(objective: Any, params: dict[str, Any]) -> Any:
+    """A loss beyond which a run diverges: `FAR` times the larger of the first loss and the scale of the targets."""
+    loss, _ = objective.at(params)
+    return FAR * (jnp.maximum(jnp.abs(loss), objective.size()) + jnp.finfo(loss.dtype).tiny)
+
+
+def judged(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> tuple[State, Any]:
+    """The state with its code, 0 to go on, and its record brought up to date; and what the objective saw of it."""
+    loss, seen = objective.at(state["params"])
+    looks = plan.rule.needs_test or plan.record is not None
+    measured = test.at(state["params"], seen) if looks else loss
+    rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
+    code = jnp.where(code > 0, code + DIVERGED, 0)
+    inside = (loss <= highest) & (loss >= -highest)  # false for NaN too
+    new = {**state, "rule": rule, "code": jnp.where(inside, code, DIVERGED).astype(state["code"].dtype)}
+    if plan.record is not None:
+        new["record"] = plan.record.update(state["record"], state["step"], loss, measured, seen)
+    return new, seen
+
+
+def stepped(
+    objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, until: Any, *, plan: Plan
+) -> State:
+    """One step of one run; one that has ended, or is at step `until`, stands still."""
+    going = (state["code"] == 0) & (state["step"] < until)
+    new, seen = judged(objective, test, highest, state, plan=plan)
+    moving = going & (new["code"] == 0)
+    # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
+    active = {**hyper, "learning_rate": jnp.where(moving, hyper["learning_rate"], 0)}
+    params = plan.update(objective, active, state["params"], state["step"], seen)
+    noted = {name: value for name, value in new.items() if name not in ("params", "step")}
+    noted = jax.tree.map(lambda after, before: jnp.where(going, after, before), noted, {n: state[n] for n in noted})
+    return {**noted, "params": params, "step": state["step"] + moving}
+
+
+def closed(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> State:
+    """The last state of a run judged and noted as all others were before their next step."""
+    new, _ = judged(objective, test, highest, state, plan=plan)
+    return jax.tree.map(lambda after, before: jnp.where(state["code"] == 0, after, before), new, state)
 
 
 def run(
@@ -64,13 +135,13 @@ def run(
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )  # fmt: skip
     state = _start(params, plan=plan)
-    ceiling = _ceiling(objective, params)
+    highest = _ceiling(objective, params)
     parts = [_observe(objective, test, state["params"], plan=plan)]
     stops, saved = _schedule(wanted)
     with bar(title, steps) as advance:
         done = 0
         for until, keep in zip(stops, saved, strict=True):
-            state, seen = _sweep(objective, test, hyper, ceiling, state, jnp.asarray(until), plan=plan)
+            state, seen = _sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
                 parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
@@ -80,7 +151,7 @@ def run(
                 if not count:
                     parts.append(_observe(objective, test, state["params"], plan=plan))
                 break
-    state = _judged(objective, test, ceiling, state, plan=plan)
+    state = _closed(objective, test, highest, state, plan=plan)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     codes, taken = np.asarray(state["code"]), np.asarray(state["step"])
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
@@ -89,7 +160,7 @@ def run(
     used = np.minimum(wanted[:length], int(taken.max()))
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     times = used * rate if rate.ndim == 0 else used[:, None] * rate
-    reasons = np.array(["completed", "diverged", *plan.rule.reasons])[codes]
+    reasons = plan.reasons[codes]
     status = Status(reasons if batched else str(reasons), taken if batched else int(taken))
     loss, rest = kept.pop("loss"), kept.pop("rest")
     return Trajectory(times, used, loss, status, reduction, kept, rest, attributes)
@@ -129,22 +200,15 @@ def _mapped(
 
 
 @partial(jax.jit, static_argnames=("plan",))
-def _start(params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
-    state = {"params": params, "rule": plan.rule.start(), "step": jnp.asarray(0), "code": jnp.asarray(0)}
-    if params["first"].ndim == 3:
-        size = params["first"].shape[0]
-        extra = {name: value for name, value in state.items() if name != "params"}
-        state.update(jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), extra))
-    return state
+def _start(params: dict[str, Any], *, plan: Plan) -> State:
+    start = partial(started, plan=plan)
+    return jax.vmap(start)(params) if params["first"].ndim == 3 else start(params)
 
 
 @jax.jit
 def _ceiling(objective: Any, params: dict[str, Any]) -> Any:
-    """A loss beyond which descent has certainly left: 1e8 times the larger of the first loss and the scale of the targets."""
-
     def one(objective: Any, test: Any, params: dict[str, Any]) -> Any:
-        loss, _ = objective.evaluate(params["second"] @ params["first"])
-        return 1e8 * (jnp.maximum(jnp.abs(loss), objective.size()) + jnp.finfo(loss.dtype).tiny)
+        return ceiling(objective, params)
 
     return _mapped(one, objective, None, params["first"].ndim == 3, 0)(objective, None, params)
 
@@ -158,66 +222,39 @@ def _observe(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -
 
 def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
     """What is kept of one state."""
-    A = params["second"] @ params["first"]
-    loss, _ = objective.evaluate(A)
-    seen = {"loss": loss, "rest": params["rest"]}
+    loss, seen = objective.at(params)
+    kept = {"loss": loss, "rest": params["rest"]}
     if test is not None:
-        seen["test_loss"] = test.evaluate(A, params["second"], params["rest"])
-    if plan.keep != "losses":
-        seen["second"] = params["second"]
-        seen["first" if plan.keep == "weights" else "product"] = params["first"] if plan.keep == "weights" else A
-    return seen
-
-
-def _judge(objective: Any, test: Any, ceiling: Any, state: dict[str, Any], *, plan: Plan) -> tuple[Any, Any, Any, Any]:
-    """What the stopping rule and the ceiling say of a state: the rule's new state and the code, with A and R for the step."""
-    params = state["params"]
-    A = params["second"] @ params["first"]
-    loss, residual = objective.evaluate(A)
-    measured = test.evaluate(A, params["second"], params["rest"]) if plan.rule.needs_test else loss
-    rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
-    code = jnp.where(code > 0, code + DIVERGED, 0)
-    inside = (loss <= ceiling) & (loss >= -ceiling)  # false for NaN too
-    return rule, jnp.where(inside, code, DIVERGED).astype(state["code"].dtype), A, residual
+        kept["test_loss"] = test.at(params, seen)
+    if plan.keep == "weights":
+        kept |= {"first": params["first"], "second": params["second"]}
+    elif plan.keep == "products":
+        kept |= {"product": params["second"] @ params["first"], "second": params["second"]}
+    return kept
 
 
 @partial(jax.jit, static_argnames=("plan",))
-def _judged(objective: Any, test: Any, ceiling: Any, state: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
-    """The last states of a run judged as all others were before their next step."""
-
-    def one(objective: Any, test: Any, ceiling: Any, state: Any) -> Any:
-        _, code, _, _ = _judge(objective, test, ceiling, state, plan=plan)
-        return {**state, "code": jnp.where(state["code"] == 0, code, state["code"])}
-
-    return _mapped(one, objective, test, state["params"]["first"].ndim == 3, 0, 0)(objective, test, ceiling, state)
+def _closed(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> State:
+    one = _mapped(partial(closed, plan=plan), objective, test, state["params"]["first"].ndim == 3, 0, 0)
+    return one(objective, test, highest, state)
 
 
 @partial(jax.jit, static_argnames=("plan",))
 def _sweep(
-    objective: Any, test: Any, hyper: dict[str, Any], ceiling: Any, state: dict[str, Any], untils: Any, *, plan: Plan
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, untils: Any, *, plan: Plan
+) -> tuple[State, dict[str, Any]]:
     """Runs to each of `untils` in turn and looks at the state there."""
     batched = state["params"]["first"].ndim == 3
-
-    def one(objective: Any, test: Any, hyper: Any, ceiling: Any, state: Any) -> Any:
-        def body(state: dict[str, Any]) -> dict[str, Any]:
-            rule, code, A, residual = _judge(objective, test, ceiling, state, plan=plan)
-            going = code == 0
-            # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
-            active = {**hyper, "learning_rate": jnp.where(going, hyper["learning_rate"], 0)}
-            new = plan.update(objective, active, state["params"], state["step"], A, residual)
-            return {"params": new, "rule": rule, "step": state["step"] + going, "code": code}
-
-        def to(state: dict[str, Any], until: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-            state = jax.lax.while_loop(lambda s: (s["step"] < until) & (s["code"] == 0), body, state)
-            return state, _look(objective, test, state["params"], plan=plan)
-
-        return jax.lax.scan(to, state, untils)
-
     hyper_axes = {name: 0 if jnp.ndim(value) else None for name, value in hyper.items()}
-    if not batched:
-        return one(objective, test, hyper, ceiling, state)
-    mapped = jax.vmap(
-        one, in_axes=(batch_axes(objective), batch_axes(test), hyper_axes, 0, 0), out_axes=(0, 1)
-    )  # fmt: skip
-    return mapped(objective, test, hyper, ceiling, state)
+    step = _mapped(partial(stepped, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
+    look = _mapped(partial(_look, plan=plan), objective, test, batched, 0)
+
+    def to(state: State, until: Any) -> tuple[State, dict[str, Any]]:
+        state = jax.lax.while_loop(
+            lambda s: jnp.any((s["step"] < until) & (s["code"] == 0)),
+            lambda s: step(objective, test, hyper, highest, s, until),
+            state,
+        )
+        return state, look(objective, test, state["params"])
+
+    return jax.lax.scan(to, state, untils)

@@ -1,7 +1,9 @@
-"""What a compiled loop descends: the loss of a product and the residual R = -dL/dA, in several forms of the same problem.
+"""What a compiled loop descends, and the test loss it may look at.
 
-`Spectral` is the reduced form; `Samples` and `Moments` are the plain ones, which share no code with it, so that reduced and
-full runs check each other; `Cost` is any differentiable function.
+An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and `size()`, the scale
+of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A and the residual R = -dL/dA.
+`Spectral` is the reduced form of a problem; `Samples` and `Moments` are the plain ones, which share no code with it, so that
+reduced and full runs check each other; `Cost` is any differentiable function.
 """
 
 from __future__ import annotations
@@ -21,13 +23,27 @@ from linnet.reductions.reduction import Reduction
 Array = Any
 
 
+class OfProduct:
+    """An objective that sees a network through its product alone."""
+
+    def evaluate(self, A: Array) -> tuple[Array, Array]:
+        """Loss and residual at a product."""
+        raise NotImplementedError
+
+    def at(self, params: dict[str, Array]) -> tuple[Array, tuple[Array, Array]]:
+        """The loss of a state, with its product and residual."""
+        A = params["second"] @ params["first"]
+        loss, residual = self.evaluate(A)
+        return loss, (A, residual)
+
+
 def _pytree(data: tuple[str, ...], meta: tuple[str, ...] = ()) -> Callable[[type], type]:
     return partial(jax.tree_util.register_dataclass, data_fields=list(data), meta_fields=list(meta))
 
 
 @_pytree(("scales", "target", "floor"))
 @dataclass(frozen=True)
-class Spectral:
+class Spectral(OfProduct):
     """L = |G - A s|^2/2 + floor in the eigenbasis of the inputs; `scales` is None for whitened inputs."""
 
     scales: Array
@@ -46,7 +62,7 @@ class Spectral:
 
 @_pytree(("inputs", "outputs"))
 @dataclass(frozen=True)
-class Samples:
+class Samples(OfProduct):
     """L = |Y - X A^T|^2/(2n) from the samples themselves."""
 
     inputs: Array
@@ -64,7 +80,7 @@ class Samples:
 
 @_pytree(("cov", "cross", "power"))
 @dataclass(frozen=True)
-class Moments:
+class Moments(OfProduct):
     """L = (E|y|^2 - 2<Gamma, A> + <A Sigma, A>)/2."""
 
     cov: Array
@@ -82,7 +98,7 @@ class Moments:
 
 @_pytree((), ("cost",))
 @dataclass(frozen=True)
-class Cost:
+class Cost(OfProduct):
     """Any differentiable cost of the product."""
 
     cost: Callable[[Array], Array]
@@ -108,7 +124,9 @@ class TestLoss:
     NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2}
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
-    def evaluate(self, A: Array, second: Array, rest: Array) -> Array:
+    def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
+        """The test loss of a state whose product is the first of `seen`."""
+        A, second, rest = seen[0], params["second"], params["rest"]
         mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
         if self.rest is not None:
             mapped = mapped + rest * (second @ self.rest)

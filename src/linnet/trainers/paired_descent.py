@@ -1,7 +1,7 @@
 """Many descents, each beside its self-consistent prediction stepped at the same rate, in one compiled loop.
 
-The two sides never have to be stored to be compared: the loop keeps what a phase diagram shows of each run. Runs wait
-for a free slot of the batch, so that one that stops early makes room for the next.
+The two sides never have to be stored to be compared: the loop notes what a phase diagram shows of each run. Runs wait
+for a free lane of the batch, so that one that stops early makes room for the next.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
@@ -19,13 +18,13 @@ import numpy as np
 
 from linnet.arguments import count
 from linnet.inits.weights import Weights
-from linnet.precision import computing
+from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.progress import bar
 from linnet.reductions.reduction import reduce
-from linnet.trainers.stopping import Rule, rule_of
-
-CHUNK = 20  # steps between two looks at which runs have stopped
+from linnet.trainers import lanes, loop
+from linnet.trainers.narrow import narrow_network
+from linnet.trainers.stopping import rule_of
 
 
 @dataclass(frozen=True)
@@ -83,16 +82,28 @@ def paired_descent(
     if update not in ("simultaneous", "sequential"):
         raise ValueError(f"`update` must be 'simultaneous' or 'sequential': got {update!r}.")
     steps = count("steps", steps)
-    rule = rule_of(stop)
-    outcome = _Outcome(len(widths), (out_dim, in_dim))
+    number = resolve(dtype)
+    kind = lanes.Kind(
+        loop.Plan(_sequential if update == "sequential" else _simultaneous, rule_of(stop), record=Best()),
+        Start(number.name), _bind, _noted,
+    )  # fmt: skip
     padded = np.array([padded_width(width, in_dim, out_dim) for width in widths], dtype=int)
-    with computing(dtype, device) as resolved, bar("descent beside its prediction", len(widths)) as advance:
+    found: dict[str, np.ndarray] = {}
+    with bar("descent beside its prediction", len(widths)) as advance:
         for size in np.unique(padded):
             members = np.flatnonzero(padded == size)
-            lanes = min(len(members), slots or _lanes(in_dim, out_dim))
-            compiled = partial(_advance, rule=rule, sequential=update == "sequential")
-            _run_pool(members, make, int(size), lanes, steps, resolved, compiled, rule, outcome, advance)
-    return outcome.collected(rule)
+            outcome = lanes.descend(
+                kind, lambda runs, of=members, width=int(size): _drawn(make, of[runs].tolist(), width),
+                np.full(len(members), steps), lanes=min(len(members), slots or _lanes(in_dim, out_dim)), shared={},
+                dtype=number, device=device, advance=advance,
+            )  # fmt: skip
+            for name, value in outcome.results.items():
+                found.setdefault(name, np.zeros((len(widths), *value.shape[1:]), value.dtype))[members] = value
+    return PairedRuns(
+        reason=kind.plan.reasons[found["code"]], steps=found["step"], loss=found["loss"], best_test=found["best_test"],
+        best_step=found["best_step"], best_product=found["best_product"].astype(np.float64),
+        largest_distance=found["distance"],
+    )  # fmt: skip
 
 
 def padded_width(width: int, in_dim: int, out_dim: int) -> int:
@@ -110,185 +121,118 @@ def _lanes(in_dim: int, out_dim: int) -> int:
     return min(32, max(8, 160_000 // ((in_dim + out_dim) * max(in_dim, out_dim))))
 
 
-class _Outcome:
-    """Results of all runs, filled as they end."""
-
-    names = ("code", "step", "best_step", "loss", "best_test", "distance", "best_product")
-
-    def __init__(self, runs: int, shape: tuple[int, int]):
-        self.code, self.step, self.best_step = (np.zeros(runs, dtype=np.int64) for _ in range(3))
-        self.loss, self.best_test, self.distance = (np.full(runs, np.nan) for _ in range(3))
-        self.best_product = np.full((runs, *shape), np.nan)
-
-    def take(self, run: int | None, place: int, kept: dict[str, np.ndarray]) -> None:
-        for name in self.names:
-            getattr(self, name)[run] = kept[name][place]
-
-    def collected(self, rule: Rule) -> PairedRuns:
-        reasons = np.array(["completed", "diverged", *rule.reasons])
-        return PairedRuns(
-            reasons[self.code],
-            self.step,
-            self.loss,
-            self.best_test,
-            self.best_step,
-            self.best_product,
-            self.distance,
-        )
-
-
-def _run_pool(
-    members: np.ndarray,
-    make: Callable[[int], Pair],
-    width: int,
-    lanes: int,
-    steps: int,
-    dtype: np.dtype,
-    compiled: Callable[..., Any],
-    rule: Rule,
-    outcome: _Outcome,
-    advance: Callable[[int], None],
-) -> None:
-    """Carries the runs of one width through `lanes` slots, refilling each slot as its run ends."""
-    waiting = [int(member) for member in members]
-    occupants: list[int | None] = [waiting.pop(0) for _ in range(lanes)]
-    fixed, state = _stacked(_drawn(make, members[:lanes].tolist(), width, dtype), rule)
-    limit = jnp.asarray(steps)
-    while any(occupant is not None for occupant in occupants):
-        state = compiled(fixed, state, limit)
-        over = np.asarray(state["over"])
-        ended = [lane for lane, run in enumerate(occupants) if run is not None and over[lane]]
-        if not ended or (not waiting and not over.all()):  # nobody waits: look at the results when all are done
-            continue
-        kept = {name: np.asarray(state[name]) for name in outcome.names}
-        refilled = []
-        for lane in ended:
-            outcome.take(occupants[lane], lane, kept)
-            occupants[lane] = waiting.pop(0) if waiting else None
-            if occupants[lane] is not None:
-                refilled.append((lane, occupants[lane]))
-        advance(len(ended))
-        loads = _drawn(make, [run for _, run in refilled], width, dtype)
-        for (lane, _), load in zip(refilled, loads, strict=True):
-            fixed, state = _refilled((fixed, state), _stacked([load], rule), jnp.asarray(lane))
-
-
-@jax.jit
-def _refilled(old: Any, new: Any, lane: Any) -> Any:
-    return jax.tree.map(lambda before, after: before.at[lane].set(after[0]), old, new)
-
-
-def _drawn(
-    make: Callable[[int], Pair], runs: Sequence[int | None], width: int, dtype: np.dtype
-) -> list[dict[str, np.ndarray]]:
+def _drawn(make: Callable[[int], Pair], runs: Sequence[int], width: int) -> dict[str, np.ndarray]:
     """The arrays of several runs, drawn side by side."""
-
-    def draw(run: int | None) -> dict[str, np.ndarray]:
-        assert run is not None
-        with computing(None, "cpu"):  # what is drawn must not depend on the device, and precision is set by thread
-            return _loaded(make(run), width, dtype)
-
     if len(runs) < 2:
-        return [draw(run) for run in runs]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
-        return list(threads.map(draw, runs))
+        loads = [_loaded(make(run), width) for run in runs]
+    else:
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
+            loads = list(threads.map(lambda run: _loaded(make(run), width), runs))
+    return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
 
-def _loaded(pair: Pair, width: int, dtype: np.dtype) -> dict[str, np.ndarray]:
-    """The arrays of one run: its network in reduced coordinates, filled up to `width`, and the narrow network beside it."""
+def _loaded(pair: Pair, width: int) -> dict[str, np.ndarray]:
+    """The arrays of one run: its network in reduced coordinates, filled up to `width`, and what it is to learn."""
     problem, weights = pair.problem, pair.weights
     if not problem.whitened or problem.truth is None or problem.batch:
         raise ValueError("`problem` must be a single one made by `Problem.matrix`, with a `truth`.")
     small = reduce(problem, weights).weights
     empty = width - small.width
-    first = np.pad(small.first, ((0, empty), (0, 0)))
-    second = np.pad(small.second, ((0, 0), (0, empty)))
-    narrow_first, narrow_second = _narrow(first, second, pair.threshold)
-    arrays = {
-        "first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second,
+    return {
+        "first": np.pad(small.first, ((0, empty), (0, 0))), "second": np.pad(small.second, ((0, 0), (0, empty))),
         "target": problem.cross, "truth": problem.truth, "rate": np.asarray(pair.learning_rate),
+        "threshold": np.asarray(pair.threshold),
     }  # fmt: skip
-    return {name: np.asarray(array, dtype) for name, array in arrays.items()}
 
 
-@jax.jit
-def _narrow(first: Any, second: Any, threshold: Any) -> tuple[Any, Any]:
-    r"""The network of width min(k, d) with the same product and the imbalance $\pm 2gI$, its stronger layer symmetric.
+@dataclass(frozen=True)
+class Start:
+    """Both networks of a run, and what they learn, in the arithmetic of the run; the narrow one is found in float64."""
 
-    That layer is the root of $g + \sqrt{A^T A + g^2}$ (or of $A A^T$ for fewer outputs than inputs); the other follows.
-    """
-    product = second @ first
-    tall = product.shape[0] >= product.shape[1]
-    values, vectors = jnp.linalg.eigh(product.T @ product if tall else product @ product.T)
-    size = jnp.sqrt(threshold + jnp.sqrt(jnp.maximum(values, 0) + threshold**2))
-    inverse = jnp.where(size > 0, 1 / jnp.where(size > 0, size, 1), 0)
-    strong, weak = (vectors * size) @ vectors.T, (vectors * inverse) @ vectors.T
-    return (strong, product @ weak) if tall else (weak @ product, strong)
+    dtype: str
 
-
-def _stacked(loads: list[dict[str, np.ndarray]], rule: Rule) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What stays fixed during the runs, and the state they start from."""
-    stacked = {name: jnp.asarray(np.stack([load[name] for load in loads])) for name in loads[0]}
-    layers = {name: stacked.pop(name) for name in ("first", "second", "narrow_first", "narrow_second")}
-    size = len(loads)
-    zero, infinite = jnp.zeros(size, dtype=jnp.int64), jnp.full(size, jnp.inf, dtype=jnp.float64)
-    state = {
-        "layers": layers, "over": zero > 0, "code": zero, "step": zero, "best_step": zero, "loss": infinite, "best_test": infinite,
-        "distance": jnp.zeros(size, dtype=jnp.float64), "best_product": jnp.zeros_like(stacked["target"]),
-        "rule": jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *jnp.shape(leaf))), rule.start()),
-    }  # fmt: skip
-    stacked["ceiling"] = 1e8 * _square(stacked["target"])
-    return stacked, state
+    def __call__(self, shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        first, second = order["first"], order["second"]
+        narrow_first, narrow_second = narrow_network(second @ first, order["threshold"])
+        params = {"first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second}
+        lane = {name: order[name] for name in ("target", "truth", "rate")}
+        return jax.tree.map(lambda array: array.astype(self.dtype), (lane, params))
 
 
-def _square(matrices: Any) -> Any:
-    """|.|_F^2 of each matrix; rows in the arithmetic of the run, their sum in float64."""
-    return jnp.sum(jnp.sum(matrices * matrices, axis=-1).astype(jnp.float64), axis=-1)
+@dataclass(frozen=True)
+class Beside:
+    """|G - A|^2/2 of the network; it sees the products and the residuals of the network and of the narrow one beside it."""
+
+    target: Any
+
+    def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any, Any, Any]]:
+        product, predicted = params["second"] @ params["first"], params["narrow_second"] @ params["narrow_first"]
+        residual, pull = self.target - product, self.target - predicted
+        return 0.5 * _square(residual), (product, residual, predicted, pull)
+
+    def size(self) -> Any:
+        return 0.5 * _square(self.target)
 
 
-@partial(jax.jit, static_argnames=("rule", "sequential"))
-def _advance(
-    fixed: dict[str, Any], state: dict[str, Any], limit: Any, *, rule: Rule, sequential: bool
-) -> dict[str, Any]:
-    """`CHUNK` steps of every slot; one that has stopped stands still."""
+@dataclass(frozen=True)
+class FromTruth:
+    """The test loss |A - T|^2/2."""
 
-    def body(_: Any, state: dict[str, Any]) -> dict[str, Any]:
-        layers = state["layers"]
-        product = layers["second"] @ layers["first"]
-        predicted = layers["narrow_second"] @ layers["narrow_first"]
-        residual, pull = fixed["target"] - product, fixed["target"] - predicted
-        loss, test = 0.5 * _square(residual), 0.5 * _square(product - fixed["truth"])
-        going = ~state["over"]
-        better = going & (test < state["best_test"])
-        judged, code = jax.vmap(rule.update)(state["rule"], state["step"], loss, test)
-        code = jnp.where(code > 0, code + 1, 0)
-        code = jnp.where(loss <= fixed["ceiling"], code, 1).astype(state["code"].dtype)
-        over = (code > 0) | (state["step"] >= limit)
-        moving = going & ~over
-        rate = jnp.where(moving, fixed["rate"], 0)[:, None, None]
-        new = {
-            "layers": _moved(layers, residual, pull, rate, sequential),
-            "over": state["over"] | over,
-            "code": jnp.where(going, code, state["code"]),
-            "step": state["step"] + moving,
-            "loss": jnp.where(going, loss, state["loss"]),
-            "best_test": jnp.where(better, test, state["best_test"]),
-            "best_step": jnp.where(better, state["step"], state["best_step"]),
-            "best_product": jnp.where(better[:, None, None], product, state["best_product"]),
-            "distance": jnp.where(
-                going, jnp.maximum(state["distance"], _square(product - predicted)), state["distance"]
-            ),
-            "rule": jax.tree.map(lambda a, b: jnp.where(moving, a, b), judged, state["rule"]),
+    truth: Any
+
+    def at(self, params: dict[str, Any], seen: Any) -> Any:
+        return 0.5 * _square(seen[0] - self.truth)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
+
+    def start(self, params: dict[str, Any]) -> dict[str, Any]:
+        product = jnp.zeros((params["second"].shape[0], params["first"].shape[1]), params["first"].dtype)
+        infinite = jnp.asarray(jnp.inf, jnp.float64)
+        return {
+            "loss": infinite, "best_test": infinite, "best_step": jnp.asarray(0), "best_product": product,
+            "distance": jnp.asarray(0.0, jnp.float64),
+        }  # fmt: skip
+
+    def update(self, record: dict[str, Any], step: Any, loss: Any, test_loss: Any, seen: Any) -> dict[str, Any]:
+        product, _, predicted, _ = seen
+        better = test_loss < record["best_test"]
+        return {
+            "loss": loss,
+            "best_test": jnp.where(better, test_loss, record["best_test"]),
+            "best_step": jnp.where(better, step, record["best_step"]),
+            "best_product": jnp.where(better, product, record["best_product"]),
+            "distance": jnp.maximum(record["distance"], _square(product - predicted)),
         }
-        return new
-
-    return jax.lax.fori_loop(0, CHUNK, body, state)
 
 
-def _moved(layers: dict[str, Any], residual: Any, pull: Any, rate: Any, sequential: bool) -> dict[str, Any]:
-    first = layers["first"] + rate * (jnp.swapaxes(layers["second"], 1, 2) @ residual)
-    seen = first if sequential else layers["first"]
-    second = layers["second"] + rate * (residual @ jnp.swapaxes(seen, 1, 2))
-    narrow_first = layers["narrow_first"] + rate * (jnp.swapaxes(layers["narrow_second"], 1, 2) @ pull)
-    narrow_second = layers["narrow_second"] + rate * (pull @ jnp.swapaxes(layers["narrow_first"], 1, 2))
+def _bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Beside, FromTruth, dict[str, Any]]:
+    return Beside(lane["target"]), FromTruth(lane["truth"]), {"learning_rate": lane["rate"]}
+
+
+def _noted(state: loop.State) -> dict[str, Any]:
+    return state["record"]
+
+
+def _square(matrix: Any) -> Any:
+    """|.|_F^2 of a matrix; rows in the arithmetic of the run, their sum in float64."""
+    return jnp.sum(jnp.sum(matrix * matrix, axis=-1).astype(jnp.float64), axis=-1)
+
+
+def _simultaneous(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    return _moved(params, hyper["learning_rate"], seen, sequential=False)
+
+
+def _sequential(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    return _moved(params, hyper["learning_rate"], seen, sequential=True)
+
+
+def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) -> dict[str, Any]:
+    _, residual, _, pull = seen
+    first = params["first"] + rate * (params["second"].T @ residual)
+    second = params["second"] + rate * (residual @ (first if sequential else params["first"]).T)
+    narrow_first = params["narrow_first"] + rate * (params["narrow_second"].T @ pull)
+    narrow_second = params["narrow_second"] + rate * (pull @ params["narrow_first"].T)
     return {"first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second}

@@ -129,9 +129,8 @@ def _minibatch(size: int) -> Callable[..., dict[str, Any]]:
     return _UPDATES.setdefault(size, partial(_minibatch_step, size))
 
 
-def _minibatch_step(
-    size: int, objective: Any, hyper: Any, params: Any, index: Any, A: Any, residual: Any
-) -> dict[str, Any]:
+def _minibatch_step(size: int, objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    A, residual = seen
     total = objective.inputs.shape[0]
     if size == total:
         return moved(params, hyper["learning_rate"], residual)

@@ -1,0 +1,219 @@
+"""Runs that take each other's places: a batch of one size on every device, whose lanes are filled again as runs end.
+
+A compiled batch of one size gives a run the same bits whatever runs beside it, while batches of different sizes need not. So
+the size stays, a run that ends leaves, and the next one takes its lane: little is computed that nobody needs.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.precision import computing, devices
+from linnet.trainers import loop
+
+PAUSE = 512  # steps after which Python has a word, for Ctrl-C, where no run has ended
+Arrays = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the runs of a pool have in common: functions of single runs, written with jax.numpy and compiled as a batch.
+
+    - `draw(shared, order)`: what stays fixed in the lane, and the starting `params`, from the numbers that describe the run
+    - `bind(shared, lane)`: objective, test loss and hyper-parameters, as in `loop`
+    - `result(state)`: what is kept of a run that has ended, besides its "step" and "code"
+    """
+
+    plan: loop.Plan
+    draw: Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
+    bind: Callable[[Arrays, Arrays], tuple[Any, Any, Arrays]]
+    result: Callable[[loop.State], Arrays]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Results of all runs, runs first; and steps `executed` on all lanes beside those `needed`."""
+
+    results: dict[str, np.ndarray]
+    executed: int
+    needed: int
+
+
+def descend(
+    kind: Kind,
+    orders: Callable[[list[int]], dict[str, np.ndarray]],
+    steps: Sequence[int] | np.ndarray,
+    *,
+    lanes: int,
+    shared: Arrays,
+    refill: int = 1,
+    expected: np.ndarray | None = None,
+    dtype: Any = None,
+    device: str | None = None,
+    advance: Callable[[int], None] = lambda ended: None,
+) -> Outcome:
+    """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
+
+    - `orders(runs)`: the numbers that describe these runs, stacked; asked for when lanes are free
+    - `lanes`: runs carried at once, on each device
+    - `shared`: arrays that all runs read
+    - `refill`: lanes that are emptied and filled together
+    - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
+    - `advance(n)`: told of every n runs that have ended
+
+    All devices of the kind asked for (or of JAX's default) take runs from one queue.
+    """
+    limits = np.asarray(steps, dtype=np.int64)
+    order = np.arange(limits.size) if expected is None else np.argsort(-np.asarray(expected), kind="stable")
+    refill = min(refill, lanes)
+    pool = _Pool(kind, orders, limits, shared, refill, advance, deque(order.tolist()))
+    places = devices(device)[: max(1, limits.size // refill)]
+    if len(places) == 1:
+        pool.work(lanes, dtype, places[0])
+    else:
+        with ThreadPoolExecutor(len(places)) as threads:
+            for done in [threads.submit(pool.work, lanes, dtype, place) for place in places]:
+                done.result()
+    needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
+    return Outcome(pool.results, pool.executed, needed)
+
+
+class _Pool:
+    """The queue of runs, and what came of them."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        orders: Callable[[list[int]], dict[str, np.ndarray]],
+        limits: np.ndarray,
+        shared: Arrays,
+        refill: int,
+        advance: Callable[[int], None],
+        waiting: deque[int],
+    ) -> None:
+        self.kind, self.orders, self.limits, self.shared = kind, orders, limits, shared
+        self.refill, self.advance, self.waiting = refill, advance, waiting
+        self.results: dict[str, np.ndarray] = {}
+        self.executed = 0
+        self.lock = threading.Lock()
+
+    def work(self, lanes: int, dtype: Any, place: Any) -> None:
+        """Carries runs on one device until none waits; with fewer lanes where they turn out not to fit."""
+        with computing(dtype), jax.default_device(place):
+            shared = jax.tree.map(jnp.asarray, self.shared)
+            while True:
+                occupants = np.full(lanes, -1)
+                try:
+                    return self._carry(shared, occupants)
+                except jax.errors.JaxRuntimeError as error:
+                    if "RESOURCE_EXHAUSTED" not in str(error) or lanes == 1:
+                        raise
+                with self.lock:
+                    self.waiting.extendleft(reversed(occupants[occupants >= 0].tolist()))
+                lanes = max(1, lanes // 2)
+                warnings.warn(f"{2 * lanes} runs at once do not fit on {place}: going on with {lanes}.", stacklevel=2)
+
+    def _carry(self, shared: Arrays, occupants: np.ndarray) -> None:
+        kind, held = self.kind, None
+        limits = np.zeros(occupants.size, dtype=np.int64)
+        while True:
+            while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (runs := self._next(free.size)):
+                free = free[: len(runs)]
+                occupants[free], limits[free] = runs, self.limits[runs]
+                filled = runs + runs[-1:] * (self.refill - len(runs))
+                orders = {**self.orders(filled), "steps": self.limits[filled]}
+                held = _empty(shared, orders, occupants.size, kind) if held is None else held
+                held = _filled(shared, *held, self._padded(free, occupants.size), orders, kind=kind)
+            busy = int((occupants >= 0).sum())
+            if not busy:
+                return
+            assert held is not None
+            lane, state = held
+            enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
+            ran, state = _advance(shared, lane, state, enough, kind=kind)
+            held = lane, state
+            over = (np.asarray(state["code"]) != 0) | (np.asarray(state["step"]) >= limits)
+            ended = np.flatnonzero(over & (occupants >= 0))
+            for group in np.split(ended, range(self.refill, ended.size, self.refill)):
+                found = _taken(shared, lane, state, self._padded(group, 0), kind=kind)
+                self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in found.items()})
+                occupants[group] = -1
+            with self.lock:
+                self.executed += int(ran) * occupants.size
+            self.advance(ended.size)
+
+    def _next(self, most: int) -> list[int]:
+        with self.lock:
+            return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
+
+    def _padded(self, places: np.ndarray, filler: int) -> np.ndarray:
+        return np.concatenate([places, np.full(self.refill - places.size, filler)])
+
+    def _keep(self, runs: np.ndarray, found: dict[str, np.ndarray]) -> None:
+        with self.lock:
+            for name, value in found.items():
+                if name not in self.results:
+                    self.results[name] = np.zeros((self.limits.size, *value.shape[1:]), value.dtype)
+                self.results[name][runs] = value
+
+
+def _drawn(shared: Arrays, order: Arrays, *, kind: Kind) -> tuple[Arrays, loop.State]:
+    lane, params = kind.draw(shared, order)
+    objective, _, _ = kind.bind(shared, lane)
+    lane = {**lane, "ceiling": loop.ceiling(objective, params), "steps": order["steps"]}
+    return lane, loop.started(params, plan=kind.plan)
+
+
+def _empty(shared: Arrays, orders: Arrays, lanes: int, kind: Kind) -> tuple[Arrays, loop.State]:
+    """Lanes with nobody in them: as wide as a run needs, and at their end."""
+    shapes = jax.eval_shape(jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0)), shared, orders)
+    lane, state = jax.tree.map(lambda leaf: jnp.zeros((lanes, *leaf.shape[1:]), leaf.dtype), shapes)
+    return lane, {**state, "code": state["code"] + loop.DIVERGED}
+
+
+@partial(jax.jit, static_argnames=("kind",), donate_argnames=("lane", "state"))
+def _filled(
+    shared: Arrays, lane: Arrays, state: loop.State, places: Any, orders: Arrays, *, kind: Kind
+) -> tuple[Arrays, loop.State]:
+    """New runs in these places; a place beyond the last lane is for a run that is there only to fill the batch."""
+    fresh = jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0))(shared, orders)
+    return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (lane, state), fresh)
+
+
+@partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",))
+def _advance(shared: Arrays, lane: Arrays, state: loop.State, enough: Any, *, kind: Kind) -> tuple[Any, loop.State]:
+    """Steps of all lanes until `enough` of them are at their end; how many, and the lanes afterwards."""
+
+    def one(lane: Arrays, state: loop.State) -> loop.State:
+        objective, test, hyper = kind.bind(shared, lane)
+        return loop.stepped(objective, test, hyper, lane["ceiling"], state, lane["steps"], plan=kind.plan)
+
+    def more(carry: tuple[Any, loop.State]) -> Any:
+        over = (carry[1]["code"] != 0) | (carry[1]["step"] >= lane["steps"])
+        return (carry[0] < PAUSE) & (jnp.sum(over) < enough)
+
+    step = jax.vmap(one)
+    return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(lane, carry[1])), (jnp.asarray(0), state))
+
+
+@partial(jax.jit, static_argnames=("kind",))
+def _taken(shared: Arrays, lane: Arrays, state: loop.State, places: Any, *, kind: Kind) -> Arrays:
+    """What is kept of the runs in these places, which have ended."""
+
+    def one(lane: Arrays, state: loop.State) -> Arrays:
+        objective, test, _ = kind.bind(shared, lane)
+        state = loop.closed(objective, test, lane["ceiling"], state, plan=kind.plan)
+        return {"step": state["step"], "code": state["code"], **kind.result(state)}
+
+    return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (lane, state)))
