@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "linnet"
 ORDER = {
-    "memory": 0, "papers": 0, "precision": 0, "randomness": 0, "arguments": 0, "progress": 0,
+    "memory": 0, "files": 0, "papers": 0, "precision": 0, "randomness": 0, "arguments": 0, "progress": 0,
     "problems": 1, "inits": 1, "reductions": 2, "trajectories": 3, "trainers": 4, "theories": 4, "observables": 5,
     "sweeps": 6, "experiments": 7, "claims": 7, "lora": 7, "torch": 7, "cli": 8,
 }  # fmt: skip

@@ -5,7 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers.self_consistent import self_consistent_descent
+from linnet.trainers.self_consistent import stepping
+
+
+def walked(*arguments, **options):
+    return np.stack(list(stepping(*arguments, **options)))
 
 
 @pytest.fixture
@@ -20,7 +24,7 @@ def test_the_error_is_of_first_order_in_the_step(task, scheme):
     exact = ln.theories.mixed.self_consistent(problem.cross, start, 0.2, [0.5])[0]
     errors = []
     for steps in (50, 100, 200):
-        walk = self_consistent_descent(
+        walk = walked(
             problem, start, threshold=0.2, learning_rate=0.5 / steps, steps=steps, scheme=scheme
         )  # fmt: skip
         assert walk.shape == (steps + 1, 3, 4)
@@ -33,7 +37,7 @@ def test_the_schemes_differ_by_the_term_of_second_order(task):
     problem, start = task
     rate = 0.01
     euler, network = (
-        self_consistent_descent(problem, start, threshold=0.2, learning_rate=rate, steps=1, scheme=scheme)[1]
+        walked(problem, start, threshold=0.2, learning_rate=rate, steps=1, scheme=scheme)[1]
         for scheme in ("euler", "network")
     )
     residual = problem.cross - start
@@ -44,13 +48,13 @@ def test_a_general_cost_is_stepped_by_its_gradient():
     target = np.array([[1.0, 2.0], [0.5, -1.0]])
     square = ln.Problem.from_cost(lambda A: 0.5 * ((A - target) ** 2).sum(), in_dim=2, out_dim=2)
     options = {"threshold": 0.1, "learning_rate": 0.05, "steps": 5}
-    found = self_consistent_descent(square, 0.1 * np.eye(2), **options)
-    assert_allclose(found, self_consistent_descent(ln.Problem.matrix(target), 0.1 * np.eye(2), **options), atol=1e-12)
+    found = walked(square, 0.1 * np.eye(2), **options)
+    assert_allclose(found, walked(ln.Problem.matrix(target), 0.1 * np.eye(2), **options), atol=1e-12)
 
 
 def test_wrong_arguments_are_named(task):
     problem, start = task
     with pytest.raises(ValueError, match="`scheme` must be"):
-        self_consistent_descent(problem, start, threshold=0.1, learning_rate=0.1, steps=1, scheme="heun")
+        walked(problem, start, threshold=0.1, learning_rate=0.1, steps=1, scheme="heun")
     with pytest.raises(ValueError, match="`start` must be"):
-        self_consistent_descent(problem, start.T, threshold=0.1, learning_rate=0.1, steps=1)
+        walked(problem, start.T, threshold=0.1, learning_rate=0.1, steps=1)

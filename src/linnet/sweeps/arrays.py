@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.sweeps import disk
+from linnet.files import settle, write_whole
 from linnet.sweeps.errors import StoreError
 from linnet.sweeps.grid import Block, Grid
 from linnet.sweeps.memory import STATUS, STATUS_ATTRIBUTES, Variable
@@ -56,7 +56,7 @@ class Arrays:
             "node_type": "group",
             "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": members},
         }
-        disk.replace(self.folder / DOCUMENT, json.dumps(document, indent=1))
+        write_whole(self.folder / DOCUMENT, json.dumps(document, indent=1))
 
     def write(self, name: str, block: Block, data: np.ndarray) -> Path:
         """Writes one chunk; the file appears whole or not at all. Returns its path."""
@@ -84,7 +84,7 @@ class Arrays:
             file = self.folder / name / "c" / "0"
             file.unlink(missing_ok=True)
             array[:] = values.astype(object) if text else values
-            disk.settle([file], self.folder)
+            settle([file], self.folder)
 
     def _array(
         self,
@@ -114,7 +114,7 @@ class Arrays:
                 dimension_names=dims,
                 attributes=dict(attributes),
             )
-            disk.settle([document], self.folder)
+            settle([document], self.folder)
         with zarr.config.set({"array.write_empty_chunks": True}):  # a finished chunk is a file, even if it is all NaN
             array = zarr.open_array(str(self.folder), path=name, mode="r+")
         if array.shape != shape or array.chunks != tuple(max(1, length) for length in chunks):

@@ -96,6 +96,7 @@ def _problem(cell: dict[str, Any], key: list[int]) -> Problem:
 
 
 def _measured(run: Run) -> dict[str, Any]:
+    assert run.weights is not None  # every run has been taken to its end
     reduced, weights = run.reduction, run.weights
     product = reduced.products(weights.product, weights.second)
     return {

@@ -1,13 +1,11 @@
-"""What a store asks of a disk: that written files are really there, and that its refusals are told in words."""
+"""What a store asks of a disk: what is in a file, and that refusals are told in words."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import sqlite3
-import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,27 +42,3 @@ def fingerprint(path: Path) -> tuple[int, str]:
     except (FileNotFoundError, NotADirectoryError):
         return -1, ""
     return len(content), hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
-def settle(files: Iterable[Path], root: Path) -> None:
-    """Waits until these files, and their names in all folders from `root` down to them, would survive a power cut."""
-    files = list(files)
-    folders = (folder for file in files for folder in file.parents if folder == root or root in folder.parents)
-    for place in [*files, *dict.fromkeys(folders)]:
-        descriptor = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def replace(path: Path, text: str) -> None:
-    """Writes a whole file or nothing: readers see the old one or the new one."""
-    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}.partial")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        settle([draft], path.parent)
-        draft.replace(path)
-        settle([path], path.parent)
-    finally:
-        draft.unlink(missing_ok=True)

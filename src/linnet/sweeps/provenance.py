@@ -35,11 +35,6 @@ def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[s
     }
 
 
-def commit() -> str:
-    """The commit of the checkout linnet runs from, with `-dirty` when files differ; 'unknown' for an installed copy."""
-    return str(provenance()["linnet_commit"])
-
-
 def device() -> str:
     """What JAX computes on in this process, if it has been started; the processor's name otherwise."""
     jax = sys.modules.get("jax")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet
+from linnet.files import DRAFT, settle
 from linnet.sweeps import disk, ledger, lock, provenance
 from linnet.sweeps.arrays import DOCUMENT, Arrays
 from linnet.sweeps.configuration import Sweep, differences
@@ -53,7 +54,7 @@ class Store:
         self.retry_failed, self.executor = retry_failed, executor
         if book.exists():
             self._admit(resume)
-            for draft in folder.rglob("*.partial"):  # what a killed writer was in the middle of
+            for draft in folder.rglob(f"*{DRAFT}"):  # what a killed writer was in the middle of
                 draft.unlink(missing_ok=True)
         else:
             if (folder / DOCUMENT).exists():  # written after the ledger: a new store, or one killed here, has none yet
@@ -96,7 +97,7 @@ class Store:
             if job.positions is not None:
                 self.book.forget([block.number])
             files = {name: self.arrays.write(name, block, data) for name, data in {**values, STATUS: status}.items()}
-            disk.settle(files.values(), self.folder)
+            settle(files.values(), self.folder)
             marks = {name: disk.fingerprint(file) for name, file in files.items()}
             numbers = self.grid.numbers(block)
             reasons = {int(numbers[failure.position]): failure for failure in failures}

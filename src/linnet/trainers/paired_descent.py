@@ -92,9 +92,12 @@ def paired_descent(
     with bar("descent beside its prediction", len(widths)) as advance:
         for size in np.unique(padded):
             members = np.flatnonzero(padded == size)
+
+            def orders(runs: list[int], members: np.ndarray = members, width: int = int(size)) -> dict[str, np.ndarray]:
+                return _drawn(make, members[runs].tolist(), width)
+
             outcome = lanes.descend(
-                kind, lambda runs, of=members, width=int(size): _drawn(make, of[runs].tolist(), width),
-                np.full(len(members), steps), lanes=min(len(members), slots or _lanes(in_dim, out_dim)), shared={},
+                kind, orders, np.full(len(members), steps), lanes=min(len(members), slots or _lanes(in_dim, out_dim)), shared={},
                 dtype=number, device=device, advance=advance,
             )  # fmt: skip
             for name, value in outcome.results.items():

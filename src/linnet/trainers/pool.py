@@ -68,7 +68,7 @@ def _order(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
 
 
 def _draw(shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    lane = {name: order[name] for name in ("scales", "target", "floor", "rate") if name in order}
+    lane = {name: value for name, value in order.items() if name not in ("first", "second", "steps")}
     params = {"first": order["first"], "second": order["second"], "rest": order["rate"] * 0 + 1}
     return lane, params
 

@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from linnet.arguments import count, non_negative, positive, real_array
-from linnet.inits.structured import balanced
 from linnet.precision import computing
 from linnet.problems.problem import Problem
+from linnet.trainers.narrow import narrow_network
 
 SCHEMES = ("euler", "network")
 
 
-def self_consistent_descent(
-    problem: Problem, start: Any, *, threshold: float, learning_rate: float, steps: int, scheme: str = "euler"
-) -> np.ndarray:
-    r"""Products after 0, 1, .., `steps` steps of the self-consistent dynamics, (time, output, input).
+def stepping(
+    problem: Problem, start: Any, threshold: float, learning_rate: float, steps: int, scheme: str = "euler"
+) -> Iterator[np.ndarray]:
+    r"""Products after 0, 1, .., `steps` steps of the self-consistent dynamics, (output, input), one after the other.
 
     **Schemes**, which agree as the step shrinks:
 
@@ -30,13 +31,6 @@ def self_consistent_descent(
 
     The exact flow is `theories.mixed.self_consistent`. **Reference:** Tu et al. 2024, eq. (1) and section G.
     """
-    return np.stack(list(stepping(problem, start, threshold, learning_rate, steps, scheme)))
-
-
-def stepping(
-    problem: Problem, start: Any, threshold: float, learning_rate: float, steps: int, scheme: str = "euler"
-) -> Iterator[np.ndarray]:
-    """The products of `self_consistent_descent` one after the other, for runs too large to keep."""
     product = real_array("start", start, ndim=2)
     if product.shape != (problem.out_dim, problem.in_dim) or problem.batch:
         raise ValueError(
@@ -67,8 +61,8 @@ def _root(vectors: np.ndarray, values: np.ndarray, g: float) -> np.ndarray:
 
 
 def _network(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
-    weights = balanced(product, 2 * g if product.shape[0] >= product.shape[1] else -2 * g)
-    first, second = weights.first, weights.second
+    with computing():
+        first, second = (np.asarray(layer) for layer in narrow_network(jnp.asarray(product), g))
     while True:
         product = second @ first
         yield product

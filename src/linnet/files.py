@@ -1,0 +1,50 @@
+"""Files that are there whole or not at all, even after a power cut."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DRAFT = ".partial"  # how the name of a file ends while it is being written
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes a file: readers see the old one or the new one, never a part.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "note.txt", "done")
+    ...     print((Path(folder) / "note.txt").read_text(), len(list(Path(folder).iterdir())))
+    done 1
+    """
+    with written_whole(path) as draft:
+        draft.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A path to write to, beside `path` and moved there at the end of the block; nothing is left of it after an error."""
+    path = Path(path)
+    draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
+    try:
+        yield draft
+        settle([draft], path.parent)
+        draft.replace(path)
+        settle([path], path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def settle(files: Iterable[Path], root: Path) -> None:
+    """Waits until these files, and their names in all folders from `root` down to them, would survive a power cut."""
+    files = list(files)
+    folders = (folder for file in files for folder in file.parents if folder == root or root in folder.parents)
+    for place in [*files, *dict.fromkeys(folders)]:
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

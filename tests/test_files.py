@@ -1,0 +1,38 @@
+"""Files that are there whole or not at all."""
+
+import pytest
+
+from linnet.files import write_whole, written_whole
+
+
+def test_a_file_is_replaced_whole(tmp_path):
+    path = tmp_path / "note.txt"
+    write_whole(path, "one")
+    write_whole(path, b"two")
+    assert path.read_text() == "two"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["note.txt"]
+
+
+def test_after_an_error_the_old_file_stands_and_nothing_is_left(tmp_path):
+    path = tmp_path / "note.txt"
+    write_whole(path, "old")
+
+    def interrupted():
+        with written_whole(path) as draft:
+            draft.write_text("half")
+            assert path.read_text() == "old"
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        interrupted()
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["note.txt"]
+
+
+def test_two_writers_do_not_meet(tmp_path):
+    path = tmp_path / "note.txt"
+    with written_whole(path) as one, written_whole(path) as other:
+        assert one != other
+        one.write_text("one")
+        other.write_text("other")
+    assert path.read_text() == "one"  # the one that ends last

@@ -1,0 +1,127 @@
+"""Runs that take each other's places: the same results whatever the order, little waste, all devices, too little memory."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.trainers import lanes, pool
+
+
+def runs(count=11, seed=0):
+    """Networks that end at very different steps."""
+    made = []
+    for index in range(count):
+        problem = ln.problems.low_rank_plus_noise(5, rank=1, noise=0.1, key=[seed, index])
+        start = ln.inits.gaussian(index, in_dim=5, out_dim=5, width=4, first_std=0.3, second_std=0.3)
+        made.append(pool.Run(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
+    return made
+
+
+def ends(done):
+    return [(run.taken, run.ended, run.weights.first.tobytes(), run.weights.second.tobytes()) for run in done]
+
+
+def test_every_run_is_plain_descent_to_its_own_end():
+    done = runs()
+    pool.descend(done, slots=3, stop=0.5, dtype=None)
+    assert len({run.taken for run in done}) > 6
+    for run in done:
+        reduction = run.reduction
+        alone = ln.gradient_descent(
+            reduction.full_problem, reduction.full_weights, learning_rate=run.rate, steps=700, stop=0.5
+        )
+        assert (run.taken, run.ended) == (alone.status.steps, alone.status.reason)
+        assert_allclose(run.weights.first, alone.reduced.first[-1], rtol=1e-9, atol=1e-12)
+
+
+def test_bits_do_not_depend_on_the_order():
+    straight, turned = runs(), runs()[::-1]
+    pool.descend(straight, slots=3, stop=0.5, dtype=None)
+    pool.descend(turned, slots=3, stop=0.5, dtype=None)
+    assert ends(straight) == ends(turned[::-1])
+
+
+def outcome(made, **options):
+    kind = pool._kind(0.5)
+    number = np.dtype(np.float64)
+
+    def orders(chosen):
+        loads = [pool._order(made[index], number) for index in chosen]
+        return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
+
+    return lanes.descend(kind, orders, [run.steps for run in made], shared={}, **options)
+
+
+def test_little_is_computed_that_nobody_needs():
+    made = runs(40)
+    found = outcome(made, lanes=4)
+    assert found.needed == (found.results["step"] + (found.results["code"] > 0)).sum()
+    assert found.needed <= found.executed <= 1.3 * found.needed
+    whole = outcome(made, lanes=40)  # everybody waits for the last one
+    assert whole.executed > 1.5 * whole.needed
+    first = outcome(made, lanes=8, expected=found.results["step"])
+    last = outcome(made, lanes=8, expected=-found.results["step"])
+    assert first.executed < last.executed
+
+
+def test_lanes_that_do_not_fit_become_fewer(monkeypatch):
+    expected = outcome(runs(), lanes=2)
+    advance, asked = lanes._advance, []
+
+    def small(shared, lane, state, enough, *, kind):
+        asked.append(len(lane["rate"]))
+        if len(lane["rate"]) > 2:
+            raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
+        return advance(shared, lane, state, enough, kind=kind)
+
+    monkeypatch.setattr(lanes, "_advance", small)
+    with pytest.warns(UserWarning, match="runs at once do not fit on .*: going on with"):
+        found = outcome(runs(), lanes=8)
+    assert asked[:3] == [8, 4, 2]
+    for name, value in expected.results.items():
+        assert value.tobytes() == found.results[name].tobytes(), name
+
+
+def test_other_errors_are_not_hidden(monkeypatch):
+    def broken(*arguments, **options):
+        raise jax.errors.JaxRuntimeError("INTERNAL: broken")
+
+    monkeypatch.setattr(lanes, "_advance", broken)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
+        outcome(runs(), lanes=8)
+
+
+TWO_DEVICES = """
+import jax
+import test_lanes
+from linnet.trainers import lanes
+assert len(jax.devices()) == 2
+used = set()
+advance = lanes._advance
+def watched(shared, lane, state, enough, *, kind):
+    used.update(lane["rate"].devices())
+    return advance(shared, lane, state, enough, kind=kind)
+lanes._advance = watched
+found = test_lanes.outcome(test_lanes.runs(40), lanes=4)
+print(len(used), found.results["step"].tolist(), found.results["first"].tobytes().hex()[:4000])
+"""
+
+
+def test_two_devices_share_the_runs():
+    here = Path(__file__).parent
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "PYTHONPATH": f"{here}:{':'.join(sys.path)}"}
+    told = subprocess.run(
+        [sys.executable, "-c", TWO_DEVICES], capture_output=True, text=True, env={**os.environ, **flags}, check=True
+    )
+    alone = outcome(runs(40), lanes=4)
+    used, steps = told.stdout.split(" ", 1)[0], told.stdout.split("[")[1].split("]")[0]
+    assert used == "2"
+    assert [int(step) for step in steps.split(",")] == alone.results["step"].tolist()
+    assert told.stdout.split("] ")[1].strip() == alone.results["first"].tobytes().hex()[:4000]
