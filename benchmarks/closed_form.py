@@ -50,7 +50,8 @@ def main() -> None:
             slow = min(slow, time.perf_counter() - began)
         gap = np.abs(exact - integrated).max() / np.abs(problem.cross).max()
         print(
-            f"integrated with SVDs at {tolerance:g}: {slow:.2f} s, ratio {slow / fast:.0f} (target: 50); apart by {gap:.0e}"
+            f"integrated with SVDs at {tolerance:g}: {slow:.2f} s, ratio {slow / fast:.0f} (target: 50); apart by "
+            f"{gap:.0e}"
         )
     long = ln.theories.mixed.self_consistent(problem.cross, start, 0.1 * size, [1e6])[0]
     print(f"at t = 1e6 the closed form is {np.abs(long - problem.cross).max():.0e} from the target")

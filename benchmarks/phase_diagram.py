@@ -1,10 +1,11 @@
 """The phase diagram of Tu et al. (35 x 35 networks, d = 200, up to 2.8 million units): its time, and the plain loop's.
 
-    python benchmarks/phase_diagram.py            49 of the cells on a CPU, scaled up to 1225; all of them on an accelerator
-    python benchmarks/phase_diagram.py --all      all of them
+    python benchmarks/phase_diagram.py            49 of the cells on a CPU, scaled up to 1225; all of them on an
+    accelerator python benchmarks/phase_diagram.py --all      all of them
 
 Descent and the self-consistent dynamics run in one loop, float32, c = 50, with the figure's stopping rule. The plain
-PyTorch loop (descent only, full width) is timed at one width and scaled to each cell's width and steps. Asserts nothing.
+PyTorch loop (descent only, full width) is timed at one width and scaled to each cell's width and steps. Asserts
+nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import jax
 import numpy as np
 
 import linnet as ln
-from linnet.sweeps import phase_cells
+from linnet.papers.tu import phase_cells
 from linnet.trainers import paired_descent as pool
 
 DIM, GRID = 200, 35
@@ -81,12 +82,15 @@ def main() -> None:
     scale = GRID**2 / count**2
     device = jax.devices()[0].device_kind
     print(
-        f"{count**2} cells on {device}: {spent['all']:.1f} s, of these {spent['drawing starts']:.1f} s drawing starts and "
-        f"{spent['loop']:.1f} s in the loop of descent and self-consistent dynamics; {found['taken'].mean():.0f} steps a cell"
+        f"{count**2} cells on {device}: {spent['all']:.1f} s, of these {spent['drawing starts']:.1f} s drawing starts "
+        "and "
+        f"{spent['loop']:.1f} s in the loop of descent and self-consistent dynamics; {found['taken'].mean():.0f} "
+        "steps a cell"
     )
     if not whole:
         print(
-            f"scaled to the {GRID**2} cells of the figure: {scale * spent['all'] / 60:.1f} minutes (target 10 on 2 cores)"
+            f"scaled to the {GRID**2} cells of the figure: {scale * spent['all'] / 60:.1f} minutes (target 10 on 2 "
+            "cores)"
         )
     if jax.default_backend() != "cpu":
         steady = _steady()

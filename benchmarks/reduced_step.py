@@ -1,9 +1,10 @@
-"""Time per step of the feature-learning network of section 6: reduced (10 x 11) against full (10 000 x 1024), one process.
+"""Time per step of the feature-learning network of section 6: reduced (10 x 11) against full (10 000 x 1024), one
+process.
 
     python benchmarks/reduced_step.py [--dim 10000] [--width 1024]
 
-Both are linnet's own `gradient_descent`, with and without `reduce`. A step is timed as the difference between a long and a short
-run (best of five each), so that compiling, reducing and starting do not count.
+Both are linnet's own `gradient_descent`, with and without `reduce`. A step is timed as the difference between a long
+and a short run (best of five each), so that compiling, reducing and starting do not count.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python benchmarks/sweep_devices.py [PLATFORM...]
 
-runs `examples/sweep.toml` twice on each JAX platform (default: those that JAX finds here), each time in a process of its
-own, and prints whether the two runs have the same bits and the largest relative difference from the first platform.
+runs `examples/sweep.toml` twice on each JAX platform (default: those that JAX finds here), each time in a process of
+its own, and prints whether the two runs have the same bits and the largest relative difference from the first platform.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def best(function: Callable[[], object], repeats: int = 5) -> float:
 
 def linnet_step(dtype: str, steps: int = 400) -> float:
     """Seconds a step of `gradient_descent` at width d^2.8, from the difference of two runs (set-up cancels)."""
-    problem = ln.Problem.matrix(np.random.default_rng(0).standard_normal((DIM, DIM)) / np.sqrt(DIM))
+    problem = ln.Problem.from_target(np.random.default_rng(0).standard_normal((DIM, DIM)) / np.sqrt(DIM))
     std = WIDTH**-0.5
     start = ln.inits.reduced_gaussian(0, in_dim=DIM, out_dim=DIM, width=WIDTH, first_std=std, second_std=std)
 
@@ -99,7 +99,8 @@ def main() -> None:
     single, double = linnet_step("float32"), linnet_step("float64")
     flops = 6 * (2 * DIM) * DIM * DIM
     print(
-        f"linnet, d = k = {DIM}, width {WIDTH}: {1e3 * single:.3f} ms a step in float32, {1e3 * double:.3f} ms in float64"
+        f"linnet, d = k = {DIM}, width {WIDTH}: {1e3 * single:.3f} ms a step in float32, {1e3 * double:.3f} ms in "
+        "float64"
     )
     try:
         plain, width = torch_step()

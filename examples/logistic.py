@@ -1,6 +1,7 @@
 """A classifier as a two-layer linear network: the logistic loss at any width, and what is conserved.
 
-`Problem.from_cost` takes any differentiable cost of the product W2 W1; the reduction of the width does not need the square loss.
+`Problem.from_cost` takes any differentiable cost of the product W2 W1; the reduction of the width does not need the
+square loss.
 """
 
 import numpy as np
@@ -20,7 +21,8 @@ def main() -> None:
     right = (inputs @ run.products[-1].T).argmax(axis=1) == labels
     print(f"loss {run.loss[0]:.3f} -> {run.loss[-1]:.3f}, {right.mean():.1%} of the points classified")
     print(
-        f"width 500 trained as {run.reduced.first.shape[-2]}: same products to {np.abs(run.products - full.products).max():.0e}"
+        f"width 500 trained as {run.reduced.first.shape[-2]}: same products to "
+        f"{np.abs(run.products - full.products).max():.0e}"
     )
     values = np.linalg.svd(run.products[-1], compute_uv=False)
     print(f"singular values of the classifier: {np.round(values, 2)}; rank 2 is what three classes need")

@@ -1,8 +1,8 @@
 """A cost of one's own: fill in a low-rank matrix from half of its entries, lazily and actively.
 
-The same network, task and step; only the scale of the start differs. Above the threshold sigma^2 w ~ |target| training is
-lazy and leaves the unseen entries where they started; below it, it finds the low rank. The self-consistent dynamics says
-so beforehand, for this cost as for any other.
+The same network, task and step; only the scale of the start differs. Above the threshold sigma^2 w ~ |target| training
+is lazy and leaves the unseen entries where they started; below it, it finds the low rank. The self-consistent dynamics
+says so beforehand, for this cost as for any other.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ DIM, RANK, WIDTH = 40, 2, 100_000
 
 
 def main() -> None:
-    truth = np.asarray(ln.problems.low_rank_plus_noise(DIM, rank=RANK, noise=0.0, key=0).truth)
+    truth = np.asarray(ln.problems.low_rank_plus_noise(DIM, rank=RANK, noise_std=0.0, key=0).truth)
     mask = np.random.default_rng(1).random((DIM, DIM)) < 0.5
     problem = ln.problems.matrix_completion(truth, mask, truth=truth)
     size = float(np.linalg.norm(truth, 2))

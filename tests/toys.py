@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from linnet.claims.registry import Claim, Measurement, Trial, Verdict
-from linnet.experiments import style
-from linnet.experiments.registry import Check, Figure, Settings
+from linnet import style
+from linnet.reproduction.claim import Claim, Measurement, Trial, Verdict
+from linnet.reproduction.figure import Check, Figure, Settings
 
 
 class Decay(Settings):

@@ -1,4 +1,5 @@
-"""How two-layer linear networks learn: exact training at any width, closed-form theories, and the distance between them."""
+"""How two-layer linear networks learn: exact training at any width, closed-form theories, and the distance between
+them."""
 
 from __future__ import annotations
 
@@ -9,13 +10,14 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from linnet import (
-        claims,
-        experiments,
         inits,
         lora,
         observables,
+        papers,
         problems,
         reductions,
+        reproduction,
+        style,
         sweeps,
         theories,
         trainers,
@@ -29,14 +31,25 @@ if TYPE_CHECKING:
     from linnet.trainers.label_noise import label_noise_descent
     from linnet.trainers.noise_sde import noise_sde
     from linnet.trainers.relu import relu_descent
+    from linnet.trainers.stability import stable_learning_rate
     from linnet.trainers.stochastic import stochastic_descent
     from linnet.trajectories.status import DivergedError, Status
     from linnet.trajectories.trajectory import Trajectory
 
 _FOLDERS = (
-    "claims", "experiments", "inits", "lora", "observables", "problems", "reductions", "sweeps", "theories", "trainers",
+    "inits",
+    "lora",
+    "observables",
+    "papers",
+    "problems",
+    "reductions",
+    "reproduction",
+    "style",
+    "sweeps",
+    "theories",
+    "trainers",
     "trajectories",
-)  # fmt: skip
+)
 _HOMES = {
     "DivergedError": "linnet.trajectories.status",
     "Problem": "linnet.problems.problem",
@@ -50,6 +63,7 @@ _HOMES = {
     "noise_sde": "linnet.trainers.noise_sde",
     "reduce": "linnet.reductions.reduction",
     "relu_descent": "linnet.trainers.relu",
+    "stable_learning_rate": "linnet.trainers.stability",
     "stochastic_descent": "linnet.trainers.stochastic",
 }
 
@@ -60,8 +74,6 @@ __all__ = [
     "Status",
     "Trajectory",
     "Weights",
-    "claims",
-    "experiments",
     "gradient_descent",
     "gradient_flow",
     "inits",
@@ -69,11 +81,15 @@ __all__ = [
     "lora",
     "noise_sde",
     "observables",
+    "papers",
     "problems",
     "reduce",
     "reductions",
     "relu_descent",
+    "reproduction",
+    "stable_learning_rate",
     "stochastic_descent",
+    "style",
     "sweeps",
     "theories",
     "trainers",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -66,7 +68,8 @@ def times_array(name: str, value: Any) -> np.ndarray:
     if (np.diff(times) <= 0).any():
         at = int(np.argmax(np.diff(times) <= 0))
         raise ValueError(
-            f"`{name}` must be strictly increasing: entry {at + 1} ({times[at + 1]}) does not exceed entry {at} ({times[at]})."
+            f"`{name}` must be strictly increasing: entry {at + 1} ({times[at + 1]}) does not exceed entry {at} "
+            f"({times[at]})."
         )
     return times
 
@@ -82,3 +85,11 @@ def number(name: str, value: Any) -> float:
     if not np.isfinite(found):
         raise ValueError(f"`{name}` must be finite: got {value}.")
     return found
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The end of a message about an unknown name (a figure, a claim, a field): the near ones, if there are any."""
+    names = list(names)
+    inside = [other for other in names if name and name in other]
+    near = list(dict.fromkeys(difflib.get_close_matches(name, names, n=3) + inside))[:4]
+    return f"; did you mean {', '.join(near)}?" if near else "."

@@ -20,5 +20,6 @@ def check_fits(wanted: int, what: str, advice: str) -> None:
     free = available()
     if wanted > free // 2:
         raise ValueError(
-            f"{what} would take {wanted / GIBIBYTE:.1f} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. {advice}"
+            f"{what} would take {wanted / GIBIBYTE:.1f} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. "
+            f"{advice}"
         )

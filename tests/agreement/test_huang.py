@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.claims.huang_runs import relative_errors, section_six, separated
+from linnet.papers.huang.runs import relative_errors, section_six, separated
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,8 @@ def run():
 
 
 def test_reduced_run_is_the_full_network_of_ten_million_weights(run):
-    """Section 6 at its own size, d = 10 000 and m = 1024, past t1 to the end of the drop, by the paper's eq. (2) in NumPy."""
+    """Section 6 at its own size, d = 10 000 and m = 1024, past t1 to the end of the drop, by the paper's eq. (2) in
+    NumPy."""
     X, y, m, n, eta = run.data.inputs, run.data.outputs, 1024, 10, 0.1
     W, v = 32 * run.start.first, 32 * run.start.second[0]  # sqrt(m) times the canonical weights
     feature, gram = X.T @ y, X @ X.T
@@ -52,16 +53,16 @@ def test_section_6_reference_numbers(run):
 def test_plane_tracks_every_neuron_from_the_start(run):
     history = run.history
     zero = np.zeros(run.width)
-    predicted = run.stages.plane(run.steps[:30], zero, history.magnitudes[0], overlaps=history.overlaps)
+    predicted = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps)
     assert relative_errors(predicted[0], history.alignments[:30]).max() < 2e-3
     assert relative_errors(predicted[1], history.magnitudes[:30]).max() < 2e-3
-    alone = run.stages.plane(run.steps[:30], zero, history.magnitudes[0], overlaps=history.overlaps, printed=True)
+    alone = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps, printed=True)
     assert relative_errors(alone[0], history.alignments[:30]).max() > 0.2  # the control: the printed system
 
 
 def test_first_times_on_data_inside_the_assumption():
     inside = separated(1, dim=2000, width=128)
-    checked = ln.theories.feature_assumptions.assumption(
+    checked = ln.theories.feature_learning.assumptions.assumption(
         inside.data, width=128, epsilon=0.01, corrected=True, **inside.scales
     )
     assert checked.holds, str(checked)

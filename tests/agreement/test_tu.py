@@ -20,7 +20,7 @@ def test_a_network_of_isotropic_imbalance_follows_the_closed_form(shape):
     target, start = draw.normal(size=shape), 0.4 * draw.normal(size=shape)
     sign = 1 if shape[0] >= shape[1] else -1
     times = np.array([0.1, 0.7, 3.0])
-    run = ln.gradient_flow(ln.Problem.matrix(target), ln.inits.balanced(start, sign * 0.5), times=times)
+    run = ln.gradient_flow(ln.Problem.from_target(target), ln.inits.balanced(start, sign * 0.5), times=times)
     assert_allclose(run.products, mixed.self_consistent(target, start, 0.25, times), atol=1e-8)
 
 
@@ -41,8 +41,13 @@ def test_wide_gaussian_networks_approach_it_like_the_root_of_the_width(task):
     gaps = []
     for width in (10**3, 10**5):
         weights = ln.inits.reduced_gaussian(
-            2, in_dim=8, out_dim=8, width=width, first_std=(0.1 * size / width) ** 0.5, second_std=(0.1 * size / width) ** 0.5
-        )  # fmt: skip
+            2,
+            in_dim=8,
+            out_dim=8,
+            width=width,
+            first_std=(0.1 * size / width) ** 0.5,
+            second_std=(0.1 * size / width) ** 0.5,
+        )
         run = ln.gradient_flow(task, weights, times=times)
         theory = mixed.self_consistent(task.cross, weights.product, 0.1 * size, times)
         gaps.append(np.abs(run.products - theory).max())
@@ -58,7 +63,7 @@ def test_small_steps_of_descent_reach_it(task):
     for steps in (50, 100):
         run = ln.gradient_descent(
             task, ln.inits.balanced(start, 1.0), learning_rate=0.1 / steps, steps=steps, save_every=steps
-        )  # fmt: skip
+        )
         errors.append(np.abs(run.products[-1] - exact).max())
     assert_allclose(errors[0] / errors[1], 2, rtol=0.1)
 

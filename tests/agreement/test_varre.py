@@ -39,7 +39,7 @@ def test_limits_of_both_layers(flow):
     assert_allclose(run.products[-1], solution, atol=1e-8)
     values = ln.observables.first_layer_values(run)[-1]
     for i, gamma in enumerate(gammas):
-        first, second = sb.limit(np.linalg.svd(solution[i], compute_uv=False), gamma, 10)
+        first, second = sb.final_singular_values(np.linalg.svd(solution[i], compute_uv=False), gamma, 10)
         assert_allclose(values[i], first, atol=1e-8)
         assert_allclose(np.linalg.svd(run.reduced.second[-1, i], compute_uv=False), second, atol=1e-8)
         whole = run.weights_at(-1)[i]
@@ -76,7 +76,9 @@ def test_descent_reaches_the_limit_at_first_order():
     errors = []
     for rate, steps in ((0.02, 4000), (0.01, 8000)):
         run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=ln.trajectories.last())
-        errors.append(np.abs(ln.observables.first_layer_values(run)[-1, 0] - sb.limit(modes, 0.1, 10)[0]).max())
+        errors.append(
+            np.abs(ln.observables.first_layer_values(run)[-1, 0] - sb.final_singular_values(modes, 0.1, 10)[0]).max()
+        )
     assert errors[1] < 0.05
     assert 1.7 < errors[0] / errors[1] < 2.4
 
@@ -88,7 +90,7 @@ def test_whitened_modes_follow_their_formula_in_descent_too():
     errors = []
     for rate, steps in ((4e-3, 1000), (2e-3, 2000)):
         run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=steps // 20)
-        theory = sb.singular_values(run.times, modes, 1e-3)
+        theory = sb.singular_values(modes, 1e-3, run.times)
         errors.append(np.abs(np.linalg.svd(run.products, compute_uv=False) - theory).max())
     assert 1.8 < errors[0] / errors[1] < 2.2
 
@@ -98,7 +100,7 @@ def test_noise_decays_what_descent_keeps():
     start = ln.inits.orthogonal(6, in_dim=4, out_dim=1, width=50, scale=1.0)
     both = ln.Weights(np.stack([start.first] * 2), np.stack([start.second] * 2))
     run = ln.label_noise_descent(
-        problem, both, learning_rate=0.02, steps=15_000, noise=[0.0, 2.0], key=0, save_every=ln.trajectories.last()
+        problem, both, learning_rate=0.02, steps=15_000, noise_std=[0.0, 2.0], key=0, save_every=ln.trajectories.last()
     )
     quiet, noisy = np.linalg.svd(run.reduced.first[-1], compute_uv=False)
     assert_allclose(quiet[1:], np.sqrt(2), rtol=1e-3)

@@ -15,7 +15,7 @@ TIMES = np.linspace(0.0, 8.0, 33)
 def gaussian_start(seed, scale=S, dim=D, width=M):
     return ln.inits.gaussian(
         seed, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
-    )  # fmt: skip
+    )
 
 
 def scipy_network(problem, start, times=TIMES):
@@ -33,8 +33,8 @@ def test_reduced_dynamics_follow_the_network_within_its_scale(seed):
     first, _ = scipy_network(problem, start)
     u0, r = growth_direction(problem, start)
     components = r @ first @ adapted_basis(problem.cov, problem.truth).T
-    assert np.abs(components - theory.reduced(TIMES, u0)).max() < 1e-5
-    projected = theory.reduced(TIMES, components[0])  # the control: starting at the projected w2(0) is far worse
+    assert np.abs(components - theory.reduced(u0, TIMES)).max() < 1e-5
+    projected = theory.reduced(components[0], TIMES)  # the control: starting at the projected w2(0) is far worse
     assert np.abs(components - projected).max() > 1e-4
 
 
@@ -43,9 +43,9 @@ def test_sampled_covariance_has_its_own_aligned_flow():
     start = gaussian_start(2)
     first, _ = scipy_network(problem, start)
     u0, r = growth_direction(problem, start)
-    assert np.abs(r @ first - aligned_flow(problem, TIMES, u0)).max() < 1e-5
+    assert np.abs(r @ first - aligned_flow(problem, u0, TIMES)).max() < 1e-5
     basis = adapted_basis(problem.test_cov, problem.truth)
-    gap = np.abs(r @ first @ basis.T - TwoPhase(20, 0.3).reduced(TIMES, u0)).max()
+    gap = np.abs(r @ first @ basis.T - TwoPhase(20, 0.3).reduced(u0, TIMES)).max()
     assert 1e-4 < gap < 0.05  # the population's curve is another one, as far as 10 000 samples are from it
 
 
@@ -62,7 +62,7 @@ def test_aligned_flow_of_any_spectrum_follows_the_network(problem):
     start, times = gaussian_start(3), np.linspace(0, 30, 16)
     first, second = scipy_network(problem, start, times)
     u0, r = growth_direction(problem, start)
-    w = aligned_flow(problem, times, u0)
+    w = aligned_flow(problem, u0, times)
     assert np.abs(r @ first - w).max() < 2e-5
     assert np.abs((second @ first)[:, 0] - np.linalg.norm(w, axis=1)[:, None] * w).max() < 2e-5
 
@@ -73,7 +73,7 @@ def test_distance_to_the_aligned_flow_falls_with_the_start():
         start = gaussian_start(0, scale)
         first, _ = scipy_network(problem, start)
         u0, r = growth_direction(problem, start)
-        gaps.append(np.abs(r @ first - aligned_flow(problem, TIMES, u0)).max())
+        gaps.append(np.abs(r @ first - aligned_flow(problem, u0, TIMES)).max())
     assert np.polyfit(np.log(scales), np.log(gaps), 1)[0] == pytest.approx(1, abs=0.1)
 
 
@@ -96,7 +96,7 @@ def test_aligned_starts_are_followed_exactly():
     basis = adapted_basis(problem.cov, problem.truth)
     start = ln.Weights(np.outer(r, pair @ basis), np.linalg.norm(pair) * r[None])
     first, _ = flow(problem.cov, problem.cross, start.first, start.second, TIMES, tolerance=1e-13)
-    assert np.abs(r @ first @ basis.T - theory.reduced(TIMES, pair)).max() < 1e-9
+    assert np.abs(r @ first @ basis.T - theory.reduced(pair, TIMES)).max() < 1e-9
 
 
 def test_small_steps_of_descent_reach_the_reduced_dynamics():
@@ -110,6 +110,6 @@ def test_small_steps_of_descent_reach_the_reduced_dynamics():
     for rate in (4e-3, 2e-3, 1e-3):
         steps = round(6 / rate)
         run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=steps // 6)
-        gaps.append(np.abs(r @ run.weights.first @ basis.T - theory.reduced(run.times, u0)).max())
+        gaps.append(np.abs(r @ run.weights.first @ basis.T - theory.reduced(u0, run.times)).max())
     assert gaps[0] > gaps[1] > gaps[2]
     assert gaps[0] / gaps[2] == pytest.approx(4, rel=0.25)  # first order in the step, until the start's own O(s) shows

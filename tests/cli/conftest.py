@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from linnet.claims import registry as claims
 from linnet.cli.main import main
-from linnet.experiments import registry as figures
+from linnet.reproduction import registry
 
 
 class Said(NamedTuple):
@@ -26,8 +25,8 @@ def linnet(
     toys: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Said]:
     """`linnet("run", "watanabe-fig1", ...)` with the toy registries in place of the real ones."""
-    monkeypatch.setattr(figures, "figures", lambda: dict(toys.FIGURES))
-    monkeypatch.setattr(claims, "claims", lambda: dict(toys.CLAIMS))
+    monkeypatch.setattr(registry, "figures", lambda: dict(toys.FIGURES))
+    monkeypatch.setattr(registry, "claims", lambda: dict(toys.CLAIMS))
 
     def call(*arguments: object) -> Said:
         with pytest.raises(SystemExit, match=r"^\d+$") as ended:

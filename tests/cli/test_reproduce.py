@@ -16,12 +16,11 @@ DRIVER = """
 import sys
 sys.path.insert(0, {tests!r})
 import toys
-from linnet.claims import registry as claims
+from linnet.reproduction import registry
 from linnet.cli.main import main
-from linnet.experiments import registry as figures
 slow = toys.toy_figure("tu-fig9", "tu", wait=600.0)
-figures.figures = lambda: {{**toys.FIGURES, slow.name: slow}}
-claims.claims = lambda: toys.CLAIMS
+registry.figures = lambda: {{**toys.FIGURES, slow.name: slow}}
+registry.claims = lambda: toys.CLAIMS
 main()
 """
 

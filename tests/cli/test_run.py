@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from linnet.experiments import datafile
+from linnet.reproduction import datafile
 
 
 def test_a_figure_is_run_and_its_checks_are_told(linnet: Any, tmp_path: Path) -> None:

@@ -75,7 +75,8 @@ def test_cells_behind_the_claims_are_kept_and_taken_up_again(
     store = tmp_path / "deep" / "cells"
     line = refused("verify", "tu", "--store", store, status=130)
     assert line == (
-        f"linnet: interrupted after 1 of 2 claims; trained cells are in {store}, and the same command goes on from there"
+        f"linnet: interrupted after 1 of 2 claims; trained cells are in {store}, and the same command goes on from "
+        "there"
     )
     assert toys.CALLS == [1.0, 2.0, -1.0]
     for _ in range(2):  # the second time nothing is left to compute

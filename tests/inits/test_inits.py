@@ -50,7 +50,7 @@ def test_balanced_at_other_widths():
 def test_the_same_start_has_three_names():
     """Orthogonal of scale g after reduction, and balanced(0, 2g), have the same products and Gram matrices."""
     g = 0.2
-    problem = ln.Problem.matrix(np.zeros((6, 4)))
+    problem = ln.Problem.from_target(np.zeros((6, 4)))
     a = ln.reduce(problem, ln.inits.orthogonal(0, in_dim=4, out_dim=6, width=50, scale=g)).weights
     b = ln.inits.balanced(np.zeros((6, 4)), 2 * g)
     assert np.allclose(a.first.T @ a.first, b.first.T @ b.first, atol=1e-14)

@@ -23,7 +23,7 @@ def statistics(weights):
 
 def wide():
     full = ln.inits.gaussian(1, in_dim=D, out_dim=K, width=WIDTH, batch=DRAWS, **SCALES)
-    return ln.reduce(ln.Problem.matrix(np.zeros((K, D))), full).weights
+    return ln.reduce(ln.Problem.from_target(np.zeros((K, D))), full).weights
 
 
 def wrong_degrees(shift):

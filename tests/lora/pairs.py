@@ -1,4 +1,5 @@
-"""A small nonlinear model with one adapter, and plain optimizers, in NumPy: what the algebra of adapters is held against."""
+"""A small nonlinear model with one adapter, and plain optimizers, in NumPy: what the algebra of adapters is held
+against."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Settings that are declared equivalent train identically, in a nonlinear model and with optimizers written out by hand."""
+"""Settings that are declared equivalent train identically, in a nonlinear model and with optimizers written out by
+hand."""
 
 import numpy as np
 import pytest

@@ -16,6 +16,6 @@ def test_they_are_those_of_the_lifted_network():
 
 def test_without_a_reduction():
     start = ln.inits.gaussian(0, in_dim=3, out_dim=2, width=4, first_std=0.3, second_std=0.2)
-    run = ln.gradient_descent(ln.Problem.matrix(np.ones((2, 3))), start, learning_rate=0.05, steps=5, reduce=False)
+    run = ln.gradient_descent(ln.Problem.from_target(np.ones((2, 3))), start, learning_rate=0.05, steps=5, reduce=False)
     lifted = np.linalg.svd(run.weights.first, compute_uv=False)
     assert_allclose(ln.observables.first_layer_values(run), lifted, atol=1e-12)

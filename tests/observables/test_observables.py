@@ -78,7 +78,7 @@ def test_regimes_are_told_by_the_threshold():
 
 
 def test_losses_of_weights():
-    problem = ln.Problem.matrix(np.ones((3, 5)), truth=np.zeros((3, 5)))
+    problem = ln.Problem.from_target(np.ones((3, 5)), truth=np.zeros((3, 5)))
     assert ln.observables.loss(problem, WEIGHTS) == pytest.approx(0.5 * np.sum((WEIGHTS.product - 1) ** 2))
     assert ln.observables.test_loss(problem, WEIGHTS) == pytest.approx(0.5 * np.sum(WEIGHTS.product**2))
     assert np.array_equal(ln.observables.imbalance(WEIGHTS), WEIGHTS.imbalance)

@@ -19,7 +19,7 @@ def test_the_truth_has_the_rank_and_the_size_of_the_paper():
 
 
 def test_noise_is_independent_of_the_truth_and_scales():
-    quiet, loud = (low_rank_plus_noise(80, rank=3, noise=n, key=1) for n in (0.0, 2.0))
+    quiet, loud = (low_rank_plus_noise(80, rank=3, noise_std=n, key=1) for n in (0.0, 2.0))
     assert_allclose(quiet.truth, loud.truth)
     assert_allclose(quiet.cross, quiet.truth)
     noise = loud.cross - loud.truth

@@ -30,10 +30,10 @@ def test_samples_have_the_population_as_test_covariance():
 
 
 def test_label_noise_has_the_standard_deviation_asked_for():
-    problem = spectrum([1.0, 1.0], [0.5, 0.5], samples=20_000, key=0, noise=0.3)
+    problem = spectrum([1.0, 1.0], [0.5, 0.5], samples=20_000, key=0, noise_std=0.3)
     rest = np.asarray(problem.outputs)[:, 0] - np.asarray(problem.inputs) @ np.asarray(problem.truth)[0]
     assert abs(rest.std() - 0.3) < 4 * 0.3 / np.sqrt(2 * 20_000)
-    assert spectrum([1.0, 1.0], [0.5, 0.5], noise=0.3).loss(np.full((1, 2), np.sqrt(0.5))) == pytest.approx(0.045)
+    assert spectrum([1.0, 1.0], [0.5, 0.5], noise_std=0.3).loss(np.full((1, 2), np.sqrt(0.5))) == pytest.approx(0.045)
 
 
 def test_same_key_same_data():
@@ -66,7 +66,7 @@ def test_power_law_decays_as_asked():
         (lambda: spectrum([1.0, 1.0], [1.0]), "`overlaps` must match the spectrum"),
         (lambda: spectrum([1.0, 1.0], [0.5, 0.5], samples=4), "`key` must be given"),
         (lambda: spectrum([1.0, 1.0], [0.5, 0.5], samples=0, key=0), "`samples` must be at least 1"),
-        (lambda: spectrum([1.0, 1.0], [0.5, 0.5], noise=-1.0), "`noise` must not be negative"),
+        (lambda: spectrum([1.0, 1.0], [0.5, 0.5], noise_std=-1.0), "`noise_std` must not be negative"),
         (lambda: many_spikes(5, spikes=[1.0, 2.0], alignments=[0.5]), "`alignments` must match `spikes`"),
         (lambda: many_spikes(5, spikes=[1.0, 2.0], alignments=[0.9, 0.9]), "sum to at most 1"),
         (lambda: many_spikes(5, spikes=[1.0], alignments=[1.2]), r"`alignments` must lie in \[0, 1\]"),

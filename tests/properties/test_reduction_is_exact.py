@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import linnet as ln
-from linnet.trainers.stability import stable_step
+from linnet.trainers.stability import stable_learning_rate
 from reference import descent, flow, normwise, random_layers, random_moments
 
 quiet = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -36,16 +36,14 @@ def test_descent(case, decay, momentum, singular):
     n = len(X)
     problem = ln.Problem.from_data(X, Y)
     weights = ln.Weights(first, second)
-    rate = 0.5 * (1 - momentum) * stable_step(problem, weights)
+    rate = 0.5 * (1 - momentum) * stable_learning_rate(problem, weights)
     steps = 40
     got = ln.gradient_descent(
         problem, weights, learning_rate=rate, steps=steps, save_every=20, weight_decay=decay, momentum=momentum
     )
     assert got.reduced.width == min(weights.width, got.reduced.in_dim + Y.shape[1])
     assert got.reduced.in_dim <= min(X.shape)
-    a, b = descent(
-        X.T @ X / n, Y.T @ X / n, first, second, rate=rate, steps=steps, decay=decay, momentum=momentum
-    )  # fmt: skip
+    a, b = descent(X.T @ X / n, Y.T @ X / n, first, second, rate=rate, steps=steps, decay=decay, momentum=momentum)
     lifted = got.weights_at(-1)
     assert normwise(lifted.first, a) < 1e-11
     assert normwise(lifted.second, b) < 1e-11

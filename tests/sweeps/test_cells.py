@@ -19,15 +19,13 @@ def plain_descent(cell: dict, seed: int) -> dict[str, float]:
     """The same network trained by its definition: full width, from the moments, one step after the other."""
     key = [seed, 0]
     if cell["problem"] == "low-rank":
-        problem = ln.problems.low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise=cell["noise"], key=key)
+        problem = ln.problems.low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise_std=cell["noise"], key=key)
     else:
         names = ("spike", "alignment")
         spikes = {name: cell.get(name, 0.5) for name in names}
         problem = ln.problems.spiked_covariance(cell["dim"], samples=cell["samples"] or None, key=key, **spikes)
     stds = {name: cell.get(name, 0.1) for name in ("first_std", "second_std")}
-    start = ln.inits.gaussian(
-        [seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds
-    )  # fmt: skip
+    start = ln.inits.gaussian([seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds)
     first, second, rate, steps = start.first, start.second, cell["learning_rate"], 0
     while steps < cell["steps"] and problem.loss(second @ first) > cell.get("stop", 0.0):
         residual = problem.cross - second @ first @ problem.cov
@@ -37,9 +35,12 @@ def plain_descent(cell: dict, seed: int) -> dict[str, float]:
     values = np.linalg.svd(product, compute_uv=False)
     rank = (values**2).sum() / values.max() ** 2
     return {
-        "loss": problem.loss(product), "test_loss": problem.test_loss(product), "stable_rank": rank, "steps": steps,
+        "loss": problem.loss(product),
+        "test_loss": problem.test_loss(product),
+        "stable_rank": rank,
+        "steps": steps,
         "time": steps * rate,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("setting", [LOW_RANK, SPIKED, SPIKED_POPULATION], ids=["low-rank", "samples", "population"])
@@ -76,10 +77,13 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert
     from linnet.sweeps.store import Store
 
     sweep = make(
-        function="linnet.sweeps.cells:train", axes={"width": [4, 10**6], "threshold": [0.01, 0.3, 3.0]}, seeds=2,
+        function="linnet.sweeps.cells:train",
+        axes={"width": [4, 10**6], "threshold": [0.01, 0.3, 3.0]},
+        seeds=2,
         fixed={**{name: LOW_RANK[name] for name in ("dim", "rank", "noise", "steps")}, "stop": 1.0, "batch": 2},
-        apart=["width"], dtype="float64",
-    )  # fmt: skip
+        apart=["width"],
+        dtype="float64",
+    )
     whole = sweeps.run(sweep)
     write = Store.write
 

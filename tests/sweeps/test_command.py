@@ -107,7 +107,7 @@ def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
 
 
 def test_a_table_is_a_sweep_by_its_name_and_is_printed(linnet, tmp_path, monkeypatch):
-    from linnet.claims import tables
+    from linnet.reproduction import table as tables
     from linnet.sweeps import Sweep
 
     def described(trial):

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
+import linnet
 from linnet import sweeps
 from linnet.sweeps.grid import cell_seeds
 
@@ -145,21 +151,40 @@ def test_keeping_stores_sweeps_that_name_no_store(make, assert_same, tmp_path):
     assert len(log.read_text().splitlines()) == 2 * calls
 
 
-def test_the_code_of_a_linnet_function_is_all_of_linnet(tmp_path, monkeypatch):
-    """A cell trains by many files; one of another module changes its print, one of the command line does not."""
-    from types import SimpleNamespace
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Fingerprints in a copy of linnet and of a package beside it, seen by a fresh process."""
+    home = tmp_path / "linnet"
+    shutil.copytree(Path(linnet.__file__).parent, home, ignore=shutil.ignore_patterns("__pycache__"))
+    beside = tmp_path / "foreign"
+    for name in ("__init__.py", "cells.py", "other.py", "claims/words.py"):
+        (beside / name).parent.mkdir(exist_ok=True)
+        (beside / name).write_text("x = 1\n")
+    code = "import sys; from linnet.sweeps.provenance import fingerprint; print(fingerprint(sys.argv[1]))"
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    from linnet.sweeps import provenance
+    def fingerprint(module, changed=None):
+        if changed is not None:
+            with (tmp_path / changed).open("a") as file:
+                file.write("\n# changed\n")
+        return subprocess.run([sys.executable, "-c", code, module], capture_output=True, text=True, check=True).stdout
 
-    assert provenance.source("linnet.sweeps.cells:train") == provenance.package() != provenance.package(("sweeps/",))
-    for name in ("trainers/flow.py", "cli/main.py"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).write_text("x = 1\n")
-    monkeypatch.setattr(
-        provenance, "linnet", SimpleNamespace(__file__=str(tmp_path / "__init__.py"), __version__="1.0")
-    )
-    first = provenance.package.__wrapped__()
-    (tmp_path / "cli" / "main.py").write_text("x = 2\n")
-    assert provenance.package.__wrapped__() == first
-    (tmp_path / "trainers" / "flow.py").write_text("x = 2\n")
-    assert provenance.package.__wrapped__() != first
+    return fingerprint
+
+
+def test_a_fingerprint_covers_what_computes_and_nothing_else(package):
+    cells = "linnet.papers.tu.networks" if find_spec("linnet.papers.tu.networks") else "linnet.papers.tu.phase_cells"
+    before = package(cells)
+    assert package(cells, "linnet/cli/main.py") == before
+    assert package(cells, "linnet/papers/tu/claims/gram.py") == before  # a claim was reworded
+    assert package(cells, "linnet/papers/huang/figures/fig1.py") == before  # another paper
+    after = package(cells, "linnet/trainers/flow.py")
+    assert after != before
+    assert package(cells, "linnet/papers/tu/figures/fig2.py") != after
+
+
+def test_a_fingerprint_of_a_foreign_package_is_of_its_files(package):
+    before = package("foreign.cells")
+    assert package("foreign.cells", "foreign/claims/words.py") == before
+    assert package("foreign.cells", "foreign/other.py") != before
+    assert package("no_such_module") == "unknown\n"

@@ -163,8 +163,10 @@ def test_a_folder_without_permission_is_refused(make, tmp_path):
     (tmp_path / "closed").mkdir(mode=0o555)
     ran = subprocess.run(
         [sys.executable, "-c", UNPRIVILEGED, make().model_dump_json(), str(tmp_path / "closed" / "store")],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert ran.returncode == 1
     assert ran.stderr.strip().endswith("store: Permission denied. Choose a folder that can be written to.")
     assert "StoreError: cannot write to" in ran.stderr
@@ -257,7 +259,8 @@ FULL_DISK = Path(__file__).with_name("full_disk.py")
 
 
 def test_a_full_disk_and_a_read_only_one_leave_finished_cells_intact(tmp_path):
-    """On a tmpfs of 1 MB in a mount namespace of its own: works for root, and for users where namespaces are allowed."""
+    """On a tmpfs of 1 MB in a mount namespace of its own: works for root, and for users where namespaces are
+    allowed."""
     if shutil.which("unshare") is None:
         pytest.skip("needs unshare, to mount a small disk")
     for namespace in (["--mount"], ["--user", "--map-root-user", "--mount"]):

@@ -43,7 +43,7 @@ def test_effective_ridge_solves_its_equation(samples, ridge):
 def test_sensitivity_is_the_derivative_of_the_effective_ridge():
     values, n, step = np.geomspace(0.01, 5.0, 40), 25, 1e-5
     slope = (effective_ridge(values, n, ridge=0.1 + step) - effective_ridge(values, n, ridge=0.1 - step)) / (2 * step)
-    assert_allclose(risk(values, np.zeros(40), n, ridge=0.1, noise=2.0), 2.0 * (slope - 1), rtol=1e-8)
+    assert_allclose(risk(values, np.zeros(40), n, ridge=0.1, noise_variance=2.0), 2.0 * (slope - 1), rtol=1e-8)
 
 
 def test_multiplicities_count_equal_eigenvalues():
@@ -51,9 +51,11 @@ def test_multiplicities_count_equal_eigenvalues():
     squares = np.arange(47) / 100.0
     grouped = [squares[:3].sum(), squares[3:43].sum(), squares[43:].sum()]
     for n, ridge in [(20, 0.0), (20, 0.2), (60, 0.0), (60, 0.2)]:
-        one = risk(values, squares, n, ridge=ridge, noise=0.5)
+        one = risk(values, squares, n, ridge=ridge, noise_variance=0.5)
         assert_allclose(
-            risk([5.0, 1.0, 0.0], grouped, n, ridge=ridge, noise=0.5, multiplicities=[3, 40, 4]), one, rtol=1e-12
+            risk([5.0, 1.0, 0.0], grouped, n, ridge=ridge, noise_variance=0.5, multiplicities=[3, 40, 4]),
+            one,
+            rtol=1e-12,
         )
 
 
@@ -78,18 +80,18 @@ def test_reaches_the_spiked_formula_as_the_dimension_grows(spike, alignment, rat
 def test_isotropic_variance_is_the_exact_one_within_one_over_dim(dim):
     below, above = dim // 2, 2 * dim
     for n, exact in [(above, dim / (above - dim - 1)), (below, below / (dim - below - 1))]:
-        gap = abs(risk([1.0], [0.0], n, noise=1.0, multiplicities=[dim]) / exact - 1)
+        gap = abs(risk([1.0], [0.0], n, noise_variance=1.0, multiplicities=[dim]) / exact - 1)
         assert 0 < gap < 2.5 / dim
 
 
 @pytest.mark.parametrize(("n", "ridge"), [(60, 0.0), (240, 0.0), (60, 0.05), (240, 0.05)])
 def test_power_law_with_label_noise_against_monte_carlo(n, ridge):
     values, target = power_law(120)
-    predicted = risk(values, target**2, n, ridge=ridge, noise=0.1)
+    predicted = risk(values, target**2, n, ridge=ridge, noise_variance=0.1)
     risks = monte_carlo(values, target, n, ridge=ridge, noise=0.1, trials=150, seed=1)
     error = risks.std(ddof=1) / np.sqrt(risks.size)
     assert abs(risks.mean() - predicted) < 3 * error + 2 / 120 * predicted
-    wrong = risk(values, target**2, n, ridge=ridge, noise=0.2)  # the control: twice the noise must be caught
+    wrong = risk(values, target**2, n, ridge=ridge, noise_variance=0.2)  # the control: twice the noise must be caught
     assert abs(risks.mean() - wrong) > 3 * error + 2 / 120 * wrong
 
 
@@ -100,20 +102,22 @@ def test_gap_near_the_peak_shrinks_as_one_over_dim(share):
     for dim in (200, 400, 800, 1600):
         n = round(share * dim)
         exact = dim / (n - dim - 1) if n > dim else n / (dim - n - 1)
-        gaps.append(exact / risk([1.0], [0.0], n, noise=1.0, multiplicities=[dim]) - 1)
+        gaps.append(exact / risk([1.0], [0.0], n, noise_variance=1.0, multiplicities=[dim]) - 1)
     slope = np.polyfit(np.log([200, 400, 800, 1600]), np.log(gaps), 1)[0]
     assert -1.1 < slope < -0.97
     assert gaps[0] * 200 == pytest.approx(10, rel=0.12)  # ten times the 1/d allowance of the other tests
 
 
 def test_at_the_rank_the_risk_is_infinite_or_undefined():
-    assert risk([1.0, 2.0], [1.0, 0.0], 2, noise=0.1) == np.inf
-    assert risk([1.0, 2.0, 0.0], [1.0, 0.0, 1.0], 2, noise=0.1) == np.inf  # the rank, not the dimension, decides
+    assert risk([1.0, 2.0], [1.0, 0.0], 2, noise_variance=0.1) == np.inf
+    assert (
+        risk([1.0, 2.0, 0.0], [1.0, 0.0, 1.0], 2, noise_variance=0.1) == np.inf
+    )  # the rank, not the dimension, decides
     with pytest.raises(ValueError, match="undefined at `samples` equal to the rank, 2"):
         risk([1.0, 2.0], [1.0, 0.0], 2)
-    assert np.isfinite(risk([1.0, 2.0], [1.0, 0.0], 2, noise=0.1, ridge=1e-6))
-    assert risk([1.0, 2.0], [1.0, 0.0], 3, noise=0.1) == pytest.approx(0.1 * 2)
-    sides = [risk([1.0], [1.0], 1000 + k, noise=0.1, multiplicities=[1000]) for k in (-1, 1)]
+    assert np.isfinite(risk([1.0, 2.0], [1.0, 0.0], 2, noise_variance=0.1, ridge=1e-6))
+    assert risk([1.0, 2.0], [1.0, 0.0], 3, noise_variance=0.1) == pytest.approx(0.1 * 2)
+    sides = [risk([1.0], [1.0], 1000 + k, noise_variance=0.1, multiplicities=[1000]) for k in (-1, 1)]
     assert min(sides) > 50
     assert [risk([1.0], [1.0], 1000 + k, multiplicities=[1000]) for k in (-1e-6, 1)] == pytest.approx([0, 0], abs=1e-8)
 
@@ -121,9 +125,11 @@ def test_at_the_rank_the_risk_is_infinite_or_undefined():
 def test_ridge_to_zero_is_ridgeless_and_to_infinity_predicts_nothing():
     values, target = power_law(50)
     assert_allclose(
-        risk(values, target**2, 20, ridge=1e-13, noise=0.1), risk(values, target**2, 20, noise=0.1), rtol=1e-6
+        risk(values, target**2, 20, ridge=1e-13, noise_variance=0.1),
+        risk(values, target**2, 20, noise_variance=0.1),
+        rtol=1e-6,
     )
-    assert_allclose(risk(values, target**2, 20, ridge=1e9, noise=0.1), values @ target**2, rtol=1e-6)
+    assert_allclose(risk(values, target**2, 20, ridge=1e9, noise_variance=0.1), values @ target**2, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +150,7 @@ def test_refusals(arguments, message):
     ("options", "message"),
     [
         ({"ridge": -1.0}, "`ridge` must not be negative"),
-        ({"noise": -1.0}, "`noise` must not be negative"),
+        ({"noise_variance": -1.0}, "`noise_variance` must not be negative"),
         ({"multiplicities": [1]}, "`multiplicities` must match the spectrum"),
         ({"multiplicities": [1, 0.5]}, "`multiplicities` must be whole numbers"),
     ],
@@ -155,7 +161,8 @@ def test_refused_options(options, message):
 
 
 def test_gap_of_a_power_law_near_the_peak_shrinks_as_one_over_dim():
-    # n = 0.9 d. The noise is averaged over exactly, s2 tr(Sigma P P^T) with P the pseudo-inverse, which halves the scatter.
+    # n = 0.9 d. The noise is averaged over exactly, s2 tr(Sigma P P^T) with P the pseudo-inverse, which halves the
+    # scatter.
     gaps, errors = [], []
     for dim, trials in ((50, 600), (200, 150)):
         values, target = power_law(dim)
@@ -165,7 +172,7 @@ def test_gap_of_a_power_law_near_the_peak_shrinks_as_one_over_dim():
             P = X.T @ np.linalg.inv(X @ X.T)
             miss = P @ (X @ target) - target
             risks.append(values @ miss**2 + 0.1 * (values @ (P**2).sum(1)))
-        predicted = risk(values, target**2, n, noise=0.1)
+        predicted = risk(values, target**2, n, noise_variance=0.1)
         gaps.append(np.mean(risks) / predicted - 1)
         errors.append(np.std(risks, ddof=1) / np.sqrt(trials) / predicted)
     assert gaps[0] > 5 * errors[0]  # there is a gap, far above the 1/d of other sizes
@@ -176,12 +183,12 @@ def test_gap_of_a_power_law_near_the_peak_shrinks_as_one_over_dim():
 @pytest.mark.parametrize(
     ("eigenvalue", "overlap", "samples", "options", "right"),
     [
-        (1.0, 1.0, 50, {"ridge": 1e-200, "noise": 1.0}, 0.25),
+        (1.0, 1.0, 50, {"ridge": 1e-200, "noise_variance": 1.0}, 0.25),
         (1e-200, 1.0, 5, {}, 0.5e-200),
         (1e200, 1e-200, 5, {}, 0.5),
         (1e-200, 1.0, 5, {"ridge": 1e100}, 1e-200),  # nothing is learned
-        (1e150, 1e-150, 50, {"ridge": 1e-150, "noise": 1.0}, 0.25),
-        (1.0, 0.0, 10, {"ridge": 1e-200, "noise": 1.0}, 0.5e100),  # at the rank: 1/(2 sqrt(ridge))
+        (1e150, 1e-150, 50, {"ridge": 1e-150, "noise_variance": 1.0}, 0.25),
+        (1.0, 0.0, 10, {"ridge": 1e-200, "noise_variance": 1.0}, 0.5e100),  # at the rank: 1/(2 sqrt(ridge))
     ],
 )
 def test_any_scale(eigenvalue, overlap, samples, options, right):
@@ -192,8 +199,10 @@ def test_any_scale(eigenvalue, overlap, samples, options, right):
 @pytest.mark.parametrize(("samples", "ridge"), [(7, 0.0), (7, 0.3), (20, 1e-3), (30, 1e-9)])
 def test_units_of_the_inputs_do_not_matter(unit, samples, ridge):
     values, squares = np.geomspace(1e-4, 30.0, 20), np.linspace(0.1, 1.0, 20)
-    one = risk(values, squares, samples, ridge=ridge, noise=0.5)
-    assert_allclose(risk(values * unit, squares / unit, samples, ridge=ridge * unit, noise=0.5), one, rtol=1e-11)
+    one = risk(values, squares, samples, ridge=ridge, noise_variance=0.5)
+    assert_allclose(
+        risk(values * unit, squares / unit, samples, ridge=ridge * unit, noise_variance=0.5), one, rtol=1e-11
+    )
     kappa = effective_ridge(values, samples, ridge=ridge)
     assert_allclose(effective_ridge(values * unit, samples, ridge=ridge * unit), kappa * unit, rtol=1e-12)
 

@@ -45,7 +45,7 @@ def test_parallel_cases_have_no_second_phase(spike, alignment):
     assert_allclose(basis[0], sigma @ beta / np.linalg.norm(sigma @ beta), atol=1e-14)
     assert_allclose(theory.basis @ theory.basis.T, np.eye(2), atol=1e-14)
     assert_allclose(theory.fixed_point, [1, 0])
-    assert_allclose(theory.reduced([50.0], 1e-5), [[1, 0]], atol=1e-9)
+    assert_allclose(theory.reduced(1e-5, [50.0]), [[1, 0]], atol=1e-9)
     with pytest.raises(ValueError, match="there is no later phase"):
         theory.later_bound()
 
@@ -76,12 +76,12 @@ def test_early_phase_solves_its_equation(model):
         return theory.correlation * u - theory.lambda1 * u**3
 
     run = solve_ivp(slope, (0, times[-1]), [1e-4], method="DOP853", t_eval=times, rtol=1e-11, atol=1e-16)
-    assert_allclose(theory.early(times, 1e-4), run.y[0], rtol=1e-8)
-    assert_allclose(theory.early(times, 1e-4)[-1], np.sqrt(theory.correlation / theory.lambda1), rtol=1e-8)
-    assert_allclose(theory.early([0.0], 1e-4), [1e-4], rtol=1e-12)
-    early = theory.early(times[:5], 1e-9)
-    assert_allclose(theory.growth(times[:5], 1e-9), early, rtol=1e-10)
-    half = theory.early([theory.early_time(1e-6)], 1e-6)[0] ** 2
+    assert_allclose(theory.early(1e-4, times), run.y[0], rtol=1e-8)
+    assert_allclose(theory.early(1e-4, times)[-1], np.sqrt(theory.correlation / theory.lambda1), rtol=1e-8)
+    assert_allclose(theory.early(1e-4, [0.0]), [1e-4], rtol=1e-12)
+    early = theory.early(1e-9, times[:5])
+    assert_allclose(theory.growth(1e-9, times[:5]), early, rtol=1e-10)
+    half = theory.early(1e-6, [theory.early_time(1e-6)])[0] ** 2
     assert_allclose(half, 0.5 * theory.correlation / theory.lambda1, rtol=1e-6)
 
 
@@ -89,21 +89,28 @@ def test_early_phase_solves_its_equation(model):
 def test_reduced_battery(model):
     theory = TwoPhase(*model)
     times = np.linspace(0, 40 / theory.lambda2 + 20 / theory.correlation, 30)
-    run = theory.reduced(times, 1e-5)
+    run = theory.reduced(1e-5, times)
     assert run.shape == (30, 2)
     assert_allclose(run[0], [1e-5, 0], atol=1e-18)
     assert_allclose(run[-1], theory.fixed_point, atol=1e-8)
-    assert_allclose(theory.reduced(times[8:] - times[8], run[8])[5], run[13], atol=1e-9)
+    assert_allclose(theory.reduced(run[8], times[8:] - times[8])[5], run[13], atol=1e-9)
     assert_allclose(theory.vector_field(theory.fixed_point), 0, atol=1e-12 * theory.lambda1)
-    reference = solve_ivp(lambda _, w: theory.vector_field(w), (0, times[-1]), run[0], method="DOP853", t_eval=times,
-                          rtol=1e-11, atol=1e-16)  # fmt: skip
+    reference = solve_ivp(
+        lambda _, w: theory.vector_field(w),
+        (0, times[-1]),
+        run[0],
+        method="DOP853",
+        t_eval=times,
+        rtol=1e-11,
+        atol=1e-16,
+    )
     assert_allclose(run, reference.y.T, atol=1e-8)
 
 
 def test_reduced_without_a_spike_is_the_early_phase():
     times = np.linspace(0, 20, 20)
-    run = TwoPhase(0.0, 0.5, 2.0).reduced(times, 1e-3)
-    assert_allclose(run[:, 0], TwoPhase(0.0, 0.5, 2.0).early(times, 1e-3), rtol=1e-8)
+    run = TwoPhase(0.0, 0.5, 2.0).reduced(1e-3, times)
+    assert_allclose(run[:, 0], TwoPhase(0.0, 0.5, 2.0).early(1e-3, times), rtol=1e-8)
     assert_allclose(run[:, 1], 0, atol=1e-15)
 
 
@@ -158,11 +165,11 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: TwoPhase(spike=1.0, alignment=0.5, variance=0.0), "`variance` must be positive"),
         (lambda: TwoPhase(*np.array([[1.0, 2.0], [0.5, 0.5]])), "must be single numbers"),
         (lambda: TwoPhase(20, 0.3).early_time(3.0), "`scale` must be small"),
-        (lambda: TwoPhase(20, 0.3).early([0.0], 0.0), "`u0` must be positive"),
-        (lambda: TwoPhase(1e50, 0.3).reduced([0.0, 30.0], 1e-3), "`times` must end before 1e-32"),
-        (lambda: TwoPhase(20, 0.3).growth([0.0, 1e3], 1e-3), "`times` must end before 112.*`early` saturates"),
-        (lambda: TwoPhase(20, 0.3).reduced([0.0], [0.0, 0.0]), "`u0` must be a positive number or a pair"),
-        (lambda: TwoPhase(20, 0.3).reduced([-1.0], 0.1), "`times` must not be negative"),
+        (lambda: TwoPhase(20, 0.3).early(0.0, [0.0]), "`u0` must be positive"),
+        (lambda: TwoPhase(1e50, 0.3).reduced(1e-3, [0.0, 30.0]), "`times` must end before 1e-32"),
+        (lambda: TwoPhase(20, 0.3).growth(1e-3, [0.0, 1e3]), "`times` must end before 112.*`early` saturates"),
+        (lambda: TwoPhase(20, 0.3).reduced([0.0, 0.0], [0.0]), "`u0` must be a positive number or a pair"),
+        (lambda: TwoPhase(20, 0.3).reduced(0.1, [-1.0]), "`times` must not be negative"),
         (lambda: TwoPhase(20, 0.3).later_time(1e-5, delta=0.0), "`delta` must be positive"),
         (lambda: TwoPhase(20, 0.3).vector_field([1.0, 2.0, 3.0]), "`w` must hold pairs"),
         (lambda: TwoPhase(20, 0.3).nullclines(radius=0.1), "`radius` must reach"),
@@ -188,4 +195,4 @@ def test_constants_of_a_spike_whose_square_overflows():
 
 def test_a_spike_of_1e12_is_followed_through_both_phases():
     theory = TwoPhase(1e12, 0.3)
-    assert_allclose(theory.reduced([0.0, 30.0], 1e-3)[1], theory.fixed_point, atol=1e-8)
+    assert_allclose(theory.reduced(1e-3, [0.0, 30.0])[1], theory.fixed_point, atol=1e-8)

@@ -6,7 +6,7 @@ import pytest
 
 import linnet as ln
 from linnet.trainers import stopping
-from linnet.trainers.stability import stable_step
+from linnet.trainers.stability import stable_learning_rate
 from reference import descent, normwise, random_layers, random_moments
 
 
@@ -26,7 +26,7 @@ def test_every_form_of_a_problem_descends_as_the_definition(make, reduce):
         "data": lambda: ln.Problem.from_data(X, Y),
         "few": lambda: ln.Problem.from_data(X, Y),
         "moments": lambda: ln.Problem.from_moments(cov, cross),
-        "matrix": lambda: ln.Problem.matrix(cross),
+        "matrix": lambda: ln.Problem.from_target(cross),
         "cost": lambda: ln.Problem.from_cost(
             lambda A: 0.5 * jnp.mean(jnp.sum((Y - X @ A.T) ** 2, axis=1)), in_dim=6, out_dim=3
         ),
@@ -161,7 +161,7 @@ def test_divergence_says_where_and_what_would_be_stable(reduce, dtype):
     run = ln.gradient_descent(problem, weights, learning_rate=3.0, throw=False, **options)
     assert run.status.reason == "diverged" and not run.status.ok
     assert run.status.steps < 300 and np.isfinite(run.loss[:-1]).all()
-    stable = stable_step(problem, weights)
+    stable = stable_learning_rate(problem, weights)
     calm = ln.gradient_descent(problem, weights, learning_rate=stable, steps=3000)
     assert calm.loss[-1] < calm.loss[0]
     assert np.all(np.diff(calm.loss) <= 1e-12)
@@ -208,7 +208,7 @@ def test_float32_is_float32_and_close():
 
 
 def test_a_million_steps_keep_memory_constant():
-    problem = ln.Problem.matrix([[1.0]])
+    problem = ln.Problem.from_target([[1.0]])
     weights = ln.Weights([[0.1]], [[0.1]])
     last = ln.trajectories.last()
 

@@ -114,7 +114,7 @@ def test_states_that_were_not_reached_are_nan_and_the_others_can_be_read():
 
 @pytest.mark.parametrize("scale", [1e-120, 1e-170])
 def test_the_smallest_starts_move_as_well(scale):
-    problem = ln.Problem.matrix([[2.0]])
+    problem = ln.Problem.from_target([[2.0]])
     weights = ln.Weights([[scale]], [[scale]])
     wait = np.log(2 / scale) / 2
     run = ln.gradient_flow(problem, weights, times=[wait, wait + 20])

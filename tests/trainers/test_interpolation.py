@@ -1,4 +1,5 @@
-"""Networks on fewer samples than inputs: where they end, what the start leaves, and refusals. Their law is tested with Figure 5."""
+"""Networks on fewer samples than inputs: where they end, what the start leaves, and refusals. Their law is tested with
+Figure 5."""
 
 import numpy as np
 import pytest

@@ -24,24 +24,24 @@ def copies(start, number):
 def test_without_noise_it_is_gradient_descent():
     problem, start = setting()
     options: dict[str, Any] = {"learning_rate": 0.05, "steps": 50, "save_every": 25}
-    run = ln.label_noise_descent(problem, start, noise=0.0, key=0, **options)
+    run = ln.label_noise_descent(problem, start, noise_std=0.0, key=0, **options)
     assert_allclose(run.weights.first, ln.gradient_descent(problem, start, **options).weights.first, atol=1e-12)
 
 
 def test_one_level_for_each_member():
     problem, start = setting()
     options: dict[str, Any] = {"learning_rate": 0.05, "steps": 50, "save_every": 50}
-    run = ln.label_noise_descent(problem, copies(start, 2), noise=[0.0, 0.5], key=0, **options)
+    run = ln.label_noise_descent(problem, copies(start, 2), noise_std=[0.0, 0.5], key=0, **options)
     plain = ln.gradient_descent(problem, start, **options)
     assert_allclose(run.weights.first[:, 0], plain.weights.first, atol=1e-12)
     assert np.abs(run.weights.first[-1, 1] - plain.weights.first[-1]).max() > 1e-3
     with pytest.raises(ValueError, match="one for each of the batch of 2"):
-        ln.label_noise_descent(problem, copies(start, 2), noise=[0.0, 0.5, 1.0], key=0, **options)
+        ln.label_noise_descent(problem, copies(start, 2), noise_std=[0.0, 0.5, 1.0], key=0, **options)
 
 
 def test_reduced_and_full_width_runs_are_the_same():
     problem, start = setting(1, n=3, d=6, k=2, h=20)
-    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 80, "save_every": 40, "noise": 0.8, "key": 2}
+    options: dict[str, Any] = {"learning_rate": 0.05, "steps": 80, "save_every": 40, "noise_std": 0.8, "key": 2}
     small = ln.label_noise_descent(problem, start, **options)
     whole = ln.label_noise_descent(problem, start, reduce=False, **options)
     assert small.reduced.width < whole.reduced.width
@@ -53,7 +53,7 @@ def test_the_law_of_one_step():
     problem, start = setting(2)
     number, rate, noise = 20_000, 0.1, 0.7
     run = ln.label_noise_descent(
-        problem, copies(start, number), learning_rate=rate, steps=1, noise=noise, key=3, keep="weights"
+        problem, copies(start, number), learning_rate=rate, steps=1, noise_std=noise, key=3, keep="weights"
     )
     moved = run.weights.second[-1][:, 0] - start.second[0]
     residual = problem.cross - start.product @ problem.cov
@@ -71,11 +71,11 @@ def test_the_stochastic_equation_has_the_same_law_for_small_steps():
     problem, start = setting(3)
     samples, rate, noise, number = problem.inputs.shape[0], 0.01, 3.0, 4000
     descent = ln.label_noise_descent(
-        problem, copies(start, number), learning_rate=rate, steps=150, noise=noise, key=4, save_every=150
+        problem, copies(start, number), learning_rate=rate, steps=150, noise_std=noise, key=4, save_every=150
     )
     options: dict[str, Any] = {"times": [0.0, 1.5], "step": 0.01, "key": 5, "paths": number, "problem": problem}
-    paths = noise_sde(start, noise=noise * np.sqrt(rate / samples), **options)
-    wrong = noise_sde(start, noise=noise * np.sqrt(rate), **options)  # control: without the 1/sqrt(n)
+    paths = noise_sde(start, noise_std=noise * np.sqrt(rate / samples), **options)
+    wrong = noise_sde(start, noise_std=noise * np.sqrt(rate), **options)  # control: without the 1/sqrt(n)
 
     def squares(run):
         return (run.reduced.second[-1] ** 2).sum(axis=(-1, -2)), (run.reduced.first[-1] ** 2).sum(axis=(-1, -2))
@@ -90,8 +90,8 @@ def test_refusals():
     problem, start = setting()
     moments = ln.Problem.from_moments(problem.cov, problem.cross)
     with pytest.raises(ValueError, match="must hold its samples"):
-        ln.label_noise_descent(moments, start, learning_rate=0.1, steps=1, noise=0.1, key=0)
-    with pytest.raises(ValueError, match="`noise` must not be negative"):
-        ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise=-0.1, key=0)
+        ln.label_noise_descent(moments, start, learning_rate=0.1, steps=1, noise_std=0.1, key=0)
+    with pytest.raises(ValueError, match="`noise_std` must not be negative"):
+        ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise_std=-0.1, key=0)
     with pytest.raises(ValueError, match="`key` must be"):
-        ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise=0.1, key=None)
+        ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise_std=0.1, key=None)

@@ -28,7 +28,9 @@ def test_paths_are_eulers_at_full_width():
     times = [0.0, 0.1, 0.3]
     sizes, ends = step_sizes(times, 0.02)
     increments = np.sqrt(sizes)[:, None, None, None] * rng.standard_normal((sizes.size, 3, 2, 2))
-    run = noise_sde(ln.Weights(first, second), times=times, step=0.02, key=0, paths=3, noise=0.7, increments=increments)
+    run = noise_sde(
+        ln.Weights(first, second), times=times, step=0.02, key=0, paths=3, noise_std=0.7, increments=increments
+    )
     for path in range(3):
         a, b = first.copy(), second.copy()
         for index, d_b in enumerate(0.7 * increments[:, path]):
@@ -44,7 +46,7 @@ def test_second_moments(d):
     times, step = np.array([0.0, 0.5, 1.0]), 0.02
     run = noise_sde(identity_start(d), times=times, step=step, key=1, paths=40_000)
     sizes, ends = step_sizes(times, step)
-    euler_first, euler_second = noise.euler_second_moments(sizes, d, 0.0, in_dim=d)
+    euler_first, euler_second = noise.euler_second_moments(d, 0.0, sizes, in_dim=d)
     for i in (1, 2):
         first_square = (run.reduced.first[i] ** 2).sum(axis=(-1, -2))
         second_square = (run.reduced.second[i] ** 2).sum(axis=(-1, -2))
@@ -71,11 +73,11 @@ def test_strong_order_one_half_and_no_better():
 
 def test_weak_order_one():
     # the mean square of Euler's recursion is exact, so the bias needs no sampling
-    exact = noise.second_moments([1.0], 2.0, 0.0, in_dim=2)[0][0]
+    exact = noise.second_moments(2.0, 0.0, [1.0], in_dim=2)[0][0]
     biases = []
     for step in (0.1, 0.05, 0.025):
         sizes, _ = step_sizes([0.0, 1.0], step)
-        biases.append(exact - noise.euler_second_moments(sizes, 2.0, 0.0, in_dim=2)[0][-1])
+        biases.append(exact - noise.euler_second_moments(2.0, 0.0, sizes, in_dim=2)[0][-1])
     assert 1.7 < biases[0] / biases[1] < 2.1
     assert 1.8 < biases[1] / biases[2] < 2.1
 
@@ -109,7 +111,9 @@ def test_no_noise_is_descent():
     x, truth = rng.standard_normal((4, 3)), rng.standard_normal((1, 3))
     problem = ln.Problem.from_data(x, x @ truth.T)
     first, second = 0.5 * rng.standard_normal((6, 3)), 0.5 * rng.standard_normal((1, 6))
-    run = noise_sde(ln.Weights(first, second), times=[0.0, 2.0], step=0.01, key=0, paths=2, problem=problem, noise=0.0)
+    run = noise_sde(
+        ln.Weights(first, second), times=[0.0, 2.0], step=0.01, key=0, paths=2, problem=problem, noise_std=0.0
+    )
     for _ in range(200):
         r = problem.cross - second @ first @ problem.cov
         first, second = first + 0.01 * second.T @ r, second + 0.01 * r @ first.T
@@ -121,7 +125,9 @@ def test_noise_has_the_shape_of_the_data():
     # one Euler step from W2 = 0: dW2 = delta dB Sigma^(1/2) W1^T, of covariance delta^2 h Sigma for W1 = I
     x = np.random.default_rng(6).standard_normal((5, 2)) * [3.0, 0.5]
     problem = ln.Problem.from_data(x, np.zeros((5, 1)))
-    run = noise_sde(identity_start(2), times=[0.0, 0.01], step=0.01, key=6, paths=20_000, problem=problem, noise=0.3)
+    run = noise_sde(
+        identity_start(2), times=[0.0, 0.01], step=0.01, key=6, paths=20_000, problem=problem, noise_std=0.3
+    )
     moved = run.weights.second[-1, :, 0]
     assert_allclose(moved.T @ moved / 20_000, 0.3**2 * 0.01 * problem.cov, rtol=0.05, atol=1e-5)
 
@@ -152,7 +158,7 @@ def test_a_path_lost_before_the_first_kept_time_is_told():
     options["increments"][:, 1] = 0.1
     with np.errstate(all="ignore"):
         run = noise_sde(identity_start(2), throw=False, **options)
-        with pytest.raises(ln.DivergedError, match="1 of 2 paths left the numbers"):
+        with pytest.raises(ln.DivergedError, match="1 of 2 paths diverged"):
             noise_sde(identity_start(2), **options)
     assert run.status.reason.tolist() == ["diverged", "completed"]
     assert_allclose(run.reduced.first[0, 0], identity_start(2).first, atol=1e-12)
@@ -160,10 +166,10 @@ def test_a_path_lost_before_the_first_kept_time_is_told():
 
 def test_divergence_is_raised_or_told():
     # the drift is cubic: far from the solution no fixed step is stable
-    problem = ln.Problem.matrix(np.full((1, 2), 0.1))
+    problem = ln.Problem.from_target(np.full((1, 2), 0.1))
     start = ln.Weights(np.eye(2), np.zeros((1, 2)))
-    options = {"times": [0.0, 200.0, 400.0], "step": 0.35, "key": 1, "paths": 20, "problem": problem, "noise": 0.99}
-    with pytest.raises(ln.DivergedError, match="of 20 paths left the numbers"):
+    options = {"times": [0.0, 200.0, 400.0], "step": 0.35, "key": 1, "paths": 20, "problem": problem, "noise_std": 0.99}
+    with pytest.raises(ln.DivergedError, match="of 20 paths diverged"):
         noise_sde(start, **options)
     run = noise_sde(start, throw=False, **options)
     assert (run.status.reason == "diverged").any()
@@ -172,12 +178,12 @@ def test_divergence_is_raised_or_told():
 
 def test_refusals():
     start = identity_start(2)
-    with pytest.raises(ValueError, match="`noise` must not be negative"):
-        noise_sde(start, times=[1.0], step=0.1, key=0, noise=-1.0)
+    with pytest.raises(ValueError, match="`noise_std` must not be negative"):
+        noise_sde(start, times=[1.0], step=0.1, key=0, noise_std=-1.0)
     with pytest.raises(ValueError, match=r"`step` must be at most 0\.354"):
         noise_sde(start, times=[1.0], step=0.5, key=0)
     with pytest.raises(ValueError, match="for the drift to be stable"):
-        noise_sde(start, times=[1.0], step=0.3, key=0, problem=ln.Problem.matrix([[5.0, 0.0]]), noise=0.1)
+        noise_sde(start, times=[1.0], step=0.3, key=0, problem=ln.Problem.from_target([[5.0, 0.0]]), noise_std=0.1)
     with pytest.raises(ValueError, match="must be one network"):
         noise_sde(ln.Weights(np.ones((2, 3, 2)), np.ones((2, 1, 3))), times=[1.0], step=0.1, key=0)
     problem = ln.Problem.from_cost(lambda a: a.sum(), in_dim=2, out_dim=1)
@@ -195,5 +201,5 @@ def test_the_test_loss_is_that_of_the_products():
         random.standard_normal((7, 4)), random.standard_normal((7, 3)), truth=np.ones((3, 4))
     )
     start = ln.inits.gaussian(0, in_dim=4, out_dim=3, width=20, first_std=0.3, second_std=0.3)
-    run = ln.noise_sde(start, times=[0.05, 0.1], step=0.01, key=0, paths=2, problem=problem, noise=0.1)
+    run = ln.noise_sde(start, times=[0.05, 0.1], step=0.01, key=0, paths=2, problem=problem, noise_std=0.1)
     assert np.allclose(run.test_loss, problem.test_loss(run.products), rtol=1e-12)

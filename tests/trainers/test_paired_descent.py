@@ -9,9 +9,7 @@ from linnet.trainers import stopping
 from linnet.trainers.paired_descent import Pair, padded_width, paired_descent
 
 DIM = 12
-RULE = stopping.first_of(
-    stopping.TestLossRising(3), stopping.LossBelow(1e-3 * DIM**2 / 2), stopping.Stalled(1e-6)
-)  # fmt: skip
+RULE = stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(1e-3 * DIM**2 / 2), stopping.Stalled(1e-6))
 # (width, variance): narrow, square, wide and lazy, a start that hardly moves, a step size that diverges
 RUNS = [(2, 1e-2), (12, 1e-2), (40, 1e-2), (5000, 1e-4), (5000, 1.0), (3, 1e-9), (700, 0.5)]
 
@@ -24,9 +22,7 @@ def problem():
 def pair(problem, index):
     width, variance = RUNS[index]
     std = np.sqrt(variance)
-    weights = ln.inits.reduced_gaussian(
-        index, in_dim=DIM, out_dim=DIM, width=width, first_std=std, second_std=std
-    )  # fmt: skip
+    weights = ln.inits.reduced_gaussian(index, in_dim=DIM, out_dim=DIM, width=width, first_std=std, second_std=std)
     size = max(np.linalg.norm(problem.truth, 2), variance * width)
     return Pair(problem, weights, variance * width, (5.0 if index == 6 else 0.02) / size)
 
@@ -78,7 +74,7 @@ def test_float32_agrees_to_its_precision(problem):
 
 
 def test_other_problems_are_refused(problem):
-    bare = Pair(ln.Problem.matrix(problem.cross), ln.inits.balanced(problem.cross), 0.1, 0.1)
+    bare = Pair(ln.Problem.from_target(problem.cross), ln.inits.balanced(problem.cross), 0.1, 0.1)
     with pytest.raises(ValueError, match="with a `truth`"):
         paired_descent(lambda i: bare, [DIM], in_dim=DIM, out_dim=DIM, steps=5)
     with pytest.raises(ValueError, match="`update` must be"):

@@ -95,7 +95,7 @@ def test_divergence_is_raised_or_told():
 def test_refusals():
     x, y, start = setting()
     with pytest.raises(ValueError, match="must hold samples"):
-        relu_descent(ln.Problem.matrix(np.ones((2, 3))), start, learning_rate=0.1, steps=1)
+        relu_descent(ln.Problem.from_target(np.ones((2, 3))), start, learning_rate=0.1, steps=1)
     with pytest.raises(ValueError, match="`learning_rate` must be positive"):
         relu_descent((x, y), start, learning_rate=0.0, steps=1)
     with pytest.raises(ValueError, match="pair"):

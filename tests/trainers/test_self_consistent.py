@@ -15,7 +15,7 @@ def walked(*arguments, **options):
 @pytest.fixture
 def task():
     draw = np.random.default_rng(0)
-    return ln.Problem.matrix(draw.normal(size=(3, 4))), 0.3 * draw.normal(size=(3, 4))
+    return ln.Problem.from_target(draw.normal(size=(3, 4))), 0.3 * draw.normal(size=(3, 4))
 
 
 @pytest.mark.parametrize("scheme", ["euler", "network"])
@@ -24,9 +24,7 @@ def test_the_error_is_of_first_order_in_the_step(task, scheme):
     exact = ln.theories.mixed.self_consistent(problem.cross, start, 0.2, [0.5])[0]
     errors = []
     for steps in (50, 100, 200):
-        walk = walked(
-            problem, start, threshold=0.2, learning_rate=0.5 / steps, steps=steps, scheme=scheme
-        )  # fmt: skip
+        walk = walked(problem, start, threshold=0.2, learning_rate=0.5 / steps, steps=steps, scheme=scheme)
         assert walk.shape == (steps + 1, 3, 4)
         assert_allclose(walk[0], start, atol=1e-14)
         errors.append(np.abs(walk[-1] - exact).max())
@@ -49,7 +47,7 @@ def test_a_general_cost_is_stepped_by_its_gradient():
     square = ln.Problem.from_cost(lambda A: 0.5 * ((A - target) ** 2).sum(), in_dim=2, out_dim=2)
     options = {"threshold": 0.1, "learning_rate": 0.05, "steps": 5}
     found = walked(square, 0.1 * np.eye(2), **options)
-    assert_allclose(found, walked(ln.Problem.matrix(target), 0.1 * np.eye(2), **options), atol=1e-12)
+    assert_allclose(found, walked(ln.Problem.from_target(target), 0.1 * np.eye(2), **options), atol=1e-12)
 
 
 def test_wrong_arguments_are_named(task):

@@ -59,7 +59,7 @@ def test_refusals():
     problem, start = setting()
     with pytest.raises(ValueError, match="must hold its samples"):
         ln.stochastic_descent(
-            ln.Problem.matrix(np.ones((2, 6))), start, learning_rate=0.1, steps=1, batch_size=1, key=0
+            ln.Problem.from_target(np.ones((2, 6))), start, learning_rate=0.1, steps=1, batch_size=1, key=0
         )
     with pytest.raises(ValueError, match="`batch_size` must be at most the number of samples, 4"):
         ln.stochastic_descent(problem, start, learning_rate=0.1, steps=1, batch_size=5, key=0)

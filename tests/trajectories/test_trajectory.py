@@ -53,7 +53,7 @@ def test_the_dataset_survives_a_file(tmp_path):
 
 
 def test_a_dataset_without_weights_or_truth_leaves_them_out():
-    problem = ln.Problem.matrix(np.eye(3))
+    problem = ln.Problem.from_target(np.eye(3))
     weights = ln.inits.balanced(0.1 * np.eye(3))
     trajectory = ln.gradient_descent(problem, weights, learning_rate=0.1, steps=3, keep="losses")
     assert set(trajectory.to_dataset().data_vars) == {"loss", "reason", "steps_taken"}

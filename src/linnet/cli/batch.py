@@ -8,10 +8,10 @@ from pathlib import Path
 
 from linnet import progress
 from linnet.cli import failures, terminal
-from linnet.experiments import runner
-from linnet.experiments.job import Job
-from linnet.experiments.report import Failure
-from linnet.experiments.result import Result
+from linnet.reproduction import runner
+from linnet.reproduction.job import Job
+from linnet.reproduction.report import Failure
+from linnet.reproduction.result import Result
 
 _WORDS = {True: "within", False: "BEYOND", None: "measured"}
 _COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}

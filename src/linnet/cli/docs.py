@@ -8,14 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from linnet.claims import registry as claims
-from linnet.claims import tables
-from linnet.claims.registry import Claim, Trial, Verdict
-from linnet.claims.tables import Table
 from linnet.cli import terminal
-from linnet.experiments import registry as figures
-from linnet.experiments.registry import Figure
-from linnet.papers import PAPERS
+from linnet.reproduction import registry
+from linnet.reproduction.claim import Claim, Trial, Verdict
+from linnet.reproduction.figure import Figure
+from linnet.reproduction.table import Table
 from linnet.sweeps.grid import Grid
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
@@ -39,9 +36,9 @@ def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Pa
 def pages() -> dict[str, str]:
     """The generated pages by file name."""
     return {
-        "figures.md": figures_page(figures.figures().values()),
-        "tables.md": tables_page(tables.tables().values()),
-        "claims.md": claims_page(claims.claims().values()),
+        "figures.md": figures_page(registry.figures().values()),
+        "tables.md": tables_page(registry.tables().values()),
+        "claims.md": claims_page(registry.claims().values()),
     }
 
 
@@ -65,13 +62,14 @@ def tables_page(known: Iterable[Table]) -> str:
     start = f"""{_NOTE}
 # Tables
 
-{len(known)} grids of trained networks, each a sweep ([sweeps.md](sweeps.md)): it is stored as it is computed, can be killed and
-resumed, and runs on as many cores or machines as there are. At its end the table is printed, what was measured beside
-what the theory says. The claims of `linnet verify` read the same cells; `linnet verify --store DIR` keeps them.
+{len(known)} grids of trained networks, each a sweep ([sweeps.md](sweeps.md)): it is stored as it is computed, can be
+killed and resumed, and runs on as many cores or machines as there are. At its end the table is printed, what was
+measured beside what the theory says. The claims of `linnet verify` read the same cells; `linnet verify --store DIR`
+keeps them.
 
     linnet sweep NAME --store table.zarr --resume --workers 4
 
-`--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet.claims.tables.tables()[NAME]` has
+`--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet.reproduction.tables()[NAME]` has
 `.results(trial)` and `.text(results)`.
 """
     return start + _by_paper(known, _table)
@@ -105,7 +103,7 @@ def _verdicts(known: list[Claim]) -> str:
 
 def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
     text = ""
-    for paper in PAPERS.values():
+    for paper in registry.papers().values():
         mine = [item for item in known if item.paper == paper.name]
         if mine:
             text += f"\n## {paper.title}\n\n{paper.authors}: {paper.subject}.\n" + "".join(map(describe, mine))
@@ -136,7 +134,8 @@ def _table(table: Table) -> str:
     whole, quick = table.sweep(Trial()), table.sweep(Trial(quick=True))
     lists = [{**sweep.axes, **({"seed": range(sweep.seeds)} if sweep.seeds > 1 else {})} for sweep in (whole, quick)]
     rows = "".join(
-        f"| `{name}` | {_values(values)} | {_values(lists[1][name]) if lists[1].get(name, values) != values else ''} |\n"
+        f"| `{name}` | {_values(values)} | {_values(lists[1][name]) if lists[1].get(name, values) != values else ''} "
+        "|\n"
         for name, values in lists[0].items()
     )
     counts = [Grid.of(sweep) for sweep in (whole, quick)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from linnet.papers import nearest
+from linnet.arguments import did_you_mean
 
 # What is optional, and the extra of the package that brings it.
 _EXTRAS = {
@@ -76,7 +76,7 @@ def cause(reason: BaseException) -> str:
 
 def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:
     """A setting that the figure does not have, with the near ones."""
-    return WrongCallError(f"{figure} has no setting {field!r}{nearest(field, known)} It has {', '.join(known)}.")
+    return WrongCallError(f"{figure} has no setting {field!r}{did_you_mean(field, known)} It has {', '.join(known)}.")
 
 
 def _of_settings(reason: BaseException) -> bool:

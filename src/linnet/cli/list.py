@@ -6,11 +6,8 @@ from typing import Annotated
 
 import typer
 
-from linnet.claims import registry as claims
-from linnet.claims import tables
 from linnet.cli import terminal
-from linnet.experiments import registry as figures
-from linnet.papers import PAPERS
+from linnet.reproduction import registry
 
 
 def show(
@@ -20,21 +17,21 @@ def show(
     if only not in ("", "figures", "tables", "claims"):
         raise typer.BadParameter(f"list shows figures, tables or claims: got {only!r}.")
     if only in ("", "figures"):
-        known = figures.figures()
+        known = registry.figures()
         panels = sum(max(len(f.panels), 1) for f in known.values())
         terminal.say(f"Figures ({len(known)}, {panels} panels)", bold=True)
         for name, figure in known.items():
             letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
             terminal.row([name + letters], [26], terminal.shortened(figure.title, 30))
     if only in ("", "tables"):
-        grids = tables.tables()
+        grids = registry.tables()
         if grids or only:
             terminal.say(f"Tables ({len(grids)})", bold=True)
         for name, table in grids.items():
             terminal.row([name], [26], terminal.shortened(table.title, 30))
     if only in ("", "claims"):
-        every = claims.claims()
-        for paper in PAPERS.values():
+        every = registry.claims()
+        for paper in registry.papers().values():
             mine = [claim for claim in every.values() if claim.paper == paper.name]
             if mine:
                 terminal.say(f"Claims of {paper.authors} ({len(mine)})", bold=True)

@@ -34,9 +34,16 @@ def lora(
     from linnet.lora import lint, read
 
     adapters = read(
-        source, optimizer, learning_rate=lr, plus_ratio=plus_ratio, weight_decay=weight_decay, momentum=momentum, clip=clip,
-        in_dim=in_dim, out_dim=out_dim,
-    )  # fmt: skip
+        source,
+        optimizer,
+        learning_rate=lr,
+        plus_ratio=plus_ratio,
+        weight_decay=weight_decay,
+        momentum=momentum,
+        clip=clip,
+        in_dim=in_dim,
+        out_dim=out_dim,
+    )
     terminal.say(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
     for name in names[:_MOST]:

@@ -21,7 +21,7 @@ from linnet.cli.verify import verify
 
 app = typer.Typer(
     name="linnet",
-    help="How two-layer linear networks learn: the figures and the claims of four papers, as commands.",
+    help="How two-layer linear networks learn: the papers' figures and claims, as commands.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -9,8 +9,8 @@ import typer
 
 from linnet.cli import batch, terminal
 from linnet.cli.run import OUT
-from linnet.experiments import registry, report
-from linnet.experiments.job import Job
+from linnet.reproduction import registry, report
+from linnet.reproduction.job import Job
 
 
 def reproduce(
@@ -18,7 +18,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = OUT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
 ) -> None:
-    """Make every figure of the four papers, and one page with the pictures and their checks."""
+    """Make every figure of the papers, and one page with the pictures and their checks."""
     jobs = [Job.of(figure, quick=quick) for figure in registry.figures().values()]
     batch.prepare(out)
     results, failed = batch.run(jobs, out, fresh=fresh)

@@ -9,16 +9,17 @@ from typing import Annotated, Any
 import typer
 
 from linnet.cli import batch, failures, terminal
-from linnet.experiments import registry
-from linnet.experiments.job import Job
-from linnet.experiments.registry import Figure
+from linnet.reproduction import registry
+from linnet.reproduction.figure import Figure
+from linnet.reproduction.job import Job
 
 OUT = Path("report")
 
 
 def run(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="Figures, or panels of them: watanabe-fig3, watanabe-fig3a.")
+        list[str],
+        typer.Argument(metavar="NAME...", help="Figures, or panels of them: NAME-fig3, NAME-fig3a (`linnet list`)."),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="The same code on a smaller configuration.")] = False,
     seed: Annotated[int | None, typer.Option(help="Seed of all random numbers.", min=0)] = None,
@@ -48,7 +49,7 @@ def run(
 
 def _find(name: str, known: dict[str, Figure]) -> tuple[Figure, tuple[str, ...]]:
     try:
-        return registry.find(name, known)
+        return registry.find_figure(name, known)
     except ValueError as reason:
         raise failures.WrongCallError(str(reason)) from None
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from linnet.arguments import did_you_mean
 from linnet.cli import failures, terminal
-from linnet.papers import nearest
 
 if TYPE_CHECKING:
-    from linnet.claims.tables import Table
+    from linnet.reproduction.table import Table
     from linnet.sweeps import Sweep
 
 
@@ -66,9 +66,8 @@ def sweep(
 def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
     from linnet import sweeps
-    from linnet.claims.registry import Trial
-    from linnet.claims.tables import tables
-    from linnet.experiments.registry import figures
+    from linnet.reproduction.claim import Trial
+    from linnet.reproduction.registry import figures, tables
 
     path = Path(config)
     if path.is_file() or path.name != config or path.suffix:
@@ -81,7 +80,7 @@ def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table
         raise failures.WrongCallError(f"{config} is a figure: `linnet run {config}` makes it.")
     if config not in known:
         raise failures.WrongCallError(
-            f"there is no file {config!r}, and no table of that name{nearest(config, known)} "
+            f"there is no file {config!r}, and no table of that name{did_you_mean(config, known)} "
             "`linnet list tables` shows all."
         )
     return known[config].sweep(Trial(quick=quick, seed=seed or 0)), known[config]

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from linnet import progress
-from linnet.claims.registry import Outcome, Trial, Verdict, select
-from linnet.claims.registry import verify as measure
 from linnet.cli import failures, terminal
-from linnet.experiments.runner import writable
+from linnet.reproduction.claim import Outcome, Trial, Verdict
+from linnet.reproduction.claim import verify as measure
+from linnet.reproduction.registry import select_claims
+from linnet.reproduction.runner import writable
 
 _WIDTHS = [5, 26, 25]
 
@@ -32,9 +33,9 @@ def verify(
         typer.Option("--store", metavar="DIR", help="Keep the tables behind the claims there, and go on from there."),
     ] = None,
 ) -> None:
-    """Measure every claim of the four papers: claimed, measured, verdict."""
+    """Measure every claim of the papers: claimed, measured, verdict."""
     try:
-        chosen = select(names or ())
+        chosen = select_claims(names or ())
     except ValueError as reason:
         raise failures.WrongCallError(str(reason)) from None
     piped = to_json == Path("-")
@@ -73,7 +74,8 @@ def verify(
 
 
 def _kept(store: Path | None) -> AbstractContextManager[object]:
-    """Sweeps of the claims are kept under a print of this very code: cells that another one has trained are never reused."""
+    """Sweeps of the claims are kept under a fingerprint of the code: cells that another one has trained are never
+    reused."""
     if store is None:
         return nullcontext()
     from linnet import sweeps

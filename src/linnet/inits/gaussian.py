@@ -34,16 +34,14 @@ def reduced_gaussian(
 ) -> Weights:
     r"""The law of `gaussian` after `reduce`, at a cost that does not depend on the width.
 
-    For $h \ge d + k$ the triangular factor of the thin QR of $[W_1, W_2^T]$ (h x (d+k), standard normal) has independent
-    entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it (Bartlett); its columns are scaled by the layers'
-    standard deviations. A narrower network is drawn itself. Trained, it gives the same $A$, $W_1^T W_1$, $W_2 W_2^T$, losses and
-    kernels as the wide network; there are no wide weights to lift back to.
+    For $h \ge d + k$ the triangular factor of the thin QR of $[W_1, W_2^T]$ (h x (d+k), standard normal) has
+    independent entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it (Bartlett); its columns are
+    scaled by the layers' standard deviations. A narrower network is drawn itself. Trained, it gives the same $A$,
+    $W_1^T W_1$, $W_2 W_2^T$, losses and kernels as the wide network; there are no wide weights to lift back to.
     """
     d, k, h, lead = _shape(in_dim, out_dim, width, batch)
     if h < d + k:
-        return gaussian(
-            key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch
-        )  # fmt: skip
+        return gaussian(key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
     random = generator(key)
     q = d + k

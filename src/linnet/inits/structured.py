@@ -39,8 +39,8 @@ def balanced(product: Any, imbalance: float = 0.0, *, width: int | None = None) 
 
     With `product` $= U S V^T$ and $g$ = |`imbalance`|/2, the stronger layer has singular values
     $b = \sqrt{g + \sqrt{S^2 + g^2}}$ and the weaker one $S/b$ (never $\sqrt{-g + \dots}$, which cancels). The width is
-    min(output, input) unless given; a positive imbalance exists up to width `input`, a negative one up to width `output`,
-    zero for any width of at least the rank.
+    min(output, input) unless given; a positive imbalance exists up to width `input`, a negative one up to width
+    `output`, zero for any width of at least the rank.
     """
     target = real_array("product", product, ndim=(2, 3))
     k, d = target.shape[-2:]
@@ -50,7 +50,8 @@ def balanced(product: Any, imbalance: float = 0.0, *, width: int | None = None) 
     widest = d if imbalance > 0 else k if imbalance < 0 else h
     if h > widest:
         raise ValueError(
-            f"`width` must be at most {widest} for an imbalance of {imbalance:g} with {d} inputs and {k} outputs: got {h}. "
+            f"`width` must be at most {widest} for an imbalance of {imbalance:g} with {d} inputs and {k} outputs: got "
+            f"{h}. "
             "A wider layer cannot have W1 W1^T - W2^T W2 proportional to the identity."
         )
     left, values, right = np.linalg.svd(target, full_matrices=True)
@@ -68,7 +69,8 @@ def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: fl
     r"""The start of Huang et al.: Gaussian first layer, second layer $\pm v_0$, in the paper's own scaling.
 
     The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$
-    with equal chances; here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is $v_0$.
+    with equal chances; here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is
+    $v_0$.
     """
     d, m = count("in_dim", in_dim), count("width", width)
     first_std, magnitude = non_negative("first_std", first_std), non_negative("magnitude", magnitude)

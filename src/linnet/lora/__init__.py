@@ -1,4 +1,5 @@
-"""LoRA adapters: what their settings mean exactly, which settings are the same, and what is worth knowing before training."""
+"""LoRA adapters: what their settings mean exactly, which settings are the same, and what is worth knowing before
+training."""
 
 from linnet.lora.adapter import Adapter
 from linnet.lora.equivalence import Equivalence, equivalent

@@ -1,4 +1,5 @@
-"""An adapter as what it is: two linear layers, A then B, beside a frozen matrix, and what its settings mean for them."""
+"""An adapter as what it is: two linear layers, A then B, beside a frozen matrix, and what its settings mean for
+them."""
 
 from __future__ import annotations
 
@@ -27,13 +28,15 @@ class Adapter:
     - `rank`, `alpha`: r and $\alpha$; `in_dim`, `out_dim`: the size of the frozen matrix, where it is known.
     - `init`: a name of peft's `init_lora_weights`; "default" is its `True`, "random" its `False`.
     - `optimizer`: "sgd", "adam" or "adamw"; any other name is kept, and no equivalence is claimed for it.
-    - `learning_rate_a`, `learning_rate_b`: $\eta_A$ and $\eta_B$; B has A's unless told otherwise (LoRA+ sets their ratio).
+    - `learning_rate_a`, `learning_rate_b`: $\eta_A$ and $\eta_B$; B has A's unless told otherwise (LoRA+ sets their
+      ratio).
     - `weight_decay_a`, `weight_decay_b`, `eps_a`, `eps_b`: the same for the decays and for Adam's $\epsilon$.
-    - `momentum`: SGD's. `clip`: the largest gradient norm over all parameters, if gradients are clipped. `dora`: with magnitudes.
+    - `momentum`: SGD's. `clip`: the largest gradient norm over all parameters, if gradients are clipped. `dora`: with
+      magnitudes.
     - `frozen`: which of "a", "b" is not trained. `weights`: A and B themselves, as they are now.
 
-    **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is derived in
-    docs/adapters.md.
+    **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is
+    derived in docs/adapters.md.
 
     >>> adapter = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, optimizer="sgd", learning_rate_a=1e-3)
     >>> adapter.scale, adapter.clock
@@ -122,7 +125,8 @@ class Adapter:
 
     @property
     def clock(self) -> float:
-        r"""Canonical time that one step of SGD takes: $s \sqrt{\eta_A \eta_B}$ (divided by $1 - \mu$ with momentum $\mu$)."""
+        r"""Canonical time that one step of SGD takes: $s \sqrt{\eta_A \eta_B}$ (divided by $1 - \mu$ with momentum
+        $\mu$)."""
         self._only_sgd("clock")
         if self.learning_rate_a is None or self.learning_rate_b is None:
             raise ValueError("`learning_rate_a` is needed for a clock: give it with the adapter.")
@@ -145,8 +149,8 @@ class Adapter:
 
         $$ s\sqrt{\eta_B/\eta_A}\,A A^T - s\sqrt{\eta_A/\eta_B}\,B^T B, $$
 
-        from the weights where they are known, otherwise by the law of the initialisation (its mean: single draws scatter
-        around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
+        from the weights where they are known, otherwise by the law of the initialisation (its mean: single draws
+        scatter around it by about $2\sqrt{r/d}$ of the value). SGD with small steps keeps it; Adam does not.
         """
         up, down = self.scale * np.sqrt(self.plus_ratio), self.scale / np.sqrt(self.plus_ratio)
         if self.weights is not None:
@@ -158,17 +162,19 @@ class Adapter:
 
     @property
     def threshold(self) -> Float[np.ndarray, " mode"]:
-        r"""Half of the imbalance's size: modes of $sBA$ move lazily while smaller, actively once larger. Under SGD only."""
+        r"""Half of the imbalance's size: modes of $sBA$ move lazily while smaller, actively once larger. Under SGD
+        only."""
         self._only_sgd("threshold")
         return np.abs(self.imbalance) / 2
 
     def mode_rate(self, strength: float = 1.0, *, left: Any = None, right: Any = None) -> float:
-        r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative gradient:
+        r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative
+        gradient:
 
         $$ \Delta(u^T s B A v) = \sigma s^2 (\eta_B |A v|^2 + \eta_A |B^T u|^2). $$
 
-        **Arguments:** `strength` $\sigma$; `left` u (output,) and `right` v (input,), unit vectors; without them, or without
-        weights, the mean over directions. **Valid** to first order in the rates, before momentum builds up.
+        **Arguments:** `strength` $\sigma$; `left` u (output,) and `right` v (input,), unit vectors; without them, or
+        without weights, the mean over directions. **Valid** to first order in the rates, before momentum builds up.
         """
         self._only_sgd("mode_rate")
         if self.learning_rate_a is None or self.learning_rate_b is None:
@@ -206,17 +212,19 @@ class Adapter:
 
         $$ \kappa = \lambda_{max}\begin{pmatrix} H_A & |G| + c \\ |G| + c & H_B \end{pmatrix} $$
 
-        in the coordinates of `canonical_weights`, and $H_A = \lambda |W_2|^2$, $H_B = \lambda |W_1|^2$, $c = \lambda |W_1| |W_2|$.
+        in the coordinates of `canonical_weights`, and $H_A = \lambda |W_2|^2$, $H_B = \lambda |W_1|^2$, $c = \lambda
+        |W_1| |W_2|$.
 
         **Arguments**
 
-        - `curvature` $\lambda$: the largest curvature of the loss in the adapted matrix. For mean squared error this is the
-          largest eigenvalue of the layer's input covariance; given that covariance (input, input) instead, $\lambda|W_1|^2$
-          is replaced by the exact $\lambda_{max}(W_1 \Sigma W_1^T)$, or its mean by the law.
-        - `gradient`: the largest singular value of the loss's gradient in the adapted matrix, which adds to the curvature.
+        - `curvature` $\lambda$: the largest curvature of the loss in the adapted matrix. For mean squared error this
+          is the largest eigenvalue of the layer's input covariance; given that covariance (input, input) instead,
+          $\lambda|W_1|^2$ is replaced by the exact $\lambda_{max}(W_1 \Sigma W_1^T)$, or its mean by the law.
+        - `gradient`: the largest singular value of the loss's gradient in the adapted matrix, which adds to the
+          curvature.
 
-        **Valid** for SGD, at the start; a bound from below where directions are not aligned (exact at B = 0 with `gradient`
-        0 and a covariance). Training may well move to sharper places later.
+        **Valid** for SGD, at the start; a bound from below where directions are not aligned (exact at B = 0 with
+        `gradient` 0 and a covariance). Training may well move to sharper places later.
         """
         self._only_sgd("stable_learning_rate")
         ratio, s = self.plus_ratio, self.scale
@@ -248,7 +256,8 @@ class Adapter:
     def _only_sgd(self, what: str) -> None:
         if self.optimizer not in (None, "sgd"):
             raise ValueError(
-                f"`{what}` has a meaning only under SGD: the optimizer here is {self.optimizer!r}, which does not follow the "
+                f"`{what}` has a meaning only under SGD: the optimizer here is {self.optimizer!r}, which does not "
+                "follow the "
                 "gradient flow and does not conserve the imbalance. Measure along the run with `ln.torch.PairMonitor`."
             )
 

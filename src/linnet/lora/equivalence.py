@@ -19,7 +19,8 @@ class Equivalence:
     """Settings that train as the adapter they were asked for, and what that needs.
 
     - `adapter`: the new settings, rates, decays and Adam's epsilon of A and of B included.
-    - `label`: "identity" where training is the same step by step in exact arithmetic; "scaling rule, not identity" otherwise.
+    - `label`: "identity" where training is the same step by step in exact arithmetic; "scaling rule, not identity"
+      otherwise.
     - `start_factor`: B(0) of the new run is this times B(0) of the old one (matters only where B(0) is not zero).
     - `conditions`: sentences that must hold.
     """
@@ -54,8 +55,8 @@ def equivalent(
 ) -> Equivalence:
     r"""Rates and decays with which another `alpha`, `scaling` or LoRA+ ratio trains exactly as `adapter` does.
 
-    With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimised. For the change
-    $s \to s'$, $c = s/s'$:
+    With $B' = sB$ the pair $(A, B')$ is a network without a scale, and s acts only on how B is optimised. For the
+    change $s \to s'$, $c = s/s'$:
 
     | optimizer | $\eta_B$ | weight decay of B | $\epsilon$ of B | $B(0)$ |
     |---|---|---|---|---|
@@ -63,18 +64,19 @@ def equivalent(
     | Adam (decay in the gradient) | $c\,\eta_B$ | $\lambda/c^2$ | $\epsilon/c$ | $c B(0)$ |
     | AdamW | $c\,\eta_B$ | $\lambda/c$ | $\epsilon/c$ | $c B(0)$ |
 
-    A's settings stay. This holds in any network, for any loss, with dropout and any schedule that multiplies both rates.
+    A's settings stay. This holds in any network, for any loss, with dropout and any schedule that multiplies both
+    rates.
 
-    **Arguments:** `alpha` or `scaling` ("standard", "rslora"): the settings wanted, to which rates are found; or `plus_ratio`, the
-    ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule). `rescale_start=True` promises
-    that B(0), where it is not zero, is scaled along.
+    **Arguments:** `alpha` or `scaling` ("standard", "rslora"): the settings wanted, to which rates are found; or
+    `plus_ratio`, the ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule).
+    `rescale_start=True` promises that B(0), where it is not zero, is scaled along.
 
-    **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along, optimizers other
-    than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule. DoRA is no exception: its
-    norms see only $sBA$, and its magnitudes keep their own rate.
+    **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
+    optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule.
+    DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
-    **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024 present
-    it as a method of its own).
+    **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
+    present it as a method of its own).
 
     >>> plain = Adapter(rank=8, alpha=16, optimizer="adam", learning_rate_a=1e-4, learning_rate_b=16e-4)
     >>> equivalent(plain, plus_ratio=1.0).adapter.alpha
@@ -83,7 +85,8 @@ def equivalent(
     _refuse(adapter, rank, rescale_start)
     if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):
         raise ValueError(
-            "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with scaling, but "
+            "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with "
+            "scaling, but "
             "not with alpha, which already fixes the rates)."
         )
     rule = adapter.scaling if scaling is None else scaling
@@ -113,7 +116,8 @@ def equivalent(
 def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
     if rank is not None:
         raise ValueError(
-            f"`rank` cannot be changed: an adapter of rank {rank} is another model than one of rank {adapter.rank}, and no rates "
+            f"`rank` cannot be changed: an adapter of rank {rank} is another model than one of rank {adapter.rank}, "
+            "and no rates "
             "make them train alike."
         )
     if adapter.optimizer not in OPTIMIZERS:
@@ -134,7 +138,8 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
     said.append("a schedule multiplies the rates of A and of B by the same factor")
     if adapter.optimizer != "sgd":
         said.append(
-            f"the group of B has eps {adapter.eps_b / c:.3g}; with one eps for all, it holds to first order in "  # type: ignore[operator]
+            # type: ignore[operator]
+            f"the group of B has eps {adapter.eps_b / c:.3g}; with one eps for all, it holds to first order in "
             "eps over the size of the gradients"
         )
     if adapter.weight_decay_b:
@@ -145,7 +150,8 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
         said.append("DoRA's magnitudes keep their rate and decay")
     if adapter.clip:
         said.append(
-            f"no step is clipped: the global norm that is cut at {adapter.clip:g} contains B's gradient, which changes by 1/c"
+            f"no step is clipped: the global norm that is cut at {adapter.clip:g} contains B's gradient, which "
+            "changes by 1/c"
         )
     if np.log2(c) != np.round(np.log2(c)):
         said.append("rounding differs (it would not if s/s' were a power of two)")

@@ -10,8 +10,8 @@
 | pissa | from the frozen matrix | from the frozen matrix | equal to $B^T B$ | equal to $A A^T$ |
 | olora, corda, loftq, lora_ga, mica | from the frozen matrix or from gradients | | not known without it | |
 
-**References:** the code of peft 0.21; Meng et al. 2024 (PiSSA), Büyükakyüz 2024 (OLoRA), Paischer et al. 2024 (EVA), Wang et al.
-2024 (LoRA-GA).
+**References:** the code of peft 0.21; Meng et al. 2024 (PiSSA), Büyükakyüz 2024 (OLoRA), Paischer et al. 2024 (EVA),
+Wang et al. 2024 (LoRA-GA).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ SECOND_IS_ZERO = ("default", "gaussian", "eva")
 
 
 def known(name: object) -> str:
-    """The initialisation under linnet's name: peft's True is "default", its False "random", "pissa_niter_4" is "pissa"."""
+    """The initialisation under linnet's name: peft's True is "default", its False "random", "pissa_niter_4" is
+    "pissa"."""
     if name is True or name is None:
         return "default"
     if name is False:
@@ -64,7 +65,8 @@ def grams(name: str, rank: int, in_dim: int | None, out_dim: int | None) -> tupl
         half = (np.arange(rank) < rank / 2).astype(float)
         return half * _needed("in_dim", in_dim, name) / 100, (1 - half) * _needed("out_dim", out_dim, name) / 100
     raise ValueError(
-        f"`init` {name!r} is made from the frozen matrix or from gradients: it has no law of its own. Read the adapter from the "
+        f"`init` {name!r} is made from the frozen matrix or from gradients: it has no law of its own. Read the "
+        "adapter from the "
         "model, or from a folder with its weights."
     )
 

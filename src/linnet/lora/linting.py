@@ -16,7 +16,8 @@ _ALGEBRA = "docs/adapters.md"
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: what `rule` found it, how severe it is, a sentence, its number, a reference, and the adapters it is about."""
+    """One finding: what `rule` found it, how severe it is, a sentence, its number, a reference, and the adapters it is
+    about."""
 
     rule: str
     severity: str
@@ -30,16 +31,17 @@ class Finding:
 
 
 def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gradient: float = 0.0) -> list[Finding]:
-    """Findings about one adapter, or about those of a model as `lora.read` returns them: errors first, then warnings, notes.
+    """Findings about one adapter, or about those of a model as `lora.read` returns them: errors first, then warnings,
+    notes.
 
-    **Arguments:** `curvature` and `gradient` as in `Adapter.stable_learning_rate`; with them, SGD's rate is compared with
-    the largest stable one.
+    **Arguments:** `curvature` and `gradient` as in `Adapter.stable_learning_rate`; with them, SGD's rate is compared
+    with the largest stable one.
 
     Only what follows from the settings is said. Whether a rank is large enough, or how low the loss will get, is not.
 
-    >>> risky = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, init="gaussian", optimizer="adamw", learning_rate_a=2e-4)
-    >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity == "warning"]
-    [('initialisation', 192.0)]
+    >>> risky = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, init="gaussian", optimizer="adamw",
+    learning_rate_a=2e-4) >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity ==
+    "warning"] [('initialisation', 192.0)]
     """
     named = {"": adapters} if isinstance(adapters, Adapter) else dict(adapters)
     merged: dict[tuple[str, str], Finding] = {}
@@ -67,7 +69,8 @@ def _scale(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "scale",
             "note",
-            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it acts as B's learning rate "
+            f"alpha {a.alpha:g} at rank {a.rank} is s = {rule} = {a.scale:.4g}: under {a.optimizer} it acts as B's "
+            "learning rate "
             f"times {words} = {factor:.4g}, and not on A's: alpha and the learning rate are not one knob.",
             factor,
             _ALGEBRA,
@@ -94,7 +97,8 @@ def _initialisation(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "initialisation",
             "note",
-            "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is not, and the "
+            "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is "
+            "not, and the "
             "imbalance has both signs.",
             a.rank / 2,
             "peft's init_lora_weights",
@@ -103,7 +107,8 @@ def _initialisation(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "start",
             "note",
-            f"{a.init} starts with B(0) not zero: another alpha trains identically only if B(0) is scaled by s/s' as well.",
+            f"{a.init} starts with B(0) not zero: another alpha trains identically only if B(0) is scaled by s/s' as "
+            "well.",
             1.0,
             _ALGEBRA,
         )
@@ -134,7 +139,8 @@ def _clipping(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "clipping",
             "warning",
-            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, since the norm contains "
+            f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, since the "
+            "norm contains "
             "B's gradient, which alpha rescales.",
             a.clip,
             _ALGEBRA,
@@ -159,7 +165,8 @@ def _adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "adam",
             "note",
-            "Adam does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told from its start; "
+            "Adam does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told from "
+            "its start; "
             "measure it along the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _has_law(a) else float("nan"),
             _ALGEBRA,
@@ -168,7 +175,8 @@ def _adam(a: Adapter) -> Iterator[Finding]:
         yield Finding(
             "optimizer",
             "warning",
-            f"nothing exact is known here for the optimizer {a.optimizer!r}: equivalences hold for {', '.join(OPTIMIZERS)}.",
+            f"nothing exact is known here for the optimizer {a.optimizer!r}: equivalences hold for "
+            f"{', '.join(OPTIMIZERS)}.",
             float("nan"),
             _ALGEBRA,
         )

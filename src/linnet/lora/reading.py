@@ -37,9 +37,10 @@ def read(
 
     - `source`: a peft model; or a path to an `adapter_config.json` or to the folder that holds one. From a folder with
       `adapter_model.safetensors` the weights are read too. Paths need no PyTorch.
-    - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, "sgd", "adam", "adamw", to
-      which the following belong.
-    - `learning_rate` of A, `plus_ratio` $\\eta_B/\\eta_A$, `weight_decay`, `momentum`, `eps`: as the optimizer would be told.
+    - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, "sgd", "adam",
+      "adamw", to which the following belong.
+    - `learning_rate` of A, `plus_ratio` $\\eta_B/\\eta_A$, `weight_decay`, `momentum`, `eps`: as the optimizer would
+      be told.
     - `clip`: the largest global norm of the gradients, if they are clipped; no optimizer knows it.
     - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell.
     """

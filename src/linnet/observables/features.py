@@ -1,4 +1,5 @@
-"""What each neuron of a trained network has learned: alignment with the feature, magnitude, and the kernel they make."""
+"""What each neuron of a trained network has learned: alignment with the feature, magnitude, and the kernel they
+make."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ class FeatureHistory:
 
     @property
     def kernel_distance(self) -> np.ndarray:
-        r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm, with T the target-aligned kernel and $v^2$ the mean of $v_r^2$."""
+        r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm, with T the target-aligned kernel and $v^2$ the mean of
+        $v_r^2$."""
         squares = (self.magnitudes**2).mean(axis=-1)
         gaps = _operator_norms(self.kernels - squares[:, None, None] * self.target)
         return _ratio(gaps, squares * _operator_norms(self.target))
@@ -104,9 +106,10 @@ class FeatureHistory:
 def feature_history(trajectory: Trajectory, *, activation: str = "linear", member: int | None = None) -> FeatureHistory:
     """Alignments, magnitudes and kernels of every neuron at every saved state of a run with one output.
 
-    The run must have been made from data and have kept its weights. Nothing of the size of the full network is built: the
-    states stay in reduced coordinates and only their products with the feature are lifted. `activation="relu"` is for runs of
-    `relu_descent`: the same definitions with that network's own weights, and its own kernel. `member` picks one of a batch.
+    The run must have been made from data and have kept its weights. Nothing of the size of the full network is built:
+    the states stay in reduced coordinates and only their products with the feature are lifted. `activation="relu"` is
+    for runs of `relu_descent`: the same definitions with that network's own weights, and its own kernel. `member`
+    picks one of a batch.
     """
     if activation not in ACTIVATIONS:
         raise ValueError(f"`activation` must be one of {', '.join(ACTIVATIONS)}: got {activation!r}.")

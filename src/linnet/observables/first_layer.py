@@ -15,7 +15,8 @@ def first_layer_values(trajectory: Trajectory) -> np.ndarray:
     $$ W_1 = Q w_1 V^\top + c\,Z, \qquad
        W_1^\top W_1 = V w_1^\top w_1 V^\top + c\,(V w_1^\top Q^\top Z + \text{transpose}) + c^2 Z^\top Z $$
 
-    with $Z$ the start outside the data's directions. As roots of eigenvalues they are exact to $10^{-16} \sigma_1^2/\sigma$.
+    with $Z$ the start outside the data's directions. As roots of eigenvalues they are exact to $10^{-16}
+    \sigma_1^2/\sigma$.
     """
     reduction, moved = trajectory.reduction, trajectory.reduced.first
     basis = reduction.basis

@@ -11,7 +11,8 @@ from linnet.inits.weights import Weights
 
 
 def ntk_operator(weights: Weights, residual: Any) -> np.ndarray:
-    r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product under gradient flow."""
+    r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product under gradient
+    flow."""
     R = real_array("residual", residual)
     if R.shape[-2:] != (weights.out_dim, weights.in_dim):
         raise ValueError(

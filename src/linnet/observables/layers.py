@@ -38,7 +38,8 @@ def mode_alignment(weights: Weights, left: Any, right: Any) -> np.ndarray:
     U, V = (vectors[:, None] if vectors.ndim == 1 else vectors for vectors in (U, V))
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
         raise ValueError(
-            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and {V.shape}."
+            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and "
+            f"{V.shape}."
         )
     back = np.swapaxes(weights.second, -1, -2) @ U
     forth = weights.first @ V

@@ -29,7 +29,8 @@ def stable_rank(matrix: Any) -> Any:
 
 
 def effective_rank(matrix: Any) -> Any:
-    r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$: the exponential of the entropy of the singular values; zero for a zero matrix."""
+    r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$: the exponential of the entropy of the singular values; zero for a
+    zero matrix."""
     values = singular_values(matrix)
     total = values.sum(axis=-1, keepdims=True)
     shares = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
@@ -47,7 +48,8 @@ def numerical_rank(values: Any, *, share: float = 0.1) -> Any:
 def regimes(values: Any, threshold: float) -> np.ndarray:
     r"""Per mode, "active" where a singular value of the product exceeds `threshold` $= \sigma^2 w$, "lazy" below it.
 
-    A mode of size s moves at speed $2\sqrt{s^2 + \sigma^4 w^2}$: a constant kernel below the threshold, its own size above.
+    A mode of size s moves at speed $2\sqrt{s^2 + \sigma^4 w^2}$: a constant kernel below the threshold, its own size
+    above.
     """
     return np.where(real_array("values", values) > non_negative("threshold", threshold), "active", "lazy")
 

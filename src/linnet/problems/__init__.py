@@ -1,7 +1,7 @@
 """What is to be learned: moments of data, costs, generators, real data sets."""
 
 from linnet.problems.costs import logistic, matrix_completion
-from linnet.problems.images import load
+from linnet.problems.images import load_images
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes, power_law, spectrum
@@ -13,7 +13,7 @@ __all__ = [
     "Problem",
     "gaussian_regression",
     "gaussian_teacher",
-    "load",
+    "load_images",
     "logistic",
     "low_rank_plus_noise",
     "many_spikes",

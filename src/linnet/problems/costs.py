@@ -1,4 +1,5 @@
-"""Two costs beyond the square loss, as worked examples of `Problem.from_cost`: matrix completion and logistic regression."""
+"""Two costs beyond the square loss, as worked examples of `Problem.from_cost`: matrix completion and logistic
+regression."""
 
 from __future__ import annotations
 

@@ -2,9 +2,11 @@
 
 With $\\Sigma = V \\mathrm{diag}(s^2) V^T$ of rank r (V is d x r) and $G = \\Gamma V \\mathrm{diag}(1/s)$,
 
-$$ L(A) = \\tfrac12 |G - A V \\mathrm{diag}(s)|_F^2 + L_{min}, \\qquad R = -\\partial L/\\partial(AV) = (G - A V s)\\, s . $$
+$$ L(A) = \\tfrac12 |G - A V \\mathrm{diag}(s)|_F^2 + L_{min}, \\qquad R = -\\partial L/\\partial(AV) = (G - A V s)\\,
+s . $$
 
-Computed as the norm of a residual, the loss keeps its digits down to the minimum; the expanded form of the moments would not.
+Computed as the norm of a residual, the loss keeps its digits down to the minimum; the expanded form of the moments
+would not.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Factor:
-    """`scales` s (..., r), `basis` V (..., d, r) or None for the identity, `target` G (..., k, r), `floor` L_min (...)."""
+    """`scales` s (..., r), `basis` V (..., d, r) or None for the identity, `target` G (..., k, r), `floor` L_min
+    (...)."""
 
     scales: np.ndarray
     basis: np.ndarray | None
@@ -71,6 +74,7 @@ def of_moments(cov: np.ndarray, cross: np.ndarray, power: np.ndarray | None) -> 
 
 
 def _rank(descending: np.ndarray, tolerance: float) -> int:
-    # One rank for a whole batch, the largest: directions of scale zero in the other members do not move, so this is exact.
+    # One rank for a whole batch, the largest: directions of scale zero in the other members do not move, so this is
+    # exact.
     top = descending[..., :1]
     return max(1, int((descending > tolerance * top).sum(axis=-1).max()))

@@ -18,8 +18,17 @@ from linnet.randomness import Key, generator
 
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 FASHION_CLASSES = (
-    "T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot",
-)  # fmt: skip
+    "T-shirt",
+    "trouser",
+    "pullover",
+    "dress",
+    "coat",
+    "sandal",
+    "shirt",
+    "sneaker",
+    "bag",
+    "ankle boot",
+)
 CIFAR_PIXELS = 3 * 32 * 32
 CIFAR_PLACES = ("", "cifar-10-batches-py", "cifar-10-batches-bin")
 FASHION_PLACES = ("", "FashionMNIST/raw", "fashion-mnist")
@@ -59,7 +68,7 @@ class Images:
         return inputs / np.sqrt((inputs**2).mean()), np.concatenate(targets)
 
 
-def load(name: str, path: str | Path | None = None) -> Images:
+def load_images(name: str, path: str | Path | None = None) -> Images:
     """Labelled images by name: "digits" (from scikit-learn), "cifar10" or "fashion-mnist" (local files under `path`).
 
     CIFAR-10 is read from its Python or its binary version (`data_batch_1` .. `data_batch_5`, with `.bin` for the

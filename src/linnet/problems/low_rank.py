@@ -10,10 +10,11 @@ from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
 
-def low_rank_plus_noise(dim: int, *, rank: int, noise: float = 1.0, key: Key, spectrum: object = None) -> Problem:
+def low_rank_plus_noise(dim: int, *, rank: int, noise_std: float = 1.0, key: Key, spectrum: object = None) -> Problem:
     r"""Fit $Y = A^* + E$; the test loss measures $A^*$, which is `.truth`.
 
-    $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0, \mathrm{noise}^2) $$
+    $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0,
+    \mathrm{noise\_std}^2) $$
 
     **Arguments:** `dim` is $d$ (output and input), `rank` is $K$. With a `spectrum` $(a_1, \dots, a_K)$ the truth has
     the singular values $a_i d$ exactly, with random singular vectors. The paper's errors are $2/d^2$ times the losses
@@ -24,7 +25,7 @@ def low_rank_plus_noise(dim: int, *, rank: int, noise: float = 1.0, key: Key, sp
     side, size = count("dim", dim), count("rank", rank)
     if size > side:
         raise ValueError(f"`rank` must not exceed `dim`: got rank {size} for dim {side}.")
-    scale = non_negative("noise", noise)
+    scale = non_negative("noise_std", noise_std)
     check_fits(32 * side * side, f"a target of {side} x {side}", "Take a smaller `dim`.")
     draw = generator(key, 0)
     left, right = draw.standard_normal((side, size)), draw.standard_normal((side, size))
@@ -35,4 +36,4 @@ def low_rank_plus_noise(dim: int, *, rank: int, noise: float = 1.0, key: Key, sp
         if values.size != size or (values <= 0).any():
             raise ValueError(f"`spectrum` must be {size} positive numbers, one per rank: got {spectrum!r}.")
         truth = (np.linalg.qr(left)[0] * (values * side)) @ np.linalg.qr(right)[0].T
-    return Problem.matrix(truth + scale * generator(key, 1).standard_normal((side, side)), truth=truth)
+    return Problem.from_target(truth + scale * generator(key, 1).standard_normal((side, side)), truth=truth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +18,9 @@ class Problem:
 
     $$ L(A) = \tfrac12 E|y - A x|^2, \qquad \Sigma = E[x x^T], \quad \Gamma = E[y x^T] $$
 
-    Made by `from_data`, `from_moments`, `matrix` or `from_cost`. Arrays may carry one leading batch axis: many problems of one
-    shape. `truth` is the product that the test loss measures against, under `test_cov` (default: the training covariance).
+    Made by `from_data`, `from_moments`, `from_target` or `from_cost`. Arrays may carry one leading batch axis: many
+    problems of one shape. `truth` is the product that the test loss measures against, under `test_cov` (default: the
+    training covariance).
     """
 
     def __init__(
@@ -65,15 +66,20 @@ class Problem:
             )
         in_dim, out_dim = inputs.shape[-1], outputs.shape[-1]
         return cls(
-            in_dim=in_dim, out_dim=out_dim, inputs=inputs, outputs=outputs,
-            truth=_truth(truth, out_dim, in_dim), test_cov=_covariance("test_cov", test_cov, in_dim),
-        )  # fmt: skip
+            in_dim=in_dim,
+            out_dim=out_dim,
+            inputs=inputs,
+            outputs=outputs,
+            truth=_truth(truth, out_dim, in_dim),
+            test_cov=_covariance("test_cov", test_cov, in_dim),
+        )
 
     @classmethod
     def from_moments(
         cls, cov: Any, cross: Any, *, output_power: Any = None, truth: Any = None, test_cov: Any = None
     ) -> Problem:
-        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the least that the moments allow is taken,
+        """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the least that the moments allow
+        is taken,
         so that the loss of the minimum-norm solution is zero."""
         matrix = real_array("cross", cross, ndim=(1, 2, 3))
         matrix = matrix[None, :] if matrix.ndim == 1 else matrix
@@ -85,18 +91,21 @@ class Problem:
         if power is not None and (power < 0).any():
             raise ValueError(f"`output_power` must not be negative: got {output_power}.")
         return cls(
-            in_dim=in_dim, out_dim=out_dim, cov=checked, cross=matrix, output_power=power,
-            truth=_truth(truth, out_dim, in_dim), test_cov=_covariance("test_cov", test_cov, in_dim),
-        )  # fmt: skip
+            in_dim=in_dim,
+            out_dim=out_dim,
+            cov=checked,
+            cross=matrix,
+            output_power=power,
+            truth=_truth(truth, out_dim, in_dim),
+            test_cov=_covariance("test_cov", test_cov, in_dim),
+        )
 
     @classmethod
-    def matrix(cls, target: Any, *, truth: Any = None) -> Problem:
+    def from_target(cls, target: Any, *, truth: Any = None) -> Problem:
         """Whitened inputs: fit `target` (k, d) itself, L = |A - target|^2 / 2."""
         cross = real_array("target", target, ndim=(2, 3))
         out_dim, in_dim = cross.shape[-2:]
-        return cls(
-            in_dim=in_dim, out_dim=out_dim, cross=cross, whitened=True, truth=_truth(truth, out_dim, in_dim)
-        )  # fmt: skip
+        return cls(in_dim=in_dim, out_dim=out_dim, cross=cross, whitened=True, truth=_truth(truth, out_dim, in_dim))
 
     @classmethod
     def from_cost(cls, cost: Callable[[Any], Any], *, in_dim: int, out_dim: int, truth: Any = None) -> Problem:
@@ -110,8 +119,38 @@ class Problem:
         _check_cost(cost, (out_dim, in_dim))
         return cls(in_dim=in_dim, out_dim=out_dim, cost=cost, truth=_truth(truth, out_dim, in_dim))
 
+    @classmethod
+    def stack(cls, problems: Sequence[Problem]) -> Problem:
+        """Problems of one kind and one shape as a batch along a new leading axis.
+
+        All must come from data, all from moments, or all from targets; either all have a truth, or none.
+        """
+        given = list(problems)
+        if not given:
+            raise ValueError("`problems` must be at least one problem: got an empty list.")
+        for problem in given:
+            if not isinstance(problem, Problem):
+                raise ValueError(f"`problems` must be linnet Problems: got {type(problem).__name__}.")
+            if problem.cost is not None or problem.batch is not None:
+                raise ValueError("`problems` must be single ones with a squared loss: got a batch, or a general cost.")
+        first = given[0]
+        arrays = ("_cov", "_cross", "output_power", "inputs", "outputs", "truth", "_test_cov")
+        stacked: dict[str, Any] = {}
+        for name in arrays:
+            values = [getattr(problem, name) for problem in given]
+            shapes = {None if value is None else value.shape for value in values}
+            if len(shapes) > 1:
+                word = name.removeprefix("_")
+                raise ValueError(
+                    f"`problems` must all have the same `{word}`, in one shape or not at all: got {shapes}."
+                )
+            stacked[name.removeprefix("_")] = None if values[0] is None else np.stack(values)
+        if len({problem.whitened for problem in given}) > 1:
+            raise ValueError("`problems` must be of one kind: got targets together with moments.")
+        return cls(in_dim=first.in_dim, out_dim=first.out_dim, whitened=first.whitened, **stacked)
+
     def __repr__(self) -> str:
-        kind = "cost" if self.cost else "data" if self.inputs is not None else "matrix" if self.whitened else "moments"
+        kind = "cost" if self.cost else "data" if self.inputs is not None else "target" if self.whitened else "moments"
         batch = f", batch={self.batch}" if self.batch else ""
         return f"Problem({kind}, in_dim={self.in_dim}, out_dim={self.out_dim}{batch})"
 
@@ -119,8 +158,13 @@ class Problem:
     def batch(self) -> int | None:
         """How many problems are stacked along the leading axis; None for a single one."""
         arrays = [
-            (self.inputs, 2), (self._cov, 2), (self._cross, 2), (self.truth, 2), (self._test_cov, 2), (self.output_power, 0)
-        ]  # fmt: skip
+            (self.inputs, 2),
+            (self._cov, 2),
+            (self._cross, 2),
+            (self.truth, 2),
+            (self._test_cov, 2),
+            (self.output_power, 0),
+        ]
         sizes = {array.shape[0] for array, ndim in arrays if array is not None and array.ndim > ndim}
         if len(sizes) > 1:
             raise ValueError(f"the arrays of a problem must share one batch size: got {sorted(sizes)}.")
@@ -192,6 +236,16 @@ class Problem:
             return _scalar(0.5 * (difference**2).sum(axis=(-1, -2)))
         return _scalar(0.5 * ((difference @ self.test_cov) * difference).sum(axis=(-1, -2)))
 
+    def residual(self, A: Any) -> np.ndarray:
+        r"""$R = \Gamma - A\Sigma = -dL/dA$ for `A` (..., k, d); minus the gradient of the cost where there is one."""
+        A = self._product("A", A)
+        if self.cost is not None:
+            return -_cost_gradients(self.cost, A)
+        if self.inputs is not None:
+            left = self.outputs - self.inputs @ np.swapaxes(A, -1, -2)
+            return np.swapaxes(left, -1, -2) @ self.inputs / self.inputs.shape[-2]
+        return self.cross - (A if self.whitened else A @ self.cov)
+
     def min_norm_solution(self) -> np.ndarray:
         """The minimiser of the loss of least Frobenius norm, (k, d)."""
         f = self.factor
@@ -209,7 +263,7 @@ class Problem:
 
     def _needs_square_loss(self) -> None:
         if self.cost is not None:
-            raise ValueError("a problem made by `from_cost` has no moments: use one from data, moments or a matrix.")
+            raise ValueError("a problem made by `from_cost` has no moments: use one from data, moments or a target.")
 
     def _needs_moments(self) -> np.ndarray:
         self._needs_square_loss()
@@ -259,6 +313,16 @@ def _cost_values(cost: Callable[[Any], Any], A: np.ndarray) -> Any:
         return _scalar(np.asarray(jax.vmap(cost)(flat), dtype=np.float64).reshape(A.shape[:-2]))
 
 
+def _cost_gradients(cost: Callable[[Any], Any], A: np.ndarray) -> np.ndarray:
+    import jax
+
+    from linnet.precision import computing
+
+    with computing():
+        flat = A.reshape((-1,) + A.shape[-2:])
+        return np.asarray(jax.vmap(jax.grad(cost))(flat), dtype=np.float64).reshape(A.shape)
+
+
 def _fixed(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
@@ -275,7 +339,8 @@ def _check_cost(cost: Callable[[Any], Any], shape: tuple[int, int]) -> None:
             found = jax.eval_shape(cost, jax.ShapeDtypeStruct(shape, np.float64))
         except Exception as reason:  # whatever the user's function raises on a traced array
             raise ValueError(
-                f"`cost` must be written with jax.numpy and take the product {shape}: it raised {type(reason).__name__}."
+                f"`cost` must be written with jax.numpy and take the product {shape}: it raised "
+                f"{type(reason).__name__}."
             ) from reason
     if getattr(found, "shape", None) != ():
         raise ValueError(f"`cost` must return one number: it returned {getattr(found, 'shape', type(found).__name__)}.")

@@ -9,11 +9,11 @@ import numpy as np
 from linnet.arguments import count, non_negative, positive, real_array
 from linnet.memory import check_fits
 from linnet.problems.problem import Problem
-from linnet.randomness import generator
+from linnet.randomness import Key, generator
 
 
 def spectrum(
-    eigenvalues: Any, overlaps: Any, *, samples: int | None = None, key: Any = None, noise: float = 0.0
+    eigenvalues: Any, overlaps: Any, *, samples: int | None = None, noise_std: float = 0.0, key: Key | None = None
 ) -> Problem:
     r"""Gaussian inputs of covariance $\mathrm{diag}(l_1, \dots, l_d)$ and labels $y = \beta^T x$ with $(\beta\cdot
     u_i)^2$ given.
@@ -23,7 +23,7 @@ def spectrum(
 
     **Arguments:** `eigenvalues` $l_i \ge 0$ and `overlaps` $(\beta\cdot u_i)^2$, both (d,). Without `samples` the
     problem has the population's moments; with n `samples` (and a `key`) it has the data, `truth` is $\beta$ and the
-    test covariance is the population's. `noise` is the standard deviation of noise on the labels.
+    test covariance is the population's. `noise_std` is the standard deviation of noise on the labels.
     """
     values = real_array("eigenvalues", eigenvalues, ndim=1)
     squares = real_array("overlaps", overlaps, ndim=1)
@@ -35,7 +35,7 @@ def spectrum(
         raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")
     if (squares < 0).any():
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {squares.min():.6g}.")
-    noise = non_negative("noise", noise)
+    noise = non_negative("noise_std", noise_std)
     _check_fits(values.size, samples)
     target = np.sqrt(squares)
     cov = np.diag(values)
@@ -60,8 +60,8 @@ def many_spikes(
     alignments: Any,
     variance: float = 1.0,
     samples: int | None = None,
-    key: Any = None,
-    noise: float = 0.0,
+    noise_std: float = 0.0,
+    key: Key | None = None,
 ) -> Problem:
     r"""Several spikes: $\Sigma = \sigma^2(I + \sum_j \rho_j \mu_j\mu_j^T)$ with orthonormal $\mu_j$ and $|\beta| =
     1$, $\mu_j\cdot\beta = A_j$.
@@ -90,7 +90,7 @@ def many_spikes(
     squares[: rho.size] = A**2
     if rest > 1e-12:
         squares[rho.size] = rest
-    return spectrum(values, squares, samples=samples, key=key, noise=noise)
+    return spectrum(values, squares, samples=samples, noise_std=noise_std, key=key)
 
 
 def power_law(
@@ -99,8 +99,8 @@ def power_law(
     decay: float,
     target_decay: float,
     samples: int | None = None,
-    key: Any = None,
-    noise: float = 0.0,
+    noise_std: float = 0.0,
+    key: Key | None = None,
 ) -> Problem:
     r"""Power laws: $l_i = i^{-\alpha}$ and $(\beta\cdot u_i)^2 \propto i^{-b}$ with $|\beta| = 1$.
 
@@ -111,13 +111,14 @@ def power_law(
     ranks = np.arange(1, dim + 1, dtype=float)
     squares = ranks ** -non_negative("target_decay", target_decay)
     return spectrum(
-        ranks ** -non_negative("decay", decay), squares / squares.sum(), samples=samples, key=key, noise=noise
-    )  # fmt: skip
+        ranks ** -non_negative("decay", decay), squares / squares.sum(), samples=samples, noise_std=noise_std, key=key
+    )
 
 
 def _check_fits(dim: int, samples: int | None) -> None:
     rows = 0 if samples is None else count("samples", samples)
     check_fits(
-        16 * dim * (dim + rows), f"a problem of {dim} inputs",
+        16 * dim * (dim + rows),
+        f"a problem of {dim} inputs",
         "Take fewer inputs; `theories.ridge.risk` takes equal eigenvalues as `multiplicities`.",
-    )  # fmt: skip
+    )

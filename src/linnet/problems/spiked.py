@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from linnet.arguments import count
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes
+from linnet.randomness import Key
 
 
 def spiked_covariance(
@@ -16,9 +15,10 @@ def spiked_covariance(
     alignment: float,
     variance: float = 1.0,
     samples: int | None = None,
-    key: Any = None,
+    noise_std: float = 0.0,
+    key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs with one spike and noiseless labels of a unit target.
+    r"""Gaussian inputs with one spike and the labels of a unit target.
 
     $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \qquad \mu^T\beta = A $$
 
@@ -27,7 +27,7 @@ def spiked_covariance(
 
     **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$. Without `samples`
     the problem has the population's moments. With n `samples` and a `key` it has drawn data, `truth` is $\beta$ and
-    the test covariance is the population's.
+    the test covariance is the population's. `noise_std` is the standard deviation of noise on the labels.
 
     **Reference:** Watanabe et al., (1)-(3).
     """
@@ -43,4 +43,6 @@ def spiked_covariance(
             f"`alignment` must lie in [0, 1], as the cosine between spike and target: got {alignment}. "
             "A negative one is the same data with the spike's direction reversed."
         )
-    return many_spikes(dim, spikes=[spike], alignments=[alignment], variance=variance, samples=samples, key=key)
+    return many_spikes(
+        dim, spikes=[spike], alignments=[alignment], variance=variance, samples=samples, noise_std=noise_std, key=key
+    )

@@ -98,7 +98,7 @@ def gaussian_teacher(
 
     `signal` rescales the teacher to that norm. Section 6 leaves it at about $\sqrt{d}$, which breaks conditions
     (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with the scales of
-    `theories.feature_assumptions.admissible` satisfies the whole assumption.
+    `theories.feature_learning.assumptions.admissible` satisfies the whole assumption.
 
     **Reference:** Huang et al. 2024, section 6.
     """

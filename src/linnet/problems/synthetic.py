@@ -27,7 +27,8 @@ def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem
 
 
 def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int) -> Problem:
-    """Standard normal inputs, labelled by a two-layer ReLU network of that many neurons with standard normal weights."""
+    """Standard normal inputs, labelled by a two-layer ReLU network of that many neurons with standard normal
+    weights."""
     n, d, m = count("samples", samples), count("in_dim", in_dim), count("neurons", neurons)
     random = generator(key, 2)
     inputs = random.standard_normal((n, d))

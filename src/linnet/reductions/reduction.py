@@ -32,9 +32,10 @@ ROTATION_INVARIANT = {"descent", "sgd", "momentum", "flow"}
 class Reduction:
     r"""A network in fewer coordinates, and the way back.
 
-    **Inputs.** Gradients of $W_1$ have their rows in range($\Sigma$), spanned by the `basis` V (d x r): only $W_1 V$ moves.
-    **Width.** The columns of $W_1 V$ and $W_2^T$ never leave the span of their start, for which `frame` Q (h x q) is an orthonormal
-    basis, $q = \min(h, r + k)$. So $w_1 = Q^T W_1 V$ and $w_2 = W_2 Q$ follow the same dynamics, and
+    **Inputs.** Gradients of $W_1$ have their rows in range($\Sigma$), spanned by the `basis` V (d x r): only $W_1 V$
+    moves.
+    **Width.** The columns of $W_1 V$ and $W_2^T$ never leave the span of their start, for which `frame` Q (h x q) is
+    an orthonormal basis, $q = \min(h, r + k)$. So $w_1 = Q^T W_1 V$ and $w_2 = W_2 Q$ follow the same dynamics, and
 
     $$ W_1 = Q w_1 V^T + c\, W_1(0)(I - V V^T), \qquad W_2 = w_2 Q^T, $$
 
@@ -51,8 +52,8 @@ class Reduction:
     def problem(self) -> Problem:
         """The reduced problem: whitened directions of the inputs, r of them.
 
-        It carries the `truth` where its own test loss is exact, that is where no input direction was dropped or the test
-        covariance is the training one; `Reduction.test_loss` is exact always.
+        It carries the `truth` where its own test loss is exact, that is where no input direction was dropped or the
+        test covariance is the training one; `Reduction.test_loss` is exact always.
         """
         full = self.full_problem
         if self.basis is None:
@@ -65,16 +66,21 @@ class Reduction:
             test_cov = np.swapaxes(self.basis, -1, -2) @ full.test_cov @ self.basis
         eye = np.eye(f.rank)
         reduced = Problem(
-            in_dim=f.rank, out_dim=full.out_dim,
-            cov=f.scales[..., None, :] ** 2 * eye, cross=f.target * f.scales[..., None, :],
-            output_power=2 * f.floor + (f.target**2).sum(axis=(-1, -2)), truth=truth, test_cov=test_cov,
-        )  # fmt: skip
+            in_dim=f.rank,
+            out_dim=full.out_dim,
+            cov=f.scales[..., None, :] ** 2 * eye,
+            cross=f.target * f.scales[..., None, :],
+            output_power=2 * f.floor + (f.target**2).sum(axis=(-1, -2)),
+            truth=truth,
+            test_cov=test_cov,
+        )
         reduced.__dict__["factor"] = Factor(f.scales, None, f.target, f.floor)
         return reduced
 
     @cached_property
     def untouched(self) -> np.ndarray | None:
-        """$Q^T W_1(0)(I - V V^T)$ (q x d): what the hidden span sees of the inputs that the data never touch; None if all are."""
+        """$Q^T W_1(0)(I - V V^T)$ (q x d): what the hidden span sees of the inputs that the data never touch; None if
+        all are."""
         if self.basis is None or self.basis.shape[-1] == self.basis.shape[-2]:
             return None
         rest = self._outside
@@ -87,7 +93,8 @@ class Reduction:
         return first - (first @ self.basis) @ np.swapaxes(self.basis, -1, -2)
 
     def lift(self, weights: Weights, *, rest: Any = 1.0) -> Weights:
-        """The full network that `weights` (reduced, leading axes allowed) stand for; `rest` is c in the formula above."""
+        """The full network that `weights` (reduced, leading axes allowed) stand for; `rest` is c in the formula
+        above."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
         got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
         if got != wanted:
@@ -121,13 +128,14 @@ class Reduction:
 def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") -> Reduction:
     """The smallest network with the same dynamics as `weights` on `problem`, at every step, to rounding.
 
-    `optimizer` says what will drive it: "descent", "momentum", "sgd" (mini-batches and label noise too) or "flow", all of which
-    commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are refused.
+    `optimizer` says what will drive it: "descent", "momentum", "sgd" (mini-batches and label noise too) or "flow", all
+    of which commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are refused.
     """
     name = optimizer.lower().replace("-", "").replace("_", "") if isinstance(optimizer, str) else optimizer
     if isinstance(name, str) and name in COORDINATE_WISE:
         raise ValueError(
-            f"`optimizer` must commute with rotations of the hidden units: {optimizer!r} works coordinate by coordinate "
+            f"`optimizer` must commute with rotations of the hidden units: {optimizer!r} works coordinate by "
+            "coordinate "
             "and does not, so the reduced network would follow other dynamics. Train at full width, or use descent."
         )
     if not isinstance(name, str) or name not in ROTATION_INVARIANT:

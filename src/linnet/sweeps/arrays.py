@@ -1,7 +1,7 @@
 """The Zarr group of a store: coordinates, one array per variable, one chunk per block.
 
-Metadata is consolidated in the group's own document, so that `xarray.open_zarr(path)` needs no options and passes over the
-ledger and the lock that lie in the same folder.
+Metadata is consolidated in the group's own document, so that `xarray.open_zarr(path)` needs no options and passes over
+the ledger and the lock that lie in the same folder.
 """
 
 from __future__ import annotations

@@ -7,23 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, non_negative, positive
+from linnet.arguments import count, did_you_mean, non_negative, positive
 from linnet.inits.gaussian import reduced_gaussian
 from linnet.observables.spectra import stable_rank
-from linnet.papers import nearest
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
 from linnet.trainers.pool import Run, descend
-from linnet.trainers.stability import stable_step
+from linnet.trainers.stability import stable_learning_rate
 
 SETTINGS: dict[str, Any] = {
-    "problem": "low-rank", "dim": 20, "rank": 1, "noise": 1.0, "spike": 10.0, "alignment": 0.5, "variance": 1.0,
-    "samples": 0, "problem_seed": -1, "width": 100, "first_std": 0.1, "second_std": 0.1, "threshold": 0.0,
+    "problem": "low-rank",
+    "dim": 20,
+    "rank": 1,
+    "noise": 1.0,
+    "spike": 10.0,
+    "alignment": 0.5,
+    "variance": 1.0,
+    "samples": 0,
+    "problem_seed": -1,
+    "width": 100,
+    "first_std": 0.1,
+    "second_std": 0.1,
+    "threshold": 0.0,
     "learning_rate": 0.0,
-    "relative_rate": 0.2, "steps": 1000, "stop": 0.0,
-}  # fmt: skip
+    "relative_rate": 0.2,
+    "steps": 1000,
+    "stop": 0.0,
+}
 
 
 def train(
@@ -33,7 +45,7 @@ def train(
 
     Each of the following is an axis or a fixed parameter.
 
-    - `problem`: "low-rank" (see `problems.low_rank_plus_noise`, with `dim`, `rank`, `noise`) or "spiked" (see
+    - `problem`: "low-rank" (see `problems.low_rank_plus_noise`, with `dim`, `rank`, `noise_std`) or "spiked" (see
       `problems.spiked_covariance`, with `dim`, `spike`, `alignment`, `variance`, and `samples`, 0 for the population).
     - `problem_seed`: 0 or more draws the problem from this seed for all cells; otherwise each cell draws its own.
     - `width`, `first_std`, `second_std`: the start. The width costs nothing: wide networks are drawn in reduced form.
@@ -49,7 +61,7 @@ def train(
     """
     for name in [*points, *settings]:
         if name not in SETTINGS:
-            near = nearest(name, SETTINGS)
+            near = did_you_mean(name, SETTINGS)
             raise TypeError(f"`{name}` is not a setting of `train`{near} Known are {', '.join(SETTINGS)}")
     _, own, which = np.unique(seeds, return_index=True, return_inverse=True)  # a padded block repeats its last cell
     cells = [{**SETTINGS, **settings, **{name: values[i].item() for name, values in points.items()}} for i in own]
@@ -79,19 +91,23 @@ def _run(cell: dict[str, Any], seed: int) -> Run:
     if cell["learning_rate"]:
         rate = positive("learning_rate", cell["learning_rate"])
     else:
-        rate = positive("relative_rate", cell["relative_rate"]) * (stable_step(problem, weights) or math.nan)
+        rate = positive("relative_rate", cell["relative_rate"]) * (stable_learning_rate(problem, weights) or math.nan)
     return Run(reduce(problem, weights), rate, count("steps", cell["steps"]))
 
 
 def _problem(cell: dict[str, Any], key: list[int]) -> Problem:
     if cell["problem"] == "low-rank":
-        return low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise=cell["noise"], key=key)
+        return low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise_std=cell["noise_std"], key=key)
     if cell["problem"] == "spiked":
         samples = count("samples", cell["samples"], least=0) or None
         return spiked_covariance(
-            cell["dim"], spike=cell["spike"], alignment=cell["alignment"], variance=cell["variance"], samples=samples,
+            cell["dim"],
+            spike=cell["spike"],
+            alignment=cell["alignment"],
+            variance=cell["variance"],
+            samples=samples,
             key=key,
-        )  # fmt: skip
+        )
     raise ValueError(f"`problem` must be 'low-rank' or 'spiked': got {cell['problem']!r}.")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from linnet.papers import nearest
+from linnet.arguments import did_you_mean
 from linnet.sweeps.errors import ConfigurationError
 
 RESERVED = ("seed", "cell_status", "failures")
@@ -50,17 +50,17 @@ class Sweep(BaseModel):
 
     - `name`: what it is called; a store and a progress bar carry it.
     - `function`: `"module:function"`, or a function of a module. It is called as `function(points, seeds, **fixed)` on
-      one block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells in
-      front. A value may also be `(names of its further dimensions, array)`, and `failures` may map positions of cells
-      that failed to the reasons. A parameter `dtype` receives `dtype`.
+      one block of cells: `points[axis]` and `seeds` have one entry per cell, and every array it returns has the cells
+      in front. A value may also be `(names of its further dimensions, array)`, and `failures` may map positions of
+      cells that failed to the reasons. A parameter `dtype` receives `dtype`.
     - `axes`: the values of each axis, as a list or a `Range`.
     - `seeds`: cells per point of the grid; above one they are the dimension `seed`. `seed` is the base of all of them.
     - `fixed`: the other arguments of the function: numbers, strings, lists and tables.
     - `record`: the variables to keep; all of them when empty.
     - `block`: cells per block, at most; the unit of computing, writing and resuming. Chosen when left out.
     - `apart`: axes whose values never share a block, for cells whose arrays differ in shape.
-    - `dtype`: the precision JAX computes in, on every worker. None (in TOML "none") leaves JAX alone, for functions that
-      do not use it.
+    - `dtype`: the precision JAX computes in, on every worker. None (in TOML "none") leaves JAX alone, for functions
+      that do not use it.
     - `coords`: labels of the variables' further dimensions.
     """
 
@@ -141,7 +141,7 @@ class Sweep(BaseModel):
             raise ValueError(f"`{min(both)}` is an axis: it cannot be in `fixed` or `coords` as well")
         for name in self.apart:
             if name not in self.axes:
-                near = nearest(name, self.axes)
+                near = did_you_mean(name, self.axes)
                 raise ValueError(
                     f"`apart` names `{name}`, which is not an axis{near} The axes are {', '.join(self.axes)}"
                 )
@@ -225,7 +225,7 @@ def _sentence(problem: Any, model: type[BaseModel] = Sweep, before: str = "") ->
     where = before + ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known = model.model_fields
-        return f"`{where}` is not a field{nearest(str(problem['loc'][-1]), known)} Known are {', '.join(known)}"
+        return f"`{where}` is not a field{did_you_mean(str(problem['loc'][-1]), known)} Known are {', '.join(known)}"
     if problem["type"] == "missing":
         return f"`{where}` is missing"
     said = problem["msg"].removeprefix("Value error, ")

@@ -56,7 +56,8 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
 
 @contextmanager
 def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None) -> Iterator[Work]:
-    """A function that computes jobs and yields them as they are done: here, on `workers` processes, or by `scheduler`."""
+    """A function that computes jobs and yields them as they are done: here, on `workers` processes, or by
+    `scheduler`."""
     if not workers and scheduler is None:
         yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
         return
@@ -104,8 +105,8 @@ def _replenished(cluster: Any, workers: int) -> Iterator[None]:
 
 @contextmanager
 def _interrupts_later() -> Iterator[None]:
-    # Ctrl-C on a terminal reaches every process. Workers inherit that it is blocked: this process will end them. One that
-    # comes meanwhile is not lost: it is raised as soon as the workers are there.
+    # Ctrl-C on a terminal reaches every process. Workers inherit that it is blocked: this process will end them. One
+    # that comes meanwhile is not lost: it is raised as soon as the workers are there.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -230,7 +231,8 @@ def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> Outcome:
     found = (linnet.__version__, provenance.source(task.function))
     if found != code:
         raise ExecutorError(
-            f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file {found[1]}, "
+            f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file "
+            f"{found[1]}, "
             f"here linnet {code[0]} and file {code[1]}. Install the same on all machines."
         )
     return task(cells)

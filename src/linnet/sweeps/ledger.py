@@ -1,7 +1,7 @@
 """Which blocks of a store are finished: one small SQLite file, written after the data it speaks of.
 
-A block counts as finished when its row is here, and only then. The rollback journal (not the write-ahead log) is used, as
-stores may lie on network file systems.
+A block counts as finished when its row is here, and only then. The rollback journal (not the write-ahead log) is used,
+as stores may lie on network file systems.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ create table sessions (
     number integer primary key, host text, process integer, version text, source text, executor text, started text
 );
 create table blocks (
-    number integer primary key, session integer not null, seconds real not null, device text not null, finished text not null
+    number integer primary key, session integer not null, seconds real not null, device text not null,
+    finished text not null
 );
 create table chunks (
-    block integer not null, variable text not null, size integer not null, hash text not null, primary key (block, variable)
+    block integer not null, variable text not null, size integer not null, hash text not null,
+    primary key (block, variable)
 );
 create table failures (
-    cell integer primary key, block integer not null, position integer not null, kind text not null, message text not null
+    cell integer primary key, block integer not null, position integer not null, kind text not null,
+    message text not null
 );
 """
 
@@ -92,7 +95,8 @@ class Ledger:
             raise StoreError(f"{self.folder / NAME} is not a ledger of linnet. Choose another folder.")
         if version > SCHEMA:
             raise StoreError(
-                f"{self.folder} was written by a newer linnet (store schema {version}, this version reads up to {SCHEMA}). "
+                f"{self.folder} was written by a newer linnet (store schema {version}, this version reads up to "
+                f"{SCHEMA}). "
                 f"Install that version, or start in another folder."
             )
         return True

@@ -31,7 +31,8 @@ def held(folder: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
                 raise LockedError(
-                    f"the store {folder} is in use by {_owner(descriptor)}. Wait for it, or stop it: its lock ends with it."
+                    f"the store {folder} is in use by {_owner(descriptor)}. Wait for it, or stop it: its lock ends "
+                    "with it."
                 ) from None
             raise StoreError(f"the file system of {folder} has no file locks: {error.strerror}. Use another.") from None
         _sign(descriptor)

@@ -44,25 +44,62 @@ def device() -> str:
     return f"{first.platform}: {first.device_kind}, JAX {jax.__version__}"
 
 
+# What computes: a change anywhere here may change any number. What only reads, shows or asks is not among it.
+ENGINE = (
+    "arguments",
+    "inits",
+    "memory",
+    "observables",
+    "precision",
+    "problems",
+    "randomness",
+    "reductions",
+    "sweeps",
+    "theories",
+    "trainers",
+    "trajectories",
+)
+# Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
+READERS = ("claims", "statements", "__init__")
+
+
 def source(function: str) -> str:
-    """A fingerprint of the file a cell function is in, of all of linnet for its own; 'unknown' where there is no file."""
-    name = function.partition(":")[0]
-    if name.partition(".")[0] == "linnet":
-        return package()
-    try:
-        content = Path(importlib.import_module(name).__file__ or "").read_bytes()
-    except (ImportError, OSError, AttributeError):
-        content = b""
-    return hashlib.blake2b(content, digest_size=6).hexdigest() if content else "unknown"
+    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' where it has no
+    file."""
+    return fingerprint(function.partition(":")[0])
 
 
 @cache
-def package(without: tuple[str, ...] = ("cli/",)) -> str:
-    """A digest of linnet's version and of its source files, but those whose paths begin with one of `without`."""
-    folder = Path(linnet.__file__).parent
+def fingerprint(module: str) -> str:
+    """A digest of linnet's version, of the files that compute, and of the files beside `module`.
+
+    Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
+    that package; beside a script, nothing.
+    """
+    home = Path(linnet.__file__).parent
+    files = [path for name in ENGINE for path in _sources(home / name)]
+    try:
+        own = Path(importlib.import_module(module).__file__ or "")
+    except (ImportError, AttributeError):
+        return "unknown"
+    if not own.is_file():
+        return "unknown"
+    files += [own, *_beside(module, own)]
     digest = hashlib.blake2b(linnet.__version__.encode(), digest_size=6)
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder).as_posix()
-        if not name.startswith(without):
-            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(set(files)):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _sources(place: Path) -> list[Path]:
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+
+
+def _beside(module: str, own: Path) -> list[Path]:
+    """The files of the paper or package that `module` belongs to, but for those that only read its results."""
+    parts = module.split(".")
+    depth = 3 if parts[:2] == ["linnet", "papers"] else 1
+    if len(parts) <= depth:  # a script, or a module on its own; linnet's own files are counted already
+        return []
+    folder = own.parents[len(parts) - depth - 1] if own.name != "__init__.py" else own.parents[len(parts) - depth]
+    return [path for path in _sources(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS]

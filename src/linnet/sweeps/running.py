@@ -79,9 +79,9 @@ def run(
 
     **Arguments:** `store` is the folder of a Zarr group to keep results in; None keeps them in memory, or where
     `keeping` says. An existing store is continued if `resume`, and its failed or damaged cells are computed again if
-    `retry_failed`. Blocks are computed in this process, on `workers` processes of this machine, or by the Dask scheduler
-    at the address `scheduler`. With `throw` (the default) cells that failed raise `FailedCellsError` once everything else
-    is done; without, they are in the dataset with `cell_status` 2.
+    `retry_failed`. Blocks are computed in this process, on `workers` processes of this machine, or by the Dask
+    scheduler at the address `scheduler`. With `throw` (the default) cells that failed raise `FailedCellsError` once
+    everything else is done; without, they are in the dataset with `cell_status` 2.
 
     **Returns:** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own; the
     variable `cell_status` says of each cell whether it is done.

@@ -193,5 +193,6 @@ def _refuse_foreign(folder: Path) -> None:
         others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.NAME)
         if others:
             raise StoreError(
-                f"{folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose another path."
+                f"{folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose another "
+                "path."
             )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.papers import nearest
+from linnet.arguments import did_you_mean
 from linnet.sweeps import provenance
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
@@ -89,7 +89,8 @@ class Task:
             target: Any = importlib.import_module(module)
         except Exception as error:  # a module may raise anything
             raise CellFunctionError(
-                f"cannot import the module of `{self.function}`: {type(error).__name__}: {error}. It must be on the Python "
+                f"cannot import the module of `{self.function}`: {type(error).__name__}: {error}. It must be on the "
+                "Python "
                 f"path here and on every worker."
             ) from error
         for part in name.split("."):
@@ -154,7 +155,8 @@ class Task:
         if missing:
             known = [str(name) for name in raw]
             raise CellFunctionError(
-                f"`{self.function}` does not return `{missing[0]}`, which `record` asks for{nearest(missing[0], known)} "
+                f"`{self.function}` does not return `{missing[0]}`, which `record` asks "
+                f"for{did_you_mean(missing[0], known)} "
                 f"It returns {', '.join(known)}."
             )
         tidied: dict[str, Values] = {}
@@ -180,7 +182,8 @@ class Task:
 
 
 def fill_value(dtype: np.dtype) -> Any:
-    """What stands where there is no result: NaN where the type has it, else zero. Only `cell_status` says which it is."""
+    """What stands where there is no result: NaN where the type has it, else zero. Only `cell_status` says which it
+    is."""
     return dtype.type(np.nan) if dtype.kind in "fc" else dtype.type(0)
 
 

@@ -11,7 +11,7 @@ from linnet.arguments import count, non_negative, real_array, times_array
 
 
 def second_moments(
-    times: Any, first_square: float, second_square: float, *, in_dim: int, out_dim: int = 1, noise: float = 1.0
+    first_square: float, second_square: float, times: Any, *, in_dim: int, out_dim: int = 1, noise_std: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Exact mean squared norms of both layers under the noise process (4.1).
 
@@ -21,7 +21,7 @@ def second_moments(
     so both grow like $e^{\sqrt{dk}\,\delta^2 t}$. It holds for the whole layers and neuron by neuron.
 
     **Arguments:** `times` canonical; `first_square` and `second_square` are $|W_1(0)|^2$ and $|W_2(0)|^2$ (or those of
-    one neuron); `in_dim` is d, `out_dim` k, `noise` $\delta$. Returns $(E|W_1|^2, E|W_2|^2)$, each `(time,)`.
+    one neuron); `in_dim` is d, `out_dim` k, `noise_std` $\delta$. Returns $(E|W_1|^2, E|W_2|^2)$, each `(time,)`.
 
     **Valid when** the noise has identity covariance and there is no drift. Sampling it is another matter: the mean is
     carried by ever rarer paths, see `linnet.trainers.noise_sde`.
@@ -30,7 +30,7 @@ def second_moments(
     """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u0, v0 = non_negative("first_square", first_square), non_negative("second_square", second_square)
-    clock = math.sqrt(d * k) * non_negative("noise", noise) ** 2 * times_array("times", times)
+    clock = math.sqrt(d * k) * non_negative("noise_std", noise_std) ** 2 * times_array("times", times)
     with np.errstate(over="ignore", invalid="ignore"):
         u = u0 * np.cosh(clock) + math.sqrt(d / k) * v0 * np.sinh(clock)
         v = v0 * np.cosh(clock) + math.sqrt(k / d) * u0 * np.sinh(clock)
@@ -38,7 +38,7 @@ def second_moments(
 
 
 def euler_second_moments(
-    steps: Any, first_square: float, second_square: float, *, in_dim: int, out_dim: int = 1, noise: float = 1.0
+    first_square: float, second_square: float, steps: Any, *, in_dim: int, out_dim: int = 1, noise_std: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     r"""Exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
 
@@ -50,7 +50,7 @@ def euler_second_moments(
     """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u, v = [non_negative("first_square", first_square)], [non_negative("second_square", second_square)]
-    scale = non_negative("noise", noise) ** 2
+    scale = non_negative("noise_std", noise_std) ** 2
     for h in np.atleast_1d(real_array("steps", steps, ndim=(0, 1))):
         u_now, v_now = u[-1], v[-1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -102,6 +102,7 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
 def _representable(name: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError(
-            f"`{name}` reach too far: the mean squares, which grow exponentially, overflow. End earlier, or lower `noise`."
+            f"`{name}` reach too far: the mean squares, which grow exponentially, overflow. End earlier, or lower "
+            "`noise`."
         )
     return first, second

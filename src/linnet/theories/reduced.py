@@ -17,7 +17,7 @@ SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
 STIFFEST = 1e18  # beyond it the two phases are too far apart for one clock of doubles
 
 
-def aligned_flow(problem: Problem, times: Any, u0: Any) -> Float[np.ndarray, "time input"]:
+def aligned_flow(problem: Problem, u0: Any, times: Any) -> Float[np.ndarray, "time input"]:
     r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
 
     $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
@@ -55,7 +55,8 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
     _, cross = _scalar_moments(problem)
     if weights.first.ndim != 2 or weights.in_dim != cross.size or weights.out_dim != 1:
         raise ValueError(
-            f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape {weights.first.shape} and "
+            f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape "
+            f"{weights.first.shape} and "
             f"`second` of shape {weights.second.shape}."
         )
     r1 = 0.5 * (weights.first @ (cross / _norm(cross)) + weights.second[0])
@@ -68,7 +69,8 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
 def integrate(
     cov: np.ndarray, cross: np.ndarray, times: np.ndarray, start: np.ndarray
 ) -> Float[np.ndarray, "time input"]:
-    """The aligned flow, with errors of about 1e-10: explicit of order 8, or implicit where the largest variance makes it stiff."""
+    """The aligned flow, with errors of about 1e-10: explicit of order 8, or implicit where the largest variance makes
+    it stiff."""
     from scipy.integrate import solve_ivp
 
     values, vectors = np.linalg.eigh(cov)
@@ -89,7 +91,8 @@ def integrate(
         raise ValueError(f"`u0` must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock instead.")
     if values[-1] * times[-1] > STIFFEST:
         raise ValueError(
-            f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance {values[-1]:.3g}: got "
+            f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance "
+            f"{values[-1]:.3g}: got "
             f"{times[-1]:g}. A smaller spike takes the same course."
         )
     if values[-1] * times[-1] < 2e4:

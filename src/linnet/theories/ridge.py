@@ -15,7 +15,7 @@ def risk(
     samples: float,
     *,
     ridge: float = 0.0,
-    noise: float = 0.0,
+    noise_variance: float = 0.0,
     multiplicities: Any = None,
 ) -> float:
     r"""Excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the proportional limit.
@@ -28,7 +28,8 @@ def risk(
     **Arguments:** `eigenvalues` are the different $l_i \ge 0$ of the inputs' covariance, `multiplicities` how often
     each occurs (once by default; a million equal ones cost nothing), `overlaps` the target's squared projections
     $(\beta\cdot u_i)^2$, summed over equal eigenvalues, `samples` n, `ridge` the $\lambda$ of
-    $(X^T X + \lambda n I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise` the **variance** $s^2$ of the labels' noise.
+    $(X^T X + \lambda n I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise_variance` the variance $s^2$ of the
+    labels' noise.
 
     **Valid when** n and the rank r (the number of non-zero eigenvalues) are large; the gap is O(1/r), large near n =
     r. At n = r without ridge the risk is infinite with noise; without noise the formula is 0 times infinity there,
@@ -44,13 +45,15 @@ def risk(
         )
     if (weights < 0).any():
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {weights.min():.6g}.")
-    n, ridge, noise = positive("samples", samples), non_negative("ridge", ridge), non_negative("noise", noise)
+    n, ridge = positive("samples", samples), non_negative("ridge", ridge)
+    noise = non_negative("noise_variance", noise_variance)
     rank = counts[values > 0].sum()
     if ridge == 0 and n == rank:
         if noise > 0:
             return float("inf")
         raise ValueError(
-            f"the ridgeless risk is undefined at `samples` equal to the rank, {rank:g}: infinite sensitivity times zero bias. "
+            f"the ridgeless risk is undefined at `samples` equal to the rank, {rank:g}: infinite sensitivity times "
+            "zero bias. "
             "Give a `ridge`, or another number of samples; both one-sided limits are 0 without noise, infinite with it."
         )
     if ridge == 0 and n > rank:
@@ -85,7 +88,8 @@ def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, mul
 
 
 def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: float) -> tuple[float, float]:
-    """The positive root, known to exist, and the unit it is given in: midway between all scales, lest squares overflow."""
+    """The positive root, known to exist, and the unit it is given in: midway between all scales, lest squares
+    overflow."""
     from scipy.optimize import brentq
 
     values, counts = values[values > 0], counts[values > 0]
@@ -118,7 +122,8 @@ def _spectrum(eigenvalues: Any, multiplicities: Any) -> tuple[np.ndarray, np.nda
     counts = real_array("multiplicities", multiplicities, ndim=(0, 1)).reshape(-1)
     if counts.shape != values.shape:
         raise ValueError(
-            f"`multiplicities` must match the spectrum, one for each of its {values.size} eigenvalues: got {counts.size}."
+            f"`multiplicities` must match the spectrum, one for each of its {values.size} eigenvalues: got "
+            f"{counts.size}."
         )
     if (counts < 1).any() or (counts != np.round(counts)).any():
         raise ValueError(f"`multiplicities` must be whole numbers of at least 1: got {counts.tolist()}.")

@@ -15,7 +15,8 @@ from linnet.arguments import positive, real_array, times_array
 class TwoPhase:
     r"""The two phases in which a scalar network learns under one spike, from a small start.
 
-    $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \quad |\mu| = |\beta| = 1, \quad A = \mu^T \beta $$
+    $$ \Sigma = \sigma^2 (I + \rho\, \mu\mu^T), \qquad y = \beta^T x, \quad |\mu| = |\beta| = 1, \quad A = \mu^T \beta
+    $$
 
     In the adapted basis $v_1 = \Sigma\beta/|\Sigma\beta|$, $v_2 \perp v_1$ in the plane of $\mu$ and $\beta$, the
     first layer is $W_1 \approx r\,(w_1 v_1 + w_2 v_2)^T$ with one unit vector r, and (canonical clock)
@@ -122,23 +123,24 @@ class TwoPhase:
         line = np.linspace(-radius, radius, points)[:, None] * self.fixed_point
         return np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=-1), line
 
-    def growth(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
+    def growth(self, u0: float, times: Any) -> Float[np.ndarray, " time"]:
         r"""$u_0 e^{|\Sigma_{xy}| t}$, the linear start of the early phase (15)."""
         exponent = self.correlation * times_array("times", times) + np.log(positive("u0", u0))
         if exponent[-1] > 709:
             raise ValueError(
-                f"`times` must end before {(709 - np.log(u0)) / self.correlation:.4g}, where the linear growth overflows: got "
+                f"`times` must end before {(709 - np.log(u0)) / self.correlation:.4g}, where the linear growth "
+                "overflows: got "
                 f"{np.max(times):g}. `early` saturates."
             )
         return np.exp(exponent)
 
-    def early(self, times: Any, u0: float) -> Float[np.ndarray, " time"]:
+    def early(self, u0: float, times: Any) -> Float[np.ndarray, " time"]:
         r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{c/\lambda_1}$, $c = |\Sigma_{xy}|$.
 
         $$ w_1(t)^2 = \frac{c/\lambda_1}{1 + (c/(\lambda_1 u_0^2) - 1)\,e^{-2ct}} $$
 
-        **Valid when** the second component is still small: once $w_1$ is of order 1 it is off by what does not fall with the
-        start, where (17) as printed has O(s).
+        **Valid when** the second component is still small: once $w_1$ is of order 1 it is off by what does not fall
+        with the start, where (17) as printed has O(s).
 
         **Arguments:** `u0` is $u(0) = |W_1(0) v_1 + W_2(0)^T|/2$, see `theories.reduced.growth_direction`.
         """
@@ -149,7 +151,7 @@ class TwoPhase:
         behind = np.log(plateau) - 2 * np.log(u0) - 2 * self.correlation * times
         return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
 
-    def reduced(self, times: Any, u0: Any) -> Float[np.ndarray, "time 2"]:
+    def reduced(self, u0: Any, times: Any) -> Float[np.ndarray, "time 2"]:
         r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
 
         **Arguments:** `u0` is the start along $v_1$: the flow begins at $(u_0, 0)$, which follows a trained network
@@ -177,7 +179,8 @@ class TwoPhase:
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)
         if ratio <= 0:
             raise ValueError(
-                f"`scale` must be small, below {np.sqrt(self.correlation / self.lambda1):.3g} here, for an early phase to exist: "
+                f"`scale` must be small, below {np.sqrt(self.correlation / self.lambda1):.3g} here, for an early "
+                "phase to exist: "
                 f"got {scale}."
             )
         return float(ratio / (2 * self.correlation))
@@ -194,7 +197,8 @@ class TwoPhase:
         delta = positive("delta", delta)
         if not self.has_second_phase:
             raise ValueError(
-                f"there is no later phase for spike {self.spike} and alignment {self.alignment}: the second component never "
+                f"there is no later phase for spike {self.spike} and alignment {self.alignment}: the second component "
+                "never "
                 "grows unless the spike is non-zero and the alignment is strictly between 0 and 1."
             )
         q = self.nu / self.lambda2
@@ -251,7 +255,8 @@ def generalization_error(
 ) -> Any:
     r"""Test error $E[(\hat\beta^T x - \beta^T x)^2]$ of the network trained from a small start on n < d samples.
 
-    $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big], \qquad
+    $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big],
+    \qquad
        \frac{R_0}{E[y^2]} = \frac{R_0}{\sigma^2(1 + \rho A^2)} $$
 
     **Arguments:** `spike` $\rho > -1$, `alignment` $A \in [0, 1]$ and `ratio` $\gamma = d/n > 1$ are numbers or
@@ -266,7 +271,8 @@ def generalization_error(
     gamma, variance = real_array("ratio", ratio), positive("variance", variance)
     if (gamma <= 1).any():
         raise ValueError(
-            f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs and no "
+            f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs "
+            "and no "
             "label noise the error is zero; `theories.ridge.risk` covers both sides."
         )
     try:
@@ -284,7 +290,8 @@ def generalization_error(
 
 
 def printed_generalization_error(alignment: Any, ratio: Any) -> Any:
-    r"""(27) letter by letter, unit variance: $\kappa = \gamma - 1$ stands in its bracket, so that the spike has no part in it.
+    r"""(27) letter by letter, unit variance: $\kappa = \gamma - 1$ stands in its bracket, so that the spike has no
+    part in it.
 
     Wrong (docs/errata.md); what trained networks are held against to show it.
     """

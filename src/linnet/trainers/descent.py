@@ -15,7 +15,7 @@ from linnet.reductions.reduction import Reduction, check_match
 from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import loop
 from linnet.trainers.objective import testing_objective, training_objective
-from linnet.trainers.stability import stable_step
+from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import rule_of
 from linnet.trajectories.saving import policy
 from linnet.trajectories.status import DivergedError
@@ -45,11 +45,12 @@ def gradient_descent(
 
     with $R = \Gamma - W_2 W_1 \Sigma$ (or minus the gradient of the cost).
 
-    **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is $\lambda$;
-    `momentum` $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$. `update="sequential"` moves $W_1$ first
-    and lets $W_2$ see the new $W_1$ (with the residual of the old one). `save_every` is an interval or a policy of
-    `linnet.trajectories`; `keep` is what to keep of a saved state: its "weights", its "products" or only its "losses". `stop` is a
-    loss threshold or a rule of `linnet.trainers.stopping`. `device` is "cpu" or "gpu", by default the one that JAX prefers.
+    **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is
+    $\lambda$; `momentum` $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$.
+    `update="sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual of the old one).
+    `save_every` is an interval or a policy of `linnet.trajectories`; `keep` is what to keep of a saved state: its
+    "weights", its "products" or only its "losses". `stop` is a loss threshold or a rule of `linnet.trainers.stopping`.
+    `device` is "cpu" or "gpu", by default the one that JAX prefers.
 
     The run is carried out in reduced coordinates (`reduce=False` turns that off) and lifted back on demand. It raises
     `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.
@@ -68,14 +69,26 @@ def gradient_descent(
         test = testing_objective(reduction, resolved)
         params = start(reduction, resolved, velocity=momentum > 0)
         trajectory = loop.run(
-            objective, test, params, {name: jnp.asarray(value, resolved) for name, value in hyper.items()},
-            reduction=reduction, plan=loop.Plan(UPDATES[update], rule_of(stop), keep), steps=steps, saving=policy(save_every),
+            objective,
+            test,
+            params,
+            {name: jnp.asarray(value, resolved) for name, value in hyper.items()},
+            reduction=reduction,
+            plan=loop.Plan(UPDATES[update], rule_of(stop), keep),
+            steps=steps,
+            saving=policy(save_every),
             title="gradient descent",
             attributes={
-                "trainer": "gradient_descent", "learning_rate": rates.tolist(), "steps": steps, "weight_decay": weight_decay,
-                "momentum": momentum, "update": update, "dtype": resolved.name, "device": device_name(),
+                "trainer": "gradient_descent",
+                "learning_rate": rates.tolist(),
+                "steps": steps,
+                "weight_decay": weight_decay,
+                "momentum": momentum,
+                "update": update,
+                "dtype": resolved.name,
+                "device": device_name(),
             },
-        )  # fmt: skip
+        )
     if throw and not trajectory.status.ok:
         raise diverged(trajectory, rates, problem, weights)
     return trajectory
@@ -149,7 +162,7 @@ def learning_rates(learning_rate: Any, problem: Problem, weights: Weights) -> np
 
 
 def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights) -> DivergedError:
-    """The error that says where a run left the numbers and what to do about it."""
+    """The error that says where a run diverged and what to do about it."""
     reasons = np.atleast_1d(trajectory.status.reason)
     first = int(np.argmax(reasons == "diverged"))
     step = int(np.atleast_1d(trajectory.status.steps)[first])
@@ -157,6 +170,6 @@ def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weight
     who = "descent" if reasons.size == 1 else f"descent of member {first} of the batch"
     if step == 0:
         return DivergedError(f"{who} cannot begin: the loss of the starting `weights` is not finite.")
-    stable = stable_step(problem, weights)
+    stable = stable_learning_rate(problem, weights)
     advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
     return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")

@@ -39,10 +39,10 @@ def gradient_flow(
 
     at the given `times` (increasing, from 0 on; the start is at time 0 and is among the states only if asked for).
 
-    `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), of each network of a batch by
-    itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1. Raises `StepLimitError` where `max_steps` did
-    not suffice and `DivergedError` where the loss is not finite (a flow of the square loss does not diverge, that of a general
-    cost may), or with `throw=False` says so in the status.
+    `atol` is by default `rtol` times the root mean square of the starting weights (at most 1), of each network of a
+    batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1. Raises `StepLimitError`
+    where `max_steps` did not suffice and `DivergedError` where the loss is not finite (a flow of the square loss does
+    not diverge, that of a general cost may), or with `throw=False` says so in the status.
     """
     moments = times_array("times", times)
     rtol = positive("rtol", rtol)
@@ -86,7 +86,8 @@ def gradient_flow(
         )
     if throw and not status.ok:
         raise DivergedError(
-            f"the loss is not finite along the flow to t = {moments[-1]:g}. Start where `cost` and its gradient are finite."
+            f"the loss is not finite along the flow to t = {moments[-1]:g}. Start where `cost` and its gradient are "
+            "finite."
         )
     loss = kept.pop("loss")
     return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
@@ -119,10 +120,18 @@ def _solve(
         # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
         controller = diffrax.ClipStepSizeController(diffrax.PIDController(rtol=rtol, atol=atol), step_ts=times)
         solution = diffrax.diffeqsolve(
-            diffrax.ODETerm(field), diffrax.Dopri8(scan_kind="bounded"), t0=0.0, t1=times[-1], dt0=None, y0=layers,
-            args=objective, saveat=diffrax.SaveAt(ts=times), max_steps=max_steps, throw=False,
+            diffrax.ODETerm(field),
+            diffrax.Dopri8(scan_kind="bounded"),
+            t0=0.0,
+            t1=times[-1],
+            dt0=None,
+            y0=layers,
+            args=objective,
+            saveat=diffrax.SaveAt(ts=times),
+            max_steps=max_steps,
+            throw=False,
             stepsize_controller=controller,
-        )  # fmt: skip
+        )
         first, second = solution.ys
 
         def look(first: Any, second: Any) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Gradient flow of one output in function space: the predictor and its tangent kernel, at any width and any condition number."""
+"""Gradient flow of one output in function space: the predictor and its tangent kernel, at any width and any condition
+number."""
 
 from __future__ import annotations
 
@@ -47,10 +48,10 @@ def function_flow(
     $$ \dot p = \alpha R + R C, \qquad \dot\alpha = 2 p R^T, \qquad \dot C = R^T p + p^T R, $$
 
     whatever the width. Deep in training it is stiff, with the condition number of the data: the step is Verwer's
-    Rosenbrock method ROS2, of second order whatever matrix stands for the Jacobian and stable at any step size where that
-    matrix is close. Here it is $-(\alpha + |C(0)| + p^T p/\alpha)\Sigma$, which is diagonal plus rank one, exact for
-    aligned networks and too large rather than too small for others. So a step costs two products with C and one update
-    of it, and there are hundreds of steps instead of tens of thousands.
+    Rosenbrock method ROS2, of second order whatever matrix stands for the Jacobian and stable at any step size where
+    that matrix is close. Here it is $-(\alpha + |C(0)| + p^T p/\alpha)\Sigma$, which is diagonal plus rank one, exact
+    for aligned networks and too large rather than too small for others. So a step costs two products with C and one
+    update of it, and there are hundreds of steps instead of tens of thousands.
 
     **Arguments:** `values` $l_i > 0$ (r,), `cross` $\Gamma$ (r,) and `start` in the eigenbasis of the covariance; all
     of one dtype, inside `linnet.precision.computing`. `tolerance` is the relative error of a step.

@@ -60,9 +60,13 @@ def interpolating_network(
     n, dim = X.shape
     stream = words(key)
     start = reduced_gaussian(
-        np.array([*stream, 1], np.uint64), in_dim=n, out_dim=1, width=count("width", width), first_std=first_std,
+        np.array([*stream, 1], np.uint64),
+        in_dim=n,
+        out_dim=1,
+        width=count("width", width),
+        first_std=first_std,
         second_std=second_std,
-    )  # fmt: skip
+    )
     noise = np.asarray(generator(key, 2).standard_normal(dim), number)
     with computing(number):
         values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(number), start.second[0].astype(number))
@@ -71,7 +75,8 @@ def interpolating_network(
         reached, steps = float(run.loss), int(run.steps)
         if not reached <= loss:
             raise RuntimeError(
-                f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it there. "
+                f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops "
+                "it there. "
                 "Ask for a larger `loss`, or for dtype='float64'."
             )
         return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)

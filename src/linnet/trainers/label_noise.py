@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import numpy as np
 
 from linnet.arguments import real_array
 from linnet.inits.weights import Weights
@@ -20,7 +21,7 @@ def label_noise_descent(
     *,
     learning_rate: Any,
     steps: int,
-    noise: Any,
+    noise_std: float | np.ndarray,
     key: Key,
     save_every: Any = 1,
     stop: Any = None,
@@ -34,31 +35,46 @@ def label_noise_descent(
 
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top. $$
 
-    **Arguments:** `noise` is s, the standard deviation of the noise on each label as given: one number, or one for
+    **Arguments:** `noise_std` is s, the standard deviation of the noise on each label as given: one number, or one for
     each member of the batch. The problem must be made from data: the covariance of the gradient noise is
     $(s^2/n)\,\Sigma$, and the moments do not know n. The losses of the trajectory are those of the clean labels;
     members of a batch of weights see different noise; other arguments are those of `gradient_descent`. Label noise
     commutes with the reduction, so the run is carried out in reduced coordinates and gives the same weights as at
     full width.
 
-    The stochastic equation with the same drift and noise is `noise_sde(problem=..., noise=s * sqrt(learning_rate /
+    The stochastic equation with the same drift and noise is `noise_sde(problem=..., noise_std=s * sqrt(learning_rate /
     n))`, on the canonical clock.
 
     **Reference:** Varre et al. 2023, Appendix D, whose $\delta$ acts on labels divided by $\sqrt n$:
     $\delta = s/\sqrt n$.
     """
     sample_count(problem)
-    level = real_array("noise", noise, ndim=(0, 1))
+    level = real_array("noise_std", noise_std, ndim=(0, 1))
     if (level < 0).any():
-        raise ValueError(f"`noise` must not be negative: got {noise}.")
+        raise ValueError(f"`noise_std` must not be negative: got {noise_std}.")
     if level.ndim and level.shape[0] != (weights.batch or problem.batch):
         batch = weights.batch or problem.batch
-        raise ValueError(f"`noise` must be one number or one for each of the batch of {batch}: got {level.shape[0]}.")
+        raise ValueError(
+            f"`noise_std` must be one number or one for each of the batch of {batch}: got {level.shape[0]}."
+        )
     return sampled_run(
-        problem, weights, learning_rate=learning_rate, steps=steps, key=key, update=_step,
-        hyper={"noise": level}, save_every=save_every, stop=stop, dtype=dtype, reduce=reduce, keep=keep,
-        device=device, throw=throw, title="label-noise descent", attributes={"trainer": "label_noise_descent"},
-    )  # fmt: skip
+        problem,
+        weights,
+        learning_rate=learning_rate,
+        steps=steps,
+        key=key,
+        update=_step,
+        hyper={"noise": level},
+        save_every=save_every,
+        stop=stop,
+        dtype=dtype,
+        reduce=reduce,
+        keep=keep,
+        device=device,
+        throw=throw,
+        title="label-noise descent",
+        attributes={"trainer": "label_noise_descent"},
+    )
 
 
 def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Runs that take each other's places: a batch of one size on every device, whose lanes are filled again as runs end.
 
-A compiled batch of one size gives a run the same bits whatever runs beside it, while batches of different sizes need not. So
-the size stays, a run that ends leaves, and the next one takes its lane: little is computed that nobody needs.
+A compiled batch of one size gives a run the same bits whatever runs beside it, while batches of different sizes need
+not. So the size stays, a run that ends leaves, and the next one takes its lane: little is computed that nobody needs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Arrays = dict[str, Any]
 class Kind:
     """What the runs of a pool have in common: functions of single runs, written with jax.numpy and compiled as a batch.
 
-    - `draw(shared, order)`: what stays fixed in the lane, and the starting `params`, from the numbers that describe the run
+    - `draw(shared, order)`: what stays fixed in the lane, and the starting `params`, from the numbers that describe
+      the run
     - `bind(shared, lane)`: objective, test loss and hyper-parameters, as in `loop`
     - `result(state)`: what is kept of a run that has ended, besides its "step" and "code"
     """

@@ -1,12 +1,13 @@
 """The compiled loop behind every discrete trainer: steps, early stopping, divergence, what is noted on the way, saving.
 
-A trainer supplies an objective, perhaps a test loss (see `objective`), and `update(objective, hyper, params, index, seen)`, a
-module-level function written with jax.numpy that returns the moved `params`. These are a dictionary with `first`, `second`,
-`rest` (the factor left of the weights that the data never touch) and whatever else the trainer carries; `hyper` is a
-dictionary of numbers, each one for all or one for each member of the batch, and `seen` is what the objective saw.
+A trainer supplies an objective, perhaps a test loss (see `objective`), and `update(objective, hyper, params, index,
+seen)`, a module-level function written with jax.numpy that returns the moved `params`. These are a dictionary with
+`first`, `second`, `rest` (the factor left of the weights that the data never touch) and whatever else the trainer
+carries; `hyper` is a dictionary of numbers, each one for all or one for each member of the batch, and `seen` is what
+the objective saw.
 
-`stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run` carries a batch
-that starts together and saves states on the way; `lanes` carries runs that take each other's places.
+`stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
+carries a batch that starts together and saves states on the way; `lanes` carries runs that take each other's places.
 """
 
 from __future__ import annotations
@@ -131,9 +132,10 @@ def run(
     wanted = saving.steps(steps)
     batched = params["first"].ndim == 3
     check_fits(
-        _state_bytes(params, plan.keep) * len(wanted), f"keeping {len(wanted)} states",
+        _state_bytes(params, plan.keep) * len(wanted),
+        f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
-    )  # fmt: skip
+    )
     state = _start(params, plan=plan)
     highest = _ceiling(objective, params)
     parts = [_observe(objective, test, state["params"], plan=plan)]
@@ -169,8 +171,8 @@ def run(
 def _schedule(wanted: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The steps to run to, chunk by chunk, and which of them are kept.
 
-    Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between few saves there are
-    pauses at which nothing is kept, for the progress bar and for Ctrl-C.
+    Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between few saves
+    there are pauses at which nothing is kept, for the progress bar and for Ctrl-C.
     """
     ahead = wanted[1:]
     if len(ahead) >= CHUNK:

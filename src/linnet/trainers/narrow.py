@@ -1,4 +1,5 @@
-"""The narrow network whose descent stands for the self-consistent dynamics, on the training side; compiled and batched."""
+"""The narrow network whose descent stands for the self-consistent dynamics, on the training side; compiled and
+batched."""
 
 from __future__ import annotations
 

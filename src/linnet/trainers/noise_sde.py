@@ -52,7 +52,7 @@ def noise_sde(
     key: Key,
     paths: int = 1,
     problem: Problem | None = None,
-    noise: float = 1.0,
+    noise_std: float = 1.0,
     increments: Any = None,
     dtype: Any = None,
     device: str | None = None,
@@ -62,7 +62,7 @@ def noise_sde(
 
     $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
 
-    with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise`. Without a problem $R = 0$ and
+    with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. Without a problem $R = 0$ and
     $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and labels doped with noise of standard deviation $s$ at each
     step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
 
@@ -90,7 +90,7 @@ def noise_sde(
             "`problem` must be a single one with moments: label noise on a general cost or a batch is not defined."
         )
     times = times_array("times", times)
-    noise, paths = non_negative("noise", noise), count("paths", paths)
+    noise, paths = non_negative("noise_std", noise_std), count("paths", paths)
     whole = problem if problem is not None else _nothing_to_fit(weights)
     reduction = reduce(whole, weights, optimizer="sgd")
     start = reduction.weights
@@ -115,12 +115,12 @@ def noise_sde(
     status = Status(np.where(failed, "diverged", "completed"), taken)
     if throw and failed.any():
         raise DivergedError(
-            f"{int(failed.sum())} of {paths} paths left the numbers, the first after step {int(taken[failed].min())} of "
+            f"{int(failed.sum())} of {paths} paths diverged, the first after step {int(taken[failed].min())} of "
             f"{ends[-1]}: use a smaller `step` (the largest was {sizes.max():.3g}), or `throw=False` for a status."
         )
     attributes = {
         "trainer": "noise_sde",
-        "noise": noise,
+        "noise_std": noise,
         "paths": paths,
         "steps": int(ends[-1]),
         "dtype": number.name,

@@ -1,9 +1,9 @@
 """What a compiled loop descends, and the test loss it may look at.
 
-An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and `size()`, the scale
-of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A and the residual R = -dL/dA.
-`Spectral` is the reduced form of a problem; `Samples` and `Moments` are the plain ones, which share no code with it, so that
-reduced and full runs check each other; `Cost` is any differentiable function.
+An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and `size()`, the
+scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A and the residual R
+= -dL/dA. `Spectral` is the reduced form of a problem; `Samples` and `Moments` are the plain ones, which share no code
+with it, so that reduced and full runs check each other; `Cost` is any differentiable function.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ class Cost(OfProduct):
 @_pytree(("truth", "weight", "rest"))
 @dataclass(frozen=True)
 class TestLoss:
-    """|A w + c W2 z - T|^2/2: `weight` w maps the reduced product into coordinates in which the test loss is a sum of squares,
+    """|A w + c W2 z - T|^2/2: `weight` w maps the reduced product into coordinates in which the test loss is a sum of
+    squares,
     `rest` z does so for the inputs that training never touches (c is their decay), `truth` T is the truth there."""
 
     truth: Array
@@ -134,7 +135,8 @@ class TestLoss:
 
 
 def batch_axes(tree: Any) -> Any:
-    """The `in_axes` of an objective: 0 for the fields that carry a leading batch axis, None for those shared by the batch."""
+    """The `in_axes` of an objective: 0 for the fields that carry a leading batch axis, None for those shared by the
+    batch."""
     if tree is None:
         return None
     axes = {}

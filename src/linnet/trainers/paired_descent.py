@@ -29,7 +29,8 @@ from linnet.trainers.stopping import rule_of
 
 @dataclass(frozen=True)
 class Pair:
-    """One run: a problem with whitened inputs and a truth, a start, the threshold of its prediction, and its step size."""
+    """One run: a problem with whitened inputs and a truth, a start, the threshold of its prediction, and its step
+    size."""
 
     problem: Problem
     weights: Weights
@@ -85,8 +86,10 @@ def paired_descent(
     number = resolve(dtype)
     kind = lanes.Kind(
         loop.Plan(_sequential if update == "sequential" else _simultaneous, rule_of(stop), record=Best()),
-        Start(number.name), _bind, _noted,
-    )  # fmt: skip
+        Start(number.name),
+        _bind,
+        _noted,
+    )
     padded = np.array([padded_width(width, in_dim, out_dim) for width in widths], dtype=int)
     found: dict[str, np.ndarray] = {}
     with bar("descent beside its prediction", len(widths)) as advance:
@@ -97,20 +100,31 @@ def paired_descent(
                 return _drawn(make, members[runs].tolist(), width)
 
             outcome = lanes.descend(
-                kind, orders, np.full(len(members), steps), lanes=min(len(members), slots or _lanes(in_dim, out_dim)), shared={},
-                dtype=number, device=device, advance=advance,
-            )  # fmt: skip
+                kind,
+                orders,
+                np.full(len(members), steps),
+                lanes=min(len(members), slots or _lanes(in_dim, out_dim)),
+                shared={},
+                dtype=number,
+                device=device,
+                advance=advance,
+            )
             for name, value in outcome.results.items():
                 found.setdefault(name, np.zeros((len(widths), *value.shape[1:]), value.dtype))[members] = value
     return PairedRuns(
-        reason=kind.plan.reasons[found["code"]], steps=found["step"], loss=found["loss"], best_test=found["best_test"],
-        best_step=found["best_step"], best_product=found["best_product"].astype(np.float64),
+        reason=kind.plan.reasons[found["code"]],
+        steps=found["step"],
+        loss=found["loss"],
+        best_test=found["best_test"],
+        best_step=found["best_step"],
+        best_product=found["best_product"].astype(np.float64),
         largest_distance=found["distance"],
-    )  # fmt: skip
+    )
 
 
 def padded_width(width: int, in_dim: int, out_dim: int) -> int:
-    """The width a network is trained at: reduced, then filled with silent units to one of few sizes (one compilation each)."""
+    """The width a network is trained at: reduced, then filled with silent units to one of few sizes (one compilation
+    each)."""
     whole = in_dim + out_dim
     # small networks, and any on an accelerator, cost less than their compilation
     parts = (1, 2, 4, 6, 8) if whole > 160 and jax.default_backend() == "cpu" else (8,)
@@ -142,10 +156,13 @@ def _loaded(pair: Pair, width: int) -> dict[str, np.ndarray]:
     small = reduce(problem, weights).weights
     empty = width - small.width
     return {
-        "first": np.pad(small.first, ((0, empty), (0, 0))), "second": np.pad(small.second, ((0, 0), (0, empty))),
-        "target": problem.cross, "truth": problem.truth, "rate": np.asarray(pair.learning_rate),
+        "first": np.pad(small.first, ((0, empty), (0, 0))),
+        "second": np.pad(small.second, ((0, 0), (0, empty))),
+        "target": problem.cross,
+        "truth": problem.truth,
+        "rate": np.asarray(pair.learning_rate),
         "threshold": np.asarray(pair.threshold),
-    }  # fmt: skip
+    }
 
 
 @dataclass(frozen=True)
@@ -164,7 +181,8 @@ class Start:
 
 @dataclass(frozen=True)
 class Beside:
-    """|G - A|^2/2 of the network; it sees the products and the residuals of the network and of the narrow one beside it."""
+    """|G - A|^2/2 of the network; it sees the products and the residuals of the network and of the narrow one beside
+    it."""
 
     target: Any
 
@@ -195,9 +213,12 @@ class Best:
         product = jnp.zeros((params["second"].shape[0], params["first"].shape[1]), params["first"].dtype)
         infinite = jnp.asarray(jnp.inf, jnp.float64)
         return {
-            "loss": infinite, "best_test": infinite, "best_step": jnp.asarray(0), "best_product": product,
+            "loss": infinite,
+            "best_test": infinite,
+            "best_step": jnp.asarray(0),
+            "best_product": product,
             "distance": jnp.asarray(0.0, jnp.float64),
-        }  # fmt: skip
+        }
 
     def update(self, record: dict[str, Any], step: Any, loss: Any, test_loss: Any, seen: Any) -> dict[str, Any]:
         product, _, predicted, _ = seen

@@ -1,4 +1,5 @@
-"""Gradient descent of many networks of one shape, each on a problem of its own, to their ends: only the ends are kept."""
+"""Gradient descent of many networks of one shape, each on a problem of its own, to their ends: only the ends are
+kept."""
 
 from __future__ import annotations
 
@@ -61,9 +62,13 @@ def _order(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
     problem, start = run.reduction.full_problem, run.reduction.weights
     factor = problem.factor
     arrays = {
-        "first": start.first, "second": start.second, "target": problem.cross if problem.whitened else factor.target,
-        "floor": factor.floor, "rate": run.rate, **({} if problem.whitened else {"scales": factor.scales}),
-    }  # fmt: skip
+        "first": start.first,
+        "second": start.second,
+        "target": problem.cross if problem.whitened else factor.target,
+        "floor": factor.floor,
+        "rate": run.rate,
+        **({} if problem.whitened else {"scales": factor.scales}),
+    }
     return {name: np.asarray(array, number) for name, array in arrays.items()}
 
 
@@ -74,9 +79,14 @@ def _draw(shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any]
 
 
 def _bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Spectral, None, dict[str, Any]]:
-    return Spectral(lane.get("scales"), lane["target"], lane["floor"]), None, {
-        "learning_rate": lane["rate"], "weight_decay": 0.0,
-    }  # fmt: skip
+    return (
+        Spectral(lane.get("scales"), lane["target"], lane["floor"]),
+        None,
+        {
+            "learning_rate": lane["rate"],
+            "weight_decay": 0.0,
+        },
+    )
 
 
 def _ends(state: loop.State) -> dict[str, Any]:

@@ -55,14 +55,23 @@ def relu_descent(
     reduction = Reduction(problem, weights, weights, None, None)
     with computing(dtype, device) as resolved:
         trajectory = loop.run(
-            Rectified(jnp.asarray(problem.inputs, resolved), jnp.asarray(problem.outputs, resolved)), None,
-            start(reduction, resolved), {"learning_rate": jnp.asarray(rates, resolved)}, reduction=reduction,
-            plan=loop.Plan(_step, rule_of(stop), "weights"), steps=steps, saving=policy(save_every), title="ReLU descent",
+            Rectified(jnp.asarray(problem.inputs, resolved), jnp.asarray(problem.outputs, resolved)),
+            None,
+            start(reduction, resolved),
+            {"learning_rate": jnp.asarray(rates, resolved)},
+            reduction=reduction,
+            plan=loop.Plan(_step, rule_of(stop), "weights"),
+            steps=steps,
+            saving=policy(save_every),
+            title="ReLU descent",
             attributes={
-                "trainer": "relu_descent", "learning_rate": rates.tolist(), "steps": steps, "dtype": resolved.name,
+                "trainer": "relu_descent",
+                "learning_rate": rates.tolist(),
+                "steps": steps,
+                "dtype": resolved.name,
                 "device": device_name(),
             },
-        )  # fmt: skip
+        )
     if throw and not trajectory.status.ok:
         failed = np.atleast_1d(trajectory.status.reason) == "diverged"
         first = int(np.atleast_1d(trajectory.status.steps)[failed].min())

@@ -24,8 +24,8 @@ def stepping(
 
     **Schemes**, which agree as the step shrinks:
 
-    - `"euler"`: $A \leftarrow A + \mathrm{lr}\,(\hat C_2 R + R \hat C_1)$, the square roots $\hat C_2 = \sqrt{A A^\top + g^2 I}$
-      taken anew at every step. What the authors ran.
+    - `"euler"`: $A \leftarrow A + \mathrm{lr}\,(\hat C_2 R + R \hat C_1)$, the square roots $\hat C_2 = \sqrt{A A^\top
+      + g^2 I}$ taken anew at every step. What the authors ran.
     - `"network"`: descent on the network of width $\min(k, d)$ with imbalance $\pm 2gI$, which adds
       $\mathrm{lr}^2 R A^\top R$ as descent on a real network does, and needs no square roots.
 
@@ -34,7 +34,8 @@ def stepping(
     product = real_array("start", start, ndim=2)
     if product.shape != (problem.out_dim, problem.in_dim) or problem.batch:
         raise ValueError(
-            f"`start` must be the product of one problem, ({problem.out_dim}, {problem.in_dim}): got shape {product.shape}."
+            f"`start` must be the product of one problem, ({problem.out_dim}, {problem.in_dim}): got shape "
+            f"{product.shape}."
         )
     g, rate = non_negative("threshold", threshold), positive("learning_rate", learning_rate)
     if scheme not in SCHEMES:

@@ -8,12 +8,13 @@ from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 
 
-def stable_step(problem: Problem, weights: Weights) -> float | None:
+def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     r"""A step size at which descent is stable, at the start and where it ends; None for a general cost.
 
-    Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$ plus the
-    residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of the conserved
-    imbalance and a that of the solution. The step returned is 1 over the larger of the two curvatures: half of the limit.
+    Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$
+    plus the residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of
+    the conserved imbalance and a that of the solution. The step returned is 1 over the larger of the two curvatures:
+    half of the limit.
     """
     if problem.cost is not None:
         return None

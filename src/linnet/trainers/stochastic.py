@@ -54,10 +54,23 @@ def stochastic_descent(
     if size > samples:
         raise ValueError(f"`batch_size` must be at most the number of samples, {samples}: got {size}.")
     return sampled_run(
-        problem, weights, learning_rate=learning_rate, steps=steps, key=key, update=_minibatch(size), hyper={},
-        save_every=save_every, stop=stop, dtype=dtype, reduce=reduce, keep=keep, device=device, throw=throw,
-        title="mini-batch descent", attributes={"trainer": "stochastic_descent", "batch_size": size},
-    )  # fmt: skip
+        problem,
+        weights,
+        learning_rate=learning_rate,
+        steps=steps,
+        key=key,
+        update=_minibatch(size),
+        hyper={},
+        save_every=save_every,
+        stop=stop,
+        dtype=dtype,
+        reduce=reduce,
+        keep=keep,
+        device=device,
+        throw=throw,
+        title="mini-batch descent",
+        attributes={"trainer": "stochastic_descent", "batch_size": size},
+    )
 
 
 def sample_count(problem: Problem) -> int:
@@ -102,14 +115,24 @@ def sampled_run(
         if params["first"].ndim == 3:
             params["key"] = jax.random.split(params["key"], params["first"].shape[0])
         trajectory = loop.run(
-            objective, testing_objective(reduction, resolved), params,
+            objective,
+            testing_objective(reduction, resolved),
+            params,
             {name: jnp.asarray(value, resolved) for name, value in {"learning_rate": rates, **hyper}.items()},
-            reduction=reduction, plan=loop.Plan(update, rule_of(stop), keep), steps=steps, saving=policy(save_every),
+            reduction=reduction,
+            plan=loop.Plan(update, rule_of(stop), keep),
+            steps=steps,
+            saving=policy(save_every),
             title=title,
-            attributes=attributes | {name: value.tolist() for name, value in hyper.items()} | {
-                "learning_rate": rates.tolist(), "steps": steps, "dtype": resolved.name, "device": device_name(),
+            attributes=attributes
+            | {name: value.tolist() for name, value in hyper.items()}
+            | {
+                "learning_rate": rates.tolist(),
+                "steps": steps,
+                "dtype": resolved.name,
+                "device": device_name(),
             },
-        )  # fmt: skip
+        )
     if throw and not trajectory.status.ok:
         raise diverged(trajectory, rates, problem, weights)
     return trajectory

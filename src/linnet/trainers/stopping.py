@@ -1,8 +1,8 @@
 """When to stop a run early.
 
-A rule is a frozen dataclass with `reasons`, `needs_test`, `start()` and `update(state, step, loss, test_loss)`, which looks at the
-state a run is in before its next step and returns the rule's new state and a code: 0 to go on, i to stop for `reasons[i - 1]`.
-Rules are compiled into the loop and applied to each member of a batch on its own.
+A rule is a frozen dataclass with `reasons`, `needs_test`, `start()` and `update(state, step, loss, test_loss)`, which
+looks at the state a run is in before its next step and returns the rule's new state and a code: 0 to go on, i to stop
+for `reasons[i - 1]`. Rules are compiled into the loop and applied to each member of a batch on its own.
 """
 
 from __future__ import annotations

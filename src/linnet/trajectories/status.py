@@ -11,7 +11,7 @@ FAILURES = ("diverged", "step limit", "not finite")
 
 
 class DivergedError(ArithmeticError):
-    """A run left the numbers: the message says where, and what to do (a step size that would have been stable)."""
+    """A run diverged: the message says where, and what to do (a step size that would have been stable)."""
 
 
 class StepLimitError(ArithmeticError):
@@ -20,7 +20,8 @@ class StepLimitError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Status:
-    """`reason` is why the run ended ("completed", a stopping rule's word, or a failure), `steps` how many steps it took.
+    """`reason` is why the run ended ("completed", a stopping rule's word, or a failure), `steps` how many steps it
+    took.
 
     Strings and whole numbers for one run, arrays of them for a batch.
     """

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 class Trajectory:
     """A run, saved at some of its steps.
 
-    Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept in the
-    reduced coordinates in which they were computed and lifted to the full network on demand.
+    Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept
+    in the reduced coordinates in which they were computed and lifted to the full network on demand.
 
     A member of a batch that stops before the others rests in its last state; its `status.steps` says when it stopped.
-    `times` are canonical ((time,), or (time, batch) where the step differs within the batch); `steps` is None for a flow.
+    `times` are canonical ((time,), or (time, batch) where the step differs within the batch); `steps` is None for a
+    flow.
     """
 
     times: np.ndarray

@@ -1,0 +1,124 @@
+"""Huang et al., Lemmas A.3 and A.4: how often their bounds on the data hold, by the number of samples and the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SAMPLES = (10, 20, 40)
+NOISES = (8.0, 0.8, 1e-7)  # the variance as a multiple of n |beta|^2: Lemma A.4's limit, a tenth of it, hardly any
+FORM, GAMMA = (0.5, 2.0), (0.5, 1.5)  # the bounds of A.3 and A.4, in units of what they are about
+
+
+def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, draws: int) -> dict[str, Any]:
+    """|X beta|^2 and gamma of `draws` data sets of unit signal, standard normal inputs, in each cell."""
+    forms, gammas = np.empty((len(seeds), draws)), np.empty((len(seeds), draws))
+    for cell, seed in enumerate(seeds.tolist()):
+        n = int(points["n"][cell])
+        for draw in range(draws):
+            data = ln.problems.gaussian_teacher(
+                [seed, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * float(points["noise"][cell])
+            )
+            forms[cell, draw] = ((data.inputs @ data.teacher) ** 2).sum()
+            gammas[cell, draw] = ((data.inputs.T @ data.outputs) ** 2).sum()
+    return {"form": (("draw",), forms), "gamma": (("draw",), gammas), "trace": np.full(len(seeds), float(dim))}
+
+
+def lemmas(trial: Trial) -> ln.sweeps.Sweep:
+    """Ten times 100 draws of every number of samples and noise; in quick mode 3 times."""
+    return ln.sweeps.Sweep(
+        name="huang-lemmas",
+        function=cells,
+        axes={"n": list(SAMPLES), "noise": list(NOISES)},
+        seeds=3 if trial.quick else 10,
+        seed=trial.seed,
+        fixed={"dim": 400 if trial.quick else 1000, "draws": 100},
+        block=10,
+        apart=["n", "noise"],
+        dtype=None,
+    )
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Shares of the draws inside the bounds, and what the chi-squared law of |X beta|^2 and |y|^2 says (d far above
+    n)."""
+
+    n: int
+    noise: float
+    draws: int
+    form: float
+    form_law: float
+    gamma: float
+    gamma_law: float
+    median: float
+
+    def error(self, share: float) -> float:
+        """The standard error of a measured share."""
+        return float(np.sqrt(max(share * (1 - share), 1 / self.draws) / self.draws))
+
+
+def read(results: xr.Dataset) -> list[Frequency]:
+    """One row for each number of samples and noise."""
+    return [
+        _frequency(results.sel(n=n, noise=noise), int(n), float(noise))
+        for n in results["n"].values
+        for noise in results["noise"].values
+    ]
+
+
+def _frequency(results: xr.Dataset, n: int, noise: float) -> Frequency:
+    from scipy.stats import chi2
+
+    forms = results["form"].values.ravel() / n
+    gammas = (results["gamma"] / (results["trace"] * n)).values.ravel()
+    laws = (
+        np.diff(chi2.cdf(n * np.array(bounds) / variance, n))[0]
+        for bounds, variance in ((FORM, 1.0), (GAMMA, 1 + n * noise))  # y is normal with variance 1 + that of the noise
+    )
+    form_law, gamma_law = map(float, laws)
+    inside = [
+        float(((values >= low) & (values <= high)).mean()) for values, (low, high) in ((forms, FORM), (gammas, GAMMA))
+    ]
+    return Frequency(n, noise, forms.size, inside[0], form_law, inside[1], gamma_law, float(np.median(gammas)))
+
+
+def failures(rows: list[Frequency]) -> dict[int, float]:
+    """The share of draws outside the bounds of A.3 for each n, over all noises: they are no part of it."""
+    return {n: float(np.mean([1 - row.form for row in rows if row.n == n])) for n in sorted({row.n for row in rows})}
+
+
+def columns(results: xr.Dataset) -> Columns:
+    """Measured shares beside the law's."""
+    rows = read(results)
+    return {
+        "n": [f"{row.n}" for row in rows],
+        "noise/(n ‖β‖²)": [f"{row.noise:g}" for row in rows],
+        "draws": [f"{row.draws}" for row in rows],
+        "A.3 holds": [f"{row.form:.1%}" for row in rows],
+        "χ² law": [f"{row.form_law:.1%}" for row in rows],
+        "n² × failures": [f"{row.n**2 * (1 - row.form):.1f}" for row in rows],
+        "A.4 holds": [f"{row.gamma:.1%}" for row in rows],
+        "χ² law of γ": [f"{row.gamma_law:.1%}" for row in rows],
+        "median γ/(tr Σ n ‖β‖²)": [f"{row.median:.3g}" for row in rows],
+    }
+
+
+TABLES = [
+    Table(
+        name="lemmas",
+        title="How often Lemmas A.3 and A.4 hold, by samples and noise: draws of data and the chi-squared law",
+        sweep=lemmas,
+        columns=columns,
+        note="The χ² law takes γ for tr Σ ‖y‖², and so leaves out that XXᵀ is not quite a multiple of the identity.",
+    ),
+]

@@ -1,0 +1,241 @@
+"""Huang et al., Theorem 4.1: trained networks over which the scaling of t1 and t2 is fitted, one quantity varied at a
+time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.huang.runs import spectrum, stages, train
+from linnet.randomness import generator
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.fits import line
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.theories.feature_learning import Stages
+
+Fit = tuple[float, float]
+
+DIM = 1000
+BASE = {"m": 128, "n": 10, "trace": DIM, "beta": 1.0, "eta": 0.05, "v0": 3e-4}
+AXES: dict[str, tuple[float, ...]] = {
+    "m": (64, 128, 256, 512),
+    "n": (5, 10, 20, 40),
+    "trace": (250, 500, 1000, 2000, 4000),
+    "beta": (0.5, 0.7, 1.0, 1.4, 2.0),
+    "eta": (0.0125, 0.025, 0.05),
+    "v0": (1e-6, 1e-5, 1e-4, 1e-3),
+}
+PRINTED = {"m": 1.0, "n": 0.5, "trace": -0.5, "beta": -1.0, "eta": -1.0, "v0": 1.0}
+WORDS = {"m": "m", "n": "n", "trace": "tr Σ", "beta": "‖β‖", "eta": "η", "v0": "v₀"}
+SHARES = (0.95, *np.geomspace(0.1, 1e-9, 17).tolist())  # of the first loss: lost a twentieth, then two a decade
+SETTING = (
+    "n = 10, d = 1000, unit signal, m = 128, sigma_0 = v_0/30, eta = 0.05, v_0 = 3e-4, one of them varied at a time; "
+    "32 data sets (quick: 4, fewer values)"
+)
+
+
+def settings(case: str) -> dict[str, float]:
+    """The numbers of a case: those of `BASE`, with the change that its name tells."""
+    if case == "base":
+        return dict(BASE)
+    name, value = case.split(" = ")
+    return {**BASE, name: float(value)}
+
+
+def case_of(name: str, value: float) -> str:
+    """The case in which one quantity has that value."""
+    return "base" if BASE[name] == value else f"{name} = {value:g}"
+
+
+def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, seed: int, dim: int) -> dict[str, Any]:
+    """When each network passes median |rho| = 1 and each share of its loss, in steps; its data's spectrum, NaN beyond
+    n.
+
+    `points` has `case` and `replicate`: one teacher, inputs, noise and start per replicate, the same in every case.
+    """
+    most = int(max(AXES["n"]))
+    found = {
+        "alignment_steps": np.empty(len(seeds)),
+        "loss_steps": np.empty((len(seeds), len(SHARES))),
+        "values": np.full((len(seeds), most), np.nan),
+        "coefficients": np.full((len(seeds), most), np.nan),
+    }
+    for cell, (case, replicate) in enumerate(zip(points["case"].tolist(), points["replicate"].tolist(), strict=True)):
+        p, key = settings(case), [seed, int(replicate)]
+        direction = generator(key, 2).standard_normal(dim)
+        variance = p["trace"] / dim
+        data = ln.problems.subgaussian_regression(
+            key,
+            samples=int(p["n"]),
+            covariance=np.full(dim, variance),
+            teacher=p["beta"] * direction / (np.linalg.norm(direction) * np.sqrt(variance)),
+            noise_variance=0.01 * p["beta"] ** 2,
+        )
+        growth = p["eta"] / p["m"] * np.linalg.norm(data.inputs.T @ data.outputs) / data.samples
+        # t1 takes log(1/(v0 sqrt(gamma))), the drop a few more, the tail half the logarithm of the final share
+        steps = int((np.log(1 / p["v0"]) + 16) / growth)
+        run = train(data, key, steps=steps, save_every=max(1, steps // 512), **_scales(p))
+        rate = p["eta"] / p["m"]
+        found["alignment_steps"][cell] = run.history.alignment_time() / rate
+        found["loss_steps"][cell] = [run.history.loss_time(1 - share) / rate for share in SHARES]
+        for name, numbers in zip(("values", "coefficients"), spectrum(data), strict=True):
+            found[name][cell, : data.samples] = numbers
+    dims = {"alignment_steps": (), "loss_steps": ("share",), "values": ("mode",), "coefficients": ("mode",)}
+    return {name: (dims[name], values) for name, values in found.items()}
+
+
+def _scales(p: dict[str, float]) -> dict[str, Any]:
+    rate = p["eta"] / p["m"]
+    return {"width": int(p["m"]), "learning_rate": rate, "first_std": p["v0"] / 30, "magnitude": p["v0"]}
+
+
+def scalings(trial: Trial) -> ln.sweeps.Sweep:
+    """Every case with 32 replicates; in quick mode every second value of each quantity, with 4."""
+    step, replicates = (2, 4) if trial.quick else (1, 32)
+    cases = dict.fromkeys(["base", *(case_of(name, v) for name, values in AXES.items() for v in values[::step])])
+    return ln.sweeps.Sweep(
+        name="huang-scalings",
+        function=cells,
+        axes={"case": list(cases), "replicate": list(range(replicates))},
+        seed=trial.seed,
+        fixed={"seed": trial.seed, "dim": DIM},
+        block=replicates,
+        apart=["case"],
+        coords={"share": list(SHARES)},
+    )
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Exponents (for v0 the slope in log(1/v0), in growth times) of t1 in one quantity, each with its standard
+    error."""
+
+    name: str
+    values: list[float]
+    alignment: Fit
+    loss: Fit
+    corrected: Fit
+    printed: float
+    worst: float  # of the asinh form in any network
+    leading: float  # of log(1/(v0 sqrt(gamma))) alone
+
+
+def read(networks: xr.Dataset) -> list[Scaling]:
+    """One row for each quantity of which at least two values were trained."""
+    known = set(networks["case"].values.tolist())
+    chosen = {name: [v for v in values if case_of(name, v) in known] for name, values in AXES.items()}
+    return [_scaling(networks, name, values) for name, values in chosen.items() if len(values) > 1]
+
+
+def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
+    chosen = networks.sel(case=[case_of(name, value) for value in values]).transpose("replicate", "case", ...)
+    theories = [theory(chosen.sel(case=case_of(name, value))) for value in values]
+    predicted = [[t.first_time("asinh") / t.learning_rate for t in row] for row in theories]
+    times = {  # in steps, (replicate, value)
+        "alignment": chosen["alignment_steps"].values,
+        "loss": chosen["loss_steps"].sel(share=SHARES[0]).values,
+        "corrected": np.array(predicted).T,
+    }
+    leading = np.array([[t.first_time("corrected") / t.learning_rate for t in row] for row in theories]).T
+    worst = float(np.abs(times["alignment"] / times["corrected"] - 1).max())
+    alone = float(np.abs(leading / times["alignment"] - 1).max())
+    if name == "v0":  # t1 is linear in log(1/v0): the slope in units of the growth time
+        growths = np.array([[t.rate * t.learning_rate for t in row] for row in theories]).T
+        fits = {kind: slope(-np.log(values), numbers * growths) for kind, numbers in times.items()}
+    else:
+        fits = {kind: slope(np.log(values), np.log(numbers)) for kind, numbers in times.items()}
+    return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst, leading=alone)
+
+
+def theory(networks: xr.Dataset) -> list[Stages]:
+    """The theory for the data of each replicate of one case."""
+    p = settings(str(networks["case"].values))
+    spectra = (networks[name].transpose("replicate", "mode").values for name in ("values", "coefficients"))
+    n = int(p["n"])
+    return [stages(values[:n], coefficients[:n], **_scales(p)) for values, coefficients in zip(*spectra, strict=True)]
+
+
+def slope(x: Any, rows: np.ndarray) -> Fit:
+    """The mean slope of the lines through each of `rows` (replicate, point) and its standard error over replicates."""
+    slopes = np.array([line(x, row)[0] for row in rows])
+    return float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
+
+
+@dataclass(frozen=True)
+class SecondTime:
+    """Growth times at which each share of the loss is left, (replicate, share), with t1 and the printed t2 after it."""
+
+    shares: np.ndarray
+    times: np.ndarray
+    first: np.ndarray
+    printed: np.ndarray
+
+    def between(self, high: float, low: float) -> np.ndarray:
+        """Which shares lie between the two."""
+        return (self.shares <= high * 1.001) & (self.shares >= low * 0.999)
+
+    def slope(self, high: float, low: float) -> Fit:
+        """Growth times for each factor e of the loss, between two shares."""
+        chosen = self.between(high, low)
+        return slope(-np.log(self.shares[chosen]), self.times[:, chosen])
+
+
+def second_times(networks: xr.Dataset) -> SecondTime:
+    """The base case's drop and tail, over shares of a tenth and less."""
+    base = networks.sel(case="base")
+    theories = theory(base)
+    units = np.array([t.learning_rate * t.rate for t in theories])[:, None]
+    shares = base["share"].values[1:]
+    times = base["loss_steps"].transpose("replicate", "share").values[:, 1:] * units
+    first = base["alignment_steps"].values[:, None] * units
+    printed = [[t.second_time(float(share), form="printed") * t.rate for share in shares] for t in theories]
+    return SecondTime(shares, times, first, np.array(printed))
+
+
+def rounded(fit: Fit) -> str:
+    """A fitted number to three places, or fewer where its standard error is large; alone where that is below 0.0005."""
+    value, error = fit
+    places = 2 if error > 0.05 else 3
+    return f"{value:.{places}f} ± {error:.{places}f}" if error >= 0.0005 else f"{value:.3f}"
+
+
+DROP, TAIL, WHOLE = (0.1, 1e-3), (1e-6, 1e-9), (1e-2, 1e-9)
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """The table as docs/scalings.md has it."""
+    rows = read(networks)
+    later = second_times(networks)
+    windows = {"ε, drop": (DROP, "0.25"), "ε, tail": (TAIL, "0.5"), "ε, whole": (WHOLE, "–")}
+    shares = [window for window, _ in windows.values()]
+    blank = ["–"] * len(windows)
+    kinds = {True: "t1, slope in log(1/v₀)", False: "t1, exponent"}
+    return {
+        "varied": [WORDS[row.name] for row in rows] + list(windows),
+        "from": [f"{row.values[0]:g}" for row in rows] + [f"{high:g}" for high, _ in shares],
+        "to": [f"{row.values[-1]:g}" for row in rows] + [f"{low:g}" for _, low in shares],
+        "fitted": [kinds[row.name == "v0"] for row in rows] + ["t2, slope in log(1/ε)"] * len(windows),
+        "median abs ρ = 1": [rounded(row.alignment) for row in rows] + blank,
+        "by the loss": [rounded(row.loss) for row in rows] + [rounded(later.slope(*window)) for window in shares],
+        "corrected": [rounded(row.corrected) for row in rows] + [text for _, text in windows.values()],
+        "printed": [f"{row.printed:g}" for row in rows] + ["linear"] * len(windows),
+        "corrected t1 off by": [f"{row.worst:.2%}" for row in rows] + blank,
+    }
+
+
+TABLES = [
+    Table(
+        name="scalings",
+        title="How the ends t1 and t2 of the two stages scale: networks, Theorem 4.1 and its correction",
+        sweep=scalings,
+        columns=columns,
+        note="Mean over the data sets ± its standard error, left out below 0.0005; slopes in growth times mn/(η √γ).",
+    ),
+]

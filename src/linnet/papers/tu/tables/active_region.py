@@ -1,0 +1,163 @@
+"""Tu et al., Theorem 2: how well networks of the active region have learned at T3, at their best, and at T*."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+GAMMAS = (-1.85, 2.25)  # the point of the active region that Figure 1 shows
+SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
+SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
+POINTS = 256
+
+
+def cells(
+    points: dict[str, np.ndarray],
+    seeds: np.ndarray,
+    *,
+    gammas: tuple[float, float],
+    spectra: dict[str, list[float]],
+    spans: dict[str, float],
+) -> dict[str, Any]:
+    """Networks on tasks of one dimension and spectrum, each a task of its own: test error over the noise, along
+    descent.
+
+    The curve is on a geometric grid of times, from the first step on. The step is 1/(15 d).
+    """
+    dim, name = int(points["dim"][0]), str(points["spectrum"][0])
+    if (points["dim"] != dim).any() or (points["spectrum"] != name).any():
+        raise ValueError("a block must have one `dim` and one `spectrum`.")
+    spectrum, rate = list(spectra[name]), 1 / (15 * dim)
+    steps = int(np.ceil(spans[name] * np.log(dim) / dim / rate))
+    tasks = [
+        ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[int(seed), 0], spectrum=spectrum)
+        for seed in seeds
+    ]
+    cross, truth = np.stack([task.cross for task in tasks]), np.stack([np.asarray(task.truth) for task in tasks])
+    variance, width = dim ** gammas[0], round(dim ** gammas[1])
+    std = float(np.sqrt(variance))
+    weights = ln.Weights.stack(
+        [
+            ln.inits.reduced_gaussian(
+                [int(seed), 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
+            )
+            for seed in seeds
+        ]
+    )
+    run = ln.gradient_descent(
+        ln.Problem.from_target(cross, truth=truth), weights, learning_rate=rate, steps=steps, keep="losses"
+    )
+    errors = 2 * run.test_loss / ((cross - truth) ** 2).sum(axis=(1, 2))  # in units of the noise that was drawn
+    times = np.concatenate([[0.0], np.geomspace(rate, steps * rate, POINTS - 1)])
+    curves = np.stack([np.interp(times, run.times, column) for column in errors.T])
+    return {"times": (("state",), np.tile(times, (len(seeds), 1))), "test_error": (("state",), curves)}
+
+
+def active_region(trial: Trial) -> ln.sweeps.Sweep:
+    """The grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
+    dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
+    return ln.sweeps.Sweep(
+        name="tu-active-region",
+        function=cells,
+        axes={"dim": dims, "spectrum": list(SPECTRA)},
+        seeds=seeds,
+        seed=trial.seed,
+        fixed={"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS},
+        block=seeds,
+        apart=["dim", "spectrum"],
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """Test errors of the networks of one dimension and spectrum (seed,), in units of the noise, and what lazy noise
+    predicts."""
+
+    dim: int
+    name: str
+    third: np.ndarray
+    least: np.ndarray
+    end: np.ndarray
+    predicted: float
+
+
+def table(trial: Trial) -> list[Row]:
+    """Test errors at T3, at their least and at T*, on trained networks."""
+    return read(TABLES[0].results(trial))
+
+
+def read(networks: xr.Dataset) -> list[Row]:
+    """One row for every dimension and spectrum of the sweep."""
+    return [
+        read_row(networks.sel(dim=dim, spectrum=name))
+        for dim in networks["dim"].values
+        for name in networks["spectrum"].values
+    ]
+
+
+def read_row(networks: xr.Dataset) -> Row:
+    """The curves of one dimension and spectrum at the times the theory names."""
+    dim, name = int(networks["dim"]), str(networks["spectrum"].values)
+    spectrum, threshold = SPECTRA[name], dim ** GAMMAS[0] * round(dim ** GAMMAS[1])
+    smallest = min(spectrum) * dim
+    third = float(ln.theories.mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
+    end = ln.theories.mixed.stopping_time(spectrum, *GAMMAS, dim=dim)
+    times, errors = (networks[what].transpose("seed", "state").values for what in ("times", "test_error"))
+    if max(third, end) > times[:, -1].min():
+        raise RuntimeError(
+            f"T* = {end:.3g} is not reached at d = {dim}: the runs are too short for what is read off them"
+        )
+    at = [np.array([np.interp(t, *curve) for curve in zip(times, errors, strict=True)]) for t in (third, end)]
+    predicted = predicted_error(dim, len(spectrum), threshold, end)
+    return Row(dim, name, at[0], errors.min(axis=1), at[1], predicted)
+
+
+def predicted_error(dim: float, rank: int, threshold: float, time: float) -> float:
+    """Test error per entry once the signal is learned: noise on its K rows and columns, and what the lazy modes of E
+    have learned.
+
+    The singular values of E follow the quarter circle; each moves by the aligned equation from 0.
+    """
+    angles = (np.arange(2000) + 0.5) / 2000 * np.pi / 2
+    edge = 2 * np.sin(angles) * np.sqrt(dim)
+    weights = np.cos(angles) ** 2
+    learned = ln.theories.mixed.aligned_modes(edge, np.zeros_like(edge), threshold, [time])[0] ** 2
+    return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """The table as docs/active_region.md has it: mean and standard deviation over the tasks."""
+    rows = read(networks)
+
+    def spread(values: np.ndarray) -> str:
+        deviation = values.std(ddof=1)
+        return f"{values.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
+
+    return {
+        "d": [str(row.dim) for row in rows],
+        "a": [row.name for row in rows],
+        "at T3": [spread(row.third) for row in rows],
+        "at its least": [spread(row.least) for row in rows],
+        "at T*": [spread(row.end) for row in rows],
+        "at T*, predicted": [f"{row.predicted:.3f}" for row in rows],
+    }
+
+
+TABLES = [
+    Table(
+        name="active-region",
+        title="Test error of networks of the active region at T3, at its least, and at T* of Theorem 2",
+        sweep=active_region,
+        columns=columns,
+        note="Errors ‖A - A*‖²/‖E‖², mean ± standard deviation over the tasks; γ(σ²) = -1.85, γ(w) = 2.25.",
+    ),
+]

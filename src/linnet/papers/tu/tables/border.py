@@ -1,0 +1,154 @@
+"""Tu et al., section 2.1: how large sigma^2 w must be for training to be lazy, for targets of low and of full rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.randomness import generator
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.fits import exponent
+from linnet.reproduction.milestones import first_of
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TARGETS = {"low rank": 1.0, "full rank": 0.5}  # how |B| grows with d: the claimed gamma_sigma2 + gamma_w of the border
+LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
+PREFERRED = 1.3  # how far ahead of the median mode the leading one is where training turns lazy
+
+
+def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, levels: list[float], steps: int) -> dict[str, Any]:
+    """One target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at half
+    the loss.
+
+    `preference` is the progress of the leading singular value of the target, over that of the median one.
+    """
+    dims, targets = points["dim"].tolist(), points["target"].tolist()
+    found = [
+        preferences(target_of(name, dim, int(seed)), np.asarray(levels), steps, int(seed))
+        for dim, name, seed in zip(dims, targets, seeds, strict=True)
+    ]
+    thresholds, preference = (np.stack(values) for values in zip(*found, strict=True))
+    return {"threshold": (("level",), thresholds), "preference": (("level",), preference)}
+
+
+def target_of(name: str, dim: int, seed: int) -> np.ndarray:
+    """A target of rank 1 and singular value d under unit noise, or noise alone."""
+    if name == "low rank":
+        return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
+    return generator([seed, 0]).normal(size=(dim, dim))
+
+
+def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds, and how much training prefers the leading mode at each of them when half of the loss is gone."""
+    dim = len(target)
+    left, values, right = np.linalg.svd(target)
+    thresholds, width = levels * values[0], dim**3
+    problem, found = ln.Problem.from_target(target), []
+    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
+        std = float(np.sqrt(threshold / width))
+        weights = ln.inits.reduced_gaussian(
+            [seed, 1, i], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
+        )
+        rate = 0.05 / max(values[0], threshold)
+        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
+        half = first_of(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
+        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
+        found.append(progress[0] / np.median(progress))
+    return thresholds, np.array(found)
+
+
+def border(trial: Trial) -> ln.sweeps.Sweep:
+    """The grid of the table: five targets of each kind in every dimension, in a block."""
+    dims, seeds = [16, 48] if trial.quick else [20, 40, 80, 160], 5
+    return ln.sweeps.Sweep(
+        name="tu-border",
+        function=cells,
+        axes={"dim": dims, "target": list(TARGETS)},
+        seeds=seeds,
+        seed=trial.seed,
+        fixed={"levels": LEVELS, "steps": 150},
+        block=seeds,
+        apart=["dim", "target"],
+    )
+
+
+@dataclass(frozen=True)
+class Border:
+    """Where targets of one kind turn lazy: sigma^2 w over the dimensions (dim, seed), and how it grows."""
+
+    name: str
+    claimed: float
+    dims: np.ndarray
+    crossings: np.ndarray
+
+    @property
+    def middle(self) -> np.ndarray:
+        return np.exp(np.log(self.crossings).mean(axis=1))
+
+    @property
+    def growth(self) -> tuple[float, float]:
+        """The p of sigma^2 w ~ d^p, and its standard error."""
+        return exponent(np.repeat(self.dims, self.crossings.shape[1]), self.crossings.ravel())
+
+
+def table(trial: Trial) -> list[Border]:
+    """The borders of low and of full rank, on trained networks."""
+    return read(TABLES[0].results(trial))
+
+
+def read(networks: xr.Dataset) -> list[Border]:
+    """One border for every kind of target in the sweep."""
+    thresholds, preference = (
+        networks[what].transpose("target", "dim", "seed", "level").values for what in ("threshold", "preference")
+    )
+    found = []
+    for i, name in enumerate(networks["target"].values.tolist()):
+        crossings = [
+            crossing(*pair)
+            for pair in zip(*(x[i].reshape(-1, x.shape[-1]) for x in (thresholds, preference)), strict=True)
+        ]
+        dims = networks["dim"].values.astype(float)
+        found.append(Border(name, TARGETS[name], dims, np.array(crossings).reshape(len(dims), -1)))
+    return found
+
+
+def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
+    """The threshold at which training stops preferring the leading mode."""
+    above = first_of(preference < PREFERRED, "no threshold is lazy")
+    if above == 0:
+        raise RuntimeError("every threshold is lazy: the range is too narrow for what is measured on it")
+    pair = slice(above - 1, above + 1)
+    return float(np.exp(np.interp(-np.log(PREFERRED), -np.log(preference[pair]), np.log(thresholds[pair]))))
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """Where each kind of target turns lazy in every dimension, and the exponent of the line through all of them."""
+    borders = read(networks)
+    rows = [(border, i) for border in borders for i in range(len(border.dims))]
+    return {
+        "target": [border.name for border, _ in rows],
+        "d": [f"{border.dims[i]:.0f}" for border, i in rows],
+        "lazy above σ²w": [f"{border.middle[i]:.2f}" for border, i in rows],
+        "least to largest of the targets": [
+            f"{border.crossings[i].min():.2f} to {border.crossings[i].max():.2f}" for border, i in rows
+        ],
+        "exponent over all d": [f"{border.growth[0]:.2f} ± {border.growth[1]:.2f}" for border, _ in rows],
+        "claimed": [f"{border.claimed:g}" for border, _ in rows],
+    }
+
+
+TABLES = [
+    Table(
+        name="border",
+        title="Where training turns lazy: sigma^2 w over the dimension, for targets of low and of full rank",
+        sweep=border,
+        columns=columns,
+        note="Lazy above: geometric mean over the targets; the exponent has its standard error.",
+    ),
+]

@@ -1,0 +1,148 @@
+"""Tu et al., Figure 2 and Theorem 2: chosen cells of the phase diagram, many tasks in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RANK = 3  # of the tasks
+NARROW = (2, 3, 4, 6, 12)
+DEPTHS = (-2.8, -2.4, -2.0, -1.6, -1.2)
+POWERS = (1.3, 1.8, 2.3, 2.8)
+GROUPS = ("lazy", "depths", "narrow", "wide", "powers")
+
+
+def cases_of(dim: int) -> dict[str, tuple[float, float]]:
+    """Names, which begin with their group, and exponents of the variance and of the width."""
+    lazy = ((-1.35, 2.6), (-1.25, 2.45), (-1.2, 2.35))
+    return {
+        **{f"lazy {variance:g}, {width:g}": (variance, width) for variance, width in lazy},
+        **{f"depths {depth:g}": (depth, 2.0) for depth in DEPTHS},
+        **{f"narrow {width}": (-1.5, float(np.log(width) / np.log(dim))) for width in NARROW},
+        "wide d": (-1.5, 1.0),
+        "wide d^2": (-2.5, 2.0),
+        **{f"powers d^{power:g}": (0.4 - power, power) for power in POWERS},  # one threshold, d^0.4
+    }
+
+
+def cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, cases: dict[str, list[float]], rank: int, seed: int
+) -> dict[str, Any]:
+    """Networks of one case, as `linnet.papers.tu.phase_cells` trains them; tasks, A* and E, are those of the
+    replicates.
+
+    Beside what that records: the exponents, and the mean squares of the entries of A* and of E.
+    """
+    from linnet.papers.tu import phase_cells
+
+    variance, width = np.array([cases[name] for name in points["case"].tolist()]).T
+    grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
+    found = phase_cells.cells(grid, seeds, rank=rank, noise=1.0, c=50.0, steps=1500, update="simultaneous", seed=seed)
+    dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
+    sizes = {replicate: _sizes(dim, rank, [seed, replicate]) for replicate in set(replicates)}
+    signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
+    return {**found, "gamma_variance": variance, "gamma_width": width, "signal": signal, "noise": noise}
+
+
+def _sizes(dim: int, rank: int, key: list[int]) -> tuple[float, float]:
+    task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=1.0, key=key)
+    truth = np.asarray(task.truth)
+    return float((truth**2).mean()), float(((task.cross - truth) ** 2).mean())
+
+
+def regions(trial: Trial) -> ln.sweeps.Sweep:
+    """The grid of the table: the tasks of one case in a block."""
+    dim, tasks = (30, 3) if trial.quick else (100, 8)
+    chosen = cases_of(dim)
+    return ln.sweeps.Sweep(
+        name="tu-regions",
+        function=cells,
+        axes={"dim": [dim], "case": list(chosen), "replicate": list(range(tasks))},
+        seed=trial.seed,
+        fixed={"cases": chosen, "rank": RANK, "seed": trial.seed},
+        block=tasks,
+        apart=["dim", "case"],
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells of one group: exponents (case,), and of every task (case, replicate) what its run left behind.
+
+    Test errors are per entry, `signal` and `noise` the mean squares of the entries of A* and E, and `distance` is the
+    largest |A - A_sc|^2/d^2 over the run, with A_sc the self-consistent dynamics.
+    """
+
+    gamma_variance: np.ndarray
+    gamma_width: np.ndarray
+    best_test: np.ndarray
+    best_step: np.ndarray
+    stable_rank: np.ndarray
+    distance: np.ndarray
+    signal: np.ndarray
+    noise: np.ndarray
+
+    @property
+    def lazy_bound(self) -> np.ndarray:
+        """What Theorem 2 says of the lazy region: the test error is never below this."""
+        return np.minimum(self.signal, self.noise) / 3
+
+
+def diagram(trial: Trial) -> tuple[int, dict[str, Group]]:
+    """The dimension, and the groups of cells that several claims look at."""
+    networks = TABLES[0].results(trial)
+    return int(networks["dim"].item()), read(networks)
+
+
+def read(networks: xr.Dataset) -> dict[str, Group]:
+    """The groups of the sweep: lazy cells, growing depth, narrow and wide networks, growing width at one threshold."""
+    return {group: Group(**_arrays(networks, group)) for group in GROUPS}
+
+
+def _arrays(networks: xr.Dataset, group: str) -> dict[str, np.ndarray]:
+    names = [name for name in networks["case"].values.tolist() if name.split()[0] == group]
+    chosen = networks.squeeze("dim").sel(case=names).transpose("case", "replicate")
+    same = ("best_test", "best_step", "stable_rank", "signal", "noise")
+    exponents = {name: chosen[name].values[:, 0] for name in ("gamma_variance", "gamma_width")}
+    distance = np.exp(chosen["log_distance"].values)
+    return {**exponents, **{name: chosen[name].values for name in same}, "distance": distance}
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """Every case with the median over its tasks, and the range of the test error."""
+    dim = int(networks["dim"].item())
+    rows = [(name, group, i) for name, group in read(networks).items() for i in range(len(group.best_test))]
+    regions = [str(ln.theories.mixed.phase(group.gamma_variance[i], group.gamma_width[i])) for _, group, i in rows]
+    bounds = [f"{np.median(group.lazy_bound[i]):.3f}" for _, group, i in rows]
+    return {
+        "group": [name for name, _, _ in rows],
+        "γ(σ²)": [f"{group.gamma_variance[i]:.2f}" for _, group, i in rows],
+        "w": [f"{round(dim ** group.gamma_width[i])}" for _, group, i in rows],
+        "region": regions,
+        "least test error": [f"{np.median(group.best_test[i]):.3f}" for _, group, i in rows],
+        "of the tasks": [f"{group.best_test[i].min():.3f} to {group.best_test[i].max():.3f}" for _, group, i in rows],
+        "if lazy, at least": [bound if name == "lazy" else "" for bound, name in zip(bounds, regions, strict=True)],
+        "after steps": [f"{np.median(group.best_step[i]):.0f}" for _, group, i in rows],
+        "stable rank": [f"{np.median(group.stable_rank[i]):.2f}" for _, group, i in rows],
+        "RMS distance to eq. (1)": [f"{np.sqrt(np.median(group.distance[i])):.4f}" for _, group, i in rows],
+    }
+
+
+TABLES = [
+    Table(
+        name="regions",
+        title="Chosen cells of the phase diagram: least test error, steps to it, and distance to eq. (1)",
+        sweep=regions,
+        columns=columns,
+        note="Medians over the tasks; test errors per entry; the bound is a third of min(‖A*‖², ‖E‖²)/d².",
+    ),
+]

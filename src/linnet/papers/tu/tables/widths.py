@@ -1,0 +1,153 @@
+"""Tu et al., Theorem 1 and appendix B: flows of Gaussian networks of growing width towards one target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+RATIOS = tuple((4.0 ** np.arange(1, 8)).tolist())  # w/d
+TIMES = np.concatenate([[0.0], np.geomspace(0.02, 20.0, 24)])  # in units of 1/|Y|
+SHARE = 0.1  # of the target's norm: the threshold sigma^2 w
+
+
+def target_of(dim: int, seed: int) -> tuple[Any, float]:
+    """The noisy rank-2 task of all networks, and their threshold: a tenth of its norm."""
+    problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=seed)
+    return problem, SHARE * float(np.linalg.norm(problem.cross, 2))
+
+
+def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, seed: int) -> dict[str, Any]:
+    """One flow for each cell, of the network in reduced coordinates (at most 2d units): both layers at every time."""
+    problem, threshold = target_of(dim, seed)
+    draws = []
+    for ratio, key in zip(points["ratio"].tolist(), seeds, strict=True):
+        std = float(np.sqrt(threshold / (ratio * dim)))
+        draws.append(
+            ln.inits.reduced_gaussian(
+                int(key), in_dim=dim, out_dim=dim, width=int(ratio * dim), first_std=std, second_std=std
+            )
+        )
+    times = TIMES * SHARE / threshold
+    size = np.sqrt(
+        threshold / (2 * dim)
+    )  # of the entries of reduced weights; the default would depend on the whole batch
+    run = ln.gradient_flow(problem, ln.Weights.stack(draws), times=times, rtol=1e-9, atol=1e-9 * min(1.0, size))
+    first, second = (np.moveaxis(layer, 1, 0) for layer in (run.reduced.first, run.reduced.second))
+    return {
+        "times": (("state",), np.tile(times, (len(seeds), 1))),
+        "first": (("state", "hidden", "input"), first),
+        "second": (("state", "output", "hidden"), second),
+    }
+
+
+def growing(trial: Trial) -> ln.sweeps.Sweep:
+    """The grid of the table: the networks of one width in a block."""
+    dim, seeds = (12, 3) if trial.quick else (40, 6)
+    return ln.sweeps.Sweep(
+        name="tu-widths",
+        function=cells,
+        axes={"ratio": list(RATIOS)},
+        seeds=seeds,
+        seed=trial.seed,
+        fixed={"dim": dim, "seed": trial.seed},
+        block=seeds,
+        apart=["ratio"],
+    )
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Flows of Gaussian networks of growing width towards one target, all of one threshold: (time, width, seed,
+    ...)."""
+
+    problem: Any
+    threshold: float
+    ratios: np.ndarray
+    times: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+    @property
+    def dim(self) -> int:
+        return self.first.shape[-1]
+
+    @property
+    def products(self) -> np.ndarray:
+        return self.second @ self.first
+
+    @property
+    def drift(self) -> float:
+        """The largest change of the imbalance, relative to its largest entry."""
+        imbalance = self.first @ np.swapaxes(self.first, -1, -2) - np.swapaxes(self.second, -1, -2) @ self.second
+        return float(np.abs(imbalance - imbalance[0]).max() / np.abs(imbalance[0]).max())
+
+    @property
+    def gap(self) -> Any:
+        """Theorem 1's quantities, one entry per (time, width, seed)."""
+        parts = [
+            ln.theories.mixed.gram_gap(self.first[:, i], self.second[:, i], self.threshold, ratio * self.dim)
+            for i, ratio in enumerate(self.ratios)
+        ]
+        return ln.theories.mixed.GramGap(*(np.stack(values, axis=1) for values in zip(*parts, strict=True)))
+
+    @property
+    def cubic_misses(self) -> np.ndarray:
+        """By how much the Gram matrices miss the first cubic equation, over |C1| and the threshold squared:
+        (width,)."""
+        residual, _ = ln.theories.mixed.cubic_residuals(self.first, self.second, self.threshold)
+        size = np.linalg.norm(np.swapaxes(self.first, -1, -2) @ self.first, 2, axis=(-2, -1))
+        return (residual / (size * self.threshold**2)).max(axis=(0, 2))
+
+
+def widths(trial: Trial) -> Widths:
+    """Reduced networks of w/d = 4 .. 16384 on a noisy rank-2 target, threshold a tenth of the target's norm."""
+    return read(TABLES[0].results(trial))
+
+
+def read(networks: xr.Dataset) -> Widths:
+    """The flows of the sweep; the target is drawn again from the sweep's seed."""
+    ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
+    problem, threshold = target_of(networks.sizes["input"], int(networks.attrs["seed"]))
+    times = ordered["times"].values[:, 0, 0]
+    return Widths(problem, threshold, ordered["ratio"].values, times, ordered["first"].values, ordered["second"].values)
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """Distances of the Gram matrices to the self-consistent ones for every width, the largest of its networks.
+
+    The cubic equation's residual is in units of sigma^4 w^2 |C1|.
+    """
+    runs = read(networks)
+    gap = runs.gap
+    distance = np.maximum(gap.first, gap.second)
+    shares = (distance / np.minimum(gap.weak, gap.strong)).max(axis=(0, 2))
+    worst = distance.max(axis=2) / runs.threshold
+    return {
+        "w/d": [f"{ratio:.0f}" for ratio in runs.ratios],
+        "√(d/w)": [f"{ratio**-0.5:.4f}" for ratio in runs.ratios],
+        "distance over σ²w at the start": [f"{value:.4f}" for value in worst[0]],
+        "at most": [f"{value:.4f}" for value in worst.max(axis=0)],
+        "at the end": [f"{value:.4f}" for value in worst[-1]],
+        "at most, over the minimum of Theorem 1": [f"{share:.2f}" for share in shares],
+        "cubic equation missed by, at most": [f"{miss:.4f}" for miss in runs.cubic_misses],
+    }
+
+
+TABLES = [
+    Table(
+        name="widths",
+        title="Gram matrices of networks of growing width and their distance to the self-consistent ones (Theorem 1)",
+        sweep=growing,
+        columns=columns,
+        note="The largest over the networks; the cubic equation in units of σ⁴w² ‖C1‖.",
+    ),
+]

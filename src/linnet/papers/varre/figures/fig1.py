@@ -1,0 +1,267 @@
+"""Figure 1 of Varre et al.: which singular values of the first layer grow, and what label noise does to the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.varre.regression import problems, together
+from linnet.reproduction.figure import Check, Figure, Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SHOWN = 4  # singular values drawn
+
+
+class Fig1(Settings):
+    """Panel a: the paper's sizes. Panel b: n = d orthogonal samples, one output; what the paper leaves open is fixed
+    here.
+    """
+
+    samples: int = 5
+    inputs: int = 10
+    outputs: int = 3
+    width: int = 200
+    gammas: tuple[float, ...] = (1.0, 1e-4)
+    stds: tuple[float, ...] = (0.1, 0.01)
+    end_time: float = 300.0
+    times: int = 200
+    seeds: int = 20
+    noise_inputs: int = 5
+    noise_gamma: float = 1.0
+    noise_delta: float = 1.0
+    noise_rate: float = 0.02
+    noise_steps: int = 20_000
+    noise_saves: int = 200
+    noise_seeds: int = 10
+
+
+def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
+    import xarray as xr
+
+    variables: dict[str, Any] = {}
+    coordinates: dict[str, Any] = {}
+    if "a" in panels:
+        _starts(settings, variables, coordinates)
+    if "b" in panels:
+        _noise(settings, variables, coordinates)
+    attributes = {"panels": ",".join(panels), "inputs": settings.inputs, "outputs": settings.outputs}
+    attributes["rate"] = settings.noise_rate
+    attributes["decay_rate"] = settings.noise_rate * settings.noise_delta**2 / 2
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
+    names = [f"orthogonal, γ = {gamma:g}" for gamma in settings.gammas]
+    names += [f"Gaussian, std {std:g}" for std in settings.stds]
+    gammas = [*settings.gammas, *(std**2 * settings.width / 2 for std in settings.stds)]
+    starts = []
+    for seed in seeds:
+        starts += [ln.inits.orthogonal(seed, scale=gamma, **shape) for gamma in settings.gammas]
+        starts += [ln.inits.gaussian(seed, first_std=std, second_std=0.0, **shape) for std in settings.stds]
+    problem = problems(
+        seeds, samples=settings.samples, inputs=settings.inputs, outputs=settings.outputs, repeat=len(names)
+    )
+    times = np.geomspace(0.01, settings.end_time, settings.times)
+    run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times)
+    values = ln.observables.first_layer_values(run).reshape(len(times), len(seeds), len(names), -1)
+    solution = problem.min_norm_solution()
+    error = np.abs(run.products[-1] - solution).max(axis=(-1, -2)).reshape(len(seeds), len(names))
+    modes = np.linalg.svd(solution, compute_uv=False).reshape(len(seeds), len(names), -1)
+    predicted = np.stack(
+        [
+            ln.theories.spectral_bias.final_singular_values(modes[:, i], gamma, settings.inputs)[0]
+            for i, gamma in enumerate(gammas)
+        ],
+        axis=1,
+    )
+    coordinates["time"] = ("time", times, {"long_name": "time t", "units": "canonical"})
+    coordinates["start"] = ("start", names, {"long_name": "start of the first layer"})
+    variables["values"] = (
+        ("start", "time", "mode"),
+        np.moveaxis(values[:, 0], 1, 0),
+        {"long_name": "singular values of W₁, first seed"},
+    )
+    variables["final"] = (("seed", "start", "mode"), values[-1], {"long_name": "final singular values of W₁"})
+    variables["predicted"] = (("seed", "start", "mode"), predicted, {"long_name": "Corollary 3.1 at the effective γ"})
+    variables["gamma"] = ("start", np.array(gammas), {"long_name": "γ, effective for Gaussian starts"})
+    variables["solution_error"] = (("seed", "start"), error, {"long_name": "distance from the minimum-norm solution"})
+
+
+def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
+    inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
+    singles = [ln.problems.orthogonal_regression(seed, in_dim=inputs) for seed in seeds]
+    problem = together(singles)
+    shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
+    start = ln.Weights.stack(ln.inits.orthogonal(seed, scale=settings.noise_gamma, **shape) for seed in seeds)
+    options: dict[str, Any] = {"learning_rate": settings.noise_rate, "steps": settings.noise_steps}
+    options["save_every"] = max(1, settings.noise_steps // settings.noise_saves)
+    plain = ln.gradient_descent(problem, start, **options)
+    noisy = ln.label_noise_descent(
+        problem, start, noise_std=settings.noise_delta * np.sqrt(inputs), key=settings.seed, **options
+    )
+    coordinates["noise_time"] = ("noise_time", plain.times, {"long_name": "time t", "units": "canonical"})
+    for name, run in (("descent", plain), ("label_noise", noisy)):
+        values = np.linalg.svd(run.reduced.first, compute_uv=False)
+        variables[f"{name}_values"] = (
+            ("noise_time", "noise_seed", "noise_mode"),
+            values,
+            {"long_name": "singular values of W₁"},
+        )
+    norms = np.linalg.norm(problem.min_norm_solution(), axis=(-1, -2))
+    predicted = ln.theories.spectral_bias.final_singular_values(norms[:, None], settings.noise_gamma, inputs)[0]
+    variables["descent_predicted"] = (("noise_seed", "noise_mode"), predicted, {"long_name": "Corollary 3.1"})
+    flat = np.sqrt(np.sqrt(inputs) * norms)
+    variables["flattest"] = ("noise_seed", flat, {"long_name": "largest value at the flattest interpolator"})
+
+
+def plot(ds: xr.Dataset) -> Any:
+    from linnet import style
+
+    panels = ds.attrs["panels"].split(",")
+    starts = ds.sizes["start"] if "a" in panels else 0
+    columns = starts + (2 if "b" in panels else 0)
+    with style.applied():
+        rows = 1 if columns <= 3 else 2
+        wide = -(-columns // rows)
+        picture, grid = style.subplots(rows, wide, size=style.column(2.2, ratio=0.34 * rows), squeeze=False)
+        axes = list(grid.ravel())
+        for axis in axes[columns:]:
+            axis.set_visible(False)
+        if "a" in panels:
+            _plot_starts(axes[:starts], ds)
+        if "b" in panels:
+            _plot_noise(axes[starts:columns], ds)
+        return picture
+
+
+def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
+    from linnet import style
+
+    colours = style.shades(SHOWN)
+    for axis, name in zip(axes, ds["start"].values, strict=True):
+        one = ds.sel(start=name)
+        for mode in range(SHOWN):
+            label = f"σ{style.subscript(mode + 1)} trained"
+            axis.plot(ds["time"], one["values"][:, mode], color=colours[mode], label=label, **style.TRAINING)
+        for mode in range(SHOWN):  # after the trained ones: last in the legend
+            level = float(one["predicted"][0, mode])
+            axis.plot(
+                [float(ds["time"][0]), float(ds["time"][-1])],
+                [level, level],
+                color=colours[mode],
+                label="Corollary 3.1" if mode == 0 else None,
+                **style.THEORY,
+            )
+        axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
+        about = "" if str(name).startswith("orth") else f" (γ ≈ {float(one['gamma']):.2g})"
+        axis.set_title(f"a  {name}{about}")
+    axes[0].legend()
+
+
+def _plot_noise(axes: Any, ds: xr.Dataset) -> None:
+    from linnet import style
+
+    modes = ds.sizes["noise_mode"]
+    colours = [style.SIGNAL] + [style.NOISE] * (modes - 1)
+    time = ds["noise_time"].values
+    for axis, name, title in zip(
+        axes, ("descent", "label_noise"), ("gradient descent", "label-noise descent"), strict=True
+    ):
+        for mode in range(modes):
+            values = ds[f"{name}_values"][:, 0, mode]
+            label = {0: "σ₁ trained", 1: f"σ₂ to σ{style.subscript(modes)} trained"}.get(mode)
+            axis.plot(time, values, color=colours[mode], label=label, **style.TRAINING)
+        axis.set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", title=f"b  {title}")
+    for mode in range(2):
+        level = float(ds["descent_predicted"][0, mode])
+        axes[0].axhline(level, color=style.BLACK, label=None if mode else "Corollary 3.1", **style.THEORY)
+    start = float(ds["label_noise_values"][0, 0, -1])
+    guide = start * np.exp(-ds.attrs["decay_rate"] * time)
+    axes[1].plot(time, guide, label="exp(−η δ² t/2)", **style.GUIDELINE)
+    axes[1].axhline(float(ds["flattest"][0]), color=style.BLACK, label="flattest solution", **style.THEORY)
+    low = float(ds["label_noise_values"][:, 0].min())
+    for axis in axes:
+        axis.set_ylim(0.5 * low, 2 * float(ds["label_noise_values"][:, 0].max()))
+        axis.legend(loc="lower left")
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    checks = []
+    panels = ds.attrs["panels"].split(",")
+    if "a" in panels:
+        checks += _check_starts(ds)
+    if "b" in panels:
+        last = ds.isel(noise_time=-1)
+        error = float(np.abs(last["descent_values"] - last["descent_predicted"]).max())
+        limit = ds.attrs["rate"]  # descent leaves the flow at first order in its step
+        text = f"gradient descent ends at Corollary 3.1: largest error {error:.1e} (limit {limit:g}, its step)"
+        checks.append(Check(text, error, limit, error < limit))
+        kept = (last["descent_values"][:, 1:] / ds["descent_values"][0, :, 1:]).min()
+        left = (last["label_noise_values"][:, 1:] / ds["label_noise_values"][0, :, 1:]).max()
+        limit = 5 * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
+        text = (
+            f"small singular values, final over initial, worst of {ds.sizes['noise_seed']} seeds: {float(left):.3f} "
+            "with label "
+            f"noise (limit {limit:.3f}, five times the predicted decay), {float(kept):.6f} without"
+        )
+        checks.append(Check(text, float(left), limit, float(left) < limit and float(kept) > 0.99))
+        half = ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))
+        ratio = float((half["label_noise_values"][:, :, 0].mean("noise_time") / ds["flattest"]).mean())
+        text = (
+            f"largest singular value under label noise over that of the flattest interpolator: {ratio:.3f} (late mean)"
+        )
+        checks.append(Check(text, ratio))
+    return checks
+
+
+def _check_starts(ds: xr.Dataset) -> list[Check]:
+    checks = []
+    exact = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")]
+    error = float(np.abs((ds["final"] - ds["predicted"]).sel(start=exact)).max())
+    seeds = ds.sizes["seed"]
+    text = f"orthogonal starts end at Corollary 3.1: largest error {error:.1e} over {seeds} seeds (limit 1e-8)"
+    checks.append(Check(text, error, 1e-8, error < 1e-8))
+    away = float(ds["solution_error"].sel(start=exact).max())
+    checks.append(
+        Check(f"and at the minimum-norm solution: largest error {away:.1e} (limit 1e-8)", away, 1e-8, away < 1e-8)
+    )
+    for name in ds["start"].values:
+        final = ds["final"].sel(start=name).values
+        ranks = ln.observables.numerical_rank(final)
+        share = float(np.mean(ranks == ds.attrs["outputs"]))
+        text = (
+            f"{name}: {share:.0%} of {seeds} seeds end with rank {ds.attrs['outputs']} (values above 10% of the "
+            "largest)"
+        )
+        checks.append(Check(f"{text}, {float(np.mean(ranks == ds.attrs['inputs'])):.0%} with full rank", share))
+    return checks
+
+
+FIGURE = Figure(
+    name="fig1",
+    title="Small starts leave a first layer of low rank, and label noise does so from any start",
+    caption=(
+        "a: the four largest singular values of the first layer during gradient flow (in the paper 5 samples, 10 "
+        "inputs, 3 "
+        "outputs, width 200), from orthogonal starts of scale 1 and 0.0001 and from Gaussian starts; dashed: where "
+        "Corollary "
+        "3.1 says they end. The text's variance of 0.01 means an effective scale of 1 and a full rank; a standard "
+        "deviation of "
+        "0.01 gives the low rank the text describes, so both are drawn. b: all singular values under gradient descent "
+        "and under descent with noisy labels, from a large start (γ = 1, whitened data, one output, label noise of "
+        "unit "
+        "size, step 0.02)."
+    ),
+    settings=Fig1,
+    quick={"times": 60, "seeds": 4, "noise_saves": 100},
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)

@@ -1,0 +1,99 @@
+"""Figure 2 of Varre et al.: singular values of a ReLU student's hidden layer, from a small and from a large start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.varre.teacher import TEACHERS, Students, student
+from linnet.reproduction.figure import Check, Figure
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
+    import xarray as xr
+
+    variables: dict[str, Any] = {}
+    coordinates: dict[str, Any] = {}
+    for name, large in (("small", False), ("large", True)):
+        run = student(settings, large=large)
+        values = np.linalg.svd(run.reduced.first, compute_uv=False)
+        time = f"{name}_time"
+        coordinates[time] = (time, run.times, {"long_name": "time t", "units": "canonical"})
+        variables[f"{name}_values"] = (
+            (time, "seed", "mode"),
+            values,
+            {"long_name": "singular values of the hidden layer"},
+        )
+        variables[f"{name}_loss"] = ((time, "seed"), run.loss, {"long_name": "training loss"})
+    attributes = {"panels": ",".join(panels), "small": settings.small, "large": settings.large}
+    return xr.Dataset(variables, coordinates, attributes)
+
+
+def plot(ds: xr.Dataset) -> Any:
+    from linnet import style
+
+    with style.applied():
+        picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
+        colours = style.shades(ds.sizes["mode"])
+        seed = _typical(ds)
+        for axis, name in zip(axes, ("small", "large"), strict=True):
+            time = ds[f"{name}_time"]
+            for mode in range(ds.sizes["mode"]):
+                values = ds[f"{name}_values"][:, seed, mode]
+                axis.plot(
+                    time[1:], values[1:], color=colours[mode], label=f"σ{style.subscript(mode + 1)}", **style.ALONE
+                )
+            axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
+            axis.set_title(f"{name.capitalize()} start, std {ds.attrs[name]:g}")
+            axis.set_ylim(0, None)
+        axes[0].legend(loc="upper left")
+        return picture
+
+
+def _typical(ds: xr.Dataset) -> int:
+    """The first seed whose small start ends at the teacher's rank, or the first seed if none does."""
+    found = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
+    return int(found[0]) if found.size else 0
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    small, large = (ln.observables.numerical_rank(ds[f"{name}_values"][-1].values) for name in ("small", "large"))
+    seeds = ds.sizes["seed"]
+    counts = ", ".join(f"rank {r}: {int((small == r).sum())}" for r in np.unique(small))
+    share = float(np.mean(small == TEACHERS))
+    lower = float(np.mean(small < large))
+    full = float(np.mean(large == ds.sizes["mode"]))
+    worst = float(max(ds["small_loss"][-1].max(), ds["large_loss"][-1].max()))
+    drawn = _typical(ds)
+    return [
+        Check(f"small start: {share:.0%} of {seeds} seeds end with the teacher's rank {TEACHERS} ({counts})", share),
+        Check(f"large start: {full:.0%} of {seeds} seeds end with full rank {ds.sizes['mode']}", full),
+        Check(f"the small start ends with the lower rank in {lower:.0%} of seeds", lower, 1.0, lower == 1.0),
+        Check(f"largest final training loss {worst:.1e}", worst),
+        Check(f"drawn: seed number {drawn}, the first of rank {TEACHERS}"),
+    ]
+
+
+FIGURE = Figure(
+    name="fig2",
+    title="A ReLU student from a small start finds few directions, from a large start all of them",
+    caption=(
+        "Singular values of the hidden layer of a ReLU network with 20 hidden units, trained on 10 points in 5 "
+        "dimensions "
+        "labelled by a ReLU teacher with 2 neurons. Teacher and students are Gaussian; the seed drawn is the first at "
+        "which "
+        "the small start ends with the teacher's rank, and the checks say at which share of the seeds it does. From "
+        "the small "
+        "start the other singular values stay so small that their curves lie on each other, as one line at 0."
+    ),
+    settings=Students,
+    quick={"seeds": 8, "small_steps": 30_000, "large_steps": 20_000, "saves": 120},
+    compute=compute,
+    plot=plot,
+    check=check,
+)

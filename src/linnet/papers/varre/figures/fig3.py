@@ -1,0 +1,162 @@
+"""Figure 3 of Varre et al.: the process driven by noise alone, its singular values and its alignment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.reproduction.figure import Check, Figure, Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class Fig3(Settings):
+    """d = 2 from W1 = I, W2 = 0, three runs and steps of c/sqrt(n), as in the paper; c, the time and the many paths
+    are ours.
+    """
+
+    dim: int = 2
+    runs: int = 3
+    end_time: float = 12.0
+    saves: int = 240
+    first_step: float = 0.05
+    paths: int = 40_000
+    step: float = 0.005
+
+
+def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
+    import xarray as xr
+
+    from linnet.theories import noise
+    from linnet.trainers.noise_sde import decreasing
+
+    start = ln.Weights(np.eye(settings.dim), np.zeros((1, settings.dim)))
+    times = np.linspace(0, settings.end_time, settings.saves + 1)
+    drawn = ln.noise_sde(
+        start, times=times, step=decreasing(settings.first_step), key=settings.seed, paths=settings.runs
+    )
+    coarse = np.linspace(0, settings.end_time, 13)
+    many = ln.noise_sde(start, times=coarse, step=settings.step, key=settings.seed + 1, paths=settings.paths)
+    runs, sample = drawn.reduced, many.reduced
+    area = ln.observables.commutator(sample)[..., 0]
+    sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
+    logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
+    error = np.sqrt(settings.paths)
+    of_runs = ("time", "run")
+    of_many = "coarse_time"
+    return xr.Dataset(
+        {
+            "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), {"long_name": "σ of W₁"}),
+            "area": ((*of_runs, "input"), ln.observables.commutator(runs), {"long_name": "size of [w_i, a]"}),
+            "mean_area": (of_many, area.mean(axis=1), {"long_name": "mean size of [w_1, a]"}),
+            "mean_area_error": (of_many, area.std(axis=1) / error, {"long_name": "its standard error"}),
+            "median_area": (of_many, np.median(area, axis=1), {"long_name": "median size of [w_1, a]"}),
+            "mean_sine": (of_many, np.concatenate([[np.nan], sine.mean(axis=1)]), {"long_name": "normalised, mean"}),
+            "mean_log": ((of_many, "mode"), logs.mean(axis=1), {"long_name": "mean of ln σ"}),
+            "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / error, {"long_name": "its standard error"}),
+        },
+        {
+            "time": ("time", times, {"long_name": "time t", "units": "canonical, unit noise"}),
+            "coarse_time": (of_many, coarse, {"long_name": "time t", "units": "canonical, unit noise"}),
+        },
+        {
+            "panels": ",".join(panels),
+            "dim": settings.dim,
+            "paths": settings.paths,
+            "mean_limit": noise.commutator_mean_limit() if settings.dim == 2 else np.nan,  # known for two inputs only
+        },
+    )
+
+
+def plot(ds: xr.Dataset) -> Any:
+    from linnet import style
+
+    panels = ds.attrs["panels"].split(",")
+    time, coarse = ds["time"].values, ds["coarse_time"].values
+    with style.applied():
+        size = style.column(len(panels), ratio=0.8 / len(panels))
+        picture, grid = style.subplots(1, len(panels), size=size, squeeze=False)
+        axes = dict(zip(panels, grid[0], strict=True))
+        thin = {**style.ALONE, "linewidth": 0.9, "alpha": 0.75}
+        if "a" in axes:
+            for run in range(ds.sizes["run"]):
+                for mode, colour in ((0, style.SIGNAL), (ds.sizes["mode"] - 1, style.NOISE)):
+                    label = f"σ{style.subscript(mode + 1)}" if run == 0 else None
+                    axes["a"].plot(time, ds["values"][:, run, mode], color=colour, label=label, **thin)
+            axes["a"].plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
+            axes["a"].plot([], [], color=style.BLACK, linewidth=1.6, alpha=0.8, label="exp of the mean of ln σ")
+            axes["a"].set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁")
+            axes["a"].set_title("a  Three runs of the noise process")
+            axes["a"].legend(loc="lower left")
+        if "b" in axes:
+            for run in range(ds.sizes["run"]):
+                values = np.maximum(ds["area"][1:, run, 0], 1e-12)
+                label = "three runs" if run == 0 else None
+                axes["b"].plot(time[1:], values, color=style.ALIGNMENT, label=label, **thin)
+            known = (ds["mean_area_error"] < 0.1 * ds["mean_area"]).values  # later too few paths carry the mean
+            bars = {"yerr": ds["mean_area_error"][known], "color": style.BLACK, "markersize": 3.6}
+            axes["b"].errorbar(coarse[known], ds["mean_area"][known], fmt="o", label="mean of many", **bars)
+            hollow = {**style.MARKS, "markerfacecolor": "white", "color": style.BLACK}
+            axes["b"].plot(coarse[1:], ds["median_area"][1:], label="median of many", **hollow)
+            if np.isfinite(ds.attrs["mean_limit"]):
+                limit = ds.attrs["mean_limit"]
+                axes["b"].axhline(limit, color=style.BLACK, label="limit of the mean", **{**style.THEORY, "zorder": 1})
+            axes["b"].set(yscale="log", xlabel="time t (canonical)", ylabel="size of the commutator [w₁, a]")
+            axes["b"].set_ylim(1e-4, 30)
+            axes["b"].set_title("b  The commutator: most runs, and the mean")
+            axes["b"].legend(loc="upper center", ncols=2)  # in the band above all runs
+        return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    from linnet import style
+
+    paths = ds.attrs["paths"]
+    checks = []
+    at = int(np.argmin(np.abs(ds["coarse_time"].values - 3.0)))  # later the mean is carried by too few paths
+    time = float(ds["coarse_time"][at])
+    mean, error = float(ds["mean_area"][at]), float(ds["mean_area_error"][at])
+    limit = float(ds.attrs["mean_limit"])
+    if np.isfinite(limit):
+        away = abs(mean - limit) / error
+        text = f"mean size of [w_1, a] at t = {time:g}: {mean:.4f} ± {error:.4f} over {paths} paths"
+        checks.append(Check(f"{text}; it tends to {limit:.4f} ({away:.1f} errors off, limit 4)", away, 4.0, away < 4))
+    checks.append(Check(f"Proposition 4.1(c) says 0 at every time; the mean is {mean / error:.0f} errors above", mean))
+    first, last = float(ds["median_area"][at]), float(ds["median_area"][-1])
+    checks.append(Check(f"median size: {first:.3f} at t = {time:g}, {last:.4f} at the end", last))
+    sine = ds["mean_sine"].values
+    text = f"mean sine of the angle of w_1 and a: {sine[1]:.3f} at first, {sine[-1]:.3f} at the end"
+    checks.append(Check(text, float(sine[-1]), float(sine[1]), bool(sine[-1] < sine[1])))
+    logs, errors = ds["mean_log"][-1].values, ds["mean_log_error"][-1].values
+    text = ", ".join(
+        f"σ{style.subscript(i + 1)}: {log:+.2f} ± {err:.2f}"
+        for i, (log, err) in enumerate(zip(logs, errors, strict=True))
+    )
+    checks.append(Check(f"mean of ln σ at the end: {text}", float(logs[-1])))
+    return checks
+
+
+FIGURE = Figure(
+    name="fig3",
+    title="Noise alone grows one singular value and shrinks the other, but not the mean commutator",
+    caption=(
+        "Three runs of the process driven by the noise of noisy labels (two inputs, from the identity and zero). a: "
+        "both "
+        "singular values of the first layer, with their typical size over many paths. b: the area spanned by a row of "
+        "the "
+        "first layer and the second layer: it is zero when they are aligned. It falls in most runs, but its mean over "
+        "many "
+        "paths stays at 0.482: rare runs with a large area make up for the others. The mean is drawn while its "
+        "standard error "
+        "is below a tenth of it: later too few paths carry it. The median needs no such limit."
+    ),
+    settings=Fig3,
+    quick={"paths": 8000, "step": 0.02, "saves": 120},
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)

@@ -1,0 +1,121 @@
+"""Figure 5 of Varre et al.: the loss of a ReLU student falls in steps, and the first step learns one direction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet.papers.varre.teacher import Students, student
+from linnet.reproduction.figure import Check, Figure
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+PLATEAU = 0.1  # a plateau is where the loss falls slower than this share of its fastest fall before
+SHARE = 0.1
+
+
+def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
+    import xarray as xr
+
+    run = student(settings, large=False)
+    values = np.linalg.svd(run.reduced.first, compute_uv=False)
+    plateaus = np.array([first_plateau(run.times, run.loss[:, seed]) for seed in range(run.loss.shape[1])])
+    return xr.Dataset(
+        {
+            "loss": (("time", "seed"), run.loss, {"long_name": "training loss"}),
+            "values": (("time", "seed", "mode"), values, {"long_name": "singular values of the hidden layer"}),
+            "plateau": ("seed", plateaus, {"long_name": "saved state at the first plateau, -1 for none"}),
+        },
+        {"time": ("time", run.times, {"long_name": "time t", "units": "canonical"})},
+        {"panels": ",".join(panels)},
+    )
+
+
+def first_plateau(times: np.ndarray, loss: np.ndarray) -> int:
+    """The index of the saved state at the first plateau, -1 if there is none.
+
+    With the slope of the loss as drawn, in logarithms of both axes: after the first peak of the slope above 1, its
+    first minimum is a plateau if it is below a tenth of that peak.
+    """
+    slope = -np.gradient(np.log(loss[1:]), np.log(times[1:]))
+    inner = np.arange(1, slope.size - 1)
+    peaks = inner[(slope[inner] > 1) & (slope[inner] >= slope[inner - 1]) & (slope[inner] > slope[inner + 1])]
+    if peaks.size == 0:
+        return -1
+    valleys = inner[(inner > peaks[0]) & (slope[inner] <= slope[inner - 1]) & (slope[inner] < slope[inner + 1])]
+    if valleys.size == 0 or slope[valleys[0]] > PLATEAU * slope[peaks[0]]:
+        return -1
+    return 1 + int(valleys[0])
+
+
+def plot(ds: xr.Dataset) -> Any:
+    from linnet import style
+
+    panels = ds.attrs["panels"].split(",")
+    seed = _drawn(ds)
+    at = int(ds["plateau"][seed])
+    time = ds["time"].values
+    with style.applied():
+        size = style.column(len(panels), ratio=0.8 / len(panels))
+        picture, grid = style.subplots(1, len(panels), size=size, squeeze=False)
+        axes = dict(zip(panels, grid[0], strict=True))
+        if "a" in axes:
+            axes["a"].plot(time[1:], ds["loss"][1:, seed], color=style.LOSS, **style.ALONE)
+            axes["a"].set(xscale="log", yscale="log", xlabel="time t (canonical)", ylabel="training loss")
+            axes["a"].set_title("a  The loss falls from saddle to saddle")
+            if at > 0:
+                axes["a"].axvline(time[at], label="first plateau", **style.GUIDELINE)
+                axes["a"].legend()
+        if "b" in axes:
+            stop = at + 1 if at > 0 else len(time)
+            colours = style.shades(ds.sizes["mode"])
+            for mode in range(ds.sizes["mode"]):
+                values = ds["values"][1:stop, seed, mode]
+                axes["b"].plot(
+                    time[1:stop], values, color=colours[mode], label=f"σ{style.subscript(mode + 1)}", **style.ALONE
+                )
+            axes["b"].set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
+            axes["b"].set_title("b  Phase 1 learns one direction")
+            axes["b"].legend(loc="upper left")
+        return picture
+
+
+def _drawn(ds: xr.Dataset) -> int:
+    """The first seed with a plateau, or the first seed if none has one."""
+    found = np.flatnonzero(ds["plateau"].values > 0)
+    return int(found[0]) if found.size else 0
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    plateaus = ds["plateau"].values
+    seeds = np.flatnonzero(plateaus > 0)
+    share = seeds.size / plateaus.size
+    checks = [Check(f"{share:.0%} of {plateaus.size} seeds show a plateau between two falls of the loss", share)]
+    if seeds.size:
+        values = ds["values"].values[plateaus[seeds], seeds]
+        ratios = values[:, 1] / values[:, 0]
+        one = float(np.mean(ratios < SHARE))
+        text = f"at the plateau the second singular value is below a tenth of the first in {one:.0%} of them"
+        checks.append(Check(f"{text} (median ratio {float(np.median(ratios)):.3f})", one))
+        checks.append(Check(f"drawn: seed number {int(seeds[0])}, the first with a plateau"))
+    return checks
+
+
+FIGURE = Figure(
+    name="fig5",
+    title="The loss of a small ReLU student falls in steps, and the first step learns one direction",
+    caption=(
+        "a: training loss of the ReLU student of figure 2 from a small start, with its first plateau. b: singular "
+        "values of "
+        "its hidden layer up to that plateau: one of them has grown, and the others are so small that "
+        "their curves lie on each other, as one line near 0. The seed drawn is the first whose loss has a plateau."
+    ),
+    settings=Students,
+    quick={"seeds": 8, "small_steps": 30_000, "saves": 200},
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)

@@ -1,0 +1,33 @@
+"""Watanabe, Karakida and Teramae: The Impact of Anisotropic Covariance Structure on the Training Dynamics and
+Generalization Error of Linear Networks."""
+
+from linnet.papers.watanabe.claims import early, error, phases, proofs
+from linnet.papers.watanabe.figures import fig1, fig2, fig3, fig4, fig5
+from linnet.reproduction import Paper
+
+PAPER = Paper(
+    name="watanabe",
+    title="The Impact of Anisotropic Covariance Structure on the Training Dynamics and Generalization Error of Linear "
+    "Networks",
+    authors="Watanabe, Karakida and Teramae",
+    year=None,
+    link="",
+    subject="data with one strong direction",
+    figures=[
+        fig1.FIGURE,
+        fig2.FIGURE,
+        fig3.FIGURE,
+        fig4.FIGURE,
+        fig5.FIGURE,
+    ],
+    tables=[
+        *error.TABLES,
+        *phases.TABLES,
+    ],
+    claims=[
+        *early.CLAIMS,
+        *error.CLAIMS,
+        *phases.CLAIMS,
+        *proofs.CLAIMS,
+    ],
+)

@@ -1,0 +1,171 @@
+"""Figure 1 of Watanabe et al.: one network's way through the phase plane, and the reduced dynamics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import linnet as ln
+from linnet.papers.watanabe import runs as watanabe_runs
+from linnet.reproduction.figure import Check, Figure
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+class PlaneSettings(watanabe_runs.RunSettings):
+    """The paper's spike and alignment, and the resolution of the vector field."""
+
+    spike: float = 20.0
+    alignment: float = 0.3
+    points: int = 400
+    arrows: int = 21
+
+
+def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
+    """Trains the network on samples and on the population; the field and the nullclines are those of (18)-(19)."""
+    import numpy as np
+    import xarray as xr
+
+    theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
+    times = np.linspace(0, 1.6 * theory.later_time(settings.scale, settings.delta), settings.points)
+    run = watanabe_runs.train(settings, settings.spike, settings.alignment, times, samples=settings.samples)
+    ideal = watanabe_runs.train(settings, settings.spike, settings.alignment, times, samples=None)
+    basis = theory.basis
+    side = np.linspace(-0.1, 1.1, settings.arrows)
+    grid = np.stack(np.meshgrid(side, side), axis=-1)  # (across, spike, 2) in (mu, mu_perp)
+    field = theory.vector_field(grid @ basis.T) @ basis
+    first, second = (line @ basis for line in theory.nullclines(points=200, radius=2.0))
+    pair = ("time", "direction")
+    data = {
+        "trained": (pair, run.plane, "network, along the spike and across it"),
+        "trained_components": (pair, run.components, "network, along v₁ and v₂"),
+        "aligned_components": (pair, run.aligned, "aligned flow of the sampled problem, along v₁ and v₂"),
+        "population_components": (pair, ideal.components, "network on the population, along v₁ and v₂"),
+        "population_reduced": (
+            pair,
+            ideal.reduced,
+            "reduced dynamics from the population network's start, along v₁ and v₂",
+        ),
+        "reduced": (pair, run.reduced @ basis, "reduced dynamics, along the spike and across it"),
+        "reduced_components": (pair, run.reduced, "reduced dynamics, along v₁ and v₂"),
+        "field": (("across", "along", "direction"), field, "velocity of the reduced dynamics"),
+        "nullcline_1": (("point", "direction"), first, "where dw₁/dt = 0"),
+        "nullcline_2": (("point", "direction"), second, "where dw₂/dt = 0"),
+        "basis": (("vector", "direction"), basis, "v₁ and v₂, along the spike and across it"),
+        "fixed_point": (("direction",), theory.fixed_point @ basis, "target β, along the spike and across it"),
+    }
+    coords = {
+        "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
+        "along": ("along", side, {"long_name": "along the spike"}),
+        "across": ("across", side, {"long_name": "across the spike"}),
+    }
+    variables = {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in data.items()}
+    attrs = {
+        "panels": "",
+        "u0": run.u0,
+        "spike": settings.spike,
+        "alignment": settings.alignment,
+        "samples": settings.samples,
+    }
+    ds = xr.Dataset(variables, coords=coords, attrs=attrs | {"scale": settings.scale, "dim": settings.dim})
+    ds.attrs["plateau"] = float(np.sqrt(theory.correlation / theory.lambda1))
+    return ds
+
+
+def plot(ds: xr.Dataset) -> Picture:
+    """The plane of the spike (horizontal) and the direction across it."""
+    import numpy as np
+
+    from linnet import style
+
+    with style.applied():
+        picture, axis = style.subplots(size=style.column(1.45, ratio=0.68))
+        field = ds.field.values
+        axis.streamplot(
+            ds.along.values,
+            ds.across.values,
+            field[..., 0],
+            field[..., 1],
+            color="#C4C4C4",
+            linewidth=0.6,
+            density=1.1,
+            arrowsize=0.7,
+            zorder=0,
+        )
+        axis.plot(*ds.nullcline_1.values.T, color=style.BLUE, linewidth=1.1, label="dw₁/dt = 0")
+        axis.plot(*ds.nullcline_2.values.T, color=style.ORANGE, linewidth=1.1, label="dw₂/dt = 0")
+        turn = ds.attrs["plateau"] * ds.basis.values[0]
+        dashes = [(0, (5, 2)), (0, (5, 2, 1, 2))]
+        for vector, dash, name, through in zip(ds.basis.values, dashes, ["v₁", "v₂"], [0 * turn, turn]):
+            line = through + np.outer([-2, 2], vector)
+            axis.plot(*line.T, color=style.GREY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
+        axis.plot(
+            *ds.trained.values.T,
+            color=style.PINK,
+            linewidth=3.4,
+            alpha=0.75,
+            label=f"network, n = {ds.attrs['samples']}",
+        )
+        axis.plot(
+            *ds.reduced.values.T,
+            color=style.BLACK,
+            linestyle=(0, (3, 1.5)),
+            linewidth=1.3,
+            label="reduced, eqs. (18)-(19)",
+        )
+        axis.plot(
+            *ds.fixed_point.values, color=style.BLACK, marker="*", markersize=8, linestyle="none", label="target β"
+        )
+        axis.set(xlim=(-0.1, 1.1), ylim=(-0.1, 1.1), xlabel="along the spike, r̂₁ᵀW₁μ", ylabel="across it, r̂₁ᵀW₁μ⊥")
+        axis.set_title(
+            f"Two phases: first along v₁, then along v₂ (ρ = {ds.attrs['spike']:g}, A = {ds.attrs['alignment']:g})"
+        )
+        axis.set_aspect("equal")
+        axis.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    """How far the trained network is from each prediction, in both components over the whole run."""
+    import numpy as np
+
+    limit = max(ds.attrs["scale"], 1e-9)
+    ideal = float(np.abs(ds.population_components - ds.population_reduced).max())
+    aligned = float(np.abs(ds.trained_components - ds.aligned_components).max())
+    sampled = float(np.abs(ds.trained_components - ds.reduced_components).max())
+    n = ds.attrs["samples"]
+    return [
+        Check(
+            f"population: reduced dynamics against the network, max error {ideal:.1e} (limit {limit:.0e})",
+            ideal,
+            limit,
+            ideal < limit,
+        ),
+        Check(
+            f"{n} samples: aligned flow of the sampled problem against the network, max error {aligned:.1e} (limit "
+            f"{limit:.0e})",
+            aligned,
+            limit,
+            aligned < limit,
+        ),
+        Check(
+            f"{n} samples: the population's reduced dynamics against the network, max distance {sampled:.3f}", sampled
+        ),
+    ]
+
+
+FIGURE = Figure(
+    name="fig1",
+    title="Two phases of learning in the plane of spike and target",
+    caption=(
+        "A network trained on sampled spiked data grows along the input-output correlation v1, turns, and goes "
+        "along v2 to the target. The reduced dynamics is the population's: what keeps the network from it is the "
+        "sample's covariance, not the reduction, as the checks measure."
+    ),
+    settings=PlaneSettings,
+    quick={"samples": 2000, "points": 200},
+    compute=compute,
+    plot=plot,
+    check=check,
+)

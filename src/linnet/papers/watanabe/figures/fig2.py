@@ -1,0 +1,137 @@
+"""Figure 2 of Watanabe et al.: the loss and both components in time, with the early phase and the phase times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import linnet as ln
+from linnet.papers.watanabe import runs as watanabe_runs
+from linnet.reproduction.figure import Check, Figure
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+class TimeSettings(watanabe_runs.RunSettings):
+    """The paper's spike and alignment."""
+
+    spike: float = 20.0
+    alignment: float = 0.3
+    points: int = 400
+
+
+def compute(settings: TimeSettings, panels: tuple[str, ...]) -> xr.Dataset:
+    """Trains the network; eq. (17) starts from the network's own u(0)."""
+    import numpy as np
+    import xarray as xr
+
+    theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
+    first, second = theory.early_time(settings.scale), theory.later_time(settings.scale, settings.delta)
+    times = np.linspace(0, 1.6 * second, settings.points)
+    run = watanabe_runs.train(settings, settings.spike, settings.alignment, times, samples=settings.samples)
+    plateau = float(np.sqrt(theory.correlation / theory.lambda1))
+    ds = xr.Dataset(
+        {
+            "loss": ("time", 2 * run.loss, {"long_name": "training loss of the paper, twice the canonical"}),
+            "components": (
+                ("time", "component"),
+                run.components,
+                {"long_name": "components of the network along v₁ and v₂"},
+            ),
+            "reduced": (
+                ("time", "component"),
+                run.reduced,
+                {"long_name": "the same by the reduced dynamics (18)-(19)"},
+            ),
+            "early": ("time", run.early, {"long_name": "component along v₁ by the early phase (17)"}),
+        },
+        coords={
+            "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
+            "component": ("component", [1, 2], {"long_name": "number of the direction v₁ or v₂"}),
+        },
+        attrs={"panels": "", "early_time": first, "later_time": second, "plateau": plateau, "u0": run.u0},
+    )
+    ds.attrs.update(spike=settings.spike, alignment=settings.alignment, samples=settings.samples, delta=settings.delta)
+    return ds.assign_attrs(limit_1=theory.fixed_point[0], limit_2=theory.fixed_point[1])
+
+
+def plot(ds: xr.Dataset) -> Picture:
+    """Loss on the right axis, components on the left, both times as vertical lines."""
+    from linnet import style
+
+    with style.applied():
+        picture, axis = style.subplots(size=style.column(1.5, ratio=0.62))
+        right = axis.twinx()
+        right.spines["right"].set_visible(True)
+        right.grid(False)
+        right.plot(ds.time, ds.loss, color=style.LOSS, **style.ALONE, label="training loss")
+        right.set_ylabel("training loss, E|y − f|²", color=style.LOSS)
+        right.tick_params(axis="y", colors=style.LOSS)
+        right.spines["right"].set_color(style.LOSS)
+        for k, colour in enumerate((style.FIRST_LAYER, style.SECOND_LAYER)):
+            axis.plot(ds.time, ds.components[:, k], color=colour, label=f"network, r̂₁ᵀW₁v{'₁₂'[k]}", **style.TRAINING)
+            axis.plot(
+                ds.time,
+                ds.reduced[:, k],
+                color=colour,
+                label=f"reduced, along v{'₁₂'[k]}, eqs. (18)-(19)",
+                **style.THEORY,
+            )
+        axis.plot(ds.time, ds.early, color=style.WINE, label="early phase, eq. (17)", **style.THEORY)
+        axis.axvline(ds.attrs["early_time"], **style.GUIDELINE)
+        axis.axvline(ds.attrs["later_time"], **{**style.GUIDELINE, "linestyle": "-."})
+        top = 1.12 * float(ds.components.max())
+        bottom = -0.03 * top
+        axis.set_ylim(bottom, top)
+        highest = 1.06 * float(ds.loss.max())
+        right.set_ylim(bottom * highest / top, highest)  # one line of zero for both axes
+        for name, text in (("early_time", "t₁"), ("later_time", "t₂, eq. (20)")):
+            axis.annotate(
+                text, (ds.attrs[name], top), xytext=(3, -9), textcoords="offset points", color=style.GREY, fontsize=7
+            )
+        axis.set(xlabel="time t (canonical)", ylabel="weight components", xlim=(0, float(ds.time[-1])))
+        axis.set_title(f"Loss and weights in the two phases (ρ = {ds.attrs['spike']:g}, A = {ds.attrs['alignment']:g})")
+        handles = [*axis.get_legend_handles_labels()[0], *right.get_legend_handles_labels()[0]]
+        names = [*axis.get_legend_handles_labels()[1], *right.get_legend_handles_labels()[1]]
+        axis.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+    return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    """Eq. (17) while the second component is small, and the two times against those of the trained network."""
+    import numpy as np
+
+    first, second = ds.components.values.T
+    young = second < 0.02 * ds.attrs["limit_2"]
+    gap = float(np.abs(first - ds.early.values)[young].max() / ds.attrs["plateau"])
+    t1, t2 = watanabe_runs.phase_times(
+        ds.time.values, ds.components.values, ds.attrs["plateau"], float(second[-1]), ds.attrs["delta"]
+    )
+    return [
+        Check(f"early phase (17) against the network while w2 is below 2% of its limit: {gap:.1%} of the plateau", gap),
+        Check(f"w1^2 passes half its plateau at t = {t1:.3f}; the timescale t1 is {ds.attrs['early_time']:.3f}", t1),
+        Check(
+            f"w2 reaches 1 - e^-{ds.attrs['delta']:g} of its limit at t = {t2:.3f}, t1 plus the bound (20) is "
+            f"{ds.attrs['later_time']:.3f}",
+            t2,
+            ds.attrs["later_time"],
+            t2 <= ds.attrs["later_time"],
+        ),
+    ]
+
+
+FIGURE = Figure(
+    name="fig2",
+    title="Loss and weight components through the two phases",
+    caption=(
+        "The loss rests, drops while the component along v1 grows, and then falls slowly while the component along v2 "
+        "grows. Dashes: the reduced dynamics and the early phase (17), started from the network's own u(0). Vertical "
+        "lines: the early timescale and the bound on the later one, delta = 3. The paper's clock runs as t times tau."
+    ),
+    settings=TimeSettings,
+    quick={"samples": 2000, "points": 200},
+    compute=compute,
+    plot=plot,
+    check=check,
+)

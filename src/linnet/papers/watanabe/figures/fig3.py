@@ -1,0 +1,151 @@
+"""Figure 3 of Watanabe et al.: the training loss for several spikes and several alignments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import linnet as ln
+from linnet.papers.watanabe import runs as watanabe_runs
+from linnet.reproduction.figure import Check, Figure
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+class LossSettings(watanabe_runs.RunSettings):
+    """Spikes of panel a and alignments of panel b."""
+
+    spikes: tuple[float, ...] = (1.0, 5.0, 20.0, 50.0)
+    alignment: float = 0.5
+    alignments: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9)
+    spike: float = 20.0
+    points: int = 400
+
+
+def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
+    """One trained network for each curve; times are those of the slowest curve of the panel."""
+    import numpy as np
+    import xarray as xr
+
+    panels = panels or FIGURE.panels
+    ds = xr.Dataset(attrs={"panels": ",".join(panels), "spike": settings.spike, "alignment": settings.alignment})
+    ds.attrs.update(samples=settings.samples, delta=settings.delta, scale=settings.scale)
+    for panel in panels:
+        name, values = ("spike", settings.spikes) if panel == "a" else ("alignment", settings.alignments)
+        pairs = [(v, settings.alignment) if panel == "a" else (settings.spike, v) for v in values]
+        theories = [ln.theories.spiked.TwoPhase(*pair) for pair in pairs]
+        ends = [theory.later_time(settings.scale, settings.delta) for theory in theories]
+        times = np.linspace(0, 1.5 * max(ends), settings.points)
+        runs = [watanabe_runs.train(settings, *pair, times, samples=settings.samples) for pair in pairs]
+        axis, time = f"{name}_{panel}", f"time_{panel}"
+        measured = [
+            watanabe_runs.phase_times(
+                times, run.components, np.sqrt(t.correlation / t.lambda1), t.fixed_point[1], settings.delta
+            )
+            for run, t in zip(runs, theories)
+        ]
+        word = "spike ρ" if panel == "a" else "alignment A of spike and target"
+        moment = {"units": "canonical"}
+        early = [t.early_time(settings.scale) for t in theories]
+        ds = ds.assign_coords(
+            {
+                axis: (axis, list(values), {"long_name": word}),
+                time: (time, times, {"long_name": "time t", **moment}),
+            }
+        )
+        ds[f"loss_{panel}"] = (
+            (axis, time),
+            np.stack([run.loss / run.loss[0] for run in runs]),
+            {"long_name": "training loss / its start"},
+        )
+        ds[f"early_time_{panel}"] = (axis, early, {"long_name": "early timescale t₁", **moment})
+        ds[f"later_time_{panel}"] = (axis, ends, {"long_name": "t₁ plus the bound (20)", **moment})
+        ds[f"measured_{panel}"] = (
+            (axis, "phase"),
+            np.array(measured),
+            {"long_name": "when w₁² is at half its plateau, and w₂ settled", **moment},
+        )
+    return ds
+
+
+def plot(ds: xr.Dataset) -> Picture:
+    """Loss over its start; both times of each curve in its colour."""
+    from linnet import style
+
+    panels = ds.attrs["panels"].split(",")
+    titles = {
+        "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
+        "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
+    }
+    with style.applied():
+        size = style.column(len(panels), ratio=0.8 / len(panels))
+        picture, axes = style.subplots(1, len(panels), size=size, squeeze=False, sharey=True)
+        for axis, panel in zip(axes[0], panels):
+            name, symbol = ("spike_a", "ρ") if panel == "a" else ("alignment_b", "A")
+            for i, colour in enumerate(style.shades(ds.sizes[name])):
+                loss = ds[f"loss_{panel}"].isel({name: i})
+                axis.plot(
+                    ds[f"time_{panel}"], loss, color=colour, label=f"{symbol} = {float(ds[name][i]):g}", linewidth=1.6
+                )
+                for mark, dashes in (("early", ":"), ("later", "-.")):
+                    at = float(ds[f"{mark}_time_{panel}"][i])
+                    axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
+            axis.set(xlabel="time t (canonical)", title=titles[panel], xlim=(0, float(ds[f"time_{panel}"][-1])))
+            axis.plot([], [], color=style.GREY, linestyle=":", linewidth=0.9, label="t₁")
+            axis.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₂, eq. (20)")
+            axis.legend()
+        axes[0][0].set_ylabel("training loss / its start")
+    return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    """Order of the curves, and the marked times against those of the networks."""
+    checks = []
+    for panel in ds.attrs["panels"].split(","):
+        name, word = ("spike_a", "spike") if panel == "a" else ("alignment_b", "alignment")
+        loss = ds[f"loss_{panel}"]
+        rises = float(loss.diff(name).max())
+        # Two starts of one size differ in u(0): the curves may cross by what such a shift in time is worth on the
+        # plateau.
+        checks.append(
+            Check(
+                f"{panel}: a larger {word} never has the larger loss, but for {max(rises, 0):.1e} (limit 1e-2)",
+                rises,
+                1e-2,
+                rises < 1e-2,
+            )
+        )
+        for i, value in enumerate(ds[name].values):
+            t1, t2 = ds[f"measured_{panel}"].values[i]
+            early, later = float(ds[f"early_time_{panel}"][i]), float(ds[f"later_time_{panel}"][i])
+            checks.append(
+                Check(
+                    f"{panel}: {word} {value:g}: half plateau at {t1:.3f} (t1 = {early:.3f}), w2 settled at {t2:.3f} "
+                    f"({'within' if t2 <= later else 'beyond'} t1 + bound = {later:.3f})",
+                    float(t2),
+                )
+            )
+    return checks
+
+
+FIGURE = Figure(
+    name="fig3",
+    title="Training loss for different spikes and alignments",
+    caption=(
+        "Loss of networks trained on sampled data, divided by its start (the mean square of the labels). Dotted: the "
+        "early "
+        "timescale. Dash-dotted: the end of the later phase by the bound (20), delta = 3. A larger spike and a better "
+        "aligned one "
+        "speed up the early phase, and with it everything. The bound assumes that the component along v1 is "
+        "above its limit in the later phase; where the early plateau is below it, as for rho = 1 in a and A = 0.1 in "
+        "b, the "
+        "network takes longer than the bound says."
+    ),
+    settings=LossSettings,
+    quick={"samples": 2000, "points": 200, "spikes": (1.0, 20.0), "alignments": (0.1, 0.5, 0.9)},
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)

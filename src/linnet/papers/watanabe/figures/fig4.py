@@ -1,0 +1,116 @@
+"""Figure 4 of Watanabe et al.: the normalised test error over spike and alignment, by eq. (27) as corrected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import linnet as ln
+from linnet.reproduction.figure import Check, Figure, Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+class MapSettings(Settings):
+    """The paper's ratio and ranges; the map has a value at every `spikes` x `alignments` point of a regular grid."""
+
+    ratio: float = 3.0
+    largest_spike: float = 50.0
+    spikes: int = 201
+    alignments: int = 101
+
+
+def compute(settings: MapSettings, panels: tuple[str, ...]) -> xr.Dataset:
+    """The theory itself: the paper's figure is one of the formula, not of networks."""
+    import numpy as np
+    import xarray as xr
+
+    spike = np.linspace(0, settings.largest_spike, settings.spikes)
+    alignment = np.linspace(0, 1, settings.alignments)
+    error = ln.theories.spiked.generalization_error
+    grid = (spike[:, None], alignment[None, :], settings.ratio)
+    return xr.Dataset(
+        {
+            "error": (
+                ("spike", "alignment"),
+                error(*grid, normalized=True),
+                {"long_name": "test error / signal power"},
+            ),
+            "plain_error": (("spike", "alignment"), error(*grid), {"long_name": "test error"}),
+        },
+        coords={
+            "spike": ("spike", spike, {"long_name": "spike ρ"}),
+            "alignment": ("alignment", alignment, {"long_name": "alignment A of spike and target"}),
+        },
+        attrs={"panels": "", "ratio": settings.ratio},
+    )
+
+
+def plot(ds: xr.Dataset) -> Picture:
+    """A map with a few contour lines."""
+    import numpy as np
+    from matplotlib.patheffects import withStroke
+
+    from linnet import style
+
+    with style.applied():
+        picture, axis = style.subplots(size=style.column(1.25, ratio=0.72))
+        axis.grid(False)
+        mesh = axis.pcolormesh(
+            ds.alignment, ds.spike, ds.error, cmap=style.SEQUENCE, shading="gouraud", rasterized=True
+        )
+        lines = axis.contour(
+            ds.alignment, ds.spike, ds.error, levels=[0.05, 0.1, 0.2, 0.4, 0.6], colors="white", linewidths=0.7
+        )
+        outline = [withStroke(linewidth=1.6, foreground="#222222")]  # white is read on the map's bright end too
+        row = ds.error.isel(spike=int(0.6 * ds.sizes["spike"]))  # labels stand where the lines cross this spike
+        at = [
+            (float(np.interp(-level, -row.values, ds.alignment.values)), float(row.spike))
+            for level in lines.levels
+            if row.values.min() < level < row.values.max()
+        ]
+        for label in axis.clabel(lines, fontsize=6.5, fmt="%g", manual=at):
+            label.set_path_effects(outline)
+        picture.colorbar(mesh, ax=axis, label="test error / signal power")
+        axis.set(xlabel="alignment A of spike and target", ylabel="spike ρ")
+        axis.set_title(f"Normalised error by eq. (27), d/n = {ds.attrs['ratio']:g}")
+    return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    """Monotone in both, flat where the target is orthogonal to the spike; and where the plain error is not."""
+    along_spike, along_alignment = float(ds.error.diff("spike").max()), float(ds.error.diff("alignment").max())
+    rise = max(along_spike, along_alignment)
+    flat = float(ds.error.sel(alignment=0).max() - ds.error.sel(alignment=0).min())
+    plain = ds.plain_error.sel(alignment=1)
+    peak = float(ds.spike[int(plain.values.argmax())])
+    ratio = ds.attrs["ratio"]
+    return [
+        Check(
+            f"the normalised error never rises: by {along_spike:.1e} with the spike, {along_alignment:.1e} with the "
+            "alignment "
+            "(limit 1e-12)",
+            rise,
+            1e-12,
+            rise <= 1e-12,
+        ),
+        Check(f"orthogonal to the spike it varies by {flat:.1e} (limit 1e-12)", flat, 1e-12, flat <= 1e-12),
+        Check(f"the plain error at A = 1 rises up to spike {peak:g} (d/n - 2 = {ratio - 2:g}) before it falls", peak),
+    ]
+
+
+FIGURE = Figure(
+    name="fig4",
+    title="Normalised test error over spike and alignment",
+    caption=(
+        "Test error of the minimum-norm solution divided by the signal's power, eq. (27) with the spike in its "
+        "bracket. Both "
+        "a large spike and a good alignment are needed for a small error; at A = 0 the spike has no effect."
+    ),
+    settings=MapSettings,
+    quick={"spikes": 51, "alignments": 41},
+    compute=compute,
+    plot=plot,
+    check=check,
+)

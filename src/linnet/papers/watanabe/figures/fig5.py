@@ -1,0 +1,232 @@
+"""Figure 5 of Watanabe et al.: the error of trained networks on fewer samples than inputs, against eq. (27)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import linnet as ln
+from linnet.reproduction.figure import Check, Figure, Settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+    from matplotlib.figure import Figure as Picture
+
+
+MEASURED = {
+    "error": {"long_name": "test error / signal power"},
+    "loss": {"long_name": "final training loss / its start"},
+    "time": {"long_name": "time t of training", "units": "canonical"},
+    "steps": {"long_name": "steps of the integrator"},
+    "distance": {"long_name": "distance from the minimum-norm solution"},
+}
+LAWS = {
+    "predicted": "eq. (27) with the spike in its bracket / signal power",
+    "printed": "eq. (27) as printed / signal power",
+    "finite": "risk of the finite spectrum / signal power",
+}
+
+
+class ErrorSettings(Settings):
+    """The paper's sizes; the lists of spikes, alignments and ratios are linnet's, as the text gives none."""
+
+    dim: int = 3000
+    width: int = 3000
+    ratios: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
+    spikes: tuple[float, ...] = (0.0, 5.0, 20.0, 50.0)
+    alignment: float = 0.5
+    alignments: tuple[float, ...] = (0.0, 0.3, 0.5, 0.8)
+    spike: float = 20.0
+    trials: int = 10
+    scale: float = 1e-5
+    loss: float = 1e-8
+    tolerance: float = 3e-3
+    dtype: str = "float32"
+
+
+def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
+    """The grid of one panel: a varies the spike, b the alignment."""
+    axes: dict[str, list[float]] = {"ratio": list(settings.ratios)}
+    names = ("dim", "width", "scale", "loss", "tolerance")
+    fixed: dict[str, Any] = {name: getattr(settings, name) for name in names}
+    if panel == "a":
+        axes["spike"], fixed["alignment"] = list(settings.spikes), settings.alignment
+    else:
+        axes["alignment"], fixed["spike"] = list(settings.alignments), settings.spike
+    return ln.sweeps.Sweep(
+        name=f"watanabe-fig5{panel}",
+        function="linnet.papers.watanabe.error_cells:cells",
+        axes=axes,
+        seeds=settings.trials,
+        seed=settings.seed + (panel == "b"),
+        fixed=fixed,
+        apart=["ratio"],
+        block=settings.trials,
+        dtype=settings.dtype,
+    )
+
+
+def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> xr.Dataset:
+    """Trains every network of the wanted panels; the theory is laid beside them, on the same ratios and on a fine
+    grid."""
+    import numpy as np
+    import xarray as xr
+
+    panels = panels or FIGURE.panels
+    ds = xr.Dataset(attrs={"panels": ",".join(panels), "dim": settings.dim, "width": settings.width})
+    ds.attrs.update(trials=settings.trials, spike=settings.spike, alignment=settings.alignment, scale=settings.scale)
+    fine = np.geomspace(min(settings.ratios) / 1.1, max(settings.ratios) * 1.1, 80)
+    for panel in panels:
+        grid = ln.sweeps.run(sweep(settings, panel))
+        curve, values = ("spike", settings.spikes) if panel == "a" else ("alignment", settings.alignments)
+        grid = grid if "seed" in grid.dims else grid.expand_dims("seed", -1)
+        name = f"{curve}_{panel}"
+        for variable in MEASURED:
+            array = grid[variable].transpose("ratio", curve, "seed").rename({curve: name, "seed": "trial"})
+            ds[f"{variable}_{panel}"] = (
+                array.drop_vars("trial", errors="ignore").astype(float).assign_attrs(MEASURED[variable])
+            )
+        theory = [[_theory(panel, settings, value, ratio) for value in values] for ratio in fine]
+        ds[f"theory_{panel}"] = (("ratio_fine", name), np.array(theory), {"long_name": LAWS["predicted"]})
+        ds[name].attrs["long_name"] = "spike ρ" if panel == "a" else "alignment A of spike and target"
+        for law, text in LAWS.items():
+            table = [[_theory(panel, settings, value, r, law) for value in values] for r in settings.ratios]
+            ds[f"{law}_{panel}"] = (("ratio", name), np.array(table), {"long_name": text})
+    ds = ds.assign_coords(ratio_fine=fine)
+    for name in ("ratio", "ratio_fine"):
+        ds[name].attrs["long_name"] = "inputs per sample, d/n"
+    return ds
+
+
+def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law: str = "predicted") -> float:
+    """Eq. (27) as corrected (`predicted`), as printed, or the finite spectrum's own risk; normalised."""
+    rho, cosine = (value, settings.alignment) if panel == "a" else (settings.spike, value)
+    power = 1 + rho * cosine**2
+    if law == "finite":
+        overlaps = [cosine**2, 1 - cosine**2]
+        samples = round(settings.dim / ratio)
+        return ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]) / power
+    if law == "printed":
+        return ln.theories.spiked.printed_generalization_error(cosine, ratio) / power
+    return ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True)
+
+
+def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
+    """Student's t of every point (trials in the last axis): the largest, its limit at 1% for all points together
+    (Bonferroni), and the mean square, which is about 1.3 for ten trials where the prediction is right."""
+    import numpy as np
+    from scipy import stats
+
+    trials = errors.shape[-1]
+    t = (errors.mean(-1) - predicted) / (errors.std(-1, ddof=1) / np.sqrt(trials))
+    limit = stats.t.ppf(1 - 0.01 / (2 * t.size), trials - 1)
+    return float(np.abs(t).max()), float(limit), float((t**2).mean())
+
+
+def plot(ds: xr.Dataset) -> Picture:
+    """Marks with standard deviations over the trials, lines of eq. (27)."""
+    from linnet import style
+
+    panels = ds.attrs["panels"].split(",")
+    titles = {
+        "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
+        "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
+    }
+    with style.applied():
+        size = style.column(len(panels), ratio=0.95 / len(panels))
+        picture, axes = style.subplots(1, len(panels), size=size, squeeze=False, sharey=True)
+        for axis, panel in zip(axes[0], panels):
+            curve = f"spike_{panel}" if panel == "a" else f"alignment_{panel}"
+            symbol = "ρ" if panel == "a" else "A"
+            for value, colour in zip(ds[curve].values, style.shades(ds.sizes[curve])):
+                errors = ds[f"error_{panel}"].sel({curve: value})
+                axis.plot(ds.ratio_fine, ds[f"theory_{panel}"].sel({curve: value}), color=colour, **style.CURVE)
+                axis.errorbar(
+                    ds.ratio,
+                    errors.mean("trial"),
+                    errors.std("trial", ddof=1),
+                    color=colour,
+                    capsize=2,
+                    elinewidth=0.8,
+                    label=f"{symbol} = {value:g}",
+                    **style.MARKS,
+                )
+            axis.set(xscale="log", xlabel="inputs per sample, d/n", title=titles[panel])
+            axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])
+            axis.minorticks_off()
+            axis.legend(
+                title="line: eq. (27), corrected; points: trained networks",
+                loc="upper center",
+                bbox_to_anchor=(0.5, -0.17),
+                ncols=4,
+                title_fontsize=7,
+                columnspacing=1.2,
+                handletextpad=0.3,
+            )
+        axes[0][0].set_ylabel("test error / signal power")
+    return picture
+
+
+def check(ds: xr.Dataset) -> list[Check]:
+    """All points together against eq. (27), corrected and as printed."""
+    import numpy as np
+
+    panels = ds.attrs["panels"].split(",")
+    errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
+    laws = {law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS}
+    worst, limit, square = joint_test(errors, laws["predicted"])
+    wrong, _, wrong_square = joint_test(errors, laws["printed"])
+    finite, _, finite_square = joint_test(errors, laws["finite"])
+    gap = float(np.abs(errors.mean(-1) / laws["predicted"] - 1).max())
+    loss = max(float(ds[f"loss_{p}"].max()) for p in panels)
+    distance = max(float(ds[f"distance_{p}"].max()) for p in panels)
+    where = f"{errors.shape[0]} points of {errors.shape[1]} networks each, d = {ds.attrs['dim']}"
+    return [
+        Check(
+            f"eq. (27) with the spike in its bracket: largest |t| {worst:.2f} over {where} (joint 1% limit "
+            f"{limit:.2f}), mean "
+            f"square {square:.2f}; largest relative gap of a mean {gap:.2%}",
+            worst,
+            limit,
+            worst < limit,
+        ),
+        Check(
+            f"eq. (27) as printed: largest |t| {wrong:.1f}, mean square {wrong_square:.1f} (must exceed {limit:.2f})",
+            wrong,
+            limit,
+            wrong > limit,
+        ),
+        Check(f"risk of the finite spectrum: largest |t| {finite:.2f}, mean square {finite_square:.2f}", finite),
+        Check(
+            f"training ended at {loss:.1e} of its first loss or below, at most {distance:.1e} from the minimum-norm "
+            "solution"
+        ),
+    ]
+
+
+FIGURE = Figure(
+    name="fig5",
+    title="Test error of trained networks on fewer samples than inputs",
+    caption=(
+        "Marks: two-layer networks trained from a Gaussian start of scale 1e-5 until the training loss has fallen by "
+        "1e-8; mean "
+        "and standard deviation over independent trials. Lines: eq. (27) with the spike in its bracket, where the "
+        "paper "
+        "prints kappa. Errors are divided by the signal's power. The paper's text lists no spikes, alignments or "
+        "ratios: these are "
+        "linnet's."
+    ),
+    settings=ErrorSettings,
+    quick={
+        "dim": 300,
+        "width": 300,
+        "ratios": (1.5, 3.0, 10.0),
+        "spikes": (0.0, 20.0, 50.0),
+        "alignments": (0.0, 0.5, 0.8),
+        "trials": 6,
+    },
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b"),
+)

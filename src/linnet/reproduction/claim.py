@@ -1,0 +1,180 @@
+"""What a claim is: a sentence of a paper, how it is measured, the rule that judges the numbers, and the sentence that
+tells them.
+
+The three parts stand apart. `measure` trains and computes, and returns numbers; `judge` turns the numbers into a
+verdict by named limits, each with its reason; `tell` writes the numbers as a sentence. So a limit can be read without
+the measuring code, and a test can judge numbers that nobody measured.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+Numbers = Mapping[str, Any]  # what was measured, by name; "value" decides, "uncertainty" is its standard error
+
+
+class Verdict(StrEnum):
+    """What the measurement says of the printed claim."""
+
+    HOLDS = "holds"
+    CORRECTED = "holds with the correction"
+    REFUTED = "refuted"
+    OUTSIDE = "outside its assumptions"
+
+
+class Limit(float):
+    """A limit of a verdict, and why it is this number and no other.
+
+    RELATIVE_ERROR = Limit(0.05, "the printed time neglects u(0)/s, worth up to 3% at this scale")
+    """
+
+    reason: str
+
+    def __new__(cls, value: float, reason: str) -> Limit:
+        """A float that knows its reason; it compares and prints as the number."""
+        limit = super().__new__(cls, value)
+        limit.reason = reason
+        return limit
+
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+        return float(self), self.reason
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How hard to try: `quick` is the same measurement on a smaller setting; `seed` fixes every random number."""
+
+    quick: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured: the verdict must follow from the numbers, never from the expectation.
+
+    `measured` is a sentence with its figures; `value` the one number that decides, `uncertainty` its standard error or
+    numerical tolerance where it has one; `numbers` all that was measured.
+    """
+
+    verdict: Verdict
+    measured: str
+    value: float | None = None
+    uncertainty: float | None = None
+    numbers: Numbers = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A sentence of a paper that can be measured. `expected` is the verdict of a sound linnet: another is an alarm.
+
+    `name` is short (`eq27`); the paper that lists the claim puts its own name before it. `number` says where the
+    sentence stands, `assumptions` under what, `setting` on which networks it is tried, `claimed` what it says of the
+    numbers. `limits` are the named limits that `judge` goes by, for the pages that print them.
+    """
+
+    name: str
+    number: str
+    sentence: str
+    assumptions: str
+    setting: str
+    claimed: str
+    expected: Verdict
+    measure: Callable[[Trial], Any]
+    judge: Callable[[Numbers], Verdict] | None = None
+    tell: Callable[[Numbers], str] | None = None
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    paper: str = ""
+
+    def measurement(self, trial: Trial) -> Measurement:
+        """Measures, judges and tells."""
+        numbers = self.measure(trial)
+        if self.judge is None or self.tell is None:
+            return numbers
+        value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
+        return Measurement(self.judge(numbers), self.tell(numbers), value, uncertainty, numbers)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A claim with what was measured and the seconds it took; `error` is the reason where the measuring broke down."""
+
+    claim: Claim
+    measurement: Measurement | None
+    seconds: float
+    error: str | None = None
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is that of a sound linnet."""
+        return self.measurement is not None and self.measurement.verdict == self.claim.expected
+
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as plain values, one object of `linnet verify --json`."""
+        words = [f.name for f in fields(Claim) if f.type in ("str", "Verdict")]
+        claim = {name: str(getattr(self.claim, name)) for name in words}
+        measured: dict[str, Any] = {
+            "verdict": None,
+            "measured": None,
+            "value": None,
+            "uncertainty": None,
+            "numbers": {},
+        }
+        if (found := self.measurement) is not None:
+            measured = {
+                "verdict": str(found.verdict),
+                "measured": found.measured,
+                "numbers": plain(dict(found.numbers)),
+            }
+            measured |= {"value": plain(found.value), "uncertainty": plain(found.uncertainty)}
+        rest = {"seconds": self.seconds, "error": self.error, "as_expected": self.as_expected}
+        return {**claim, **measured, **rest}
+
+
+def verify(
+    chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], None] = lambda outcome: None
+) -> list[Outcome]:
+    """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on."""
+    outcomes = []
+    for claim in chosen:
+        start = time.perf_counter()
+        measurement, error = None, None
+        try:
+            measurement = claim.measurement(trial)
+        except Exception as reason:  # a broken measurement is a red claim, not the end of the others
+            if _of_the_machine(reason):
+                raise
+            error = f"{type(reason).__name__}: {reason}"
+        outcomes.append(Outcome(claim, measurement, time.perf_counter() - start, error))
+        report(outcomes[-1])
+    return outcomes
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON can hold it: NumPy's numbers become Python's, NaN and infinity none, other objects text."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, set)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return None if value is None else str(value)
+
+
+def _of_the_machine(reason: Exception) -> bool:
+    """Whether a full disk, a lock or the like is to blame, which says nothing of a claim."""
+    from linnet.sweeps.errors import ExecutorError, StoreError
+
+    return isinstance(reason, (StoreError, ExecutorError, OSError))

@@ -1,0 +1,65 @@
+"""One figure as it was asked for: its panels, its settings, the folder it belongs in and the command that makes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from linnet.reproduction.figure import Figure, Settings
+from linnet.reproduction.fingerprint import fingerprint
+
+
+@dataclass(frozen=True)
+class Job:
+    """One figure as it was asked for: `changes` are the settings given by hand, `seed` among them."""
+
+    figure: Figure
+    panels: tuple[str, ...]
+    settings: Settings
+    quick: bool
+    changes: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, figure: Figure, *, panels: tuple[str, ...] | None = None, quick: bool = False, **changes: Any) -> Job:
+        """A job with the paper's settings, or the quick ones, and `changes` on top."""
+        chosen = figure.panels if panels is None else panels
+        return cls(figure, chosen, figure.configure(quick=quick, **changes), quick, changes)
+
+    @property
+    def name(self) -> str:
+        """The figure's name, with the letters of its panels unless all are there."""
+        return self.figure.name + ("" if self.panels == self.figure.panels else "".join(self.panels))
+
+    @property
+    def label(self) -> str:
+        """The name of its folder: runs with other settings never overwrite each other."""
+        rest = {key: value for key, value in self.changes.items() if key != "seed"}
+        parts = [self.name, "quick" * self.quick, f"seed{self.settings.seed}" * ("seed" in self.changes)]
+        return "-".join(part for part in [*parts, _digest(rest)[:6] * bool(rest)] if part)
+
+    @property
+    def key(self) -> str:
+        """What must agree for finished work to be reused: configuration and code."""
+        configuration = self.settings.model_dump(mode="json")
+        return _digest([self.figure.name, self.panels, configuration, fingerprint(self.figure)])
+
+    @property
+    def command(self) -> str:
+        """The command line that makes just this."""
+        words = ["linnet", "run", self.name] + ["--quick"] * self.quick
+        for name, value in self.settings.model_dump(mode="json").items():
+            if name in self.changes:
+                words += ["--seed", str(value)] if name == "seed" else ["--set", f"{name}={_text(value)}"]
+        return shlex.join(words)
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

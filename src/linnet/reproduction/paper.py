@@ -1,0 +1,81 @@
+"""What a paper is here: its citation, and its figures, tables and claims, listed one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from linnet.reproduction.claim import Claim
+from linnet.reproduction.figure import Figure
+from linnet.reproduction.table import Table
+
+Part = TypeVar("Part", Figure, Table, Claim)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """One thing the paper says, and where it is checked: `checked` are short names of claims, figures and tables.
+
+    `where` is its number (`Eq. (27)`, `Lemma 5.2`); `reason` says why it is not checked, where nothing checks it.
+    """
+
+    where: str
+    text: str
+    checked: Sequence[str] = ()
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.checked) == bool(self.reason):
+            raise ValueError(f"the statement {self.where!r} must have either `checked` or a `reason` why it is not.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper and all that linnet makes of it. Parts have short names; here they get the paper's name in front.
+
+    **Arguments:** `name` is the short name on the command line, in lower case; `title`, `authors`, `year` (None where
+    unknown), `link` cite the paper; `subject` says in a few words what it is about; `figures`, `tables`, `claims` and
+    `statements` are its parts.
+    """
+
+    name: str
+    title: str
+    authors: str
+    year: int | None = None
+    link: str = ""
+    subject: str = ""
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+    claims: Sequence[Claim] = ()
+    statements: Sequence[Statement] = ()
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9]*", self.name):
+            raise ValueError(
+                f"`name` of a paper must be lower-case letters and digits, a letter first: got {self.name!r}."
+            )
+        object.__setattr__(self, "figures", self._bound(self.figures, "figures"))
+        object.__setattr__(self, "tables", self._bound(self.tables, "tables"))
+        object.__setattr__(self, "claims", self._bound(self.claims, "claims"))
+        known = set(self.names)
+        for statement in self.statements:
+            for name in statement.checked:
+                if f"{self.name}-{name}" not in known:
+                    raise ValueError(
+                        f"{statement.where} of {self.name} is said to be checked by {name!r}, which is not there."
+                    )
+
+    @property
+    def names(self) -> list[str]:
+        """The full names of its figures, tables and claims; a figure and a table may share one."""
+        names = [figure.name for figure in self.figures] + [table.name for table in self.tables]
+        return list(dict.fromkeys(names + [claim.name for claim in self.claims]))
+
+    def _bound(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:
+        names = [part.name for part in parts]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two {kind} of the paper {self.name!r} are named {', '.join(twice)}.")
+        return tuple(replace(part, name=f"{self.name}-{part.name}", paper=self.name) for part in parts)

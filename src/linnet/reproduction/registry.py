@@ -1,0 +1,115 @@
+"""Which papers there are: those of linnet's own folder, and those that installed packages bring.
+
+A package registers its paper by an entry point in the group `linnet.papers`:
+
+    [project.entry-points."linnet.papers"]
+    saxe = "linnet_saxe:PAPER"
+
+One that cannot be loaded is a warning that names it; everything else works.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+
+from linnet.arguments import did_you_mean
+from linnet.reproduction.claim import Claim
+from linnet.reproduction.figure import Figure
+from linnet.reproduction.paper import Paper
+from linnet.reproduction.table import Table
+
+GROUP = "linnet.papers"
+
+
+class PluginWarning(UserWarning):
+    """A package's paper could not be taken; the others were."""
+
+
+@dataclass
+class _Shelf:
+    """Papers by name, and where each comes from."""
+
+    papers: dict[str, Paper] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)  # of papers and of their parts
+
+    def put(self, paper: object, origin: str) -> None:
+        if not isinstance(paper, Paper):
+            raise TypeError(f"it is a {type(paper).__name__}, not a linnet.reproduction.Paper")
+        names = [paper.name, *paper.names]
+        for name in names:
+            if name in self.origins:
+                raise ValueError(f"the name {name!r} is taken by {self.origins[name]}")
+        self.papers[paper.name] = paper
+        self.origins.update(dict.fromkeys(names, origin))
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """Every paper by name: linnet's own in their order, then those of installed packages by name."""
+    folder = importlib.import_module("linnet.papers")
+    shelf = _Shelf()
+    found = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
+    for name in sorted(
+        found, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(found), name)
+    ):
+        module = importlib.import_module(f"{folder.__name__}.{name}")
+        shelf.put(module.PAPER, module.__name__)
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        package = entry.dist.name if entry.dist is not None else entry.value
+        origin = f"{entry.value} of the package {package}"
+        try:
+            shelf.put(entry.load(), origin)
+        except Exception as reason:  # whatever a foreign package does must not take the others down
+            why = " ".join(str(reason).split()) or type(reason).__name__
+            warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=2)
+    return shelf.papers
+
+
+def figures() -> dict[str, Figure]:
+    """Every figure by name, in the order of the papers."""
+    return {figure.name: figure for paper in papers().values() for figure in paper.figures}
+
+
+def tables() -> dict[str, Table]:
+    """Every table by name, in the order of the papers."""
+    return {table.name: table for paper in papers().values() for table in paper.tables}
+
+
+def claims() -> dict[str, Claim]:
+    """Every claim by name, in the order of the papers."""
+    return {claim.name: claim for paper in papers().values() for claim in paper.claims}
+
+
+def find_figure(name: str, known: Mapping[str, Figure] | None = None) -> tuple[Figure, tuple[str, ...]]:
+    """The figure and the panels that `name` asks for: `NAME-fig3` all of them, `NAME-fig3a` the first alone."""
+    known = figures() if known is None else known
+    if name in known:
+        return known[name], known[name].panels
+    split = re.fullmatch(r"(.*\d)([a-z]+)", name)
+    if split and split[1] in known:
+        figure = known[split[1]]
+        if set(split[2]) <= set(figure.panels):
+            return figure, tuple(panel for panel in figure.panels if panel in split[2])
+        panels = f"panels {', '.join(figure.panels)}" if figure.panels else "no panels"
+        raise ValueError(f"`{figure.name}` has {panels}: got {split[2]!r}.")
+    near = did_you_mean(name, [*known, *(f.name + panel for f in known.values() for panel in f.panels)])
+    raise ValueError(f"no figure is named {name!r}{near} `linnet list` shows all.")
+
+
+def select_claims(names: Iterable[str], known: Mapping[str, Claim] | None = None) -> list[Claim]:
+    """The claims asked for, each once: by name, or by how their names start (a paper's name, say); none means all."""
+    known = claims() if known is None else known
+    chosen: dict[str, Claim] = {}
+    for name in names:
+        found = [known[name]] if name in known else [c for c in known.values() if name and c.name.startswith(name)]
+        if not found:
+            raise ValueError(f"no claim is named {name!r}{did_you_mean(name, known)} `linnet list` shows all.")
+        chosen.update((claim.name, claim) for claim in found)
+    return list(chosen.values()) or list(known.values())

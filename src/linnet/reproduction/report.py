@@ -1,0 +1,204 @@
+"""The report: one page that holds every picture with its caption, checks, parameters, seed and command.
+
+The page is whole in itself: pictures are inside it, it has no script, and its policy forbids the browser every request.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from linnet.reproduction.figure import Check
+from linnet.reproduction.paper import Paper
+from linnet.reproduction.registry import papers
+from linnet.reproduction.result import DATA, PICTURES, Result
+
+PAGE = "index.html"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A figure that could not be made, and why."""
+
+    name: str
+    paper: str
+    title: str
+    command: str
+    reason: str
+
+
+def write(out: Path, results: Sequence[Result], failures: Sequence[Failure] = ()) -> Path:
+    """Writes the page into `out`, whole or not at all, and returns where it is."""
+    part, page = out / f"{PAGE}.part", out / PAGE
+    part.write_text(build(results, failures, out), encoding="utf-8")
+    part.replace(page)
+    return page
+
+
+def build(results: Sequence[Result], failures: Sequence[Failure], out: Path) -> str:
+    """The page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
+    made: list[Result | Failure] = [*results, *failures]
+    order = {name: index for index, name in enumerate(sorted({m.paper for m in made}, key=_place))}
+    made.sort(key=lambda item: (order[item.paper], item.name))
+    style = files("linnet.reproduction").joinpath("report.css").read_text(encoding="utf-8")
+    sections = "".join(_paper(name, [m for m in made if m.paper == name], out) for name in order)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<link rel="icon" href="data:,">
+<title>linnet: the papers' figures, made again</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>How two-layer linear networks learn</h1>
+<p>The papers' figures, made again: by training the networks they show, or by the formula where the paper draws a
+formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
+{_summary(results, failures)}
+{_contents(made)}
+</header>
+<main>
+{sections}</main>
+<footer class="soft">
+{_origin(results)}
+</footer>
+</body>
+</html>
+"""
+
+
+def _place(paper: str) -> int:
+    """Where a paper stands in the order; one that is not known comes last."""
+    order = list(papers())
+    return order.index(paper) if paper in order else len(order)
+
+
+def _summary(results: Sequence[Result], failures: Sequence[Failure]) -> str:
+    checks = [check for result in results for check in result.checks]
+    judged = [check for check in checks if check.passed is not None]
+    good = sum(check.passed is True for check in judged)
+    panels = sum(max(len(result.panels), 1) for result in results)
+    tiles = {
+        "figures made": f"{len(results)} of {len(results) + len(failures)}",
+        "panels": str(panels),
+        "checks within their limits": f"{good} of {len(judged)}",
+        "time to make them": _duration(sum(result.seconds for result in results)),
+    }
+    size = (
+        "Quick settings: the same code on smaller problems."
+        if any(r.quick for r in results)
+        else "The papers' settings."
+    )
+    bad = [f"{_link(f)} could not be made" for f in failures]
+    bad += [f"{_link(r)}: {len(r.failed)} of {len(r.checks)} checks beyond the limit" for r in results if r.failed]
+    alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
+    inside = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in tiles.items())
+    words = (
+        "<b>Within</b> and <b>beyond</b> say on which side of its limit a measured distance lies; <b>measured</b> is a "
+        "number for which nothing was claimed, or where a paper claims something else."
+    )
+    return f'<dl class="tiles">{inside}</dl>\n<p class="soft">{size} {words}</p>\n{alarm}'
+
+
+def _contents(made: Iterable[Result | Failure]) -> str:
+    links = "".join(f"<li>{_link(item)}</li>" for item in made)
+    return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
+
+
+def _paper(name: str, made: Iterable[Result | Failure], out: Path) -> str:
+    paper = papers().get(name, Paper(name=name, title=name, authors=""))
+    cards = "".join(_result(item, out) if isinstance(item, Result) else _failure(item) for item in made)
+    return f'<h2>{escape(paper.title)}</h2>\n<p class="soft">{escape(paper.authors)}</p>\n{cards}'
+
+
+def _result(result: Result, out: Path) -> str:
+    folder = result.folder.relative_to(out).as_posix()
+    image = (result.folder / "figure.png").read_bytes()
+    width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
+    # On a narrow screen a wide picture keeps its letters legible and scrolls sideways within its frame.
+    least = round(0.42 * width)
+    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {least}px"'
+    hint = '<p class="hint">The picture scrolls sideways.</p>\n' * (least > 340)
+    source = f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}"
+    links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURES]
+    links.append(f'<a href="{escape(folder)}/{DATA}">dataset (netCDF)</a>')
+    rows = [("seed", result.seed), *((k, v) for k, v in result.settings.items() if k != "seed")]
+    rows += [("precision", result.dtype), ("device", result.device), ("made in", _duration(result.seconds))]
+    return f"""<article id="{escape(result.name)}">
+{_heading(result)}
+<figure>
+<div class="picture" tabindex="0" role="group" aria-label="Picture of {escape(result.name)}">
+<a href="{escape(folder)}/figure.svg"><img {size} alt="{escape(result.title)}" src="{source}"></a>
+</div>
+{hint}<figcaption>{escape(result.caption)}</figcaption>
+</figure>
+<h4>Measured</h4>
+<ul class="checks">{"".join(map(_check, result.checks))}</ul>
+<h4>To make just this one (seed {result.seed})</h4>
+{_command(result.command)}
+<details><summary>Parameters</summary><table>{"".join(_row(term, value) for term, value in rows)}</table></details>
+<p class="files">{" · ".join(links)}</p>
+</article>
+"""
+
+
+def _failure(failure: Failure) -> str:
+    return f"""<article id="{escape(failure.name)}">
+{_heading(failure)}
+<p class="bad"><b>Not made:</b> {escape(failure.reason)}</p>
+<h4>To try it alone</h4>
+{_command(failure.command)}
+</article>
+"""
+
+
+def _heading(item: Result | Failure) -> str:
+    return f'<header><h3>{escape(item.title)}</h3><div class="name">{escape(item.name)}</div></header>'
+
+
+def _check(check: Check) -> str:
+    kind, word = {True: ("good", "✓ within"), False: ("bad", "✗ beyond"), None: ("soft", "measured")}[check.passed]
+    text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(check.text))
+    return f'<li><b class="{kind}">{word}</b>{text}</li>'
+
+
+def _command(command: str) -> str:
+    return f"<pre><code>{escape(command)}</code></pre>"
+
+
+def _row(term: str, value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return f'<tr><th scope="row">{escape(term)}</th><td>{escape(text)}</td></tr>'
+
+
+def _link(item: Result | Failure) -> str:
+    bad = isinstance(item, Failure) or bool(item.failed)
+    return f'<a href="#{escape(item.name)}"{" class=bad" if bad else ""}>{escape(item.name)}</a>'
+
+
+def _origin(results: Sequence[Result]) -> str:
+    versions = sorted({f"linnet {r.version}, commit {_short(r.commit)}, {r.device}" for r in results})
+    made = "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
+    return f"{made}\n<p>What the papers claim in words and formulas is measured by <code>linnet verify</code>.</p>"
+
+
+def _short(commit: str) -> str:
+    """Twelve digits of a commit, and whether files differed from it."""
+    digits, *rest = commit.split("-")
+    return "-".join([digits[:12], *rest])
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

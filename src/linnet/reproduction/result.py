@@ -1,0 +1,100 @@
+"""A finished figure: what `result.json` holds, written last so that it marks finished work."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from linnet.reproduction.figure import Check
+from linnet.reproduction.job import Job
+
+DATA, MARK = "data.nc", "result.json"
+PICTURES = ("png", "svg", "pdf")
+_NOT_STORED = ("folder", "reused")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A figure with its settings, its measured checks and where it comes from; `reused` if an earlier run made it."""
+
+    name: str
+    paper: str
+    title: str
+    caption: str
+    panels: tuple[str, ...]
+    quick: bool
+    settings: dict[str, Any]
+    seed: int
+    checks: tuple[Check, ...]
+    command: str
+    seconds: float
+    version: str
+    commit: str
+    dtype: str
+    device: str
+    key: str
+    folder: Path
+    reused: bool = False
+
+    @classmethod
+    def of(cls, job: Job, folder: Path, **measured: Any) -> Result:
+        """The result of a job; `measured` is what only the run itself knows."""
+        figure = job.figure
+        return cls(
+            name=job.name,
+            paper=figure.paper,
+            title=figure.title,
+            caption=figure.caption,
+            panels=job.panels,
+            quick=job.quick,
+            seed=job.settings.seed,
+            command=job.command,
+            key=job.key,
+            folder=folder,
+            **measured,
+        )
+
+    @property
+    def failed(self) -> list[Check]:
+        """The checks whose measured distance is beyond its limit."""
+        return [check for check in self.checks if check.passed is False]
+
+
+def store(result: Result) -> None:
+    """Writes `result.json` whole or not at all."""
+    content = {key: value for key, value in asdict(result).items() if key not in _NOT_STORED}
+    part = result.folder / f"{MARK}.part"
+    part.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    part.replace(result.folder / MARK)
+
+
+def load(job: Job, out: Path) -> Result | None:
+    """The result of an earlier run of this job, if it is complete and its configuration and code are the same."""
+    folder = out / job.label
+    try:
+        stored = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        if stored["key"] != job.key or not all((folder / name).exists() for name in _files()):
+            return None
+        stored["checks"] = tuple(Check(**check) for check in stored["checks"])
+        stored["panels"] = tuple(stored["panels"])
+        kept = {f.name: stored[f.name] for f in fields(Result) if f.name not in _NOT_STORED}
+    except (OSError, ValueError, KeyError, TypeError):  # absent, half-written or of another version: run again
+        return None
+    return Result(**kept, folder=folder, reused=True)
+
+
+def plain(check: Check) -> Check:
+    """The check with numbers that JSON can hold: NumPy's become Python's, NaN and infinity become none."""
+    passed = None if check.passed is None else bool(check.passed)
+    return Check(check.text, _number(check.value), _number(check.limit), passed)
+
+
+def _number(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _files() -> list[str]:
+    return [DATA, *(f"figure.{kind}" for kind in PICTURES)]

@@ -1,0 +1,102 @@
+"""Runs one figure, or finds it finished: dataset, picture and measured checks in a folder of their own.
+
+Below the folder `report`, say, `watanabe-fig1-quick` then holds
+
+    data.nc                  the dataset that the picture was drawn from (netCDF 3)
+    figure.png .svg .pdf     the picture
+    result.json              settings, seed, checks, origin; written last, so that it marks finished work
+    work-...                 finished cells of a grid, as long as the figure is not finished
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import linnet
+from linnet import style
+from linnet.reproduction import result
+from linnet.reproduction.datafile import read, write
+from linnet.reproduction.job import Job
+from linnet.reproduction.result import DATA, MARK, PICTURES, Result
+from linnet.sweeps.provenance import device
+from linnet.trajectories.dataset import provenance
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
+
+
+def run(job: Job, out: Path, *, fresh: bool = False) -> Result:
+    """Runs the job into its folder below `out`; returns finished work of the same configuration and code as it is."""
+    if not fresh and (found := result.load(job, out)) is not None:
+        return found
+    start = time.perf_counter()
+    folder = out / job.label
+    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / f"work-{job.key[:8]}"
+    _clear(folder, keep=None if fresh else work)
+    with _keeping(work):
+        data = job.figure.compute(job.settings, job.panels)
+    settings = job.settings.model_dump(mode="json")
+    described = {
+        **provenance(),
+        "figure": job.name,
+        "panels": ",".join(job.panels),
+        "configuration": json.dumps(settings),
+        "seed": job.settings.seed,
+        "dtype": str(settings.get("dtype") or "float64"),
+        "device": device(),
+        "command": job.command,
+    }
+    names = {"version": "linnet_version", "commit": "linnet_commit", "dtype": "dtype", "device": "device"}
+    origin = {name: described[attribute] for name, attribute in names.items()}
+    (folder / MARK).unlink(missing_ok=True)
+    write(data.assign_attrs(described), folder / DATA)
+    data = read(folder / DATA)
+    _draw(job.figure.plot(data), folder)
+    checks = tuple(result.plain(check) for check in job.figure.check(data))
+    done = Result.of(job, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin)
+    result.store(done)
+    _clear(folder, keep=None)
+    return done
+
+
+def writable(out: Path) -> None:
+    """Makes `out` and tries it, so that an unwritable folder is known before hours of work, not after."""
+    probe = out / f".writable-{os.getpid()}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as reason:
+        raise ValueError(f"cannot write to the folder {str(out)!r}: {reason.strerror}. Choose another one.") from None
+
+
+def _keeping(work: Path) -> AbstractContextManager[Any]:
+    """Grids inside the block keep their finished cells in `work`; without Zarr they are kept in memory."""
+    if importlib.util.find_spec("zarr") is None:
+        return nullcontext()
+    return linnet.sweeps.keeping(work)
+
+
+def _draw(picture: Picture, folder: Path) -> None:
+    dateless: dict[str, dict[str, Any]] = {
+        "png": {"Software": None},
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None},
+    }
+    with style.applied():
+        for kind in PICTURES:
+            picture.savefig(folder / f"figure.{kind}", metadata=dateless[kind])
+
+
+def _clear(folder: Path, keep: Path | None) -> None:
+    for old in folder.glob("work-*"):
+        if old != keep:
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,54 @@
+"""What a table is: a grid of trained networks that runs as a sweep, and how its results read in rows.
+
+Cells hold what was trained; what a theory says of them is computed when a table is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from linnet.reproduction.claim import Trial
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.sweeps import Sweep
+
+Columns = dict[str, list[str]]  # the entries of every column, by its heading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A grid of trained networks: the sweep that a trial makes of it, and the columns to read its results by.
+
+    `name` is short (`phase-times`); the paper that lists the table puts its own name before it.
+    """
+
+    name: str
+    title: str
+    sweep: Callable[[Trial], Sweep]
+    columns: Callable[[xr.Dataset], Columns]
+    note: str = ""  # what a reader of the columns must know
+    paper: str = ""
+
+    def results(self, trial: Trial) -> xr.Dataset:
+        """The trained cells; computed once in a process, however many claims look at them."""
+        return _results(self.sweep, trial)
+
+    def text(self, results: xr.Dataset) -> str:
+        """The table in Markdown, its columns aligned, with its title above and its note below."""
+        columns = self.columns(results)
+        widths = [max(len(entry) for entry in [heading, *entries]) for heading, entries in columns.items()]
+        rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
+        lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+        return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
+
+
+@lru_cache(maxsize=32)
+def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
+    from linnet import sweeps
+
+    return sweeps.run(sweep(trial))

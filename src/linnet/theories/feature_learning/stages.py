@@ -1,0 +1,358 @@
+r"""How a finite network with a scalar output first turns towards its feature $X^T y$ and then grows along it.
+
+Symbols of Huang et al. 2024, for the network $f = \frac1m\sum_r v_r\, w_r\cdot x$ (canonical: $W_1 = W/\sqrt m$,
+$W_2 = v^T/\sqrt m$):
+
+| symbol | meaning |
+|---|---|
+| $\rho_r$ | alignment of neuron r, $\langle w_r(t) - w_r(0), X^T y\rangle$ |
+| $v_r$ | its magnitude, the second-layer weight |
+| $c_r$ | its overlap at the start, $\langle w_r(0), X^T y\rangle$ |
+| $\gamma$ | $y^T X X^T y$ |
+| $\phi$ | $y^T (X X^T)^2 y$ |
+
+The paper's step $\eta$ and the canonical one are related by $\mathrm{lr} = \eta/m$. Steps count both; times are
+canonical, `steps * learning_rate`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet import arguments
+
+FORMS = ("printed", "corrected", "asinh", "median")
+
+
+class Stages:
+    r"""The two stages of feature learning for data and the scales of the start.
+
+    **Arguments:** `X` (sample, input) and `y` (sample,); `width` is $m$; `learning_rate` the canonical step
+    $\eta/m$, the one `gradient_descent` takes; `first_std` is $\sigma_0$, the standard deviation of the entries of
+    $w_r(0)$; `magnitude` is $v_0 = |v_r(0)|$: the numbers that `inits.signed` takes.
+
+    **Attributes:** `gamma`, `phi`, `feature` ($X^T y$), `rate` ($\sqrt\gamma/n$, the growth rate of both stages on the
+    canonical clock), `samples`, `trace` and `signal` (the data's estimates $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$ and
+    $|y|/\sqrt n$ of $|\bar\beta|$, for the printed times).
+
+    **Reference:** Huang et al. 2024, sections 4 and 5.
+    """
+
+    def __init__(self, X: Any, y: Any, *, width: int, learning_rate: float, first_std: float, magnitude: float) -> None:
+        inputs = arguments.real_array("X", X, ndim=2)
+        outputs = arguments.real_array("y", y, ndim=(1, 2))
+        if outputs.size != inputs.shape[0]:
+            raise ValueError(f"`y` must have one value per row of `X`, {inputs.shape[0]}: got shape {outputs.shape}.")
+        self.width = arguments.count("width", width)
+        self.learning_rate = arguments.positive("learning_rate", learning_rate)
+        self.first_std = arguments.non_negative("first_std", first_std)
+        self.magnitude = arguments.non_negative("magnitude", magnitude)
+        self.outputs = outputs.reshape(-1)
+        self.samples, self.in_dim = inputs.shape
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.gram = inputs @ inputs.T
+            self.feature = inputs.T @ self.outputs
+            image = self.gram @ self.outputs
+            self.gamma = float(self.outputs @ image)
+            self.phi = float(image @ image)
+            scale = np.float64(self.gamma) ** 2.5
+        if not self.feature.any():
+            raise ValueError("`X` and `y` must have a feature to learn: X^T y is zero.")
+        if not all(0 < size < np.inf for size in (self.gamma, self.phi, scale)):
+            raise ValueError(
+                "`X` and `y` must be of a size whose powers are numbers: gamma = y^T X X^T y or gamma^(5/2)/phi "
+                "overflows or "
+                "underflows. Divide them by their standard deviations."
+            )
+        self.rate = np.sqrt(self.gamma) / self.samples
+        self.trace = float((inputs**2).sum() / self.samples)
+        self.signal = float(np.sqrt((self.outputs**2).mean()))
+
+    @property
+    def limit(self) -> float:
+        r"""Where the mean of $\rho_r^2$ tends: $\gamma^{5/2}/\phi$ (below eq. 11, printed for each neuron)."""
+        return self.gamma**2.5 / self.phi
+
+    def linear(
+        self, overlaps: Any, magnitudes: Any, steps: Any, *, printed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        r"""The first stage: $\rho_r$ and $v_r$ (time, neuron) while the output is negligible.
+
+        $$ \rho_r \mathrel{+}= \tfrac{\eta}{nm}\gamma v_r, \qquad v_r \mathrel{+}= \tfrac{\eta}{nm}(\rho_r + c_r) $$
+
+        solved exactly for the discrete steps: with $a = \eta\sqrt\gamma/(nm)$,
+        $\rho_r + c_r = \tfrac12(1+a)^t(c_r + \sqrt\gamma v_r(0)) + \tfrac12(1-a)^t(c_r - \sqrt\gamma v_r(0))$, the
+        powers being the discrete cosh and sinh.
+
+        **Arguments:** `steps` (time,), `overlaps` $c_r$ (neuron,), `magnitudes` $v_r(0)$ (neuron,), signed.
+
+        **Valid when** the output is small against the targets: before `first_time`.
+
+        **Reference:** eq. (9). Printed, the step of $v_r$ lacks the factor $\eta/(nm)$ before $\rho_r$;
+        `printed=True` gives that.
+        """
+        t = _whole(steps)[:, None]
+        c, v0 = _neurons("overlaps", overlaps), _neurons("magnitudes", magnitudes)
+        _match(overlaps=c, magnitudes=v0)
+        step = self.learning_rate / self.samples  # eta/(n m)
+        if printed:  # the same matrix form for u = rho + step c with couplings (step gamma, 1)
+            up, down, start = step * self.gamma, 1.0, step * c
+        else:
+            up, down, start = step * self.gamma, step, c
+        a, slope = np.sqrt(up * down), np.sqrt(up / down)
+        with np.errstate(over="ignore", invalid="ignore"):
+            grow, fade = (1 + a) ** t, (1 - a) ** t
+            # (1+a)^t - 1 is taken without cancellation, since rho starts at zero
+            rise = np.expm1(t * np.log1p(a)) * (start + slope * v0)
+            fall = (fade - 1) * (start - slope * v0)
+            rho, v = (rise + fall) / 2, (grow * (v0 + start / slope) + fade * (v0 - start / slope)) / 2
+        if np.isnan(rho).any() or np.isnan(v).any():
+            raise ValueError(
+                f"the linear stage overflows at `steps` {t.max()} with `learning_rate` {self.learning_rate}."
+            )
+        return rho, v
+
+    def plane(
+        self, alignments: Any, magnitudes: Any, steps: Any, *, overlaps: Any = None, printed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        r"""The two-dimensional system: $\rho_r$ and $v_r$ (time, neuron) from given values at step 0.
+
+        $$ \rho_r \mathrel{+}= \tfrac{\eta\gamma}{nm} v_r\,g, \qquad v_r \mathrel{+}= \tfrac{\eta}{nm}\rho_r\,g, \qquad
+           g = 1 - \tfrac{\phi}{\gamma^2}\,\mathrm{mean}_s(v_s\rho_s) $$
+
+        **Arguments:** `alignments` and `magnitudes` (neuron,) at step 0; `overlaps` $c_r$, when given, join $\rho_r$
+        in $g$ and in the step of $v_r$, so that the system may start at the network's own start; the paper leaves
+        them out.
+
+        **Valid when** $w_r - w_r(0)$ is along $X^T y$ and $w_r(0)$ adds nothing else: $X X^T$ near a multiple of the
+        identity.
+
+        **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean; `printed=True`
+        gives that.
+        """
+        wanted = _whole(steps)
+        rho, v = _neurons("alignments", alignments).copy(), _neurons("magnitudes", magnitudes).copy()
+        c = np.zeros_like(rho) if overlaps is None else _neurons("overlaps", overlaps)
+        _match(alignments=rho, magnitudes=v, overlaps=c)
+        step, damping = self.learning_rate / self.samples, self.phi / self.gamma**2
+
+        def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+            rho, v = state
+            product = v * (rho + c)
+            force = 1 - damping * (product if printed else product.mean())
+            return rho + step * self.gamma * v * force, v + step * (rho + c) * force
+
+        states = self._iterate(advance, (rho, v), wanted)
+        return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
+
+    def scalar(self, alignments: Any, steps: Any, *, printed: bool = False) -> np.ndarray:
+        r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into `plane`.
+
+        $$ \rho_r \mathrel{+}= \tfrac{\eta\sqrt\gamma}{nm}\rho_r
+           \bigl(1 - \tfrac{\phi}{\gamma^{5/2}}\,\mathrm{mean}_s\rho_s^2\bigr) $$
+
+        **Valid when** $\rho_r = \sqrt\gamma v_r$: after `first_time`.
+
+        **Reference:** eq. (11), printed with $\rho_r^2$ in place of the mean; `printed=True` gives that.
+        """
+        wanted, rho = _whole(steps), _neurons("alignments", alignments)
+        a, saturation = self.learning_rate * self.rate, 1 / self.limit
+
+        def advance(rho: np.ndarray) -> np.ndarray:
+            square = rho**2
+            return rho + a * rho * (1 - saturation * (square if printed else square.mean()))
+
+        return np.stack(self._iterate(advance, rho, wanted))
+
+    def proxy(self, alignments: Any, *, printed: bool = False) -> np.ndarray:
+        r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
+
+        Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). `printed=True` takes each
+        neuron's own $\rho_r^2$, as in section 5; where that exceeds the limit the proxy does not exist and is NaN.
+        """
+        rho = np.atleast_1d(arguments.real_array("alignments", alignments))
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            square = rho**2 if printed else (rho**2).mean(axis=-1)
+            return np.sqrt(square / (1 - square / self.limit))
+
+    def loss(self, alignments: Any, magnitudes: Any, overlaps: Any = None) -> np.ndarray:
+        r"""The canonical loss $\frac1{2n}|y - \frac1\gamma\mathrm{mean}_r(v_r\rho_r)\,X X^T y|^2$ they give."""
+        rho = arguments.real_array("alignments", alignments)
+        v = arguments.real_array("magnitudes", magnitudes)
+        c = 0.0 if overlaps is None else _neurons("overlaps", overlaps)
+        _match(alignments=rho, magnitudes=v, overlaps=np.asarray(c))
+        scale = (v * (rho + c)).mean(axis=-1)[..., None] / self.gamma
+        residual = self.outputs - scale * (self.gram @ self.outputs)
+        return (residual**2).sum(axis=-1) / (2 * self.samples)
+
+    def first_time(self, form: str = "corrected", *, constant: float = 1.0, level: float = 1.0) -> float:
+        r"""The end $t_1$ of the first stage, where $|\rho_r|$ reaches `level`, on the canonical clock.
+
+        `form` is one of
+
+        - "printed": $C\log(1/v_0)\,\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$, Theorem 4.1, with the data's
+          `trace` and `signal`;
+        - "corrected": $C\log(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$: what matters is how far $\sqrt\gamma v_0$ is
+          below $\rho = \ell$;
+        - "asinh": $C\,\mathrm{asinh}(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$, where $v_0\sqrt\gamma\sinh$ reaches the
+          level exactly;
+        - "median": when the median over neurons of $|\rho_r|$ does in the linear stage, for Gaussian $w_r(0)$ of scale
+          $\sigma_0$: the only form that knows of $\sigma_0$, and right when $\sigma_0$ exceeds $v_0$.
+        """
+        constant, level = arguments.positive("constant", constant), arguments.positive("level", level)
+        start = self.magnitude * np.sqrt(self.gamma)
+        if form not in FORMS:
+            raise ValueError(f"`form` must be one of {', '.join(FORMS)}: got {form!r}.")
+        if form == "median":
+            return constant * self._median_time(level)
+        if self.magnitude == 0:
+            raise ValueError(
+                "`magnitude` must be positive for a first stage that starts from it: got 0. Use form='median'."
+            )
+        if form == "printed":
+            if self.magnitude >= 1:
+                raise ValueError(
+                    f"`magnitude` must be below 1 for the printed time, a multiple of log(1/magnitude): got "
+                    f"{self.magnitude:g}. "
+                    "Use form='asinh'."
+                )
+            return constant * np.log(1 / self.magnitude) * np.sqrt(self.samples) / (np.sqrt(self.trace) * self.signal)
+        if form == "asinh":
+            return constant * np.arcsinh(level / start) / self.rate
+        if start >= level:
+            raise ValueError(
+                f"`magnitude` is too large for a first stage: magnitude sqrt(gamma) = {start:.4g} is not below "
+                f"{level:g}, so the logarithm is not positive. Use form='asinh'."
+            )
+        return constant * np.log(level / start) / self.rate
+
+    def second_time(self, share: float, *, form: str = "proxy", constant: float = 1.0, start: float = 1.0) -> float:
+        r"""How long after $t_1$ the loss has fallen to `share` of its start, on the canonical clock.
+
+        `form` is "proxy": $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `start` to
+        $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what $1 -
+        R\phi/\gamma^{5/2}$ has to become if $X X^T$ is a multiple of the identity; or "printed": $C\frac{\sqrt
+        n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L)$ with $L$ the loss itself
+        (Theorem 4.1 and Lemma 5.3, an order of magnitude there: hence `constant`).
+        """
+        share, constant = arguments.positive("share", share), arguments.positive("constant", constant)
+        if share >= 1:
+            raise ValueError(f"`share` must be below 1: got {share}.")
+        if form == "proxy":
+            remaining = np.sqrt(share)
+            start, end = arguments.positive("start", start), np.sqrt(self.limit)
+            if start >= end * np.sqrt(1 - remaining):
+                raise ValueError(
+                    f"`start` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a share "
+                    f"of {share:g} "
+                    f"already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got {start:g}."
+                )
+            low = self.proxy([start])
+            high = np.sqrt(self.limit * (1 - remaining) / remaining)
+            return constant * float(np.log(high / low)) / self.rate
+        if form == "printed":
+            loss = share * (self.outputs**2).mean() / 2
+            scale = np.sqrt(self.samples) / (self.signal * np.sqrt(self.trace))
+            ratio = self.samples * self.signal * self.trace / loss
+            if ratio <= 1:
+                raise ValueError(
+                    f"`share` must be below {share * ratio:.4g} for the printed time to be positive: got {share:g}. "
+                    "Its "
+                    "logarithm depends on the units of `X` and `y`; form='proxy' does not."
+                )
+            return constant * scale * float(np.log(ratio))
+        raise ValueError(f"`form` must be 'proxy' or 'printed': got {form!r}.")
+
+    def kernel(self, square: Any = 1.0) -> np.ndarray:
+        r"""The target-aligned kernel $v^2\,X(I + \frac1\gamma X^T y y^T X)X^T$ (sample, sample), $m$ times the paper's.
+
+        `square` is $v^2$, the mean over neurons of $v_r^2$; an array of them gives leading axes.
+        """
+        return arguments.real_array("square", square)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
+
+    def network_kernel(self, alignments: Any, magnitudes: Any, overlaps: Any) -> np.ndarray:
+        r"""The canonical NTK (time, sample, sample) of a network with these alignments and magnitudes (time, neuron).
+
+        $$ \Theta = \overline{v^2}\,K + \overline{(\rho + c)^2}\,\tfrac{1}{\gamma^2} K y y^T K
+           + \sigma_0^2\,(K - \tfrac1\gamma K y y^T K), \qquad K = X X^T, $$
+
+        means over neurons: each $w_r$ is its alignment along the feature plus a Gaussian start across it.
+
+        **Valid when** `plane` is, and for wide networks: the last term is the mean over starts.
+        """
+        rho = np.atleast_2d(arguments.real_array("alignments", alignments, ndim=(0, 1, 2)))
+        v = np.atleast_2d(arguments.real_array("magnitudes", magnitudes, ndim=(0, 1, 2)))
+        c = _neurons("overlaps", overlaps)
+        _match(alignments=rho, magnitudes=v, overlaps=c)
+        along = target_aligned_kernel(self.gram, self.outputs) - self.gram  # K y y^T K / gamma
+        squares = [(v**2).mean(axis=-1), ((rho + c) ** 2).mean(axis=-1) / self.gamma]
+        weight, feature = (square[:, None, None] for square in squares)
+        return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
+
+    def _iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
+        """The states at the wanted steps of the map `advance`, refused where they leave the numbers."""
+        kept, done = [], 0
+        for step in wanted:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for _ in range(int(step) - done):
+                    state = advance(state)
+            if not all(np.isfinite(part).all() for part in (state if isinstance(state, tuple) else (state,))):
+                raise ValueError(
+                    f"`learning_rate` is too large: by step {step} the recursion has diverged. Got "
+                    f"{self.learning_rate:g}, "
+                    f"at which the first stage grows by {self.learning_rate * self.rate:.3g} of itself a step."
+                )
+            done = int(step)
+            kept.append(state)
+        return kept
+
+    def _median_time(self, level: float) -> float:
+        from scipy.optimize import brentq
+        from scipy.stats import foldnorm
+
+        root = np.sqrt(self.gamma)
+
+        def excess(time: float) -> float:
+            # rho_r is normal: mean sqrt(gamma) v0 sinh, deviation sigma_0 sqrt(gamma) (cosh - 1)
+            mean = self.magnitude * root * np.sinh(self.rate * time)
+            spread = self.first_std * root * (np.cosh(self.rate * time) - 1)
+            if spread == 0:
+                return mean - level
+            return float(foldnorm.median(mean / spread, scale=spread)) - level if mean < 30 * spread else mean - level
+
+        if self.magnitude == 0 and self.first_std == 0:
+            raise ValueError("`magnitude` and `first_std` must not both be zero: a network at zero never moves.")
+        high = 1 / self.rate
+        while excess(high) < 0:
+            high *= 2
+        return float(brentq(excess, 0.0, high, xtol=1e-12 / self.rate, rtol=1e-12))
+
+
+def target_aligned_kernel(gram: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    r"""$X(I + \frac1\gamma X^T y y^T X)X^T$ from `gram` $XX^T$ (sample, sample) and `outputs` $y$ (sample,)."""
+    image = gram @ outputs
+    return gram + np.outer(image, image) / (outputs @ image)
+
+
+def _whole(steps: Any) -> np.ndarray:
+    """Steps as whole numbers, non-negative and increasing."""
+    array = np.atleast_1d(arguments.real_array("steps", steps, ndim=(0, 1)))
+    if (array < 0).any() or (array != np.rint(array)).any() or (np.diff(array) <= 0).any():
+        raise ValueError("`steps` must be whole numbers, not negative and increasing.")
+    return array.astype(np.int64)
+
+
+def _neurons(name: str, value: Any) -> np.ndarray:
+    return np.atleast_1d(arguments.real_array(name, value, ndim=(0, 1)))
+
+
+def _match(**arrays: np.ndarray) -> None:
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        names, shapes = (
+            ", ".join(each) for each in ([f"`{n}`" for n in arrays], [str(a.shape) for a in arrays.values()])
+        )
+        raise ValueError(f"{names} must have one entry for each neuron: got shapes {shapes}.") from None

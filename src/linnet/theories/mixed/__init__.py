@@ -1,0 +1,58 @@
+"""Mixed lazy/active dynamics (Tu et al. 2024): one equation between the lazy and the balanced regime, and its phase
+diagram."""
+
+from linnet.theories.mixed.alignment import alignment_bound, alignment_defect
+from linnet.theories.mixed.closed_form import Solution, UndeterminedError, factors, self_consistent, solve
+from linnet.theories.mixed.gram import GramGap, cubic, cubic_residuals, gram_gap, gram_matrices, projection_gap
+from linnet.theories.mixed.integrated import integrate
+from linnet.theories.mixed.limits import (
+    aligned_modes,
+    balanced_modes,
+    crossing_times,
+    lazy_descent,
+    lazy_error_floor,
+    lazy_flow,
+    mode_alignment,
+    mode_speed,
+)
+from linnet.theories.mixed.phase_diagram import (
+    borders,
+    error_terms,
+    lazy_border,
+    phase,
+    spectrum_constant,
+    stage_lengths,
+    stopping_time,
+)
+
+__all__ = [
+    "GramGap",
+    "Solution",
+    "UndeterminedError",
+    "aligned_modes",
+    "alignment_bound",
+    "alignment_defect",
+    "balanced_modes",
+    "borders",
+    "crossing_times",
+    "cubic",
+    "cubic_residuals",
+    "error_terms",
+    "factors",
+    "gram_gap",
+    "gram_matrices",
+    "integrate",
+    "lazy_border",
+    "lazy_descent",
+    "lazy_error_floor",
+    "lazy_flow",
+    "mode_alignment",
+    "mode_speed",
+    "phase",
+    "projection_gap",
+    "self_consistent",
+    "solve",
+    "spectrum_constant",
+    "stage_lengths",
+    "stopping_time",
+]

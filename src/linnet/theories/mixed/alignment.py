@@ -1,0 +1,50 @@
+"""How well a product's leading singular vectors agree with those of the matrix it should learn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.arguments import count, real_array
+
+
+def alignment_defect(product: object, truth: object, rank: int) -> np.ndarray:
+    r"""The measure $x$ of Lemma A.4: 0 where the leading `rank` singular pairs of $A$ and $A^*$ span the same blocks.
+
+    $$ x = 4K - \sum_k \mathrm{tr}\big(U_{kk}^\top U_{kk} + V_{kk}^\top V_{kk} + 2 U_{kk} V_{kk}^\top\big) $$
+
+    with blocks $k$ of equal singular values of $A^*$ and $U, V$ in its basis. Leading axes of `product` are kept.
+
+    **Reference:** Tu et al. 2024, Lemma A.4; at most $8K$ (pairs of opposite sign), $4K$ for unrelated ones.
+    """
+    matrix, known = real_array("product", product), real_array("truth", truth, ndim=2)
+    size = count("rank", rank)
+    left0, values, right0 = np.linalg.svd(known)
+    left, _, right = np.linalg.svd(matrix, full_matrices=False)
+    u = left0[:, :size].T @ left[..., :, :size]
+    v = right0[:size] @ np.swapaxes(right[..., :size, :], -1, -2)
+    same = np.abs(values[:size, None] - values[:size]) <= 1e-9 * values[0]
+    # traces of the diagonal blocks are sums over entries within equal singular values
+    total = (np.where(same, u**2 + v**2 + 2 * u * v, 0.0)).sum(axis=(-2, -1))
+    return 4 * size - total
+
+
+def alignment_bound(product: object, reference: object, rank: int) -> float:
+    r"""Lemma A.4's bound on $x$ by the distance of `product` $X$ from the `reference` $\hat\Sigma$ (equal trailing
+    values).
+
+    $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
+       |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
+
+    **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
+    """
+    matrix, known = real_array("product", product, ndim=2), real_array("reference", reference, ndim=2)
+    size = count("rank", rank)
+    values = np.linalg.svd(known, compute_uv=False)
+    rest = values[size] if values.size > size else 0.0
+    signal = values[:size]
+    gaps = signal**2 - np.append(signal[1:], rest) ** 2
+    split = gaps > 1e-9 * values[0] ** 2
+    distance = np.linalg.norm(matrix - known, 2)
+    sizes = np.sqrt(size) * (np.linalg.norm(matrix, 2) + signal[0])
+    reach = 2 * min(sizes, np.linalg.norm(matrix) + np.linalg.norm(known)) / gaps[split].min()
+    return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)

@@ -1,0 +1,246 @@
+"""The self-consistent dynamics solved exactly: the flow of a narrow network whose imbalance is a multiple of the
+identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+from linnet.arguments import non_negative, real_array, times_array
+
+# Relative size of the rounding errors that a determined answer may carry.
+_TOLERANCE = 1e-6
+# Singular values below this fraction of the largest one are taken for zero when a balanced start is factored.
+_RANK = 1e-13
+# The largest growth exponent over which the un-normalised formula keeps its digits.
+_SPAN = 8.0
+# Steps after which stepping gives up; a run from a saddle is decided, or lost to rounding, in fewer than a hundred.
+_MOST_STEPS = 20_000
+
+
+class UndeterminedError(ArithmeticError):
+    """The exact answer exists, but the last digits of the start decide it: no float64 computation can tell."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Products of the self-consistent dynamics, and at which of the times floating point determines them."""
+
+    times: np.ndarray
+    products: np.ndarray
+    determined: np.ndarray
+    reason: str = "completed"
+
+
+def factors(start: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""The network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
+
+    The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
+    ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
+
+    **Reference:** the setup at the end of appendix B of Tu et al. 2024, with its C1 and C2 exchanged; there only for
+    $k \ge d$.
+    """
+    left, values, right = np.linalg.svd(start, full_matrices=False)
+    if threshold == 0:
+        kept = values > _RANK * max(values[0], np.finfo(float).tiny)
+        left, values, right = left[:, kept], values[kept], right[kept]
+    big = np.sqrt(threshold + np.hypot(values, threshold))
+    small = values / np.where(big > 0, big, 1.0)  # not sqrt(-g + hypot), which cancels
+    if start.shape[0] >= start.shape[1]:
+        return big[:, None] * right, left * small
+    return small[:, None] * right, left * big
+
+
+def self_consistent(
+    target: object, start: object, threshold: float, times: object, *, throw: bool = True
+) -> np.ndarray:
+    r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
+
+    $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
+
+    **Arguments:** `target` is $Y$ $(k \times d)$, `start` is $A_0$, `threshold` is $g = \sigma^2 w \ge 0$, `times`
+    are canonical and increasing. Returns an array (time, output, input).
+
+    **Valid for** any shape, any start and any $t \ge 0$. At $g = 0$ the sign of $\det A$ is conserved: a square start
+    with the other sign than the target's ends in a saddle from which rounding escapes. Such times raise
+    `UndeterminedError` (`throw=False` returns NaN there; `solve` says which times are determined).
+
+    **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
+    """
+    solution = solve(target, start, threshold, times)
+    if throw and not solution.determined.all():
+        first = solution.times[int(np.argmin(solution.determined))]
+        raise UndeterminedError(
+            f"the answer is not determined in float64 from t = {first:g} on: {solution.reason}. "
+            "Ask for earlier times, a positive `threshold`, or pass `throw=False` to get NaN there."
+        )
+    products = solution.products.copy()
+    products[~solution.determined] = np.nan
+    return products
+
+
+def solve(target: object, start: object, threshold: float, times: object) -> Solution:
+    """`self_consistent` with its status: the products, which of them are determined in floating point, and why not."""
+    goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
+    if goal.shape != first.shape:
+        raise ValueError(f"`target` and `start` must have one shape: got {goal.shape} and {first.shape}.")
+    g, clock = non_negative("threshold", threshold), times_array("times", times)
+    weights = factors(first, g)
+    if weights[0].shape[0] == 0:  # a zero start of a balanced network never moves
+        return Solution(clock, np.zeros((clock.size, *goal.shape)), np.ones(clock.size, dtype=bool))
+    for turned in (False, True):
+        modes = _Modes(goal, g, turned)
+        shot = _OneShot(modes, *modes.split(weights))
+        if shot.error < _TOLERANCE:
+            products = np.stack([shot.product(t) for t in clock])
+            return Solution(clock, products, np.ones(clock.size, dtype=bool))
+        if g > 0 or modes.full:  # a target of lower rank leaves the sign of its null vectors free: try the other one
+            break
+    return _stepped(modes, weights, clock)
+
+
+class _Modes:
+    """Eigenvectors of $F = [[gI, Y^T], [Y, -gI]]$ (g signed), from the SVD of Y: growing ones first, largest first."""
+
+    def __init__(self, target: np.ndarray, threshold: float, turned: bool = False):
+        outputs, inputs = target.shape
+        self.inputs = inputs
+        tall = outputs >= inputs
+        left, values, right = np.linalg.svd(target, full_matrices=True)
+        count = min(outputs, inputs)
+        self.full = bool(values[-1] > _RANK * values[0])
+        if turned:
+            left[:, count - 1] *= -1
+        rate = np.hypot(values, threshold)
+        norm = np.hypot(values, rate + threshold)
+        safe = np.where(norm > 0, norm, 1.0)
+        near = np.where(norm > 0, (rate + threshold) / safe, np.sqrt(0.5))
+        far = np.where(norm > 0, values / safe, np.sqrt(0.5))
+        u, v = left[:, :count], right[:count].T
+        # the layer with the larger Gram matrix carries `near`: inputs for k >= d (g > 0), outputs for k < d (g < 0)
+        upper, lower = (near, far) if tall else (far, near)
+        self.growing = np.vstack([v * upper, u * lower])
+        decaying = np.vstack([v * lower, -u * upper])
+        rest_out = np.vstack([np.zeros((inputs, outputs - count)), left[:, count:]])
+        rest_in = np.vstack([right[count:].T, np.zeros((outputs, inputs - count))])
+        self.others = np.hstack([decaying, rest_out, rest_in])
+        self.rates = rate
+        self.other_rates = np.concatenate([-rate, np.full(self.others.shape[1] - count, -threshold)])
+
+    def split(self, weights: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates of the start: along as many growing modes as the network is wide, and along all the others."""
+        stacked = np.vstack([weights[0].T, weights[1]])
+        width = stacked.shape[1]
+        if width < self.rates.size:  # a balanced start of lower rank: slower growing modes join the others
+            self.others = np.hstack([self.growing[:, width:], self.others])
+            self.other_rates = np.concatenate([self.rates[width:], self.other_rates])
+            self.growing, self.rates = self.growing[:, :width], self.rates[:width]
+        return self.growing.T @ stacked, self.others.T @ stacked
+
+
+def _integral(rates: np.ndarray, time: float) -> np.ndarray:
+    """The integral of e^(-2 rate s) from 0 to `time`, for rates of any sign."""
+    safe = np.where(rates == 0, 1.0, rates)
+    return np.where(rates == 0, time, -np.expm1(-2 * safe * time) / (2 * safe))
+
+
+class _OneShot:
+    """A(t) from the start alone. Everything is divided by the growing exponentials, so nothing overflows."""
+
+    def __init__(self, modes: _Modes, plus: np.ndarray, minus: np.ndarray):
+        self.modes = modes
+        scale = np.hypot(np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0))  # of the start's own columns
+        scaled = plus / scale
+        values = np.linalg.svd(scaled, compute_uv=False)
+        spread = values[0] / values[-1] if values[-1] > 0 else np.inf
+        self.error = np.finfo(float).eps * spread
+        if self.error >= _TOLERANCE:
+            return
+        inverse = np.linalg.inv(scaled)
+        self.ratio = (minus / scale) @ inverse
+        self.origin = inverse / scale[:, None]  # the inverse of `plus`
+        self.slow = modes.other_rates > 0
+        self.falling = self.ratio[~self.slow]
+        # squares of the rows cost digits: where there are enough of them, solving with the squares is faster
+        self.plain = spread * scale.max() / scale.min() < 70
+        if self.plain:
+            self.gram = self.origin.T @ self.origin
+
+    def product(self, time: float) -> np.ndarray:
+        """A at one time: T M^(-1) T' with M = R' R, R from the rows whose squares are I + Q0' int e^{2Fs} Q0,
+        divided."""
+        modes, slow = self.modes, self.slow
+        decay = np.exp(-modes.rates * time)
+        if slow.any():  # together, as the two exponentials alone would overflow
+            grown = self.ratio * np.exp((modes.other_rates[:, None] - modes.rates) * time)
+        else:
+            grown = self.ratio * decay * np.exp(modes.other_rates * time)[:, None]
+        own, fallen = _integral(modes.rates, time), _integral(-modes.other_rates[~slow], time)
+        rising = np.sqrt(_integral(modes.other_rates[slow], time))[:, None] * grown[slow]
+        turned = (modes.growing + modes.others @ grown).T
+        if self.plain:
+            square = (self.gram + (self.falling.T * fallen) @ self.falling) * np.outer(decay, decay)
+            if slow.any():
+                square += rising.T @ rising
+            square[np.diag_indices_from(square)] += own
+            # not SciPy's triangular solve: its threads and NumPy's, two pools on the same cores, wait for each other
+            return turned[:, modes.inputs :].T @ np.linalg.solve(square, turned[:, : modes.inputs])
+        else:
+            falling = np.sqrt(fallen)[:, None] * (self.falling * decay)
+            rows = np.vstack([self.origin * decay, np.diag(np.sqrt(own)), rising, falling])
+            # largest rows first, and columns pivoted: then rows of very different sizes all keep their digits
+            ordered = rows[np.argsort(-np.abs(rows).max(axis=1), kind="stable")]
+            triangle, order = qr(ordered, mode="r", pivoting=True, check_finite=False)
+            width = triangle.shape[1]
+            state = solve_triangular(triangle[:width], turned[order], trans="T", check_finite=False).T
+        return _product(state, modes.inputs)
+
+
+def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.ndarray) -> Solution:
+    """A(t) by exact steps short enough for the undivided formula: for starts without a part along a growing mode.
+
+    A twin that starts one rounding error away runs beside. Once the two have come apart, what is computed is no longer
+    the exact solution but what rounding made of it, even if both end at the same place.
+    """
+    basis = np.hstack([modes.growing, modes.others])
+    rates = np.concatenate([modes.rates, modes.other_rates])
+    start = basis.T @ np.vstack([weights[0].T, weights[1]])
+    nudge = np.random.default_rng(0).choice([-1.0, 1.0], size=start.shape) * np.finfo(float).eps
+    twins = np.stack([start, start + nudge * np.linalg.norm(start, axis=0)])
+    longest = _SPAN / max(rates.max(), np.finfo(float).tiny)
+    now, lost, taken = 0.0, False, 0
+    products, determined = [], []
+    for goal in times:
+        while now < goal and not lost and taken < _MOST_STEPS:
+            step = min(longest, goal - now)
+            taken += 1
+            twins = np.stack([_step(state, rates, step) for state in twins])
+            now += step
+            first, second = (_product(basis @ state, modes.inputs) for state in twins)
+            lost = bool(np.linalg.norm(first - second) > _TOLERANCE * np.linalg.norm(first))
+        products.append(_product(basis @ twins[0], modes.inputs))
+        determined.append(now >= goal and not lost)
+    reason = "completed"
+    if lost:
+        reason = (
+            "the start has no part along a growing mode of the target (a square balanced start whose determinant has "
+            "the other "
+            "sign than the target's has none), so the exact solution ends in a saddle, which rounding escapes"
+        )
+    elif now < times[-1]:
+        reason = f"the start has hardly a part along a growing mode, and {_MOST_STEPS} steps did not reach this time"
+    return Solution(times, np.stack(products), np.array(determined), reason)
+
+
+def _step(state: np.ndarray, rates: np.ndarray, time: float) -> np.ndarray:
+    """One exact step of Q in the eigenbasis of F: e^{Ft} Q (I + Q' int e^{2Fs} Q)^(-1/2)."""
+    gram = np.eye(state.shape[1]) + state.T @ (_integral(-rates, time)[:, None] * state)
+    values, vectors = np.linalg.eigh(gram)
+    return np.exp(rates * time)[:, None] * (state @ ((vectors / np.sqrt(values)) @ vectors.T))
+
+
+def _product(stacked: np.ndarray, inputs: int) -> np.ndarray:
+    return stacked[inputs:] @ stacked[:inputs].T

@@ -1,0 +1,104 @@
+"""What the self-consistent theory says of each layer's Gram matrix, and how far a network is from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linnet.arguments import count, non_negative, positive, real_array
+
+
+def gram_matrices(product: object, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""The predicted $\hat C_1 = \sqrt{A^\top A + g^2 I}$ and $\hat C_2 = \sqrt{A A^\top + g^2 I}$ of a product $A$.
+
+    **Reference:** Tu et al. 2024, before Theorem 1. Leading axes of `product` are kept.
+    """
+    matrix, g = real_array("product", product), non_negative("threshold", threshold)
+    left, values, right = np.linalg.svd(matrix, full_matrices=True)
+
+    def root(vectors: np.ndarray) -> np.ndarray:
+        padded = np.zeros(vectors.shape[:-1])
+        padded[..., : values.shape[-1]] = values
+        return (vectors * np.hypot(padded, g)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+
+    return root(np.swapaxes(right, -1, -2)), root(left)
+
+
+class GramGap(NamedTuple):
+    """Operator norms of $C_i - \\hat C_i$ and the two terms of Theorem 1's bound, without their constants."""
+
+    first: np.ndarray
+    second: np.ndarray
+    weak: np.ndarray
+    strong: np.ndarray
+
+
+def gram_gap(first: object, second: object, threshold: float, width: float | None = None) -> GramGap:
+    r"""How far a network's Gram matrices are from the self-consistent ones, beside the bound.
+
+    $$ |C_1 - \hat C_1|_{op},\ |C_2 - \hat C_2|_{op} \le \min\{ O(\sigma^2 w),\ O(\sqrt{d/w}\,|C_1|_{op}) \} $$
+
+    **Arguments:** `first` is $W_1$, `second` is $W_2$ (a reduced network has the same Gram matrices; then give the
+    `width` $w$ of the full one), `threshold` is $\sigma^2 w$. Leading axes are kept.
+
+    **Valid for** Gaussian weights under gradient flow. **Reference:** Tu et al. 2024, Theorem 1, Propositions B.1 and
+    B.4.
+    """
+    one, two = real_array("first", first), real_array("second", second)
+    wide = positive("width", one.shape[-2] if width is None else width)
+    g = non_negative("threshold", threshold)
+    gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
+    hat1, hat2 = gram_matrices(two @ one, g)
+    size = _norm(gram1)
+    return GramGap(
+        _norm(gram1 - hat1), _norm(gram2 - hat2), np.full_like(size, g), np.sqrt(one.shape[-1] / wide) * size
+    )
+
+
+def cubic_residuals(first: object, second: object, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Operator norms of the two cubic equations that $\hat C_1, \hat C_2$ solve, at a network's own $C_1, C_2$.
+
+    $$ C_1^3 - A^\top A C_1 - C_1 A^\top A - g^2 C_1 + A^\top C_2 A, \qquad
+       C_2^3 - A A^\top C_2 - C_2 A A^\top - g^2 C_2 + A C_1 A^\top $$
+
+    Both equal $W (M^2 - g^2) W^\top$ with the conserved imbalance $M$, so they vanish where $M^2 = g^2$ on the
+    weights' span. **Reference:** Tu et al. 2024, sketch of Theorem 1 and B.2.
+    """
+    one, two = real_array("first", first), real_array("second", second)
+    g = non_negative("threshold", threshold)
+    product = two @ one
+    gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
+    return _norm(cubic(gram1, gram2, product, g)), _norm(cubic(gram2, gram1, np.swapaxes(product, -1, -2), g))
+
+
+def cubic(own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float) -> np.ndarray:
+    """The left side of the cubic equation for `own` (C1, with `product` A; or C2, with its transpose)."""
+    turned = np.swapaxes(product, -1, -2)
+    square = turned @ product
+    return own @ own @ own - square @ own - own @ square - threshold**2 * own + turned @ other @ product
+
+
+def projection_gap(first: object, second: object, threshold: float) -> np.ndarray:
+    r"""$|M - g (P_1 - P_2)|_{op}$ for the imbalance $M$ and the nearest orthogonal projections: Lemma B.3's distance.
+
+    The eigenvalues of $M$ on the weights' span should be $\pm g$; the distance is how far the farthest one is from it.
+    Lemma B.3 claims $O(\sigma^2 \sqrt{wd} \log d)$.
+
+    **Valid for** widths of at least the inputs and outputs together. **Reference:** Tu et al. 2024, Lemma B.3.
+    """
+    one, two = real_array("first", first, ndim=2), real_array("second", second, ndim=2)
+    g = non_negative("threshold", threshold)
+    positive_part, negative_part = one.shape[1], two.shape[0]
+    if one.shape[0] < positive_part + negative_part:
+        raise ValueError(
+            f"`first` must have at least {positive_part + negative_part} rows for two orthogonal projections: got "
+            f"{one.shape[0]}."
+        )
+    values = np.linalg.eigvalsh(one @ one.T - two.T @ two)
+    top, bottom = values[-count("inputs", positive_part) :], values[: count("outputs", negative_part)]
+    return np.maximum(np.abs(top - g).max(), np.abs(bottom + g).max())
+
+
+def _norm(matrices: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(matrices, ord=2, axis=(-2, -1))

@@ -1,0 +1,88 @@
+"""The self-consistent dynamics for costs and covariances without a closed form: integrated as a narrow network's
+flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linnet.arguments import non_negative, positive, real_array, times_array
+from linnet.theories.mixed.closed_form import factors
+
+if TYPE_CHECKING:
+    from linnet.problems.problem import Problem
+
+Gradient = Callable[[np.ndarray], np.ndarray]
+
+
+def integrate(
+    problem: Problem, start: object, threshold: float, times: object, *, rtol: float = 1e-9, atol: float | None = None
+) -> np.ndarray:
+    r"""Products of the mixed dynamics for any problem: any covariance, any differentiable cost.
+
+    $$ \dot A = -\sqrt{A A^\top + g^2 I}\,\nabla C(A) - \nabla C(A)\sqrt{A^\top A + g^2 I} $$
+
+    It is the flow of the network of width $\min(k, d)$ whose imbalance is $\pm 2g I$, so no square root is ever taken.
+
+    **Arguments:** `problem` holds the cost $C$, `start` is $A(0)$, `threshold` is $g = \sigma^2 w$; `atol` is by
+    default `rtol` times the scale of the start's weights. Returns (time, output, input). For $\Sigma = I$ prefer
+    `self_consistent`, which is exact.
+
+    **Reference:** Tu et al. 2024, eq. (1).
+    """
+    first = real_array("start", start, ndim=2)
+    shape = (problem.out_dim, problem.in_dim)
+    if first.shape != shape:
+        raise ValueError(f"`start` must be {shape}, output x input of the problem: got shape {first.shape}.")
+    if problem.batch is not None:
+        raise ValueError("`problem` must be a single one: integrate the problems of a batch one by one.")
+    g, clock = non_negative("threshold", threshold), times_array("times", times)
+    return _flow(_descent_direction(problem), factors(first, g), clock, positive("rtol", rtol), atol)
+
+
+def _descent_direction(problem: Problem) -> Gradient:
+    """$-\\nabla C$ as a function of the product."""
+    if problem.cost is None:
+        cov, cross = problem.cov, problem.cross
+        return lambda product: cross - product @ cov
+    import jax
+
+    from linnet.precision import computing
+
+    slope = jax.jit(jax.grad(problem.cost))
+
+    def direction(product: np.ndarray) -> np.ndarray:
+        with computing():
+            return -np.asarray(slope(product))
+
+    return direction
+
+
+def _flow(
+    direction: Gradient, weights: tuple[np.ndarray, np.ndarray], times: np.ndarray, rtol: float, atol: float | None
+) -> np.ndarray:
+    from scipy.integrate import solve_ivp
+
+    one, two = weights
+    size = one.size
+    if size == 0 or times[-1] == 0:
+        return np.broadcast_to(two @ one, (times.size, two.shape[0], one.shape[1])).copy()
+
+    def unpack(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return state[:size].reshape(one.shape), state[size:].reshape(two.shape)
+
+    def velocity(_: float, state: np.ndarray) -> np.ndarray:
+        w1, w2 = unpack(state)
+        pull = direction(w2 @ w1)
+        return np.concatenate([(w2.T @ pull).ravel(), (pull @ w1.T).ravel()])
+
+    start = np.concatenate([one.ravel(), two.ravel()])
+    floor = rtol * np.abs(start).max() if atol is None else atol
+    result = solve_ivp(velocity, (0.0, times[-1]), start, "DOP853", t_eval=times, rtol=rtol, atol=floor)
+    if not result.success:
+        raise ArithmeticError(
+            f"the integration stopped at t = {result.t[-1] if result.t.size else 0:g}: {result.message}"
+        )
+    return np.stack([w2 @ w1 for w1, w2 in map(unpack, result.y.T)])

@@ -1,0 +1,154 @@
+"""Where training is lazy and where it is active, how long the active region trains, and how well it must do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from linnet.arguments import count, positive, real_array
+
+REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")
+
+
+def phase(gamma_variance: object, gamma_width: object) -> str | np.ndarray:
+    r"""The region of the phase diagram for $\sigma^2 = d^{\gamma_{\sigma^2}}$, $w = d^{\gamma_w}$ and a low-rank
+    target.
+
+    `"underparametrized"` for $\gamma_w < 1$; else `"infinite-noise"` for $2\gamma_{\sigma^2} + \gamma_w > 0$ (the
+    entries of $A(0)$ have variance $\sigma^4 w$); else `"lazy"` for $\gamma_{\sigma^2} + \gamma_w > 1$; else
+    `"active"`. Numbers give a string, arrays an array of strings.
+
+    **Reference:** Tu et al. 2024, section 2.1. The introduction prints the second border with a $+1$ that does not
+    belong there.
+    """
+    variance, width = np.broadcast_arrays(
+        real_array("gamma_variance", gamma_variance), real_array("gamma_width", gamma_width)
+    )
+    conditions = [width < 1, 2 * variance + width > 0, variance + width > 1]
+    region = np.select(conditions, REGIONS[:3], default=REGIONS[3])
+    return str(region) if region.ndim == 0 else region
+
+
+def borders(gamma_width: object, *, dim: int, rank: int, size: float | None = None) -> dict[str, np.ndarray]:
+    r"""The borders of the phase diagram: $\gamma_{\sigma^2}$ along `gamma_width`, and the widths $w = d$, $w = K$ as
+    $\gamma_w$.
+
+    `size` is $|B|_{op}$ of the target: the lazy border is where $\sigma^2 w = |B|_{op}$. By default it is $d$, the
+    paper's line.
+
+    **Reference:** Tu et al. 2024, section 2.1 and Figure 2.
+    """
+    width = real_array("gamma_width", gamma_width)
+    side = count("dim", dim, least=2)
+    return {
+        "lazy": lazy_border(float(side) if size is None else size, dim=side) - width,
+        "infinite-noise": -width / 2,
+        "width-dim": np.asarray(1.0),
+        "width-rank": np.asarray(np.log(count("rank", rank)) / np.log(side)),
+    }
+
+
+def lazy_border(size: float, *, dim: int) -> float:
+    r"""The value of $\gamma_{\sigma^2} + \gamma_w$ at which $\sigma^2 w$ is $|B|_{op}$ = `size`: 1 for low rank, 1/2
+    for full rank.
+
+    **Reference:** Tu et al. 2024, last remark of section 2.1.
+    """
+    return float(np.log(positive("size", size)) / np.log(count("dim", dim, least=2)))
+
+
+def spectrum_constant(spectrum: Sequence[float], *, printed: bool = False) -> float:
+    r"""$c(a_1, \dots, a_K)$ of Theorem 2, which sets how fast singular vectors align.
+
+    $$ c = \frac{\min_{a_k \ne a_j} |a_k - a_j|\, a_K^2}{\max_{a_k \ne a_j} |a_k^2 - a_j^2|} $$
+
+    **Departs from the print:** $a_{K+1} = 0$ counts among the $a_j$. Without it the printed formula has nothing to
+    minimise over for $K = 1$ or equal values (`printed=True` raises there), and it ignores how fast signal and noise
+    part.
+    """
+    values = np.unique(real_array("spectrum", spectrum, ndim=1))
+    if (values <= 0).any():
+        raise ValueError(f"`spectrum` must be positive: the smallest is {values.min()}.")
+    smallest = values[0]
+    if not printed:
+        values = np.concatenate([[0.0], values])
+    if values.size < 2:
+        raise ValueError("`spectrum` needs two different values for the printed constant: use `printed=False`.")
+    return float(np.diff(values).min() * smallest**2 / (values[-1] ** 2 - values[0] ** 2))
+
+
+def stopping_time(
+    spectrum: Sequence[float],
+    gamma_variance: float,
+    gamma_width: float,
+    *,
+    dim: int,
+    printed: bool = False,
+    clock: Literal["canonical", "paper"] = "canonical",
+) -> float:
+    r"""$T^*$ of Theorem 2, when the active region has learned the signal and not yet the noise (leading order in $d$).
+
+    $$ T^* = \Big( \frac{\Delta}{2 a_K} + \frac{2 m}{c(a)} + \frac{m}{2 a_K} \Big) d \log d, \quad
+       m = \min(1, 2\Delta), \quad \Delta = 1 - \gamma_{\sigma^2} - \gamma_w > 0 $$
+
+    **Arguments:** `spectrum` are $a_i = s_i(A^*)/d$. `clock="paper"` is the clock of its appendices C to F, $d^2 \dot
+    A = \dots$; the canonical time is that over $d^2$.
+
+    **Departs from the print** (`printed=True`): $\max$ for $\min$ in $m$, $\Delta/a_K$ for the growth from threshold
+    to target (twice what its own ODE takes), and the printed $c(a)$. **Reference:** Tu et al. 2024, Theorem 2, E.3,
+    Theorem E.5.
+    """
+    stages = stage_lengths(spectrum, gamma_variance, gamma_width, dim=dim, printed=printed)
+    total = sum(stages.values())
+    if clock == "paper":
+        return total * dim**2
+    if clock == "canonical":
+        return total
+    raise ValueError(f"`clock` must be 'canonical' or 'paper': got {clock!r}.")
+
+
+def stage_lengths(
+    spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int, printed: bool = False
+) -> dict[str, float]:
+    """Canonical lengths of the stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling (T4 to T5).
+
+    **Valid in** the active region, for large d; `printed` as in `stopping_time`. **Reference:** Tu et al. 2024, E.3.
+    """
+    values = real_array("spectrum", spectrum, ndim=1)
+    gap = 1 - float(gamma_variance) - float(gamma_width)
+    if gap <= 0:
+        raise ValueError(f"`gamma_variance` + `gamma_width` must be below 1, the active region: got {1 - gap:g}.")
+    side = count("dim", dim, least=2)
+    slowest = values.min()
+    tight = max(1.0, 2 * gap) if printed else min(1.0, 2 * gap)
+    unit = np.log(side) / side
+    return {
+        "growth": float(gap / (slowest if printed else 2 * slowest) * unit),
+        "alignment": float(2 * tight / spectrum_constant(spectrum, printed=printed) * unit),
+        "settling": float(tight / (2 * slowest) * unit),
+    }
+
+
+def error_terms(gamma_variance: float, gamma_width: float, *, dim: int, step: float = 0.0) -> dict[str, float]:
+    r"""The terms of Theorem 2's bound on the test error $|A - A^*|_F^2/d^2$ at $T^*$, without their constants.
+
+    $$ \sigma^4 w + \frac{\sigma^4 w^2 \log^2 d}{d^2} + d^{-1/2} + \frac{\sigma^2 w}{d} + \eta^2 \frac{\log^2 d}{d^2} $$
+
+    **Arguments:** `step` is the paper's $\eta$ (canonical learning rate times $d^2/2$). Its term is stated, not
+    proved: Lemma F.1 is applied with $k - 1$ for $k$, and its constant grows like $e^{C_1 T^*}$.
+
+    **Valid in** the active region, up to constants that the theorem does not give. **Reference:** Tu et al. 2024,
+    Theorem 2.
+    """
+    side = count("dim", dim, least=2)
+    variance, width = side ** float(gamma_variance), side ** float(gamma_width)
+    log = np.log(side)
+    return {
+        "start": float(variance**2 * width),
+        "noise": float((variance * width * log / side) ** 2),
+        "alignment": float(side**-0.5),
+        "threshold": float(variance * width / side),
+        "step": float((step * log / side) ** 2),
+    }

@@ -1,0 +1,55 @@
+"""Spectral bias of training from the orthogonal start (Varre et al. 2023): modes over time, mirror flows, the
+variational problem.
+
+The noise process of the same paper is in `linnet.theories.noise`.
+"""
+
+from linnet.theories.spectral_bias.mirror import (
+    bregman,
+    convergence_bound,
+    inverse_mirror,
+    mirror,
+    potential,
+    predictor_bregman,
+    predictor_mirror,
+    predictor_potential,
+    predictor_warp,
+)
+from linnet.theories.spectral_bias.modes import (
+    activation_times,
+    alpha,
+    alpha_values,
+    alpha_velocity,
+    final_singular_values,
+    half_times,
+    jump_process,
+    loss_rate,
+    predictor,
+    singular_values,
+)
+from linnet.theories.spectral_bias.variational import duality_gap, kkt_residual, variational_potential
+
+__all__ = [
+    "activation_times",
+    "alpha",
+    "alpha_values",
+    "alpha_velocity",
+    "bregman",
+    "convergence_bound",
+    "duality_gap",
+    "final_singular_values",
+    "half_times",
+    "inverse_mirror",
+    "jump_process",
+    "kkt_residual",
+    "loss_rate",
+    "mirror",
+    "potential",
+    "predictor",
+    "predictor_bregman",
+    "predictor_mirror",
+    "predictor_potential",
+    "predictor_warp",
+    "singular_values",
+    "variational_potential",
+]

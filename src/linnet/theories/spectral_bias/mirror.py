@@ -1,0 +1,198 @@
+"""The mirror flows hidden in training from the orthogonal start: on singular values, and on a scalar predictor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import positive, real_array, times_array
+
+
+def potential(values: Any, gamma: float) -> np.ndarray:
+    r"""Potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+
+    $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
+
+    **Arguments:** `values` are $D$, shape `(..., mode)`; `gamma` the scale of the start. The sum runs over the last
+    axis.
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves
+    like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second
+    term.
+    """
+    gamma = positive("gamma", gamma)
+    values = modes(values)
+    _has_axis("values", values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
+    return _representable("values", total)
+
+
+def mirror(values: Any, gamma: float) -> np.ndarray:
+    r"""Gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+
+    $$ \nabla \Psi_\gamma(D) = \tfrac12 \sinh^{-1}(D/\gamma), \qquad
+       \frac{d}{dt} \nabla \Psi_\gamma(D) = \mathrm{diag}(U^\top R V) $$
+
+    with $U, V$ the singular vectors of the predictor and $R$ minus the gradient of the loss in the predictor.
+
+    **Arguments:** `values` are $D$, any shape; `gamma` the scale of the start.
+
+    **Reference:** Varre et al. 2023, Lemma C.13 (the last line of its proof; printed gradients differ by the 1/2).
+    """
+    gamma = positive("gamma", gamma)
+    return 0.5 * _asinh_ratio(modes(values), gamma)
+
+
+def inverse_mirror(dual: Any, gamma: float) -> np.ndarray:
+    r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
+
+    **Arguments:** `dual` is $m$, any shape; `gamma` the scale of the start. **Reference:** that of `mirror`.
+    """
+    gamma = positive("gamma", gamma)
+    doubled = 2 * real_array("dual", dual)
+    with np.errstate(over="ignore"):
+        # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
+        large = np.sign(doubled) * np.exp(np.abs(doubled) + (np.log(gamma) - np.log(2)))
+        values = np.where(np.abs(doubled) > 40, large, gamma * np.sinh(np.clip(doubled, -40, 40)))
+    return _representable("dual", values)
+
+
+def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
+    r"""Bregman divergence of `potential`: $\Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle$, summed over the
+    last axis.
+
+    Written without the terms that cancel:
+    $\tfrac12 \sum_i x_i (\sinh^{-1}(x_i/\gamma) - \sinh^{-1}(y_i/\gamma)) - (h(x_i) - h(y_i))$ with
+    $h = \sqrt{\cdot^2 + \gamma^2}$.
+    """
+    gamma = positive("gamma", gamma)
+    x, y = modes(values), real_array("reference", reference)
+    _match("values", x, y)
+    slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rise = (x - y) * ((x + y) / (np.hypot(x, gamma) + np.hypot(y, gamma)))
+        total = 0.5 * np.sum(x * slope - rise, axis=-1)
+    return _representable("values", total)
+
+
+def predictor_potential(beta: Any, gamma: float) -> np.ndarray:
+    r"""Potential of the time-warped mirror flow on the predictor of a network with one output.
+
+    $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
+
+    **Arguments:** `beta` has shape `(..., input)`; `gamma` is the scale of the start.
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)` and there is one output; for any data covariance.
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(b), eq. (C.15).
+    """
+    gamma = positive("gamma", gamma)
+    balance = _balance(real_array("beta", beta), gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _representable("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
+
+
+def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
+    r"""Gradient of `predictor_potential`: $\nabla\psi_\gamma(\beta) = \beta / \sqrt{b}$ with
+    $b = \sqrt{|\beta|^2 + \gamma^2} + \gamma$.
+
+    Along the flow its velocity is $-\sqrt{b}\,\nabla L(\beta)$: `predictor_warp` is that factor.
+
+    **Reference:** Varre et al. 2023, eq. (C.14).
+    """
+    gamma = positive("gamma", gamma)
+    beta = real_array("beta", beta)
+    return beta / np.sqrt(_balance(beta, gamma))[..., None]
+
+
+def predictor_warp(beta: Any, gamma: float) -> np.ndarray:
+    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(b).
+    """
+    gamma = positive("gamma", gamma)
+    return np.sqrt(_balance(real_array("beta", beta), gamma))
+
+
+def predictor_bregman(beta: Any, reference: Any, gamma: float) -> np.ndarray:
+    r"""Bregman divergence of `predictor_potential`, over the last axis."""
+    gamma = positive("gamma", gamma)
+    x, y = real_array("beta", beta), real_array("reference", reference)
+    _match("beta", x, y)
+    slope = predictor_mirror(y, gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        linear = np.sum(slope * (x - y), axis=-1)
+    return predictor_potential(x, gamma) - predictor_potential(y, gamma) - _representable("beta", linear)
+
+
+def convergence_bound(beta: Any, gamma: float, times: Any) -> np.ndarray:
+    r"""Upper bound on the training loss at each time, independent of the conditioning of the data.
+
+    $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
+
+    **Arguments:** `times` are canonical; `beta` is $\beta_*$, a solution that interpolates; `gamma` the scale of the
+    start.
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
+
+    **Reference:** Varre et al. 2023, Lemma C.8. Its rate is $1/(\sqrt\gamma\,t)$, not the $1/(\gamma t)$ of section
+    3.2, and the convexity inequality of its proof is printed the wrong way round.
+    """
+    gamma = positive("gamma", gamma)
+    times = times_array("times", times)
+    beta = real_array("beta", beta, ndim=1)
+    divergence = predictor_bregman(beta, np.zeros_like(beta), gamma)
+    with np.errstate(divide="ignore"):
+        return divergence / (np.sqrt(2) * np.sqrt(gamma) * times)
+
+
+def modes(values: Any) -> np.ndarray:
+    """Singular values as an array, refused where one is negative."""
+    values = real_array("values", values)
+    if (values < 0).any():
+        raise ValueError(f"`values` are singular values and must not be negative: the least is {values.min()}.")
+    return values
+
+
+def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
+    """arcsinh(values / gamma), also where the quotient overflows."""
+    with np.errstate(over="ignore"):
+        quotient = values / gamma
+    fits = np.isfinite(quotient)
+    logarithm = np.log(np.where(fits, 1.0, np.abs(values))) - np.log(gamma) + np.log(2)
+    return np.where(fits, np.arcsinh(np.where(fits, quotient, 0.0)), np.sign(values) * logarithm)
+
+
+def _balance(beta: np.ndarray, gamma: float) -> np.ndarray:
+    """b of `predictor_potential`, with a norm whose squares neither overflow nor underflow."""
+    _has_axis("beta", beta)
+    size = np.abs(beta).max(axis=-1)
+    unit = np.where(size > 0, size, 1.0)
+    with np.errstate(over="ignore"):
+        balance = np.hypot(size * np.linalg.norm(beta / unit[..., None], axis=-1), gamma) + gamma
+    return _representable("beta", balance)
+
+
+def _has_axis(name: str, array: np.ndarray) -> None:
+    if array.ndim == 0:
+        raise ValueError(f"`{name}` must have at least one axis: got the number {array}. Give a list, [{array}].")
+
+
+def _match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
+    _has_axis(name, array)
+    try:
+        np.broadcast_shapes(array.shape, reference.shape)
+    except ValueError:
+        raise ValueError(
+            f"`reference` must match `{name}`: got shape {reference.shape} for one of {array.shape}."
+        ) from None
+
+
+def _representable(name: str, result: np.ndarray) -> np.ndarray:
+    if not np.isfinite(result).all():
+        raise ValueError(f"`{name}` or `gamma` is too large: the result overflows. Give both in smaller units.")
+    return result

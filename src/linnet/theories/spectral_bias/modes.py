@@ -1,0 +1,222 @@
+"""Modes of the predictor from the orthogonal start: when each is learned, and where each layer ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.arguments import count, positive, real_array, times_array
+from linnet.memory import check_fits
+from linnet.theories.spectral_bias.mirror import modes
+from linnet.theories.spectral_bias.variational import moments
+
+LARGEST = 1e300  # of singular values and scales: sums of a few of them are still numbers
+
+
+def final_singular_values(values: Any, gamma: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
+    r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
+
+    $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + \gamma^2} + \gamma, \qquad
+       \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + \gamma^2} - \gamma $$
+
+    **Arguments:** `values` are the singular values $\beta_i$ of the minimum-norm solution, shape `(..., mode)`,
+    `gamma` is the scale of the start, `dim` the input dimension: the remaining `dim - mode` singular values of $W_1$
+    stay at $\sqrt{2\gamma}$. Returns those of $W_1$ `(..., dim)` and of $W_2$ `(..., mode)`.
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
+    covariance. With the predictor's singular values at time t in place of the final ones it holds at time t.
+
+    **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10.
+    """
+    values, gamma = _scales(values, gamma)
+    dim = count("dim", dim)
+    modes = values.shape[-1]
+    if modes > dim:
+        raise ValueError(f"`dim` must be at least the number of singular values: got {dim} inputs for {modes} values.")
+    check_fits(
+        16 * (values.size // modes) * dim,
+        f"singular values of a layer of {dim} inputs",
+        "All beyond the given `values` are sqrt(2 gamma): use dim = len(values).",
+    )
+    balance = np.hypot(values, gamma)
+    idle = np.full((*values.shape[:-1], dim - modes), np.sqrt(2 * gamma))
+    first = np.concatenate([np.sqrt(balance + gamma), idle], axis=-1)
+    second = values / np.sqrt(balance + gamma)  # not sqrt(balance - gamma): that cancels for small values
+    return first, second
+
+
+def singular_values(values: Any, gamma: float, times: Any) -> np.ndarray:
+    r"""Exact evolution of the singular values of the predictor for whitened data.
+
+    $$ \sigma(t) = \frac{s\,(1-E)(1 + rE)}{2\gamma/w + r(1 - E^2) + 2 v E/\gamma}, \qquad
+       \rho = \sqrt{s^2+\gamma^2},\; w = \rho+\gamma,\; v = s^2/w,\; r = v/w,\; E = e^{-2\rho t} $$
+
+    **Arguments:** `times` are canonical, `values` the singular values $s$ of the target `(mode,)`, `gamma` the scale
+    of the start. Returns `(time, mode)`. Every term is positive and nothing is subtracted, so the result keeps its
+    relative accuracy from $\gamma = 10^{-300}$ up and for any time.
+
+    **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
+
+    **Reference:** Varre et al. 2023, Theorem C.12, rearranged.
+    """
+    s, rho, w, v, gamma = _riccati(values, gamma)
+    exponent, r = _exponent(rho, times), v / w
+    decayed, grown, half = np.exp(exponent), -np.expm1(exponent), np.exp(exponent / 2)
+    numerator = s * grown * (1 + r * decayed)
+    # E as a square of its root, which underflows later
+    denominator = gamma * (2 * (gamma / w) - r * np.expm1(2 * exponent)) + 2 * (v * half) * half
+    # gamma numerator / denominator, of which any two may overflow or underflow
+    (a, i), (b, j), (c, k) = np.frexp(gamma), np.frexp(numerator), np.frexp(denominator)
+    return np.ldexp(a * b / c, i + j - k)
+
+
+def alpha_values(values: Any, gamma: float, times: Any) -> np.ndarray:
+    r"""Exact evolution of the singular values of $\alpha$ for whitened data: $s(1-E)/(w + vE)$, the solution of (C.31).
+
+    $$ \dot\sigma_\alpha = s (1 - \sigma_\alpha^2) - 2 \gamma \sigma_\alpha $$
+
+    **Arguments, validity, reference:** those of `singular_values`.
+    """
+    s, rho, w, v, _ = _riccati(values, gamma)
+    exponent = _exponent(rho, times)
+    return s * -np.expm1(exponent) / (w + v * np.exp(exponent))
+
+
+def alpha(product: Any, gamma: float) -> np.ndarray:
+    r"""The variable in which training from the orthogonal start closes: $\alpha^\top = A\,(W_1^\top W_1)^{-1}$.
+
+    With $A = U S V^\top$ it is $U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top$, of operator norm below one.
+
+    **Arguments:** `product` is $A$ `(output, input)`, the transpose of the paper's $\beta$; so is the result.
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
+
+    **Reference:** Varre et al. 2023, Lemmas 3.3 and C.2.
+    """
+    gamma, product = positive("gamma", gamma), real_array("product", product, ndim=2)
+    _at_most_largest(product=float(np.abs(product).max()), gamma=gamma)
+    u, s, vt = np.linalg.svd(product, full_matrices=False)
+    return (u * (s / (gamma + np.hypot(s, gamma)))) @ vt
+
+
+def predictor(alpha: Any, gamma: float) -> np.ndarray:
+    r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
+
+    **Arguments, validity:** those of `alpha`; `alpha` is $\alpha^\top$ `(output, input)`.
+
+    **Reference:** Varre et al. 2023, Lemma C.2. Lemma 3.3 as printed lacks the factor $2\gamma$.
+    """
+    gamma = positive("gamma", gamma)
+    a = real_array("alpha", alpha, ndim=2)
+    if np.linalg.norm(a, 2) >= 1:
+        raise ValueError(f"`alpha` must have operator norm below 1: got {np.linalg.norm(a, 2):.6g}.")
+    return np.linalg.solve(np.eye(a.shape[0]) - a @ a.T, 2 * gamma * a)  # push-through: the small k x k system
+
+
+def alpha_velocity(alpha: Any, cov: Any, cross: Any, gamma: float) -> np.ndarray:
+    r"""The matrix Riccati equation of `alpha`, in the canonical orientation (output, input).
+
+    $$ \dot a = R - a R^\top a, \qquad R = \Gamma - A \Sigma, \qquad A = 2\gamma\, a (I - a^\top a)^{-1} $$
+
+    **Arguments:** `alpha` is $a$ `(output, input)`; `cov` $\Sigma$, `cross` $\Gamma$ the moments of the data.
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance.
+
+    **Reference:** Varre et al. 2023, Lemma C.2.
+    """
+    a = real_array("alpha", alpha, ndim=2)
+    cov, cross = moments(cov, cross, *a.shape)
+    residual = cross - predictor(a, gamma) @ cov
+    return residual - a @ residual.T @ a
+
+
+def activation_times(values: Any, gamma: float) -> np.ndarray:
+    r"""When each mode jumps as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
+
+    **Valid when** $\Sigma = I$ and $\gamma < 1$, in units of the largest singular value.
+
+    **Reference:** Varre et al. 2023, after Theorem 3.2.
+    """
+    gamma = positive("gamma", gamma)
+    if gamma >= 1:
+        raise ValueError(f"`gamma` must be below 1 for activation times, which are its limit at 0: got {gamma}.")
+    with np.errstate(divide="ignore", over="ignore"):
+        return -np.log(gamma) / (2 * _modes(values))
+
+
+def half_times(values: Any, gamma: float) -> np.ndarray:
+    r"""When each mode stands at half its final height, exactly, for whitened data.
+
+    $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
+    plus $\ln(2s)/(2s)$. Letters, arguments and validity are those of `singular_values`.
+
+    **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
+    """
+    s, rho, w, v, gamma = _riccati(values, gamma)
+    if (s == 0).any():
+        raise ValueError("`values` must be positive: a mode of height zero has no half height.")
+    scaled = 2 * gamma * (gamma / w) + v  # gamma b, with 1 - r = 2 gamma / w
+    return (np.log(scaled + np.hypot(scaled, gamma * np.sqrt(v / w))) - np.log(gamma)) / (2 * rho)
+
+
+def jump_process(values: Any, gamma: float, times: Any) -> np.ndarray:
+    r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
+
+    **Valid when** $\Sigma = I$, as $\gamma \to 0$ with time in units of $\ln(1/\gamma)$.
+
+    **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at
+    equality.
+    """
+    s, gamma = _scales(values, gamma)
+    at = activation_times(s, gamma)
+    times = times_array("times", times)[:, None]
+    return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
+
+
+def loss_rate(cov: Any, gamma: float) -> float:
+    r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
+
+    **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and
+    $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
+
+    **Reference:** in place of eq. (C.13) of Varre et al. 2023, which bounds $|R|^2$ by an inequality for the trace of
+    three positive matrices that is false; $|R|^2$ can rise.
+    """
+    gamma = positive("gamma", gamma)
+    eigenvalues = np.linalg.eigvalsh(real_array("cov", cov, ndim=2))
+    kept = eigenvalues[eigenvalues > 1e-12 * eigenvalues[-1]]
+    if kept.size == 0:
+        raise ValueError("`cov` must have a positive eigenvalue: got a matrix of zeros.")
+    return float(4 * gamma * kept[0])
+
+
+def _modes(values: Any) -> np.ndarray:
+    return np.atleast_1d(modes(values))
+
+
+def _riccati(values: Any, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
+    """s, rho, w = rho + gamma and v = rho - gamma (without its cancellation), the letters of Theorem C.12."""
+    s, gamma = _scales(values, gamma)
+    rho = np.hypot(s, gamma)
+    w = rho + gamma
+    return s, rho, w, s * (s / w), gamma
+
+
+def _scales(values: Any, gamma: float) -> tuple[np.ndarray, float]:
+    """Singular values and the scale of the start, refused where their sums would overflow."""
+    s, gamma = _modes(values), positive("gamma", gamma)
+    _at_most_largest(values=float(s.max()), gamma=gamma)
+    return s, gamma
+
+
+def _at_most_largest(**sizes: float) -> None:
+    for name, size in sizes.items():
+        if size > LARGEST:
+            raise ValueError(f"`{name}` must be at most {LARGEST:g}: got {size:.3g}. Give both in smaller units.")
+
+
+def _exponent(rho: np.ndarray, times: Any) -> np.ndarray:
+    """-2 rho t (time, mode), at most 1e300 in size: its exponential is zero long before."""
+    with np.errstate(over="ignore"):
+        return np.maximum(-2 * rho * times_array("times", times)[:, None], -LARGEST)

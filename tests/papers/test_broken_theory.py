@@ -1,0 +1,44 @@
+"""A deliberately broken theory turns exactly its claims red: the alarm works, and it points at the right place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import linnet.theories.spiked as spiked
+from linnet.papers.huang.claims import lemmas as huang_lemmas
+from linnet.papers.watanabe.claims import error as watanabe_error
+from linnet.papers.watanabe.claims import proofs as watanabe_proofs
+from linnet.reproduction.claim import Trial, verify
+
+# The claims of the part that stands on this formula, those of another part of the paper, and those of another paper.
+CLAIMS = [*watanabe_error.CLAIMS, *watanabe_proofs.CLAIMS, *huang_lemmas.CLAIMS]
+RIGHT = spiked.generalization_error
+
+
+def misprinted(spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, normalized: bool = False) -> Any:
+    """Eq. (27) as printed: kappa in its bracket, where the spike belongs."""
+    return RIGHT(ratio - 1 + 0 * spike, alignment, ratio, variance=variance, normalized=normalized)
+
+
+def inflated(spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, normalized: bool = False) -> Any:
+    """A fifth too much everywhere."""
+    return 1.2 * RIGHT(spike, alignment, ratio, variance=variance, normalized=normalized)
+
+
+@pytest.mark.parametrize(
+    ("formula", "red"),
+    [
+        (RIGHT, set()),
+        (misprinted, {"eq27", "isotropic"}),
+        (inflated, {"eq27", "isotropic"}),
+    ],
+)
+def test_exactly_the_claims_of_a_broken_formula_turn_red(
+    formula: Callable[..., Any], red: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spiked, "generalization_error", formula)
+    outcomes = verify(CLAIMS, Trial(quick=True))
+    assert {outcome.claim.name for outcome in outcomes if not outcome.as_expected} == red

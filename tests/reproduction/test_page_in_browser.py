@@ -1,0 +1,109 @@
+"""The report page in a real browser: pictures load, nothing leaves the machine, phones can read it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from linnet.reproduction import report, runner
+from linnet.reproduction.job import Job
+from linnet.reproduction.report import Failure
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+    with playwright.sync_playwright() as driver:
+        own = driver.chromium.executable_path
+        path = next((candidate for candidate in [*found, own] if candidate and Path(candidate).exists()), None)
+        if path is None:
+            pytest.skip("no Chromium is installed: the page was not seen in a browser")
+        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(toys: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report")
+    results = [runner.run(Job.of(toys.FIGURES[name], quick=True), out) for name in ("watanabe-fig1", "tu-fig1")]
+    failure = Failure("tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2", "it did not fit into memory " * 5)
+    return report.write(out, results, [failure])
+
+
+@pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["wide", "dark", "phone"])
+def seen(request: pytest.FixtureRequest, browser: Any, page_file: Path) -> Iterator[tuple[Any, list[str], list[str]]]:
+    width, scheme = request.param
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(page_file.as_uri())
+    page.wait_for_load_state("networkidle")
+    yield page, said, asked
+    context.close()
+
+
+def test_every_picture_loads_and_nothing_leaves_the_machine(
+    seen: tuple[Any, list[str], list[str]], page_file: Path
+) -> None:
+    page, said, asked = seen
+    widths = page.evaluate("Array.from(document.images, image => image.complete ? image.naturalWidth : 0)")
+    assert len(widths) == 2 and min(widths) > 300
+    assert [url for url in asked if not url.startswith("data:")] == [page_file.as_uri()]
+    assert said == []
+
+
+def test_text_fits_the_width_and_is_large_enough(seen: tuple[Any, list[str], list[str]]) -> None:
+    page = seen[0]
+    page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('figcaption')).fontSize)") >= 15
+    # Letters of 7 points in a picture of 220 dots an inch are still 8 pixels high or more on the screen.
+    scale = page.evaluate("Math.min(...Array.from(document.images, image => image.width / image.naturalWidth))")
+    assert 7 / 72 * 220 * scale >= 8
+
+
+def test_links_reach_their_figures(seen: tuple[Any, list[str], list[str]]) -> None:
+    page = seen[0]
+    page.click("nav a[href='#tu-fig2']")
+    playwright.expect(page.locator("#tu-fig2 h3")).to_be_in_viewport()
+    assert page.locator("#tu-fig2").bounding_box()["width"] > 300
+
+
+def test_light_and_dark_differ_and_both_have_contrast(browser: Any, page_file: Path) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(page_file.as_uri())
+        style = "getComputedStyle(document.body)"
+        ink, ground = (page.evaluate(f"{style}.{name}") for name in ("color", "backgroundColor"))
+        assert contrast(ink, ground) >= 7
+        grounds.append(ground)
+        page.close()
+    assert grounds[0] != grounds[1]
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG's contrast ratio of two CSS colours `rgb(r, g, b)`."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(part) / 255 for part in colour.strip("rgb()").split(",")]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,69 @@
+"""Assumption 4.1 with both sides evaluated by hand, and the lemmas' quantities against their definitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from linnet.problems.subgaussian import gaussian_teacher, subgaussian_regression
+from linnet.theories.feature_learning import assumptions as fa
+
+START: dict[str, Any] = {"width": 1024, "learning_rate": 0.1 / 1024, "first_std": 0.01, "magnitude": 0.001}
+
+
+def test_section_6_breaks_the_conditions_on_its_start():
+    checked = fa.assumption(gaussian_teacher(0), **START, epsilon=0.01)
+    assert checked.broken == ("2", "3", "4") and not checked.holds
+    lines = str(checked).splitlines()
+    assert len(lines) == 7 and "FAILS" in lines[1] and "holds" in lines[0] and "0.01 <=" in lines[1]
+
+
+def test_both_sides_are_what_the_paper_writes():
+    data = subgaussian_regression(0, samples=6, covariance=[4.0, 1.0, 1.0], teacher=[1.0, 0.0, 0.0], noise_variance=0.5)
+    eps, n, beta, trace = 0.04, 6, 2.0, 6.0
+    sides = {c.number: c for c in fa.assumption(data, **START, epsilon=eps).conditions}
+    assert_allclose(sides["1"].right, np.log(12))
+    assert_allclose(
+        sides["2"].right, min(1 / np.sqrt(n * 3 * beta**2 * trace), 0.2 / (n**0.25 * beta**0.5 * trace**0.25))
+    )
+    assert_allclose(sides["3"].right, 1 / np.sqrt(n * beta**2 * trace))
+    assert_allclose([sides["4"].left, sides["4"].right], [0.1, np.sqrt(n * 1024) / (np.sqrt(trace) * beta)])
+    assert_allclose([sides["5"].left, sides["5"].right], [0.5, 8 * n * beta**2])
+    spread = n * 4.0 + np.sqrt(n) * np.sqrt(18.0)
+    assert_allclose([sides["6a"].left, sides["6a"].right], [trace, max(1.0, 0.2 * beta) * spread])
+    assert_allclose(sides["6b"].left, trace * beta**2)
+    right = {c.number: c for c in fa.assumption(data, **START, epsilon=eps, corrected=True).conditions}
+    assert_allclose(right["4"].right, np.sqrt(n) * 1024 / (np.sqrt(trace) * beta))
+    assert_allclose(right["6a"].right, 10.0 * spread)
+    assert_allclose([right["7"].left, right["7"].right], [0.001, 0.01 * np.sqrt(np.log(1024))])
+    scaled = {c.number: c for c in fa.assumption(data, **START, epsilon=eps, constants={"magnitude": 3.0}).conditions}
+    assert_allclose(scaled["3"].right, 3 * sides["3"].right)
+
+
+def test_admissible_scales_satisfy_everything_on_unit_signal_data():
+    data = gaussian_teacher(1, dim=10_000, signal=1.0)
+    scales: dict[str, Any] = fa.admissible(data, width=1024, epsilon=0.1)
+    assert fa.assumption(data, width=1024, epsilon=0.1, **scales).holds
+    assert fa.assumption(data, width=1024, epsilon=0.1, corrected=True, **scales).holds
+    louder = {**scales, "magnitude": 100 * scales["magnitude"]}
+    assert fa.assumption(data, width=1024, epsilon=0.1, **louder).broken == ("3",)
+
+
+def test_lemmas_quantities():
+    data = subgaussian_regression(2, samples=5, covariance=np.full(40, 2.0), teacher=np.ones(40), noise_variance=1.0)
+    gap, bound = fa.spectrum_gap(data)
+    values = np.linalg.eigvalsh(data.inputs @ data.inputs.T)
+    assert_allclose(gap, np.abs(values - 80.0).max())
+    assert_allclose(bound, 5 * 2.0 + np.sqrt(5) * 2.0 * np.sqrt(40))
+    assert_allclose(fa.quadratic_share(data), np.sum((data.inputs @ np.ones(40)) ** 2) / (5 * 80.0))
+    gamma = data.outputs @ data.inputs @ data.inputs.T @ data.outputs
+    assert_allclose(fa.gamma_share(data), gamma / (80.0 * 5 * 80.0))
+    assert_allclose(fa.overlap_bound(4.0, first_std=0.1, width=8, delta=0.5), 0.1 * np.sqrt(2 * np.log(128) * 4.0))
+
+
+def test_unknown_constants_are_refused():
+    with pytest.raises(ValueError, match="`constants` must be among width, first"):
+        fa.assumption(gaussian_teacher(0, dim=20), **START, epsilon=0.1, constants={"C9": 1.0})

@@ -1,0 +1,318 @@
+"""The stages of feature learning against the network's own update, written out neuron by neuron."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
+
+from linnet.problems.subgaussian import gaussian_teacher
+from linnet.theories.feature_learning import Stages
+
+WIDTH, ETA = 40, 0.05
+
+
+def orthogonal_data(samples: int = 4, dim: int = 7, scale: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs with X X^T = scale^2 I, for which the two-dimensional system is exact."""
+    random = np.random.default_rng(0)
+    basis = np.linalg.qr(random.standard_normal((dim, samples)))[0].T
+    return scale * basis, random.standard_normal(samples) * 2
+
+
+def start(
+    first_std: float, magnitude: float, dim: int, width: int = WIDTH, seed: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return first_std * random.standard_normal((width, dim)), magnitude * random.choice([-1.0, 1.0], width)
+
+
+def network(X, y, W, v, eta: float, steps: int):
+    """Eq. (2): losses (time,), alignments and magnitudes (time, neuron), kernels in the paper's scaling."""
+    n, m = len(y), len(v)
+    feature, first = X.T @ y, W
+    losses, rhos, vs, kernels = [], [], [], []
+    for _ in range(steps + 1):
+        residual = y - X @ (W.T @ v) / m
+        losses.append(residual @ residual / (2 * n))
+        rhos.append((W - first) @ feature)
+        vs.append(v)
+        jacobian = np.concatenate([np.kron(v, X) / m, X @ W.T / m], axis=1)  # of f with respect to all of (W, v)
+        kernels.append(jacobian @ jacobian.T)
+        W, v = W + eta / (m * n) * np.outer(v, X.T @ residual), v + eta / (m * n) * (W @ (X.T @ residual))
+    return np.array(losses), np.array(rhos), np.array(vs), np.array(kernels)
+
+
+def stages_for(X, y, first_std, magnitude, eta=ETA, width=WIDTH) -> Stages:
+    return Stages(X, y, width=width, learning_rate=eta / width, first_std=first_std, magnitude=magnitude)
+
+
+def test_gamma_and_phi_are_the_quadratic_forms():
+    X, y = np.random.default_rng(3).standard_normal((2, 5, 5))
+    y = y[0]
+    stages = stages_for(X, y, 0.1, 0.1)
+    assert_allclose(stages.gamma, y @ X @ X.T @ y, rtol=1e-12)
+    assert_allclose(stages.phi, y @ X @ X.T @ X @ X.T @ y, rtol=1e-12)
+    assert_allclose(stages.limit, stages.gamma**2.5 / stages.phi, rtol=1e-12)
+
+
+def test_linear_stage_solves_its_recursion_exactly():
+    X, y = orthogonal_data()
+    stages, (W, v) = stages_for(X, y, 0.02, 0.03), start(0.02, 0.03, 7)
+    c, step = W @ X.T @ y, ETA / (len(y) * WIDTH)
+    rho, second = np.zeros(WIDTH), v
+    kept = []
+    for _ in range(301):
+        kept.append((rho, second))
+        rho, second = rho + step * stages.gamma * second, second + step * (rho + c)
+    steps = np.array([0, 1, 2, 50, 300])
+    got = stages.linear(c, v, steps)
+    assert_allclose(got[0], [kept[t][0] for t in steps], rtol=1e-11)
+    assert_allclose(got[1], [kept[t][1] for t in steps], rtol=1e-11)
+    assert_allclose(got[0][0], 0.0, atol=0)
+
+
+def test_printed_linear_stage_solves_the_printed_recursion():
+    X, y = orthogonal_data()
+    stages, (W, v) = stages_for(X, y, 0.02, 0.03), start(0.02, 0.03, 7)
+    c, step = W @ X.T @ y, ETA / (len(y) * WIDTH)
+    rho, second = np.zeros(WIDTH), v
+    for _ in range(20):
+        rho, second = rho + step * stages.gamma * second, second + rho + step * c
+    got = stages.linear(c, v, [20], printed=True)
+    assert_allclose(got[0][0], rho, rtol=1e-10)
+    assert_allclose(got[1][0], second, rtol=1e-10)
+
+
+def test_linear_stage_is_the_network_while_the_output_is_small():
+    data = gaussian_teacher(2, samples=5, dim=60, signal=1.0)
+    X, y = data.inputs, data.outputs
+    W, v = start(1e-7, 1e-6, 60)
+    _, rho, second, _ = network(X, y, W, v, ETA, 200)
+    stages = stages_for(X, y, 1e-7, 1e-6)
+    steps = np.arange(201)
+    got = stages.linear(W @ X.T @ y, v, steps)
+    assert np.abs(got[0] - rho).max() < 1e-7 * np.abs(rho).max()
+    assert np.abs(got[1] - second).max() < 1e-7 * np.abs(second).max()
+    printed = stages.linear(W @ X.T @ y, v, steps, printed=True)  # the control
+    assert np.abs(printed[1] - second).max() > np.abs(second).max()
+
+
+def test_small_steps_of_the_linear_stage_are_cosh_and_sinh():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.0, 0.01, eta=1e-5)
+    steps = np.array([0, 40_000, 4_000_000])
+    rho, v = stages.linear([0.0], [0.01], steps)
+    angle = stages.rate * stages.learning_rate * steps
+    assert_allclose(rho[:, 0], np.sqrt(stages.gamma) * 0.01 * np.sinh(angle), rtol=1e-5)
+    assert_allclose(v[:, 0], 0.01 * np.cosh(angle), rtol=1e-5)
+
+
+def test_plane_with_overlaps_is_the_network_on_orthogonal_inputs():
+    X, y = orthogonal_data()
+    W, v = start(0.05, 0.02, 7)
+    # the start must lie along the feature for the rest of w(0) not to enter
+    feature = X.T @ y
+    W = np.outer(W @ feature, feature) / (feature @ feature)
+    losses, rho, second, _ = network(X, y, W, v, 5.0, 60)
+    stages = stages_for(X, y, 0.05, 0.02, eta=5.0)
+    got = stages.plane(np.zeros(WIDTH), v, np.arange(61), overlaps=W @ feature)
+    assert losses[-1] < 1e-3 * losses[0]
+    assert_allclose(got[0], rho, atol=1e-11 * np.abs(rho).max())
+    assert_allclose(got[1], second, atol=1e-11 * np.abs(second).max())
+    assert_allclose(stages.loss(*got, W @ feature), losses, atol=1e-11 * losses[0])
+    printed = stages.plane(np.zeros(WIDTH), v, np.arange(61), overlaps=W @ feature, printed=True)  # the control
+    assert np.abs(printed[0] - rho).max() > 0.05 * np.abs(rho).max()
+
+
+def test_plane_restarts_and_reports_any_steps():
+    X, y = orthogonal_data()
+    stages, (_, v) = stages_for(X, y, 0.0, 0.5, eta=2.0), start(0.0, 0.5, 7)
+    rho0 = np.linspace(-1, 1, WIDTH)
+    whole = stages.plane(rho0, v, [0, 7, 20])
+    half = stages.plane(rho0, v, [7])
+    rest = stages.plane(half[0][0], half[1][0], [13])
+    assert_allclose(whole[0][0], rho0)
+    assert_allclose(rest[0][0], whole[0][2], rtol=1e-13)
+    assert_allclose(rest[1][0], whole[1][2], rtol=1e-13)
+
+
+def test_scalar_is_the_plane_on_its_line():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.0, 0.01, eta=1.0)
+    rho0 = np.random.default_rng(5).standard_normal(WIDTH)
+    for printed in (False, True):
+        plane = stages.plane(rho0, rho0 / np.sqrt(stages.gamma), [0, 30, 90], printed=printed)[0]
+        assert_allclose(stages.scalar(rho0, [0, 30, 90], printed=printed), plane, rtol=1e-11)
+
+
+def test_scalar_tends_to_its_limit_in_the_mean_only():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.0, 0.01, eta=2.0)
+    rho0 = np.random.default_rng(6).standard_normal(WIDTH)
+    end = stages.scalar(rho0, [2000])[0]
+    assert_allclose((end**2).mean(), stages.limit, rtol=1e-10)
+    assert_allclose(end / end[0], rho0 / rho0[0], rtol=1e-10)  # the mean saturates all alike: proportions stay
+    printed = stages.scalar(rho0, [2000], printed=True)[0]
+    assert_allclose(printed**2, stages.limit, rtol=1e-10)  # printed: every neuron ends at the same size
+
+
+def test_proxy_grows_exponentially_along_the_flow():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.0, 0.01)
+    rho0 = np.random.default_rng(7).standard_normal(6) * 0.1
+    times = np.linspace(0, 3 / stages.rate, 5)
+    flow = solve_ivp(
+        lambda t, rho: stages.rate * rho * (1 - (rho**2).mean() / stages.limit),
+        (0, times[-1]),
+        rho0,
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-14,
+        t_eval=times,
+    )
+    proxy = stages.proxy(flow.y.T)
+    assert_allclose(proxy, proxy[0] * np.exp(stages.rate * times), rtol=1e-9)
+    assert np.isnan(stages.proxy([2 * np.sqrt(stages.limit)], printed=True)).all()
+
+
+def test_first_times_against_the_linear_stage():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 1e-9, 1e-4, eta=1e-3)
+    exact = stages.first_time("asinh") / stages.learning_rate
+    before, after = np.floor(exact * 0.9999), np.ceil(exact * 1.0001)
+    rho = stages.linear([0.0], [1e-4], [before, after])[0][:, 0]
+    assert rho[0] < 1 < rho[1]
+    assert_allclose(stages.first_time("median"), stages.first_time("asinh"), rtol=1e-4)
+    assert_allclose(stages.first_time("corrected"), stages.first_time("asinh") - np.log(2) / stages.rate, rtol=1e-5)
+    assert stages.first_time("corrected", constant=2.0) == pytest.approx(2 * stages.first_time("corrected"))
+    # printed: log(1/v0) over sqrt(trace) signal / sqrt(n)
+    printed = np.log(1e4) * 2.0 / (np.linalg.norm(X) / 2.0 * np.sqrt((y**2).mean()))
+    assert_allclose(stages.first_time("printed"), printed, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("first_std", "magnitude"), [(1e-4, 1e-5), (1e-5, 1e-4), (1e-4, 1e-4)])
+def test_median_time_is_where_the_median_neuron_is(first_std, magnitude):
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, first_std, magnitude, eta=1e-3)
+    W, v = start(first_std, magnitude, 7, width=20_001)
+    near = stages.first_time("median") / stages.learning_rate
+    steps = np.unique(np.rint(near + np.linspace(-0.05, 0.05, 201) * near))
+    medians = np.median(np.abs(stages.linear(W @ X.T @ y, v, steps)[0]), axis=1)
+    measured = steps[np.argmax(medians >= 1)]
+    assert abs(measured - near) < 0.004 * near
+    asinh = stages.first_time("asinh") / stages.learning_rate
+    assert first_std < magnitude or abs(measured - asinh) > 0.004 * near  # the control: sigma_0 matters
+
+
+def test_second_time_is_where_the_loss_of_the_flow_has_fallen():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.0, 0.01, eta=1e-2)
+    wait = stages.second_time(0.01, start=0.5)
+    rho = stages.scalar([0.5], [0, np.rint(wait / stages.learning_rate)])[:, 0]
+    share = stages.loss(rho[:, None], rho[:, None] / np.sqrt(stages.gamma)) / (y @ y / 8)
+    assert share[1] == pytest.approx(0.01, rel=2e-3)
+    values = [stages.second_time(share, form="printed") for share in (0.1, 0.01, 0.001)]
+    assert_allclose(np.diff(values), np.log(10) * 2.0 / (stages.signal * np.sqrt(stages.trace)), rtol=1e-12)
+    assert all(later > sooner for sooner, later in pairwise(values))
+
+
+def test_kernel_is_the_network_s_when_aligned():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.0, 0.01)
+    v = np.random.default_rng(8).standard_normal(WIDTH)
+    W = np.outer(v, X.T @ y) / np.sqrt(stages.gamma)  # rho = sqrt(gamma) v, and nothing else
+    kernel = network(X, y, W, v, ETA, 0)[3][0]
+    assert_allclose(stages.kernel((v**2).mean()) / WIDTH, kernel, rtol=1e-10)
+    assert stages.kernel([1.0, 2.0]).shape == (2, 4, 4)
+
+
+def test_network_kernel_is_the_network_s_on_average():
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.5, 0.3, width=4000)
+    W, v = start(0.5, 0.3, 7, width=4000)
+    rho = np.linspace(-4, 6, 4000)
+    feature = X.T @ y
+    moved = W + np.outer(rho, feature) / stages.gamma
+    kernel = ((v @ v) * X @ X.T + X @ moved.T @ moved @ X.T) / 4000
+    got = stages.network_kernel(rho, v, W @ feature)[0]
+    assert np.abs(got - kernel).max() < 0.03 * np.abs(kernel).max()  # the start across the feature has 1/sqrt(m) noise
+    unmoved = stages.network_kernel(np.zeros(4000), v, W @ feature)[0]  # the control
+    assert np.abs(unmoved - kernel).max() > 0.1 * np.abs(kernel).max()
+
+
+def test_wrong_arguments_are_refused():
+    X, y = orthogonal_data()
+    with pytest.raises(ValueError, match="`y` must have one value per row of `X`, 4"):
+        stages_for(X, y[:3], 0.1, 0.1)
+    for unit in (1e-120, 1e-50, 1e50, 1e200):
+        with pytest.raises(ValueError, match="`X` and `y` must be of a size whose powers are numbers"):
+            stages_for(unit * X, unit * y, 0.1, 0.1)
+    with pytest.raises(ValueError, match="must have a feature to learn"):
+        stages_for(X, np.zeros(4), 0.1, 0.1)
+    stages = stages_for(X, y, 0.1, 1.0)
+    with pytest.raises(ValueError, match=r"`magnitude` is too large for a first stage.*Use form='asinh'"):
+        stages.first_time("corrected")
+    with pytest.raises(ValueError, match="`form` must be one of printed, corrected, asinh, median: got 'exact'"):
+        stages.first_time("exact")
+    with pytest.raises(ValueError, match="`form` must be 'proxy' or 'printed'"):
+        stages.second_time(0.1, form="exact")
+    with pytest.raises(ValueError, match="`share` must be below 1"):
+        stages.second_time(1.5)
+    with pytest.raises(ValueError, match="`steps` must be whole numbers"):
+        stages.scalar([1.0], [0.5])
+    with pytest.raises(ValueError, match="must not both be zero"):
+        stages_for(X, y, 0.0, 0.0).first_time("median")
+    with pytest.raises(ValueError, match="Use form='median'"):
+        stages_for(X, y, 0.1, 0.0).first_time("asinh")
+
+
+def test_times_that_do_not_exist_are_refused():
+    X, y = orthogonal_data()
+    small = Stages(0.1 * X, 0.1 * y, width=16, learning_rate=0.01, first_std=0.01, magnitude=0.001)
+    assert small.limit < 1
+    with pytest.raises(
+        ValueError, match=rf"`start` must be below .* sqrt\(limit\) = {np.sqrt(small.limit):.4g}.*got 1"
+    ):
+        small.second_time(0.5)
+    edge = np.sqrt(small.limit * (1 - np.sqrt(0.5)))  # there the loss is at the share
+    assert 0 < small.second_time(0.5, start=0.999 * edge) < 0.01 / small.rate
+    with pytest.raises(ValueError, match="`start` must be below"):
+        small.second_time(0.5, start=edge)
+    with pytest.raises(ValueError, match=r"`share` must be below .* for the printed time"):
+        Stages(1e-3 * X, y, width=16, learning_rate=0.01, first_std=0.01, magnitude=0.1).second_time(
+            0.5, form="printed"
+        )
+    with pytest.raises(ValueError, match=r"`magnitude` must be below 1 for the printed time.*got 10.*Use form='asinh'"):
+        stages_for(X, y, 0.1, 10.0).first_time("printed")
+
+
+def test_neurons_that_do_not_match_are_refused():
+    stages = stages_for(*orthogonal_data(), 0.1, 0.1)
+    with pytest.raises(
+        ValueError, match=r"`overlaps`, `magnitudes` must have one entry for each neuron.*\(2,\), \(3,\)"
+    ):
+        stages.linear([1.0, 2.0], [1.0, 2.0, 3.0], [1])
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+        stages.plane([1.0, 2.0], [1.0, 2.0, 3.0], [1])
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+        stages.loss([1.0, 2.0], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="`alignments` must be an array of real numbers"):
+        stages.network_kernel("a", [1.0], [1.0])
+    with pytest.raises(ValueError, match="`square` must be an array of real numbers"):
+        stages.kernel("a")
+    assert stages.proxy(0.5) == stages.proxy([0.5])
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+        stages.network_kernel([1.0, 2.0], [1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_a_step_too_large_is_refused():
+    stages = stages_for(*orthogonal_data(), 0.1, 0.1, eta=1e6)
+    with pytest.raises(ValueError, match="`learning_rate` is too large: by step 100 the recursion has diverged"):
+        stages.plane([0.1, 0.2], [0.1, 0.2], [0, 100])
+    with pytest.raises(ValueError, match="`learning_rate` is too large"):
+        stages.scalar([0.1, 0.2], [0, 100])
+    with pytest.raises(ValueError, match="the linear stage overflows at `steps` 100001 with `learning_rate`"):
+        stages.linear([0.1, 0.2], [0.1, 0.2], [0, 100_001])

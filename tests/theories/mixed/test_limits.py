@@ -1,0 +1,188 @@
+"""Limits, crossing times, Gram matrices and the phase diagram of the mixed dynamics."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import quad, solve_ivp
+
+from linnet.theories import mixed
+
+
+def aligned(values, seed=0):
+    draw = np.random.default_rng(seed)
+    size = len(values)
+    left, right = (np.linalg.qr(draw.normal(size=(size, size)))[0] for _ in range(2))
+    return lambda s: (left * s) @ right.T
+
+
+def test_a_high_threshold_is_the_lazy_flow():
+    draw = np.random.default_rng(0)
+    target, start = draw.normal(size=(3, 4)), draw.normal(size=(3, 4))
+    gaps = []
+    for g in (1e2, 1e3):
+        times = np.array([0.2, 1.0, 3.0]) / g
+        gaps.append(
+            np.abs(mixed.self_consistent(target, start, g, times) - mixed.lazy_flow(target, start, g, times)).max()
+        )
+    assert gaps[1] < 1e-4
+    assert gaps[0] / gaps[1] > 50  # the correction is of second order in s/g
+
+
+def test_lazy_descent_is_the_recursion():
+    target, start = np.diag([2.0, 1.0]), np.ones((2, 2))
+    product, found = start.copy(), mixed.lazy_descent(target, start, 0.5, 0.1, [0, 1, 7])
+    for step in range(8):
+        if step in (0, 1, 7):
+            assert_allclose(found[(0, 1, 7).index(step)], product)
+        product = product + 2 * 0.5 * 0.1 * (target - product)
+
+
+def test_the_lazy_floor_is_the_mean_over_starts():
+    draw = np.random.default_rng(1)
+    truth, noise = draw.normal(size=(3, 3)), draw.normal(size=(3, 3))
+    expected = ((truth + noise) * (1 - 0.4) - truth) ** 2
+    assert_allclose(mixed.lazy_error_floor(truth, noise, [0.4]), expected.sum())
+    printed = ((0.4 * truth + (1 - 0.4) * noise) ** 2).sum()  # the printed sign is another number
+    assert abs(printed - expected.sum()) > 0.1
+
+
+@pytest.mark.parametrize("g", [0.0, 1e-3, 0.5, 30.0])
+def test_aligned_modes_solve_their_equation(g):
+    goals, starts = np.array([3.0, 1.0, 0.0, 2.0]), np.array([0.01, 2.0, 0.3, -0.2])
+    times = np.array([0.0, 0.1, 1.0, 4.0])
+    run = solve_ivp(
+        lambda _, s: 2 * np.hypot(s, g) * (goals - s), (0, 4), starts, "DOP853", t_eval=times, rtol=1e-12, atol=1e-14
+    )
+    assert_allclose(mixed.aligned_modes(goals, starts, g, times), run.y.T, atol=1e-9)
+
+
+def test_aligned_modes_are_the_matrix_dynamics():
+    place = aligned([0] * 3)
+    goals, starts = np.array([3.0, 2.0, 0.5]), np.array([0.1, -0.3, 0.2])
+    times = np.array([0.0, 0.3, 1.0, 9.0])
+    matrices = mixed.self_consistent(place(goals), place(starts), 0.4, times)
+    expected = np.stack([place(s) for s in mixed.aligned_modes(goals, starts, 0.4, times)])
+    assert_allclose(matrices, expected, atol=1e-12)
+
+
+def test_negative_balanced_modes_are_stuck_and_mixed_ones_are_not():
+    stuck = mixed.balanced_modes([2.0], [-0.5], [100.0])
+    assert -1e-12 < stuck[0, 0] <= 0
+    assert_allclose(mixed.aligned_modes([2.0], [-0.5], 1e-6, [100.0]), [[2.0]])
+    with pytest.raises(ValueError, match="`targets` are singular values"):
+        mixed.balanced_modes([-1.0], [0.1], [1.0])
+
+
+def test_crossing_times_are_the_integral_of_the_speed():
+    goals, start, g = np.array([5.0, 2.0]), 0.01, 0.3
+    found = mixed.crossing_times(goals, start, g)
+    for goal, time in zip(goals, found, strict=True):
+        expected = quad(lambda s, goal=goal: 1 / (mixed.mode_speed(s, g) * (goal - s)), start, g)[0]
+        assert_allclose(time, expected, rtol=1e-9)
+        assert_allclose(mixed.aligned_modes([goal], [start], g, [time])[0, 0], g, rtol=1e-9)
+    assert mixed.crossing_times([0.2], [0.01], g)[0] == np.inf  # its target lies below the threshold
+    assert mixed.crossing_times([2.0], [0.5], g)[0] == 0.0
+    assert mixed.crossing_times([2.0], [-0.5], 0.0, level=1.0)[0] == np.inf
+
+
+def test_speed_and_alignment_change_over_at_the_threshold():
+    assert_allclose(mixed.mode_speed([0.0, 1e3], 1.0), [2.0, 2e3], rtol=1e-6)
+    assert_allclose(mixed.mode_alignment([0.0, 1.0, 1e3], 1.0), [0.0, np.sqrt(0.5), 1.0], atol=1e-6)
+    assert mixed.mode_alignment([0.0], 0.0)[0] == 0.0
+
+
+def test_gram_matrices_are_square_roots():
+    product = np.random.default_rng(2).normal(size=(5, 3, 4))
+    first, second = mixed.gram_matrices(product, 0.7)
+    assert_allclose(first @ first, np.swapaxes(product, -1, -2) @ product + 0.49 * np.eye(4), atol=1e-12)
+    assert_allclose(second @ second, product @ np.swapaxes(product, -1, -2) + 0.49 * np.eye(3), atol=1e-12)
+
+
+def test_they_solve_the_cubic_equations_and_isotropic_networks_miss_them():
+    product = np.random.default_rng(3).normal(size=(3, 4))
+    first, second = mixed.gram_matrices(product, 0.7)
+    assert np.abs(mixed.cubic(first, second, product, 0.7)).max() < 1e-12
+    assert np.abs(mixed.cubic(second, first, product.T, 0.7)).max() < 1e-12
+    w1, w2 = mixed.factors(product, 0.7)
+    # M = -2g I here, so W (M^2 - g^2) W' = 3 g^2 C: that network has the right sum of Gram terms, not these Gram
+    # matrices
+    one, two = mixed.cubic_residuals(w1, w2, 0.7)
+    assert_allclose([one, two], [3 * 0.49 * np.linalg.norm(w.T @ w, 2) for w in (w1, w2.T)], rtol=1e-10)
+
+
+def test_gaussian_layers_approach_orthogonal_projections():
+    gaps = []
+    for width in (200, 3200):
+        draw = np.random.default_rng(4)
+        w1, w2 = draw.normal(size=(width, 5)) / np.sqrt(width), draw.normal(size=(5, width)) / np.sqrt(width)
+        gaps.append(mixed.projection_gap(w1, w2, 1.0))
+        gap = mixed.gram_gap(w1, w2, 1.0)
+        assert gap.first < 2 * gap.strong * 2 and gap.first < gap.weak
+    assert 2 < gaps[0] / gaps[1] < 8  # sqrt(16) = 4 up to fluctuations
+    with pytest.raises(ValueError, match="two orthogonal projections"):
+        mixed.projection_gap(np.ones((3, 2)), np.ones((2, 3)), 1.0)
+
+
+def test_the_four_regions():
+    assert mixed.phase(-1.85, 2.25) == "active"
+    assert mixed.phase(-1.2, 2.3) == "lazy"
+    assert mixed.phase(-0.1, 1.5) == "infinite-noise"
+    assert mixed.phase(-2.0, 0.5) == "underparametrized"
+    grid = mixed.phase([-3.0, -1.2], [[0.0], [2.3]])
+    assert grid.shape == (2, 2) and grid[1, 1] == "lazy"
+
+
+def test_borders_pass_through_the_papers_corner():
+    lines = mixed.borders(np.array([2.0]), dim=200, rank=5)
+    assert_allclose([lines["lazy"][0], lines["infinite-noise"][0]], [-1.0, -1.0])
+    assert_allclose(200 ** lines["width-rank"], 5)
+    assert mixed.lazy_border(200**0.5, dim=200) == pytest.approx(0.5)
+
+
+def test_the_stopping_time_and_its_printed_form():
+    arguments = {"spectrum": [2.0, 1.0], "gamma_variance": -1.75, "gamma_width": 2.5, "dim": 100}
+    unit = np.log(100) / 100
+    # Delta = 1/4: printed max(1, 1/2) = 1, right min(1, 1/2) = 1/2
+    c_printed, c = 1 * 1 / 3, 1 * 1 / 4
+    assert_allclose(mixed.stopping_time(**arguments, printed=True), (0.25 + 2 / c_printed + 0.5) * unit)
+    assert_allclose(mixed.stopping_time(**arguments), (0.125 + 1 / c + 0.25) * unit)
+    assert_allclose(mixed.stopping_time(**arguments, clock="paper"), mixed.stopping_time(**arguments) * 1e4)
+    with pytest.raises(ValueError, match="two different values"):
+        mixed.spectrum_constant([1.0], printed=True)
+    assert mixed.spectrum_constant([1.0]) == 1.0
+    with pytest.raises(ValueError, match="active region"):
+        mixed.stopping_time([1.0], -1.0, 2.5, dim=100)
+    with pytest.raises(ValueError, match="`clock` must be"):
+        mixed.stopping_time(**arguments, clock="steps")
+
+
+def test_the_error_terms_vanish_in_the_active_region():
+    small, large = (mixed.error_terms(-1.85, 2.25, dim=d, step=0.1) for d in (10**2, 10**8))
+    assert all(large[name] < small[name] for name in small)
+    assert large["alignment"] == pytest.approx(1e-4)
+
+
+def test_the_alignment_defect_is_zero_when_aligned_and_sees_angles():
+    place = aligned([0] * 4, seed=5)
+    truth = place([4.0, 4.0, 1.0, 0.0])
+    assert_allclose(mixed.alignment_defect(place([2.0, 1.5, 0.7, 0.1]), truth, 3), 0, atol=1e-12)
+    swapped = mixed.alignment_defect(place([0.7, 1.5, 2.0, 0.1]), truth, 3)
+    assert swapped > 1  # a strong mode in a weak one's place
+    angle = 0.1
+    turn = np.eye(4)
+    turn[2:, 2:] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    left, _, right = np.linalg.svd(truth)
+    turned = left @ turn @ np.diag([4.0, 4.0, 1.0, 0.0]) @ right
+    expected = 4 - (np.cos(angle) ** 2 + 1 + 2 * np.cos(angle))
+    assert_allclose(mixed.alignment_defect(turned, truth, 3), expected, rtol=1e-9)
+    batch = mixed.alignment_defect(np.stack([turned, truth]), truth, 3)
+    assert batch.shape == (2,)
+
+
+def test_the_bound_of_the_defect_holds_for_random_perturbations():
+    draw = np.random.default_rng(6)
+    place = aligned([0] * 6, seed=7)
+    truth = place([5.0, 5.0, 2.0, 0.0, 0.0, 0.0])
+    for size in (1e-3, 1e-2, 1e-1):
+        near = truth + size * draw.normal(size=(6, 6))
+        assert mixed.alignment_defect(near, truth, 3) <= mixed.alignment_bound(near, truth, 3)
