@@ -10,7 +10,7 @@ import linnet as ln
 from linnet import sweeps
 from linnet.sweeps.cells import train
 
-LOW_RANK = {"problem": "low-rank", "dim": 6, "rank": 2, "noise": 0.3, "steps": 300, "width": 9}
+LOW_RANK = {"problem": "low-rank", "dim": 6, "rank": 2, "noise_std": 0.3, "steps": 300, "width": 9}
 SPIKED = {"problem": "spiked", "dim": 8, "spike": 4.0, "samples": 5, "steps": 300, "width": 4, "first_std": 0.3}
 SPIKED_POPULATION = {**SPIKED, "samples": 0, "second_std": 0.2}
 
@@ -19,7 +19,7 @@ def plain_descent(cell: dict, seed: int) -> dict[str, float]:
     """The same network trained by its definition: full width, from the moments, one step after the other."""
     key = [seed, 0]
     if cell["problem"] == "low-rank":
-        problem = ln.problems.low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise_std=cell["noise"], key=key)
+        problem = ln.problems.low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise_std=cell["noise_std"], key=key)
     else:
         names = ("spike", "alignment")
         spikes = {name: cell.get(name, 0.5) for name in names}
@@ -80,7 +80,7 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert
         function="linnet.sweeps.cells:train",
         axes={"width": [4, 10**6], "threshold": [0.01, 0.3, 3.0]},
         seeds=2,
-        fixed={**{name: LOW_RANK[name] for name in ("dim", "rank", "noise", "steps")}, "stop": 1.0, "batch": 2},
+        fixed={**{name: LOW_RANK[name] for name in ("dim", "rank", "noise_std", "steps")}, "stop": 1.0, "batch": 2},
         apart=["width"],
         dtype="float64",
     )

@@ -136,9 +136,8 @@ def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
 def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
     said = ["A starts from the same numbers (the same seed), and data and dropout masks come in the same order"]
     said.append("a schedule multiplies the rates of A and of B by the same factor")
-    if adapter.optimizer != "sgd":
+    if adapter.optimizer != "sgd" and adapter.eps_b is not None:
         said.append(
-            # type: ignore[operator]
             f"the group of B has eps {adapter.eps_b / c:.3g}; with one eps for all, it holds to first order in "
             "eps over the size of the gradients"
         )

@@ -21,7 +21,7 @@ SETTINGS: dict[str, Any] = {
     "problem": "low-rank",
     "dim": 20,
     "rank": 1,
-    "noise": 1.0,
+    "noise_std": 1.0,
     "spike": 10.0,
     "alignment": 0.5,
     "variance": 1.0,
