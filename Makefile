@@ -8,13 +8,15 @@ TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help reproduce reproduce-full verify test lint format docs bench clean
+.PHONY: help reproduce reproduce-full verify test test-claims test-plugins lint format docs bench clean
 
 help:
-	@echo "make reproduce       every figure of the four papers, quick settings, and a report page (a few minutes)"
+	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about two minutes)"
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
-	@echo "make verify          every claim of the four papers, measured"
+	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
+	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error"
+	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
 	@echo "make lint            formatting, lint and types"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
 	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
@@ -37,7 +39,13 @@ verify: $(READY)
 	$(BIN)/linnet verify
 
 test: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not plugin"
+
+test-claims: $(READY)
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load -m slow
+
+test-plugins: $(READY)
+	$(SINGLE) $(BIN)/python -m pytest -m plugin
 
 lint: $(READY)
 	$(BIN)/ruff format --check src tests benchmarks examples
