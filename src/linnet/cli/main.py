@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from linnet.cli import failures
 from linnet.cli.docs import docs
 from linnet.cli.list import show
 from linnet.cli.lora import lora
+from linnet.cli.new_paper import new_paper
 from linnet.cli.reproduce import reproduce
 from linnet.cli.run import run
 from linnet.cli.sweep import sweep
@@ -33,6 +35,7 @@ app.command()(failures.interruptible(reproduce))
 app.command()(failures.interruptible(verify))
 app.command()(failures.interruptible(sweep))
 app.command()(failures.interruptible(lora))
+app.command("new-paper")(failures.interruptible(new_paper))
 app.command(hidden=True)(docs)
 
 
@@ -51,11 +54,18 @@ def _common(
     pass
 
 
+def _warn(message: Warning | str, *place: object, **rest: object) -> None:
+    """A warning is one line, like a failure; where in the code it arose helps nobody who typed a command."""
+    typer.echo(f"linnet: warning: {' '.join(str(message).split())}", err=True)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits: 0 if all is well, 1 if not, 2 for a wrong call, 130 if interrupted."""
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
-        status = app(args=given or ["--help"], standalone_mode=False)
+        with warnings.catch_warnings():  # which puts things back at its end
+            warnings.showwarning = _warn
+            status = app(args=given or ["--help"], standalone_mode=False)
     except BaseException as reason:
         if os.environ.get("LINNET_TRACEBACK") or isinstance(reason, SystemExit):
             raise
