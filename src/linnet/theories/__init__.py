@@ -3,7 +3,18 @@
 import importlib
 from typing import Any
 
-__all__ = ["feature_assumptions", "feature_learning", "mixed", "noise", "reduced", "ridge", "spectral_bias", "spiked"]
+__all__ = [
+    "denoising",
+    "feature_assumptions",
+    "feature_learning",
+    "mixed",
+    "noise",
+    "noise_bulk",
+    "reduced",
+    "ridge",
+    "spectral_bias",
+    "spiked",
+]
 
 
 def __dir__() -> list[str]:

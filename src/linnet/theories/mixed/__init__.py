@@ -2,6 +2,7 @@
 diagram."""
 
 from linnet.theories.mixed.alignment import alignment_bound, alignment_defect
+from linnet.theories.mixed.asymptotic_spectrum import asymptotic_spectrum
 from linnet.theories.mixed.closed_form import Solution, UndeterminedError, factors, self_consistent, solve
 from linnet.theories.mixed.gram import GramGap, cubic, cubic_residuals, gram_gap, gram_matrices, projection_gap
 from linnet.theories.mixed.integrated import integrate
@@ -24,14 +25,22 @@ from linnet.theories.mixed.phase_diagram import (
     stage_lengths,
     stopping_time,
 )
+from linnet.theories.mixed.predicted_diagram import PredictedDiagram, predicted_diagram
+from linnet.theories.mixed.predicted_run import PredictedRun, predicted_run
+from linnet.theories.mixed.spectral_flow import mode_slopes, mode_values, spectral_flow
+from linnet.theories.mixed.task_spectrum import Spectrum, task_spectrum
 
 __all__ = [
     "GramGap",
+    "PredictedDiagram",
+    "PredictedRun",
     "Solution",
+    "Spectrum",
     "UndeterminedError",
     "aligned_modes",
     "alignment_bound",
     "alignment_defect",
+    "asymptotic_spectrum",
     "balanced_modes",
     "borders",
     "crossing_times",
@@ -47,12 +56,18 @@ __all__ = [
     "lazy_error_floor",
     "lazy_flow",
     "mode_alignment",
+    "mode_slopes",
     "mode_speed",
+    "mode_values",
     "phase",
+    "predicted_diagram",
+    "predicted_run",
     "projection_gap",
     "self_consistent",
     "solve",
+    "spectral_flow",
     "spectrum_constant",
     "stage_lengths",
     "stopping_time",
+    "task_spectrum",
 ]

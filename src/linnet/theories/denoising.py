@@ -1,0 +1,74 @@
+"""Stein's unbiased risk of a spectral filter: how far a filtered matrix is from the truth, from the data alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.arguments import count, non_negative, real_array
+
+# Pairs of singular values closer than this, in parts of the larger one, are taken for equal: their difference has lost
+# half its digits, and the limit is good to the square of this.
+_TIE = 1e-6
+
+
+def sure(
+    values: object, filtered: object, slopes: object, *, shape: tuple[int, int], noise_variance: float
+) -> np.ndarray:
+    r"""An unbiased estimate of $|f(Y) - A^*|_F^2$ for $Y = A^* + E$, where $f(Y) = U f(S) V^\top$.
+
+    $$ -mn v + \sum_i (f_i - s_i)^2 + 2v \Big[ \sum_i f'(s_i) + |m - n| \sum_i \frac{f_i}{s_i}
+       + 2 \sum_{i \ne j} \frac{s_i f_i}{s_i^2 - s_j^2} \Big] $$
+
+    Pairs of equal singular values count with their limit $(f_i/s_i + f'(s_i))/2$, zero ones with $f'(0)$ for $f/s$.
+
+    **Arguments:**
+
+    - `values`: all $\min(m, n)$ singular values $s_i$ of $Y$, (mode,)
+    - `filtered`: $f(s_i)$, (..., mode); leading axes are other filters, such as times
+    - `slopes`: $f'(s_i)$, (..., mode)
+    - `shape`: $(m, n)$ of $Y$
+    - `noise_variance`: $v$ of the entries of $E$, known
+
+    **Returns** one number per filter. It may be negative: its own fluctuation is about $v\sqrt{2mn}$.
+
+    **Valid when** the entries of $E$ are independent and Gaussian, and $f$ is continuous with $f(0) = 0$ (a soft
+    threshold is, a hard one is not).
+
+    **Reference:** Stein 1981; the divergence of a spectral filter: Candes, Sing-Long and Trzasko 2013.
+
+    >>> float(sure([3.0, 1.0], [3.0, 1.0], [1.0, 1.0], shape=(2, 2), noise_variance=0.5))  # Y itself: m n v
+    2.0
+    """
+    s = real_array("values", values, ndim=1)
+    f, slope = real_array("filtered", filtered), real_array("slopes", slopes)
+    rows, columns = count("shape", shape[0]), count("shape", shape[1])
+    v = non_negative("noise_variance", noise_variance)
+    if s.size != min(rows, columns):
+        raise ValueError(
+            f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: got {s.size}."
+        )
+    if (s < 0).any():
+        raise ValueError(f"`values` must be singular values, zero or above: the least is {s.min():.6g}.")
+    if f.shape != slope.shape or f.shape[-1:] != s.shape:
+        raise ValueError(
+            f"`filtered` and `slopes` must be (..., {s.size}), as the values: got shapes {f.shape} and {slope.shape}."
+        )
+    shares = np.where(s > 0, f / np.where(s > 0, s, 1.0), slope)  # f/s, and its limit at 0
+    order = np.argsort(s, kind="stable")
+    divergence = slope.sum(axis=-1) + abs(rows - columns) * shares.sum(axis=-1)
+    divergence = divergence + _pairs(s[order], f[..., order], slope[..., order], shares[..., order])
+    return -rows * columns * v + ((f - s) ** 2).sum(axis=-1) + 2 * v * divergence
+
+
+def _pairs(s: np.ndarray, f: np.ndarray, slope: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Twice the sum over i != j of s_i f_i/(s_i^2 - s_j^2), s increasing; pairs that are equal by their limit."""
+    first = s[:, None]
+    equal = np.abs(first - s) <= _TIE * np.maximum(first, s)
+    gaps = (first - s) * (first + s)
+    kernel = np.where(equal, 0.0, 1 / np.where(equal, 1.0, gaps)).sum(axis=1)
+    total = 2 * (f * (s * kernel)).sum(axis=-1)
+    # each pair counts from both sides, so half of the limit (f/s + f')/2 twice: as many as a value has equals
+    number = equal.sum(axis=1) - 1
+    if number.any():
+        total = total + ((shares + slope) / 2 * number).sum(axis=-1)
+    return total

@@ -1,0 +1,81 @@
+"""One cell of the phase diagram at any times, without training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.arguments import count, positive
+from linnet.problems.problem import Problem
+from linnet.randomness import Key, words
+from linnet.theories.mixed.narrow_cells import DrawnStart
+from linnet.theories.mixed.predicted_diagram import spectrum_of
+from linnet.theories.mixed.spectral_flow import clock_of, mode_values
+from linnet.theories.mixed.task_spectrum import Spectrum
+from linnet.theories.mixed.wide_cells import drawn_cells, wide_errors
+
+
+@dataclass(frozen=True)
+class PredictedRun:
+    """Losses (canonical), stable rank and modes of a run, at its `times`.
+
+    - `loss`: $|A - Y|_F^2/2$, (time,); `test_loss`: $|A - A^*|_F^2/2$, (time,), NaN without a truth
+    - `stable_rank`: $|A|_F^2/|A|_{op}^2$, (time,)
+    - `values`: $u_i^\\top A v_i$ in the singular basis of the target, (time, mode)
+    - `drawn`: whether they are means over drawn starts, or the formula of a wide network
+    """
+
+    times: Float[np.ndarray, " time"]
+    loss: Float[np.ndarray, " time"]
+    test_loss: Float[np.ndarray, " time"]
+    stable_rank: Float[np.ndarray, " time"]
+    values: Float[np.ndarray, "time mode"]
+    drawn: bool
+
+    def __repr__(self) -> str:
+        return f"PredictedRun({self.times.size} times, {self.values.shape[1]} modes)"
+
+
+def predicted_run(
+    problem: Problem | Spectrum, variance: float, width: int, times: object, *, draws: int = 2, key: Key = 0
+) -> PredictedRun:
+    r"""Train error, test error, stable rank and modes of one Gaussian start, at any times.
+
+    **Arguments:**
+
+    - `problem`: whitened (`Problem.from_target`, `problems.low_rank_plus_noise`), or a `Spectrum`
+    - `variance`: $\sigma^2 > 0$ of the entries of both layers; `width`: $w \ge 1$
+    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+    - `draws`, `key`: of the starts that are averaged where the network is not wide
+
+    **Returns** a `PredictedRun`. **Valid, and reference:** those of `predicted_diagram`; in a narrow cell the run is
+    followed until the noise is learned, and later times repeat that state.
+
+    >>> from linnet.problems import low_rank_plus_noise
+    >>> task = low_rank_plus_noise(50, rank=3, key=0)
+    >>> run = predicted_run(task, 1e-4, 10_000, [0.0, 0.1, float("inf")])
+    >>> bool(run.test_loss[1] < run.test_loss[0]), bool(run.loss[2] < 1e-9)
+    (True, True)
+    """
+    spectrum, clock = spectrum_of(problem), clock_of(times)
+    size, units, draws = positive("variance", variance), float(count("width", width)), count("draws", draws)
+    g = np.array([size * units])
+    errors = wide_errors(spectrum, g, np.array([units]), clock[None])
+    share = float(np.min(errors.own / errors.test)) if spectrum.has_truth else 0.0
+    drawn = bool(drawn_cells(spectrum, np.array(units), np.array(share)))
+    if not drawn:
+        values = mode_values(spectrum.values, float(g[0]), clock)
+        parts = [part[0] for part in (errors.train, errors.test, errors.power, errors.largest)]
+    else:
+        starts = [DrawnStart(spectrum, units, [*words(key), int(units), i]) for i in range(draws)]
+        runs = [start.run(size, clock) for start in starts]
+        parts = [
+            np.mean([getattr(run, name) for run, _ in runs], axis=0)[:, 0]
+            for name in ("train", "test", "power", "largest")
+        ]
+        values = np.mean([modes for _, modes in runs], axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
+    return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, drawn)
