@@ -28,7 +28,7 @@ def filters(name, s, noise, shape):
     return s**3 / (s**2 + edge**2), s**2 * (s**2 + 3 * edge**2) / (s**2 + edge**2) ** 2
 
 
-def excess(shape, rank, noise, name, estimate, draws=250):
+def excess(shape, rank, noise, name, estimate, draws=400):
     """Estimated minus true risk over many draws, in standard errors."""
     draw = np.random.default_rng([*shape, rank])
     truth = draw.normal(size=(shape[0], rank)) @ draw.normal(size=(rank, shape[1]))
