@@ -30,8 +30,8 @@ ORDER = {
     "estimators": 7,
     "lora": 7,
     "reproduction": 7,
-    "torch": 7,
     "papers": 8,
+    "torch": 8,
     "explorer": 9,
     "cli": 10,
 }

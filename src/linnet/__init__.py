@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         style,
         sweeps,
         theories,
+        torch,
         trainers,
         trajectories,
     )
@@ -47,6 +48,7 @@ _FOLDERS = (
     "style",
     "sweeps",
     "theories",
+    "torch",
     "trainers",
     "trajectories",
 )
@@ -92,6 +94,7 @@ __all__ = [
     "style",
     "sweeps",
     "theories",
+    "torch",
     "trainers",
     "trajectories",
 ]

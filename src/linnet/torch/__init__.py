@@ -1,0 +1,38 @@
+"""PyTorch: reading pairs of linear layers, watching them while they train, forecasting those that are all of a model."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linnet.torch.groups import parameter_groups
+    from linnet.torch.layers import weights
+    from linnet.torch.monitor import PairMonitor
+    from linnet.torch.pairs import Pair, find_pairs
+
+_HOMES = {
+    "Pair": "linnet.torch.pairs",
+    "PairMonitor": "linnet.torch.monitor",
+    "find_pairs": "linnet.torch.pairs",
+    "parameter_groups": "linnet.torch.groups",
+    "weights": "linnet.torch.layers",
+}
+
+__all__ = ["Pair", "PairMonitor", "find_pairs", "parameter_groups", "weights"]
+
+
+def __getattr__(name: str) -> Any:
+    # PyTorch is optional: it is imported when one of these names is first used, and its absence is said in one sentence.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'linnet.torch' has no attribute {name!r}")
+    try:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as reason:
+        if reason.name != "torch":
+            raise
+        raise ModuleNotFoundError("linnet.torch needs PyTorch: pip install 'linnet[torch]'", name="torch") from None
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

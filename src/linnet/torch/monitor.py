@@ -1,0 +1,220 @@
+"""Watching pairs of linear layers while a model trains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from linnet.arguments import count
+from linnet.torch.pairs import Pair, find_pairs
+from linnet.torch.readings import NAMES, Copies, Grams, Reading, gram_tensors, reading
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+
+class PairMonitor:
+    """Reads every pair of linear layers of a model while it trains, from r x r Gram matrices only.
+
+        with ln.torch.PairMonitor(model, optimizer=optimizer, every=10) as monitor:
+            for batch in batches:
+                ...
+                optimizer.step()
+                monitor.step()
+                logger.log(monitor.scalars)
+        monitor.to_dataset()
+
+    **Arguments**
+
+    - `model`: any module; `pairs`, `heads`, `max_width` say which pairs, as in `find_pairs`.
+    - `every`: steps between readings; the first step is always read.
+    - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one rate.
+    - `alignment`: whether to keep the start and the first gradient of every pair (two copies of their parameters).
+
+    Each reading holds, per pair, what `linnet.torch.readings.Reading` says. Works under any optimizer, with autocast, gradient
+    scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the device once.
+    What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`. Hooks are on the
+    parameters only until the first gradient is there, and never after the context.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        pairs: str | Iterable[tuple[str, str]] = "auto",
+        every: int = 10,
+        *,
+        optimizer: torch.optim.Optimizer | None = None,
+        heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+        max_width: int = 512,
+        alignment: bool = True,
+    ) -> None:
+        self.every = count("every", every)
+        self.pairs, self.unseen = find_pairs(model, pairs, heads=heads, max_width=max_width)
+        if not self.pairs:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in self.unseen.items())
+            raise ValueError(
+                f"`model` must hold a pair of linear layers that is trained: found none. {reasons}".rstrip()
+            )
+        if optimizer is not None and not hasattr(optimizer, "param_groups"):
+            raise ValueError(f"`optimizer` must be a PyTorch optimizer: got {type(optimizer).__name__}.")
+        self.optimizer = optimizer
+        self.steps = 0
+        self.readings: dict[int, list[Reading]] = {}
+        self._alignment = bool(alignment)
+        self._parameters = {id(p): p for pair in self.pairs for p in (pair.first, pair.second)}
+        self._copies: dict[int, Copies] = {}
+        self._handles: list[Any] = []
+        self._open = False
+
+    def __enter__(self) -> PairMonitor:
+        if self._open:
+            raise RuntimeError("this monitor is already watching: one context at a time.")
+        self._open = True
+        self._copies = {key: Copies() for key in self._parameters}
+        if self._alignment:
+            for key, parameter in self._parameters.items():
+                self._copies[key].start = parameter.detach().clone()
+            self._listen()
+        self._keep_before()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, reason: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._silence()
+        self._copies = {}
+        self._open = False
+
+    def step(self) -> bool:
+        """To be called after each `optimizer.step()`: reads if it is time, and says whether it did."""
+        if not self._open:
+            raise RuntimeError("the monitor is not watching: call `step` inside `with PairMonitor(...) as monitor:`.")
+        self.steps += 1
+        if self._handles and any(copies.gradient is not None for copies in self._copies.values()):
+            self._silence()
+            for key, parameter in self._parameters.items():
+                if self._copies[key].gradient is None:  # frozen, or not used by the first loss
+                    self._copies[key].gradient = torch.zeros_like(parameter)
+        due = self._due(self.steps)
+        if due:
+            self.readings[self.steps] = self._read()
+        for copies in self._copies.values():
+            copies.before = None
+        if self._due(self.steps + 1):
+            self._keep_before()
+        return due
+
+    @property
+    def scalars(self) -> dict[str, float]:
+        """The latest reading as flat names and numbers, for any logger: `pairs/<name>/<what>`."""
+        if not self.readings:
+            return {}
+        found: dict[str, float] = {}
+        for pair, read in zip(self.pairs, self.readings[max(self.readings)], strict=True):
+            found |= {
+                f"pairs/{pair.name}/share_first": read.share_first,
+                f"pairs/{pair.name}/imbalance_max": float(read.imbalance[0]),
+                f"pairs/{pair.name}/imbalance_min": float(read.imbalance[-1]),
+                f"pairs/{pair.name}/singular_value_max": float(read.singular_values[0]),
+                f"pairs/{pair.name}/effective_rank": read.effective_rank,
+                f"pairs/{pair.name}/alignment": read.alignment,
+            }
+        return found
+
+    def to_dataset(self) -> xr.Dataset:
+        """Everything read, with dimensions `step`, `pair` and `mode` (NaN where a pair has fewer modes)."""
+        from linnet.torch.watched import dataset
+
+        return dataset(self.pairs, self.readings, self.unseen)
+
+    def plot(self, pairs: Iterable[str] | None = None) -> Figure:
+        """A picture of what was read: singular values, imbalance, shares, effective rank and alignment by step."""
+        from linnet.torch.watched import picture
+
+        return picture(self.to_dataset(), pairs)
+
+    def for_transformers(self) -> Any:
+        """A callback for `transformers.Trainer(callbacks=[...])`: watches the training and adds the scalars to its logs."""
+        from linnet.torch.callbacks import transformers_callback
+
+        return transformers_callback(self)
+
+    def for_lightning(self) -> Any:
+        """A callback for `lightning.Trainer(callbacks=[...])`: watches the training and logs the scalars."""
+        from linnet.torch.callbacks import lightning_callback
+
+        return lightning_callback(self)
+
+    def _due(self, step: int) -> bool:
+        return step == 1 or step % self.every == 0
+
+    def _keep_before(self) -> None:
+        for key, parameter in self._parameters.items():
+            self._copies[key].before = parameter.detach().clone()
+
+    def _listen(self) -> None:
+        """Keeps each parameter's gradient as it accumulates: the last before the first step is the first gradient."""
+
+        def hook(parameter: torch.Tensor) -> None:
+            if parameter.grad is not None and id(parameter) in self._copies:
+                self._copies[id(parameter)].gradient = parameter.grad.detach().clone()
+
+        for parameter in self._parameters.values():
+            if parameter.requires_grad:
+                self._handles.append(parameter.register_post_accumulate_grad_hook(hook))
+
+    def _silence(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    @torch.no_grad()
+    def _read(self) -> list[Reading]:
+        """All pairs: matrices where the weights are, one transfer for each device, the rest in NumPy."""
+        parts: dict[torch.device, list[torch.Tensor]] = {}
+        for pair in self.pairs:
+            found = parts.setdefault(pair.first.device, [])
+            with torch.autocast(pair.first.device.type, enabled=False):
+                found += self._grams_of(pair)
+        flat = {device: torch.cat([m.reshape(-1) for m in found]).cpu().numpy() for device, found in parts.items()}
+        at = dict.fromkeys(flat, 0)
+        result = []
+        for pair in self.pairs:
+            device, sides = pair.first.device, []
+            for _ in range(2):
+                size = pair.width**2
+                block = flat[device][at[device] : at[device] + size * len(NAMES)].astype(np.float64)
+                at[device] += size * len(NAMES)
+                sides.append(Grams(*block.reshape(len(NAMES), pair.width, pair.width)))
+            result.append(reading(pair, sides[0], sides[1], self._ratio(pair)))
+            if self._alignment and not self._handles and not np.isfinite(sides[0].gradient + sides[1].gradient).all():
+                self._start_again()
+        return result
+
+    def _grams_of(self, pair: Pair) -> list[torch.Tensor]:
+        first = gram_tensors(pair.rows_of_first, pair.first, self._copies[id(pair.first)])
+        second = gram_tensors(pair.rows_of_second, pair.second, self._copies[id(pair.second)])
+        return first + [matrix.to(pair.first.device) for matrix in second]
+
+    def _start_again(self) -> None:
+        """The first gradient was not finite (a gradient scaler skips such a step): wait for the next one."""
+        for copies in self._copies.values():
+            copies.gradient = None
+        self._listen()
+
+    def _ratio(self, pair: Pair) -> float:
+        """The second factor's learning rate over the first's; 1 where one of them has none."""
+        if self.optimizer is None:
+            return 1.0
+        rates = {}
+        for group in self.optimizer.param_groups:
+            for parameter in group["params"]:
+                rates[id(parameter)] = float(group["lr"])
+        first, second = rates.get(id(pair.first), 0.0), rates.get(id(pair.second), 0.0)
+        return second / first if first > 0 and second > 0 else 1.0

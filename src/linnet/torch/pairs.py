@@ -1,0 +1,249 @@
+"""Pairs of linear layers in a PyTorch model: LoRA adapters, layers that follow each other, the products inside attention heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import nn
+
+from linnet.lora.reading import lora_factors
+
+View = Callable[[torch.Tensor], torch.Tensor]
+
+# Names of the layers inside one attention module; a user's own go in front of them or replace them.
+HEADS: dict[str, tuple[tuple[str, str], ...]] = {
+    "value-output": (("v_proj", "o_proj"), ("v_proj", "out_proj"), ("value", "output"), ("v_lin", "out_lin")),
+    "query-key": (("q_proj", "k_proj"), ("query", "key"), ("q_lin", "k_lin")),
+}
+_PASS = (nn.Identity, nn.Dropout)  # between two linear layers these leave them a pair (a dropout on average)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two factors of one product $s\\,W_2 W_1$: parameters, and which part of each is meant.
+
+    - `first`, `second`: the parameters; `rows_of_first` and `rows_of_second` give $W_1$ (hidden, input) and $W_2^T$ (hidden,
+      output) as views of them, or of anything of their shape (a gradient, an earlier copy).
+    - `scale`: s. `kind`: "lora", "linear", "value-output", "query-key" or "named".
+    """
+
+    name: str
+    kind: str
+    first: torch.Tensor
+    second: torch.Tensor
+    rows_of_first: View
+    rows_of_second: View
+    scale: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """The hidden dimension: an adapter's rank, a head's size."""
+        return self.rows_of_first(self.first).shape[0]
+
+    @property
+    def trained(self) -> bool:
+        """Whether any of the two is."""
+        return self.first.requires_grad or self.second.requires_grad
+
+
+def find_pairs(
+    model: nn.Module,
+    pairs: str | Iterable[tuple[str, str]] = "auto",
+    *,
+    heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    max_width: int = 512,
+) -> tuple[list[Pair], dict[str, str]]:
+    """The pairs of a model, and by name those it cannot see, each with the reason.
+
+    **Arguments**
+
+    - `pairs`: "auto" for LoRA adapters, `Linear -> Linear` in an `nn.Sequential` without a nonlinearity between them, and the
+      value/output and query/key products of attention heads; or a list of (first, second), names of layers, where `*`
+      stands for any part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
+    - `heads`: names of the layers inside an attention module, by default those of `pairs.HEADS`; `{}` for no heads. With
+      rotary embeddings the query/key product is the one at distance zero.
+    - `max_width`: the largest hidden dimension, since r x r matrices are decomposed at every reading.
+
+    Pairs that are frozen altogether are left out of "auto".
+    """
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
+    if isinstance(pairs, str) and pairs != "auto":
+        raise ValueError(f"`pairs` must be 'auto' or a list of (first, second) names: got {pairs!r}.")
+    patterns = HEADS if heads is None else heads
+    for kind in patterns:
+        if kind not in HEADS:
+            raise ValueError(f"`heads` must have keys among {sorted(HEADS)}: got {kind!r}.")
+    unseen: dict[str, str] = {}
+    if isinstance(pairs, str):
+        candidates = [*_lora(model), *_sequential(model), *_heads(model, patterns, unseen)]
+        candidates = [pair for pair in candidates if pair.trained]
+    else:
+        candidates = list(_named(model, pairs))
+    seen = []
+    for pair in candidates:
+        reason = _hidden(pair.first) or _hidden(pair.second)
+        if not reason and pair.width > max_width:
+            reason = f"its hidden dimension {pair.width} exceeds `max_width` {max_width}"
+        if reason:
+            unseen[pair.name] = reason
+        else:
+            seen.append(pair)
+    return seen, unseen
+
+
+def _hidden(parameter: torch.Tensor) -> str:
+    """Why this process cannot read the whole parameter; empty if it can."""
+    if hasattr(parameter, "placements") or hasattr(parameter, "_sharding_spec"):
+        return "its parameters are sharded over processes (a DTensor)"
+    if hasattr(parameter, "ds_id") or type(parameter).__name__ == "FlatParameter" or parameter.numel() == 0:
+        return "its parameters are sharded over processes, and empty or flat here"
+    if parameter.is_meta:
+        return "its parameters have no values yet (the meta device)"
+    if not parameter.is_floating_point():
+        return f"its parameters are packed ({parameter.dtype})"
+    return ""
+
+
+def _rows(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.reshape(tensor.shape[0], -1)
+
+
+def _columns(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.reshape(tensor.shape[0], -1).T
+
+
+def _lora(model: nn.Module) -> Iterator[Pair]:
+    for name, module in model.named_modules():
+        for adapter, first, second in lora_factors(module):
+            label = name.removeprefix("base_model.model.")
+            label = label if adapter == "default" else f"{label}:{adapter}"
+            yield Pair(label, "lora", first, second, _rows, _columns, float(module.scaling[adapter]))  # type: ignore[index]
+
+
+def _sequential(model: nn.Module) -> Iterator[Pair]:
+    for name, module in model.named_modules():
+        if not isinstance(module, nn.Sequential):
+            continue
+        layers = [(key, child) for key, child in module.named_children() if not isinstance(child, _PASS)]
+        for (one, first), (other, second) in pairwise(layers):
+            if type(first) is nn.Linear and type(second) is nn.Linear:
+                label = f"{name}.{one}>{other}" if name else f"{one}>{other}"
+                yield Pair(label, "linear", first.weight, second.weight, _rows, _columns)
+
+
+def _named(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+    layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+    for entry in pairs:
+        if isinstance(entry, str) or len(tuple(entry)) != 2:
+            raise ValueError(f"`pairs` must be a list of (first, second) names: got {entry!r}.")
+        first, second = entry
+        matched = [name for name in layers if fnmatchcase(name, first)]
+        if not matched:
+            raise ValueError(f"`pairs` names no linear layer: {first!r}. The model has {_some(layers)}.")
+        for name in matched:
+            partner = second.replace("*", _wild(first, name)) if "*" in second else second
+            if partner not in layers:
+                raise ValueError(f"`pairs` names no linear layer: {partner!r}. The model has {_some(layers)}.")
+            one, other = layers[name].weight, layers[partner].weight
+            if one.shape[0] != other.shape[1]:
+                raise ValueError(
+                    f"`pairs` must name layers that fit: {name} has {one.shape[0]} outputs, {partner} {other.shape[1]} inputs."
+                )
+            yield Pair(f"{name}>{partner}", "named", one, other, _rows, _columns)
+
+
+def _wild(pattern: str, name: str) -> str:
+    """What the first `*` of the pattern stands for in the name."""
+    before, _, after = pattern.partition("*")
+    return name[len(before) : len(name) - len(after)] if after.count("*") == 0 else name[len(before) :].split(".")[0]
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = sorted(names)
+    return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "") if listed else "none"
+
+
+def _heads(
+    model: nn.Module, patterns: Mapping[str, Sequence[tuple[str, str]]], unseen: dict[str, str]
+) -> Iterator[Pair]:
+    for name, module in model.named_modules():
+        if isinstance(module, nn.MultiheadAttention):
+            yield from _fused_heads(name, module, patterns)
+            continue
+        for kind, names in patterns.items():
+            for one, other in names:
+                first, second = getattr(module, one, None), getattr(module, other, None)
+                if isinstance(first, nn.Linear) and isinstance(second, nn.Linear):
+                    size = _head_size(module)
+                    if size is None or first.out_features % size:
+                        unseen[f"{name}.{one}>{other}"] = (
+                            "the size of its heads is not known (no `head_dim` or `num_heads`)"
+                        )
+                    else:
+                        yield from _split(f"{name}.{one}>{other}", kind, first, second, size)
+                    break
+
+
+def _head_size(module: Any) -> int | None:
+    for attribute in ("head_dim", "attention_head_size"):
+        found = getattr(module, attribute, None)
+        if isinstance(found, int):
+            return found
+    for attribute in ("num_heads", "n_heads", "num_attention_heads"):
+        found, query = getattr(module, attribute, None), _first_linear(module)
+        if isinstance(found, int) and query is not None and query.in_features % found == 0:
+            return query.in_features // found
+    return None
+
+
+def _first_linear(module: nn.Module) -> nn.Linear | None:
+    return next((child for child in module.children() if isinstance(child, nn.Linear)), None)
+
+
+def _split(name: str, kind: str, first: nn.Linear, second: nn.Linear, size: int) -> Iterator[Pair]:
+    """One pair for each head of the layer that has more of them: grouped keys and values serve several heads."""
+    values = kind == "value-output"
+    # The product of queries and keys, W_Q^T W_K, has the keys as its first layer.
+    many, few = (second.in_features, first.out_features) if values else (first.out_features, second.out_features)
+    for head in range(many // size):
+        own, shared = _block(head, size), _block(head // (many // few), size)
+        label = f"{name}[{head}]"
+        if values:
+            yield Pair(label, kind, first.weight, second.weight, _row_block(shared), _column_block(own))
+        else:
+            yield Pair(label, kind, second.weight, first.weight, _row_block(shared), _row_block(own))
+
+
+def _block(index: int, size: int) -> slice:
+    return slice(index * size, (index + 1) * size)
+
+
+def _row_block(block: slice) -> View:
+    return lambda tensor: tensor[block]
+
+
+def _column_block(block: slice) -> View:
+    return lambda tensor: tensor[:, block].T
+
+
+def _fused_heads(
+    name: str, module: nn.MultiheadAttention, patterns: Mapping[str, Sequence[tuple[str, str]]]
+) -> Iterator[Pair]:
+    """PyTorch's own attention keeps queries, keys and values in one matrix, in this order."""
+    if module.in_proj_weight is None:
+        return
+    heads, size = module.num_heads, module.embed_dim // module.num_heads
+    fused, out = module.in_proj_weight, module.out_proj.weight
+    for head in range(heads):
+        query, key, value = (_row_block(_block(part * heads + head, size)) for part in range(3))
+        if "value-output" in patterns:
+            label = f"{name}.value>output[{head}]"
+            yield Pair(label, "value-output", fused, out, value, _column_block(_block(head, size)))
+        if "query-key" in patterns:
+            yield Pair(f"{name}.query>key[{head}]", "query-key", fused, fused, key, query)

@@ -1,0 +1,60 @@
+"""The monitor inside the loops of transformers and of Lightning."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: make test-torch installs it")
+
+from torch import nn  # noqa: E402
+
+from linnet.torch import PairMonitor  # noqa: E402
+from pytorch import small  # noqa: E402
+
+
+@pytest.mark.filterwarnings("default")
+def test_transformers(tmp_path):
+    transformers = pytest.importorskip(
+        "transformers", reason="transformers is not installed: make test-torch installs it"
+    )
+    pytest.importorskip("accelerate", reason="accelerate is not installed: make test-torch installs it")
+    model = small.adapted(small.llama(torch.float32), r=2, lora_alpha=4)
+    rows = [{"input_ids": row, "labels": row} for row in small.text(16, 16, 1)[0]]
+    monitor = PairMonitor(model, every=2)
+    arguments = transformers.TrainingArguments(
+        tmp_path, per_device_train_batch_size=2, gradient_accumulation_steps=2, max_steps=4, logging_steps=2, report_to=[],
+        use_cpu=True, disable_tqdm=True, save_strategy="no",
+    )  # fmt: skip
+    trainer = transformers.Trainer(model, arguments, train_dataset=rows, callbacks=[monitor.for_transformers()])
+    trainer.train()
+    assert sorted(monitor.readings) == [1, 2, 4]
+    logged = [entry for entry in trainer.state.log_history if any(name.startswith("pairs/") for name in entry)]
+    assert logged
+    assert monitor.optimizer is not None
+    assert not any(getattr(p, "_post_accumulate_grad_hooks", None) for p in model.parameters())
+    assert monitor.readings[4][0].singular_values[0] > 0
+
+
+@pytest.mark.filterwarnings("default")
+def test_lightning(tmp_path):
+    lightning = pytest.importorskip("lightning", reason="lightning is not installed: make test-torch installs it")
+
+    class Module(lightning.LightningModule):  # type: ignore[name-defined]
+        def __init__(self):
+            super().__init__()
+            self.net = nn.Sequential(nn.Linear(6, 2), nn.Linear(2, 3))
+
+        def training_step(self, batch, index):
+            return self.net(batch).square().mean()
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    module = Module()
+    monitor = PairMonitor(module, every=2)
+    trainer = lightning.Trainer(
+        max_epochs=1, accumulate_grad_batches=2, callbacks=[monitor.for_lightning()], logger=False, enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False, accelerator="cpu", default_root_dir=tmp_path,
+    )  # fmt: skip
+    trainer.fit(module, torch.utils.data.DataLoader(torch.randn(16, 6), batch_size=2))
+    assert sorted(monitor.readings) == [1, 2, 4]
+    assert "pairs/net.0>1/share_first" in trainer.callback_metrics
+    assert not any(getattr(p, "_post_accumulate_grad_hooks", None) for p in module.parameters())
