@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# The baseline of the benchmarks, pinned so that ratios stay comparable; nothing else needs it.
+# Pinned: an unpinned one may bring gigabytes of CUDA libraries. It comes before whatever would ask for any version.
 TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help reproduce reproduce-full verify test test-claims test-plugins lint format docs bench clean
+.PHONY: help reproduce reproduce-full verify test test-claims test-plugins test-torch lint format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about two minutes)"
@@ -17,6 +17,7 @@ help:
 	@echo "make test            the test suite"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
+	@echo "make test-torch      the part that needs PyTorch, peft, transformers and Lightning, which it installs"
 	@echo "make lint            formatting, lint and types"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
 	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
@@ -47,6 +48,14 @@ test-claims: $(READY)
 test-plugins: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -m plugin
 
+test-torch: $(READY) $(READY)-torch
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load tests/pytorch
+
+$(READY)-torch: $(READY)
+	$(BIN)/python -m pip install --quiet '$(TORCH)'
+	$(BIN)/python -m pip install --quiet --editable '.[lora,lightning]'
+	touch $(READY)-torch
+
 lint: $(READY)
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/ruff check src tests benchmarks examples
@@ -59,8 +68,7 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/linnet docs
 
-bench: $(READY)
-	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet '$(TORCH)'
+bench: $(READY) $(READY)-torch
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:

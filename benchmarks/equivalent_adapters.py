@@ -1,8 +1,9 @@
-"""Random pairs of adapter settings that `lora.equivalent` declares the same, trained on a small random Llama: how far are the
-loss curves apart, and how far apart are they by the folk rules?
+"""Random pairs of adapter settings that `lora.equivalent` declares the same, trained on a small random Llama: how far
+are the loss curves apart, and how far apart are they by the folk rules?
 
-The model is in float64, but transformers computes norms and softmax in float32: at rates where training is chaotic, a rounding
-there grows to anything, as the last line shows with one and the same settings. The rates drawn are below that.
+The model is in float64, but transformers computes norms and softmax in float32: at rates where training is chaotic, a
+rounding there grows to anything, as the last line shows with one and the same settings. The rates drawn are below
+that.
 
     python benchmarks/equivalent_adapters.py [--pairs 20] [--steps 150]
 """
@@ -33,9 +34,16 @@ def text(steps, batch=8, length=33, seed=0):
 def llama():
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=256, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        max_position_embeddings=64, attn_implementation="eager", initializer_range=0.1,
-    )  # fmt: skip
+        vocab_size=256,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        attn_implementation="eager",
+        initializer_range=0.1,
+    )
     return LlamaForCausalLM(config).double()
 
 
@@ -43,9 +51,12 @@ def train(base, adapter, batches, dora=False, nudge=0.0):
     """The loss at every step with these settings."""
     torch.manual_seed(1)
     settings = LoraConfig(
-        r=adapter.rank, lora_alpha=adapter.alpha, use_rslora=adapter.scaling == "rslora", use_dora=dora,
+        r=adapter.rank,
+        lora_alpha=adapter.alpha,
+        use_rslora=adapter.scaling == "rslora",
+        use_dora=dora,
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
-    )  # fmt: skip
+    )
     model = get_peft_model(copy.deepcopy(base), settings).double()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -68,10 +79,16 @@ def drawn(rng, optimizer, eps):
     rank = int(rng.choice([2, 4, 8]))
     rate = 0.05 if optimizer == "sgd" else 2e-3
     adapter = ln.lora.Adapter(
-        rank=rank, alpha=float(rank * 2 ** rng.uniform(-1, 0.5)), scaling="standard", optimizer=optimizer, eps_a=eps,
-        learning_rate_a=rate, learning_rate_b=rate * 2 ** rng.uniform(-1, 1), momentum=0.9 if optimizer == "sgd" else 0.0,
+        rank=rank,
+        alpha=float(rank * 2 ** rng.uniform(-1, 0.5)),
+        scaling="standard",
+        optimizer=optimizer,
+        eps_a=eps,
+        learning_rate_a=rate,
+        learning_rate_b=rate * 2 ** rng.uniform(-1, 1),
+        momentum=0.9 if optimizer == "sgd" else 0.0,
         weight_decay_a=float(rng.choice([0.0, 1e-3])),
-    )  # fmt: skip
+    )
     factor = float(2 ** rng.uniform(2, 3.5)) ** rng.choice([-1, 1])
     kind = rng.choice(["alpha", "alpha", "plus_ratio"])
     if kind == "alpha":
@@ -110,9 +127,9 @@ def main():
         note = " scaled for B" if scaled and optimizer != "sgd" else ""
         print(
             f"{optimizer:6s} eps {eps:g}{note}, {asked.pairs} pairs, {asked.steps} steps: "
-            f"equivalent within {max(exact):.1e} (median {np.median(exact):.1e}); same rates off by {min(folk_same):.2g} to "
-            f"{max(folk_same):.2g}; rates times s/s' off by {min(folk_scaled):.2g} to {max(folk_scaled):.2g}; the loss falls by "
-            f"{np.median(fall):.2f} (median)",
+            f"equivalent within {max(exact):.1e} (median {np.median(exact):.1e}); same rates off by "
+            f"{min(folk_same):.2g} to {max(folk_same):.2g}; rates times s/s' off by {min(folk_scaled):.2g} to "
+            f"{max(folk_scaled):.2g}; the loss falls by {np.median(fall):.2f} (median)",
             flush=True,
         )
     wild = ln.lora.Adapter(rank=4, alpha=7, optimizer="sgd", learning_rate_a=0.15, learning_rate_b=0.5, momentum=0.9)

@@ -23,9 +23,16 @@ def llama(dtype=torch.float64, seed=0):
 
     torch.manual_seed(seed)
     config = LlamaConfig(
-        vocab_size=256, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        max_position_embeddings=64, attn_implementation="eager", initializer_range=0.1,
-    )  # fmt: skip
+        vocab_size=256,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        attn_implementation="eager",
+        initializer_range=0.1,
+    )
     return LlamaForCausalLM(config).to(dtype)
 
 
@@ -41,7 +48,7 @@ def adapted(base, seed=0, **settings):
 
 
 def loss_of(model, batch):
-    """Cross-entropy of the next byte, in the model's own precision (transformers' own loss is always computed in float32)."""
+    """Cross-entropy of the next byte, in the model's own precision (transformers computes its loss in float32)."""
     logits = model(input_ids=batch[:, :-1]).logits
     return nn.functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
 

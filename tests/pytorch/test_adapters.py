@@ -38,9 +38,14 @@ CASES = [
 def test_equivalent_settings_train_identically_in_a_transformer(base, optimizer, change, settings):
     rate = 0.15 if optimizer == "sgd" else 3e-3
     adapter = ln.lora.Adapter(
-        rank=4, alpha=5.0, optimizer=optimizer, learning_rate_a=rate, learning_rate_b=8 * rate if optimizer == "adamw" else rate,
-        momentum=0.9 if optimizer == "sgd" else 0.0, weight_decay_a=1e-2,
-    )  # fmt: skip
+        rank=4,
+        alpha=5.0,
+        optimizer=optimizer,
+        learning_rate_a=rate,
+        learning_rate_b=8 * rate if optimizer == "adamw" else rate,
+        momentum=0.9 if optimizer == "sgd" else 0.0,
+        weight_decay_a=1e-2,
+    )
     other = ln.lora.equivalent(adapter, **change).adapter
     batches = small.text(8, 32, 30)
     wanted = trained(base, adapter, batches, **settings)

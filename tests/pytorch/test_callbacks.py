@@ -20,9 +20,16 @@ def test_transformers(tmp_path):
     rows = [{"input_ids": row, "labels": row} for row in small.text(16, 16, 1)[0]]
     monitor = PairMonitor(model, every=2)
     arguments = transformers.TrainingArguments(
-        tmp_path, per_device_train_batch_size=2, gradient_accumulation_steps=2, max_steps=4, logging_steps=2, report_to=[],
-        use_cpu=True, disable_tqdm=True, save_strategy="no",
-    )  # fmt: skip
+        tmp_path,
+        per_device_train_batch_size=2,
+        gradient_accumulation_steps=2,
+        max_steps=4,
+        logging_steps=2,
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+        save_strategy="no",
+    )
     trainer = transformers.Trainer(model, arguments, train_dataset=rows, callbacks=[monitor.for_transformers()])
     trainer.train()
     assert sorted(monitor.readings) == [1, 2, 4]
@@ -51,9 +58,16 @@ def test_lightning(tmp_path):
     module = Module()
     monitor = PairMonitor(module, every=2)
     trainer = lightning.Trainer(
-        max_epochs=1, accumulate_grad_batches=2, callbacks=[monitor.for_lightning()], logger=False, enable_checkpointing=False,
-        enable_progress_bar=False, enable_model_summary=False, accelerator="cpu", default_root_dir=tmp_path,
-    )  # fmt: skip
+        max_epochs=1,
+        accumulate_grad_batches=2,
+        callbacks=[monitor.for_lightning()],
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        accelerator="cpu",
+        default_root_dir=tmp_path,
+    )
     trainer.fit(module, torch.utils.data.DataLoader(torch.randn(16, 6), batch_size=2))
     assert sorted(monitor.readings) == [1, 2, 4]
     assert "pairs/net.0>1/share_first" in trainer.callback_metrics

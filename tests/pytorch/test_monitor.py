@@ -122,7 +122,7 @@ def test_the_wrong_share_would_be_seen():
 
 
 def test_a_linear_model_shows_what_the_theory_says():
-    """From the orthogonal start the singular values of the product are closed forms, and the imbalance stays 2 gamma I."""
+    """From the orthogonal start singular values of the product are closed forms; the imbalance stays 2 gamma I."""
     rng = np.random.default_rng(0)
     target = (
         np.linalg.qr(rng.normal(size=(5, 5)))[0]

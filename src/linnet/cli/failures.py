@@ -18,6 +18,8 @@ _EXTRAS = {
     "dask": "sweeps",
     "distributed": "sweeps",
     "sklearn": "data",
+    "torch": "torch",
+    "peft": "lora",
 }
 
 

@@ -1,4 +1,4 @@
-"""PyTorch: reading pairs of linear layers, watching them while they train, forecasting those that are all of a model."""
+"""PyTorch: reading pairs of linear layers, watching them while they train, forecasting models made of one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ __all__ = ["Pair", "PairMonitor", "find_pairs", "parameter_groups", "weights"]
 
 
 def __getattr__(name: str) -> Any:
-    # PyTorch is optional: it is imported when one of these names is first used, and its absence is said in one sentence.
+    # PyTorch is optional: it is imported when one of these names is first used, and its absence is said in one
+    # sentence.
     if name not in _HOMES:
         raise AttributeError(f"module 'linnet.torch' has no attribute {name!r}")
     try:

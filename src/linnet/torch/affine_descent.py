@@ -1,7 +1,8 @@
 """Descent of a two-layer network with biases, a rate and a decay for each parameter: exact, at any width.
 
-`ln.gradient_descent` trains two matrices at one rate. What PyTorch trains has more: an output bias, groups of parameters with
-settings of their own. Width is still free: the columns of $W_1$, $b_1$ and $W_2^T$ never leave the span they start in.
+`ln.gradient_descent` trains two matrices at one rate. What PyTorch trains has more: an output bias, groups of
+parameters with settings of their own. Width is still free: the columns of $W_1$, $b_1$ and $W_2^T$ never leave the
+span they start in.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from jaxtyping import Float
 class Data:
     r"""The loss $c\,(f + |T - Z A^T|^2)$ of the matrix $A$ on samples, without rounding where it is small.
 
-    `inputs` Z (row, input) and `targets` T (row, output) are samples after a rotation that leaves at most as many rows as inputs;
-    `floor` f is what no A can explain.
+    `inputs` Z (row, input) and `targets` T (row, output) are samples after a rotation that leaves at most as many rows
+    as inputs; `floor` f is what no A can explain.
     """
 
     inputs: np.ndarray
@@ -47,11 +48,11 @@ class Data:
 
 
 def reduced(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A network of width at most inputs + outputs with the same products, first (hidden, input), second (output, hidden)."""
+    """Layers (hidden, input) and (output, hidden) of width at most inputs + outputs, with the same products."""
     hidden, inputs = first.shape
     if hidden <= inputs + second.shape[0]:
         return first, second
-    triangle = np.linalg.qr(np.concatenate([first, second.T], axis=1), mode="r")
+    triangle = np.linalg.qr(np.concatenate([first, second.T], axis=1))[1]
     return triangle[:, :inputs], triangle[:, inputs:].T
 
 
@@ -69,9 +70,9 @@ def products(
 
     $$ g \leftarrow \partial L/\partial w + \lambda w, \quad v \leftarrow \mu v + g, \quad w \leftarrow w - \eta v. $$
 
-    **Arguments:** `weights` holds "first" (hidden, input) and "second" (output, hidden), and with `data` that have a last input of
-    ones perhaps "first_bias" (hidden,) and "second_bias" (output,); `rates` and `decays` have the same names. `factors` multiply
-    all rates: one run for each, along a leading axis.
+    **Arguments:** `weights` holds "first" (hidden, input) and "second" (output, hidden), and with `data` that have a
+    last input of ones perhaps "first_bias" (hidden,) and "second_bias" (output,); `rates` and `decays` have the same
+    names. `factors` multiply all rates: one run for each, along a leading axis.
     """
     bias = "second_bias" in weights
     augmented = data.inputs.shape[1] > weights["first"].shape[1]

@@ -11,8 +11,8 @@ from linnet.lora.reading import lora_factors
 
 
 def parameter_groups(model: nn.Module, adapter: Adapter) -> list[dict[str, Any]]:
-    """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons; what else is
-    trained (magnitudes of DoRA, heads) is a third group with A's settings.
+    """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons; what
+    else is trained (magnitudes of DoRA, heads) is a third group with A's settings.
 
     A bias of B belongs to B: it is multiplied by the same scale.
 

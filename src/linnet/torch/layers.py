@@ -12,8 +12,8 @@ from linnet.inits.weights import Weights
 def weights(first: Any, second: Any) -> Weights:
     """The weights of two linear layers, the second applied to the first's output, in float64 and on the CPU.
 
-    **Arguments:** `first` (hidden, input) and `second` (output, hidden): layers with a `weight`, parameters or tensors. Biases
-    are no part of the pair: `ln.torch.forecast` knows what to do with them.
+    **Arguments:** `first` (hidden, input) and `second` (output, hidden): layers with a `weight`, parameters or
+    tensors. Biases are no part of the pair.
     """
     return Weights(_matrix("first", first), _matrix("second", second))
 

@@ -19,8 +19,8 @@ class LinearModel:
     r"""A model that computes $B\,s(A z + a) + b$ plus a fixed part, z being fixed features of its inputs.
 
     - `features` (sample, input) z and `fixed` (sample, output), what the frozen weights contribute.
-    - `first` A (hidden, input), `second` B (output, hidden), `first_bias` a and `second_bias` b (None where there is none or it is
-      frozen), as parameters; `scale` s.
+    - `first` A (hidden, input), `second` B (output, hidden), `first_bias` a and `second_bias` b (None where there is
+      none or it is frozen), as parameters; `scale` s.
     """
 
     features: np.ndarray
@@ -46,8 +46,8 @@ class LinearModel:
 def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
     """Reads `model` on the inputs `X`, by running it once and checking that its outputs are what the two layers say.
 
-    Refused, with what is not linear about it: dropout and batch statistics in training mode, anything between or after the two
-    layers, other trained parameters, one layer or three.
+    Refused, with what is not linear about it: dropout and batch statistics in training mode, anything between or after
+    the two layers, other trained parameters, one layer or three.
     """
     _refuse_randomness(model)
     trained = {id(p): name for name, p in model.named_parameters() if p.requires_grad}
@@ -63,7 +63,7 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
     if len(layers) != 2:
         names = ", ".join(name or "itself" for name, _ in layers) or "none"
         raise ValueError(
-            f"`model` must have two trained linear layers, which make a two-layer linear network: got {len(layers)} ({names})."
+            f"`model` must have two trained linear layers, a two-layer linear network: got {len(layers)} ({names})."
         )
     return _two_layers(model, layers, X)
 
@@ -91,13 +91,13 @@ def _refuse_others(trained: dict[int, str], known: list[Any], model: nn.Module) 
     if others:
         owner = type(model.get_submodule(others[0].rpartition(".")[0])).__name__
         raise ValueError(
-            f"`model` must train two linear layers and nothing else: it also trains {', '.join(others[:4])} (of {owner}), which "
-            "is not linear in the inputs. Freeze it, or leave it out."
+            f"`model` must train two linear layers and nothing else: it also trains {', '.join(others[:4])} (of "
+            f"{owner}), which is not linear in the inputs. Freeze it, or leave it out."
         )
 
 
 def _watched(model: nn.Module, X: torch.Tensor, layers: list[nn.Module]) -> tuple[torch.Tensor, list[Any], list[str]]:
-    """The model's output, (input, output) of each of `layers` in the order of their calls, and all leaf modules in that order."""
+    """The model's output, (layer, input, output) of `layers` as they are called, and names of all modules as called."""
     calls: list[Any] = []
     order: list[str] = []
     handles = []

@@ -34,13 +34,14 @@ class PairMonitor:
 
     - `model`: any module; `pairs`, `heads`, `max_width` say which pairs, as in `find_pairs`.
     - `every`: steps between readings; the first step is always read.
-    - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one rate.
+    - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one
+      rate.
     - `alignment`: whether to keep the start and the first gradient of every pair (two copies of their parameters).
 
-    Each reading holds, per pair, what `linnet.torch.readings.Reading` says. Works under any optimizer, with autocast, gradient
-    scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the device once.
-    What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`. Hooks are on the
-    parameters only until the first gradient is there, and never after the context.
+    Each reading holds, per pair, what `linnet.torch.readings.Reading` says. Works under any optimizer, with autocast,
+    gradient scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the
+    device once. What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`.
+    Hooks are on the parameters only until the first gradient is there, and never after the context.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class PairMonitor:
         return picture(self.to_dataset(), pairs)
 
     def for_transformers(self) -> Any:
-        """A callback for `transformers.Trainer(callbacks=[...])`: watches the training and adds the scalars to its logs."""
+        """A callback for `transformers.Trainer(callbacks=[...])`: watches training and adds the scalars to its logs."""
         from linnet.torch.callbacks import transformers_callback
 
         return transformers_callback(self)

@@ -1,4 +1,4 @@
-"""Pairs of linear layers in a PyTorch model: LoRA adapters, layers that follow each other, the products inside attention heads."""
+"""Pairs of linear layers in a PyTorch model: LoRA adapters, layers in a row, the products inside attention heads."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _PASS = (nn.Identity, nn.Dropout)  # between two linear layers these leave them 
 class Pair:
     """Two factors of one product $s\\,W_2 W_1$: parameters, and which part of each is meant.
 
-    - `first`, `second`: the parameters; `rows_of_first` and `rows_of_second` give $W_1$ (hidden, input) and $W_2^T$ (hidden,
-      output) as views of them, or of anything of their shape (a gradient, an earlier copy).
+    - `first`, `second`: the parameters; `rows_of_first` and `rows_of_second` give $W_1$ (hidden, input) and $W_2^T$
+      (hidden, output) as views of them, or of anything of their shape (a gradient, an earlier copy).
     - `scale`: s. `kind`: "lora", "linear", "value-output", "query-key" or "named".
     """
 
@@ -62,11 +62,11 @@ def find_pairs(
 
     **Arguments**
 
-    - `pairs`: "auto" for LoRA adapters, `Linear -> Linear` in an `nn.Sequential` without a nonlinearity between them, and the
-      value/output and query/key products of attention heads; or a list of (first, second), names of layers, where `*`
-      stands for any part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
-    - `heads`: names of the layers inside an attention module, by default those of `pairs.HEADS`; `{}` for no heads. With
-      rotary embeddings the query/key product is the one at distance zero.
+    - `pairs`: "auto" for LoRA adapters, `Linear -> Linear` in an `nn.Sequential` without a nonlinearity between them,
+      and the value/output and query/key products of attention heads; or a list of (first, second), names of layers,
+      where `*` stands for any part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
+    - `heads`: names of the layers inside an attention module, by default those of `pairs.HEADS`; `{}` for no heads.
+      With rotary embeddings the query/key product is the one at distance zero.
     - `max_width`: the largest hidden dimension, since r x r matrices are decomposed at every reading.
 
     Pairs that are frozen altogether are left out of "auto".
@@ -153,7 +153,8 @@ def _named(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]
             one, other = layers[name].weight, layers[partner].weight
             if one.shape[0] != other.shape[1]:
                 raise ValueError(
-                    f"`pairs` must name layers that fit: {name} has {one.shape[0]} outputs, {partner} {other.shape[1]} inputs."
+                    f"`pairs` must name layers that fit: {name} has {one.shape[0]} outputs, {partner} "
+                    f"{other.shape[1]} inputs."
                 )
             yield Pair(f"{name}>{partner}", "named", one, other, _rows, _columns)
 

@@ -24,8 +24,8 @@ class Copies:
 
 @dataclass(frozen=True)
 class Grams:
-    """Products (hidden, hidden) of the rows of one factor W (of $W_1$, or of $W_2^T$) with each other, with its last change D,
-    its start S and its first gradient G; `before` is that of W before its last change."""
+    """Products (hidden, hidden) of the rows of one factor W (of $W_1$, or of $W_2^T$) with each other, with its last
+    change D, its start S and its first gradient G; `before` is that of W before its last change."""
 
     now: np.ndarray
     before: np.ndarray
@@ -44,9 +44,11 @@ NAMES = tuple(field.name for field in fields(Grams))
 class Reading:
     """One pair at one step.
 
-    - `share_first`: $|W_2 \\Delta W_1| / (|W_2 \\Delta W_1| + |\\Delta W_2\\, W_1|)$, the share of the last step's change of the
-      product that the first factor carries, the other factor as it was before the step (NaN where nothing moved).
-    - `imbalance`: eigenvalues (mode,) of $s\\sqrt{q}\\,W_1 W_1^T - s/\\sqrt{q}\\,W_2^T W_2$, with q the ratio of the rates.
+    - `share_first`: $|W_2 \\Delta W_1| / (|W_2 \\Delta W_1| + |\\Delta W_2\\, W_1|)$, the share of the last step's
+      change of the product that the first factor carries, the other factor as it was before the step (NaN where
+      nothing moved).
+    - `imbalance`: eigenvalues (mode,) of $s\\sqrt{q}\\,W_1 W_1^T - s/\\sqrt{q}\\,W_2^T W_2$, with q the ratio of the
+      rates.
     - `singular_values` (mode,) of $s W_2 W_1$ and their `effective_rank`.
     - `alignment`: cosine between the product's change since the start and the change that the first gradient asks for,
       $-(q\\,G_2 W_1 + W_2 G_1)$ at the start (NaN before anything moved).
@@ -87,7 +89,7 @@ def gram_tensors(
 
 
 def reading(pair: Pair, first: Grams, second: Grams, ratio: float) -> Reading:
-    """The numbers of one pair from the Gram matrices of its two factors; `ratio` is the second's learning rate over the first's."""
+    """The numbers of one pair from its Gram matrices; `ratio` is the second's learning rate over the first's."""
     s = pair.scale
     imbalance = s * np.sqrt(ratio) * first.now - s / np.sqrt(ratio) * second.now
     values = s * _product_values(first.now, second.now)
