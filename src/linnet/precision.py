@@ -47,15 +47,22 @@ def device_name() -> str:
 
 
 @contextmanager
-def computing(dtype: object = None, device: str | None = None) -> Iterator[np.dtype]:
+def computing(dtype: object = None, device: str | None = None, *, tf32: bool = False) -> Iterator[np.dtype]:
     """Everything JAX does inside the block is done in `dtype` on `device`; outside, nothing has changed.
 
-    64-bit types are switched on for this thread only, and float32 products are true float32 products
-    (accelerators would otherwise shorten their factors to 10 bits of mantissa).
+    64-bit types are switched on for this thread only, and float32 products are true float32 products. With `tf32`
+    accelerators that have it shorten the factors of float32 products to 10 bits of mantissa, several times as fast.
     """
     resolved = resolve(dtype)
     place = nullcontext() if device is None else jax.default_device(devices(device)[0])
     # Settings of the importing program that would change numbers or raise inside.
     usual = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"), jax.threefry_partitionable(True)
-    with jax.enable_x64(True), jax.default_matmul_precision("highest"), place, usual[0], usual[1], usual[2]:
+    with (
+        jax.enable_x64(True),
+        jax.default_matmul_precision("tensorfloat32" if tf32 else "highest"),
+        place,
+        usual[0],
+        usual[1],
+        usual[2],
+    ):
         yield resolved

@@ -40,5 +40,9 @@ def jax_key(key: Key) -> Any:
     """A typed JAX key for `key`, for random numbers drawn inside compiled loops."""
     import jax
 
-    seed = np.random.SeedSequence(words(key)).generate_state(2, np.uint32)
-    return jax.random.wrap_key_data(jax.numpy.asarray(seed, dtype=jax.numpy.uint32), impl="threefry2x32")
+    return jax.random.wrap_key_data(jax.numpy.asarray(key_data(key), dtype=jax.numpy.uint32), impl="threefry2x32")
+
+
+def key_data(key: Key) -> np.ndarray:
+    """The two words of `jax_key(key)`, for keys that are wrapped inside compiled code."""
+    return np.random.SeedSequence(words(key)).generate_state(2, np.uint32)

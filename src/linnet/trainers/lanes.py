@@ -62,6 +62,7 @@ def descend(
     expected: np.ndarray | None = None,
     dtype: Any = None,
     device: str | None = None,
+    tf32: bool = False,
     advance: Callable[[int], None] = lambda ended: None,
 ) -> Outcome:
     """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
@@ -81,10 +82,10 @@ def descend(
     pool = _Pool(kind, orders, limits, shared, refill, advance, deque(order.tolist()))
     places = devices(device)[: max(1, limits.size // refill)]
     if len(places) == 1:
-        pool.work(lanes, dtype, places[0])
+        pool.work(lanes, dtype, places[0], tf32)
     else:
         with ThreadPoolExecutor(len(places)) as threads:
-            for done in [threads.submit(pool.work, lanes, dtype, place) for place in places]:
+            for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in places]:
                 done.result()
     needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
     return Outcome(pool.results, pool.executed, needed)
@@ -109,9 +110,9 @@ class _Pool:
         self.executed = 0
         self.lock = threading.Lock()
 
-    def work(self, lanes: int, dtype: Any, place: Any) -> None:
+    def work(self, lanes: int, dtype: Any, place: Any, tf32: bool) -> None:
         """Carries runs on one device until none waits; with fewer lanes where they turn out not to fit."""
-        with computing(dtype), jax.default_device(place):
+        with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)
             while True:
                 occupants = np.full(lanes, -1)

@@ -18,19 +18,23 @@ import numpy as np
 
 from linnet.arguments import count
 from linnet.inits.weights import Weights
-from linnet.precision import resolve
+from linnet.precision import devices, resolve
 from linnet.problems.problem import Problem
 from linnet.progress import bar
 from linnet.reductions.reduction import reduce
 from linnet.trainers import lanes, loop
+from linnet.trainers.largest import largest_value
 from linnet.trainers.narrow import narrow_network
 from linnet.trainers.stopping import rule_of
+
+# Floating-point operations of one step of the batch that keep a device busy.
+CPU_OPERATIONS = 200_000_000
+GPU_OPERATIONS = 20_000_000_000
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One run: a problem with whitened inputs and a truth, a start, the threshold of its prediction, and its step
-    size."""
+    """One run: a problem with whitened inputs and a truth, a start, the threshold of its prediction, and its step size."""
 
     problem: Problem
     weights: Weights
@@ -42,9 +46,10 @@ class Pair:
 class PairedRuns:
     """What is kept of each run, the runs along the first axis.
 
-    `best_test` is the least test loss of the run, reached first at `best_step` with the product `best_product`;
-    `largest_distance` is the greatest $|A - \\hat A|_F^2$ between training and prediction at any step, `loss` the
-    last train loss. `reason` and `steps` say how and when the run ended.
+    `best_test` is the least test loss of the run, reached first at `best_step` with the product `best_product` (None
+    where products are not kept), whose stable rank is `stable_rank`; `largest_distance` is the greatest
+    $|A - \\hat A|_F^2$ between training and prediction at any step, `loss` the last train loss. `reason` and `steps`
+    say how and when the run ended. Of the `executed` steps of all lanes of the batch `needed` were the runs' own.
     """
 
     reason: np.ndarray
@@ -52,8 +57,11 @@ class PairedRuns:
     loss: np.ndarray
     best_test: np.ndarray
     best_step: np.ndarray
-    best_product: np.ndarray
+    stable_rank: np.ndarray
+    best_product: np.ndarray | None
     largest_distance: np.ndarray
+    executed: int
+    needed: int
 
 
 def paired_descent(
@@ -80,62 +88,106 @@ def paired_descent(
     `update="sequential"` lets the network's second layer see the new first one, as there; the prediction is always
     stepped simultaneously. `slots` runs are carried at once.
     """
-    if update not in ("simultaneous", "sequential"):
-        raise ValueError(f"`update` must be 'simultaneous' or 'sequential': got {update!r}.")
-    steps = count("steps", steps)
-    number = resolve(dtype)
-    kind = lanes.Kind(
-        loop.Plan(_sequential if update == "sequential" else _simultaneous, rule_of(stop), record=Best()),
-        Start(number.name),
-        _bind,
-        _noted,
+    limit, number = count("steps", steps), resolve(dtype)
+    plan = loop.Plan(updates(update), rule_of(stop), record=Best())
+
+    def orders(runs: list[int], rows: int) -> dict[str, np.ndarray]:
+        return _drawn(make, runs, rows)
+
+    return carried(
+        lambda rows: lanes.Kind(plan, Start(number.name), bind, _noted_with_product),
+        orders,
+        widths,
+        shared={},
+        in_dim=in_dim,
+        out_dim=out_dim,
+        steps=limit,
+        slots=slots,
+        dtype=number,
+        device=device,
     )
-    padded = np.array([padded_width(width, in_dim, out_dim) for width in widths], dtype=int)
+
+
+def updates(name: str) -> Callable[..., dict[str, Any]]:
+    """The step of both networks by the name of the network's update."""
+    if name not in ("simultaneous", "sequential"):
+        raise ValueError(f"`update` must be 'simultaneous' or 'sequential': got {name!r}.")
+    return _sequential if name == "sequential" else _simultaneous
+
+
+def carried(
+    kind: Callable[[int], lanes.Kind],
+    orders: Callable[[list[int], int], dict[str, np.ndarray]],
+    widths: Sequence[int],
+    *,
+    shared: dict[str, np.ndarray],
+    in_dim: int,
+    out_dim: int,
+    steps: int,
+    slots: int | None,
+    dtype: np.dtype,
+    device: str | None,
+    expected: np.ndarray | None = None,
+    tf32: bool = False,
+) -> PairedRuns:
+    """The runs of all widths, those trained at one padded width together; `kind` and `orders` are told that width."""
+    padded = np.array([padded_width(width, in_dim, out_dim, device) for width in widths], dtype=int)
     found: dict[str, np.ndarray] = {}
+    executed = needed = 0
     with bar("descent beside its prediction", len(widths)) as advance:
-        for size in np.unique(padded):
-            members = np.flatnonzero(padded == size)
-
-            def orders(runs: list[int], members: np.ndarray = members, width: int = int(size)) -> dict[str, np.ndarray]:
-                return _drawn(make, members[runs].tolist(), width)
-
+        for rows in np.unique(padded).tolist():
+            members = np.flatnonzero(padded == rows)
+            room = slots or lanes_at_once(rows, in_dim, out_dim, device)
             outcome = lanes.descend(
-                kind,
-                orders,
+                kind(rows),
+                lambda runs, of=members, rows=rows: orders(of[runs].tolist(), rows),  # type: ignore[misc]
                 np.full(len(members), steps),
-                lanes=min(len(members), slots or _lanes(in_dim, out_dim)),
-                shared={},
-                dtype=number,
+                lanes=min(len(members), room),
+                refill=max(1, min(len(members), room) // 16),
+                shared=shared,
+                expected=None if expected is None else expected[members],
+                dtype=dtype,
                 device=device,
+                tf32=tf32,
                 advance=advance,
             )
+            executed, needed = executed + outcome.executed, needed + outcome.needed
             for name, value in outcome.results.items():
                 found.setdefault(name, np.zeros((len(widths), *value.shape[1:]), value.dtype))[members] = value
+    products = found.get("best_product")
     return PairedRuns(
-        reason=kind.plan.reasons[found["code"]],
+        reason=kind(0).plan.reasons[found["code"]],
         steps=found["step"],
         loss=found["loss"],
         best_test=found["best_test"],
         best_step=found["best_step"],
-        best_product=found["best_product"].astype(np.float64),
+        stable_rank=found["stable_rank"],
+        best_product=None if products is None else products.astype(np.float64),
         largest_distance=found["distance"],
+        executed=executed,
+        needed=needed,
     )
 
 
-def padded_width(width: int, in_dim: int, out_dim: int) -> int:
-    """The width a network is trained at: reduced, then filled with silent units to one of few sizes (one compilation
-    each)."""
+def padded_width(width: int, in_dim: int, out_dim: int, device: str | None = None) -> int:
+    """The width a network is trained at: reduced, then filled with silent units to one of few sizes (one compilation each)."""
     whole = in_dim + out_dim
-    # small networks, and any on an accelerator, cost less than their compilation
-    parts = (1, 2, 4, 6, 8) if whole > 160 and jax.default_backend() == "cpu" else (8,)
+    # where all networks together cost less than another compilation they have one size
+    small = whole <= (160 if _on_cpu(device) else 800)
+    parts = (8,) if small else (1, 2, 4, 6, 8)
     return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
 
 
-def _lanes(in_dim: int, out_dim: int) -> int:
-    """Runs carried at once: enough to fill the device; on a CPU few, so that no slot idles long at the end."""
-    if jax.default_backend() != "cpu":
-        return 4096
-    return min(32, max(8, 160_000 // ((in_dim + out_dim) * max(in_dim, out_dim))))
+def lanes_at_once(rows: int, in_dim: int, out_dim: int, device: str | None = None) -> int:
+    """Runs carried at once: enough to fill the device, and no more, as lanes idle when the last runs end."""
+    operations = 6 * in_dim * out_dim * (rows + min(in_dim, out_dim))
+    if _on_cpu(device):
+        return int(np.clip(CPU_OPERATIONS // operations, 2, 32))
+    return int(np.clip(GPU_OPERATIONS // operations, 16, 4096))
+
+
+def _on_cpu(device: str | None) -> bool:
+    return devices(device)[0].platform == "cpu"
 
 
 def _drawn(make: Callable[[int], Pair], runs: Sequence[int], width: int) -> dict[str, np.ndarray]:
@@ -152,7 +204,7 @@ def _loaded(pair: Pair, width: int) -> dict[str, np.ndarray]:
     """The arrays of one run: its network in reduced coordinates, filled up to `width`, and what it is to learn."""
     problem, weights = pair.problem, pair.weights
     if not problem.whitened or problem.truth is None or problem.batch:
-        raise ValueError("`problem` must be a single one made by `Problem.matrix`, with a `truth`.")
+        raise ValueError("`problem` must be a single one made by `Problem.from_target`, with a `truth`.")
     small = reduce(problem, weights).weights
     empty = width - small.width
     return {
@@ -181,8 +233,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Beside:
-    """|G - A|^2/2 of the network; it sees the products and the residuals of the network and of the narrow one beside
-    it."""
+    """|G - A|^2/2 of the network; it sees the products and the residuals of the network and of the narrow one beside it."""
 
     target: Any
 
@@ -232,12 +283,21 @@ class Best:
         }
 
 
-def _bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Beside, FromTruth, dict[str, Any]]:
-    return Beside(lane["target"]), FromTruth(lane["truth"]), {"learning_rate": lane["rate"]}
+def bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Beside, FromTruth, dict[str, Any]]:
+    """Objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
+    task = lane if "target" in lane else shared
+    return Beside(task["target"]), FromTruth(task["truth"]), {"learning_rate": lane["rate"]}
 
 
-def _noted(state: loop.State) -> dict[str, Any]:
-    return state["record"]
+def noted(state: loop.State) -> dict[str, Any]:
+    """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
+    kept = {name: value for name, value in state["record"].items() if name != "best_product"}
+    product = state["record"]["best_product"].astype(jnp.float64)
+    return {**kept, "stable_rank": jnp.sum(product**2) / largest_value(product) ** 2}
+
+
+def _noted_with_product(state: loop.State) -> dict[str, Any]:
+    return {**noted(state), "best_product": state["record"]["best_product"]}
 
 
 def _square(matrix: Any) -> Any:

@@ -1,0 +1,49 @@
+"""The largest singular value of a matrix inside compiled code, from products with vectors alone."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+MOST = 96  # Lanczos steps: enough for the edge of a noise spectrum, whose values lie close together
+SQUARINGS = 30
+
+
+def largest_value(matrix: jax.Array) -> jax.Array:
+    """The largest singular value, from below: the Lanczos process on $A^T A$ with all its vectors kept orthogonal."""
+    inputs = matrix.shape[1]
+    count = min(MOST, inputs)
+    size = jnp.sqrt(jnp.sum(matrix * matrix))
+    scaled = matrix / jnp.where(size > 0, size, 1)
+    start = jax.random.normal(jax.random.key(0, impl="threefry2x32"), (inputs,), matrix.dtype)
+    start = start / jnp.sqrt(jnp.sum(start**2))
+
+    def step(index: jax.Array, carry: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        basis, vector, diagonal, beside = carry
+        basis = basis.at[index].set(vector)
+        moved = scaled.T @ (scaled @ vector)
+        diagonal = diagonal.at[index].set(vector @ moved)
+        for _ in range(2):  # once leaves what rounding has mixed in
+            moved = moved - basis.T @ (basis @ moved)
+        length = jnp.sqrt(jnp.sum(moved**2))
+        going = (
+            length > 100 * jnp.finfo(matrix.dtype).eps
+        )  # otherwise the space is exhausted, and nothing is to be added
+        vector = jnp.where(going, moved / jnp.where(going, length, 1), 0)
+        return basis, vector, diagonal, beside.at[index].set(jnp.where(going, length, 0))
+
+    zeros = jnp.zeros(count, matrix.dtype)
+    _, _, diagonal, beside = jax.lax.fori_loop(
+        0, count, step, (jnp.zeros((count, inputs), matrix.dtype), start, zeros, zeros)
+    )
+    small = jnp.diag(diagonal) + jnp.diag(beside[:-1], 1) + jnp.diag(beside[:-1], -1)
+    # The largest value of the small matrix by squaring it, which compiles at once: its power 2^SQUARINGS has one direction.
+    power = jax.lax.fori_loop(0, SQUARINGS, lambda _, power: _normalized(power @ power), _normalized(small))
+    column = jnp.argmax(jnp.sum(power * power, axis=0))
+    vector = power[:, column] / jnp.sqrt(jnp.maximum(jnp.sum(power[:, column] ** 2), jnp.finfo(matrix.dtype).tiny))
+    return size * jnp.sqrt(jnp.maximum(vector @ small @ vector, 0))
+
+
+def _normalized(matrix: jax.Array) -> jax.Array:
+    size = jnp.sqrt(jnp.sum(matrix * matrix))
+    return matrix / jnp.where(size > 0, size, 1)
