@@ -1,4 +1,4 @@
-"""Gaussian starts drawn inside compiled code, on the device that trains them: the law of `reduced_gaussian`, filled up."""
+"""Gaussian starts drawn inside compiled code, on the device that trains them: the law of `reduced_gaussian`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from linnet.randomness import Key, generator
 
 
 def diagonal_roots(key: Key, *, in_dim: int, out_dim: int, width: int) -> np.ndarray:
-    r"""$\sqrt{\chi^2_{h-j}}$, $j = 0, 1, \dots$: the diagonal of a wide network's triangular factor (ones for a narrow network).
+    r"""$\sqrt{\chi^2_{h-j}}$, $j = 0, 1, \dots$: the diagonal of a wide network's triangle (ones for a narrow one).
 
-    These few numbers are drawn outside of compiled code: their rejection sampling would take longer to compile than they do.
+    These few numbers are drawn outside of compiled code: their rejection sampling takes seconds to compile.
     """
     whole = in_dim + out_dim
     if width < whole:
@@ -25,9 +25,9 @@ def padded_gaussian(
 ) -> tuple[jax.Array, jax.Array]:
     r"""First and second layer in the law of `inits.reduced_gaussian`, with zeros up to a width of `rows`.
 
-    Entries of $[W_1, W_2^\top]$ are standard normal in the first `width` rows; from a width of $d + k$ on, those above the
-    diagonal are, and the diagonal is `roots`. Everything is multiplied by `std`. Networks of many widths have one shape, so
-    that they are drawn and trained in one batch.
+    Entries of $[W_1, W_2^\top]$ are standard normal in the first `width` rows; from a width of $d + k$ on, those above
+    the diagonal are, and the diagonal is `roots`. Everything is multiplied by `std`. Networks of many widths have one
+    shape, so that they are drawn and trained in one batch.
 
     - `key`: a typed JAX key; it fixes the draw on every device, up to rounding
     - `roots`: of `diagonal_roots`, (input + output)

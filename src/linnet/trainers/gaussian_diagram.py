@@ -1,4 +1,4 @@
-"""Descents from Gaussian starts of many widths and variances, drawn on the device that trains them, beside their predictions."""
+"""Descents from Gaussian starts of many widths and variances, drawn where they are trained."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def gaussian_diagram(
     slots: int | None = None,
     device: str | None = None,
 ) -> PairedRuns:
-    r"""`paired_descent` of networks with Gaussian weights of variance $\sigma^2$ in both layers, thresholds $g = \sigma^2 w$.
+    r"""`paired_descent` of networks with Gaussian weights of variance $\sigma^2$ in both layers; $g = \sigma^2 w$.
 
-    Starts have the law of `inits.reduced_gaussian` and are fixed by their keys: the same on every device up to rounding.
-    They are drawn, and stable ranks found, where the runs are trained; nothing but numbers leaves the device.
+    Starts have the law of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They
+    are drawn, and stable ranks found, where the runs are trained; nothing but numbers leaves the device.
 
     - `problems`: whitened ones of one shape, with a `truth`
     - `keys`, `widths`, `variances`, `learning_rates`: one for each run
@@ -81,7 +81,7 @@ def gaussian_diagram(
         }
 
     plan = loop.Plan(updates(update), rule_of(stop), record=Best())
-    # About how long a run is: its modes grow from the threshold (of narrow networks that of a square one) to the target.
+    # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
     scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
     expected = np.log1p(scale / (variance * np.maximum(sizes, in_dim)))
     return carried(

@@ -37,7 +37,7 @@ def largest_value(matrix: jax.Array) -> jax.Array:
         0, count, step, (jnp.zeros((count, inputs), matrix.dtype), start, zeros, zeros)
     )
     small = jnp.diag(diagonal) + jnp.diag(beside[:-1], 1) + jnp.diag(beside[:-1], -1)
-    # The largest value of the small matrix by squaring it, which compiles at once: its power 2^SQUARINGS has one direction.
+    # Its largest value by squaring, which compiles at once: the power 2^SQUARINGS has one direction.
     power = jax.lax.fori_loop(0, SQUARINGS, lambda _, power: _normalized(power @ power), _normalized(small))
     column = jnp.argmax(jnp.sum(power * power, axis=0))
     vector = power[:, column] / jnp.sqrt(jnp.maximum(jnp.sum(power[:, column] ** 2), jnp.finfo(matrix.dtype).tiny))

@@ -1,7 +1,7 @@
 """The narrow network whose descent stands for the self-consistent dynamics, on the training side; compiled and batched.
 
-It is made of products and one Cholesky factor, as accelerators are slow at eigenvalues: a thousand of them would take longer
-than the training that follows.
+It is made of products and one Cholesky factor, as accelerators are slow at eigenvalues: those of a thousand networks
+would take longer than the training that follows.
 """
 
 from __future__ import annotations

@@ -28,13 +28,13 @@ from linnet.trainers.narrow import narrow_network
 from linnet.trainers.stopping import rule_of
 
 # Floating-point operations of one step of the batch that keep a device busy.
-CPU_OPERATIONS = 200_000_000
+CPU_OPERATIONS = 400_000_000
 GPU_OPERATIONS = 20_000_000_000
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One run: a problem with whitened inputs and a truth, a start, the threshold of its prediction, and its step size."""
+    """One run: a whitened problem with a truth, a start, the threshold of its prediction, and its step size."""
 
     problem: Problem
     weights: Weights
@@ -170,9 +170,9 @@ def carried(
 
 
 def padded_width(width: int, in_dim: int, out_dim: int, device: str | None = None) -> int:
-    """The width a network is trained at: reduced, then filled with silent units to one of few sizes (one compilation each)."""
+    """The width a network is trained at: reduced, then filled with silent units to one of few sizes."""
     whole = in_dim + out_dim
-    # where all networks together cost less than another compilation they have one size
+    # each size is another compilation, which networks this small do not earn back
     small = whole <= (160 if _on_cpu(device) else 800)
     parts = (8,) if small else (1, 2, 4, 6, 8)
     return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
@@ -233,7 +233,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Beside:
-    """|G - A|^2/2 of the network; it sees the products and the residuals of the network and of the narrow one beside it."""
+    """|G - A|^2/2 of the network; it sees the products and residuals of both, the network and the narrow one."""
 
     target: Any
 

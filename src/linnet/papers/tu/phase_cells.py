@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.inits.gaussian import reduced_gaussian
-from linnet.observables.spectra import stable_rank
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.trainers import stopping
-from linnet.trainers.paired_descent import Pair, paired_descent
+from linnet.trainers.gaussian_diagram import gaussian_diagram
 
 REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
 
@@ -33,6 +29,7 @@ def cells(
     dim: int | None = None,
     slots: int | None = None,
     dtype: str = "float64",
+    tf32: bool = False,
 ) -> dict[str, Any]:
     r"""What Figure 2 shows of each cell, for a block of cells of one dimension.
 
@@ -48,31 +45,26 @@ def cells(
     variances = float(side) ** points["gamma_variance"]
     widths = [max(1, round(float(side) ** float(power))) for power in points["gamma_width"]]
 
-    def make(cell: int) -> Any:
-        task, variance, width = int(points["replicate"][cell]), float(variances[cell]), widths[cell]
-        std = np.sqrt(variance)
-        weights = reduced_gaussian(
-            int(seeds[cell]), in_dim=side, out_dim=side, width=width, first_std=std, second_std=std
-        )
-        lazy = points["gamma_variance"][cell] + points["gamma_width"][cell] > 1
-        rate = 1 / (c * (variance * width if lazy else sizes[task]))
-        return Pair(tasks[task], weights, variance * width, rate)
-
-    runs = paired_descent(
-        make,
-        widths,
-        in_dim=side,
-        out_dim=side,
+    scales = np.array([sizes[int(number)] for number in points["replicate"]])
+    lazy = points["gamma_variance"] + points["gamma_width"] > 1
+    runs = gaussian_diagram(
+        [tasks[r] for r in replicates],
+        keys=[int(number) for number in seeds],
+        widths=widths,
+        variances=variances,
+        learning_rates=1 / (c * np.where(lazy, variances * np.array(widths, dtype=float), scales)),
+        tasks=[replicates.index(int(number)) for number in points["replicate"]],
         steps=steps,
         stop=stopping_rule(side, plateau),
         update=update,
         dtype=dtype,
         slots=slots,
+        tf32=tf32,
     )
     scale = 2 / side**2  # the paper's errors are per entry and without the half
     return {
         "best_test": scale * runs.best_test,
-        "stable_rank": _stable_ranks(runs.best_product),
+        "stable_rank": runs.stable_rank,
         "best_step": runs.best_step.astype(float),
         "log_distance": np.log(np.maximum(runs.largest_distance / side**2, np.finfo(float).tiny)),
         "last_train": scale * runs.loss,
@@ -116,13 +108,3 @@ class AfterProgress:
         first = jnp.where(step == 0, loss, first).astype(first.dtype)
         inner, code = self.rule.update(inner, step, loss, test_loss)
         return (inner, first), jnp.where(loss < (1 - self.share) * first, code, 0)
-
-
-def _stable_ranks(products: np.ndarray) -> np.ndarray:
-    """Stable rank of each product, side by side; NaN where a run diverged."""
-
-    def rank(product: np.ndarray) -> float:
-        return float(stable_rank(product)) if np.isfinite(product).all() else np.nan
-
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as threads:
-        return np.array(list(threads.map(rank, products)))

@@ -1,0 +1,103 @@
+"""Descents from starts drawn where they are trained, against the same starts trained one by one."""
+
+import jax
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.inits.compiled import diagonal_roots, padded_gaussian
+from linnet.precision import computing
+from linnet.randomness import jax_key
+from linnet.trainers import stopping
+from linnet.trainers.gaussian_diagram import gaussian_diagram
+from linnet.trainers.paired_descent import Pair, paired_descent
+
+DIM, STEPS = 12, 90
+RULE = stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(1e-3 * DIM**2 / 2))
+# (task, width, variance): narrow, square, wide and active, wide and lazy, far too wide to build
+RUNS = [(0, 2, 1e-2), (1, 12, 1e-2), (0, 40, 1e-2), (1, 5000, 1e-3), (0, 10**9, 1e-8)]
+
+
+@pytest.fixture(scope="module")
+def problems():
+    return [ln.problems.low_rank_plus_noise(DIM, rank=2, key=key) for key in (3, 4)]
+
+
+def arguments(problems, chosen):
+    tasks, widths, variances = (list(values) for values in zip(*(RUNS[i] for i in chosen), strict=True))
+    sizes = [max(np.linalg.norm(problems[t].truth, 2), v * w) for t, w, v in zip(tasks, widths, variances, strict=True)]
+    return {
+        "keys": [[8, i] for i in chosen],
+        "tasks": tasks,
+        "widths": widths,
+        "variances": variances,
+        "learning_rates": 0.02 / np.array(sizes),
+        "steps": STEPS,
+        "stop": RULE,
+    }
+
+
+def start(index):
+    _, width, variance = RUNS[index]
+    shape = {"in_dim": DIM, "out_dim": DIM, "width": width}
+    roots = diagonal_roots([8, index], **shape)
+    with computing():
+        first, second = padded_gaussian(
+            jax_key([8, index]), roots, rows=2 * DIM, std=np.sqrt(variance), **{**shape, "width": float(width)}
+        )
+        return ln.Weights(np.asarray(first), np.asarray(second))
+
+
+@pytest.mark.parametrize("update", ["simultaneous", "sequential"])
+def test_it_is_paired_descent_from_the_starts_of_the_keys(problems, update):
+    every = list(range(len(RUNS)))
+    options = arguments(problems, every)
+    found = gaussian_diagram(problems, update=update, slots=2, **options)
+
+    def make(i):
+        task, width, variance = RUNS[i]
+        return Pair(problems[task], start(i), variance * width, float(options["learning_rates"][i]))
+
+    given = paired_descent(
+        make, [2 * DIM] * len(RUNS), in_dim=DIM, out_dim=DIM, steps=STEPS, stop=RULE, update=update, slots=3
+    )
+    assert found.reason.tolist() == given.reason.tolist() and len(set(found.steps)) > 2
+    assert_allclose(found.steps, given.steps)
+    assert_allclose(found.best_test, given.best_test, rtol=1e-9)
+    assert_allclose(found.largest_distance, given.largest_distance, rtol=1e-6)
+    ranks = (given.best_product**2).sum(axis=(1, 2)) / np.linalg.norm(given.best_product, 2, axis=(1, 2)) ** 2
+    assert_allclose(found.stable_rank, ranks, rtol=1e-9)
+    assert found.best_product is None
+    assert found.needed <= found.executed
+
+
+def test_bits_do_not_depend_on_the_order_and_one_problem_needs_no_tasks(problems):
+    straight, turned = (
+        gaussian_diagram(problems, slots=2, **arguments(problems, o)) for o in ([0, 1, 2, 3], [2, 3, 1, 0])
+    )
+    for name in ("best_test", "stable_rank", "largest_distance", "steps", "loss"):
+        assert getattr(straight, name)[[2, 3, 1, 0]].tobytes() == getattr(turned, name).tobytes(), name
+    some = arguments(problems, [0, 2])
+    some.pop("tasks")
+    alone = gaussian_diagram(problems[:1], slots=2, **some)
+    assert_allclose(alone.best_test, straight.best_test[[0, 2]], rtol=1e-10)
+
+
+def test_tf32_is_a_choice_that_changes_no_cpu_run(problems):
+    plain, short = (
+        gaussian_diagram(problems, dtype="float32", tf32=t, **arguments(problems, [2])) for t in (False, True)
+    )
+    if jax.default_backend() == "cpu":
+        assert_allclose(short.best_test, plain.best_test, rtol=1e-5)
+    assert_allclose(short.best_test, plain.best_test, rtol=1e-2)
+
+
+def test_what_does_not_fit_is_refused(problems):
+    options = arguments(problems, [0, 1])
+    with pytest.raises(ValueError, match="with a `truth`"):
+        gaussian_diagram([ln.Problem.from_target(np.eye(DIM))], **options)
+    with pytest.raises(ValueError, match="`keys` must be one for each of the 2 runs: got 1"):
+        gaussian_diagram(problems, **{**options, "keys": [1]})
+    with pytest.raises(ValueError, match="`update` must be"):
+        gaussian_diagram(problems, update="other", **options)
