@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.inits.compiled import diagonal_roots, padded_gaussian
+from linnet.inits.compiled import diagonal_roots, drawn_gaussian, padded_gaussian
 from linnet.precision import computing
 from linnet.randomness import key_data
 
@@ -54,6 +54,9 @@ def test_a_narrow_network_is_filled_up_with_silent_units():
 
 def test_a_key_fixes_its_network_whatever_is_drawn_beside_it():
     assert_allclose(draws(9, 5, count=5)[0][:3], draws(9, 5, count=3)[0], rtol=1e-14)
+    assert_allclose(draws(2, 5, count=3)[0][:, :3], draws(2, 3, count=3)[0], rtol=1e-14)  # nor how far it is filled up
+    one = drawn_gaussian([7, 2], width=9, std=0.5, **SHAPE)
+    assert_allclose(one.first, draws(9, 5, count=3)[0][2], rtol=1e-14)
 
 
 def test_more_rows_than_a_reduced_network_has_are_refused():

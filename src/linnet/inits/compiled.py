@@ -6,7 +6,26 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.randomness import Key, generator
+from linnet.inits.weights import Weights
+from linnet.precision import computing
+from linnet.randomness import Key, generator, jax_key
+
+
+def drawn_gaussian(key: Key, *, in_dim: int, out_dim: int, width: int, std: float) -> Weights:
+    """The reduced network that compiled code draws from this key."""
+    roots = diagonal_roots(key, in_dim=in_dim, out_dim=out_dim, width=width)
+    rows = min(width, in_dim + out_dim)
+    with computing():
+        first, second = padded_gaussian(
+            jax_key(key),
+            jnp.asarray(roots),
+            in_dim=in_dim,
+            out_dim=out_dim,
+            rows=rows,
+            width=jnp.asarray(float(width)),
+            std=jnp.asarray(std),
+        )
+        return Weights(np.asarray(first), np.asarray(second))
 
 
 def diagonal_roots(key: Key, *, in_dim: int, out_dim: int, width: int) -> np.ndarray:
@@ -29,7 +48,7 @@ def padded_gaussian(
     the diagonal are, and the diagonal is `roots`. Everything is multiplied by `std`. Networks of many widths have one
     shape, so that they are drawn and trained in one batch.
 
-    - `key`: a typed JAX key; it fixes the draw on every device, up to rounding
+    - `key`: a typed JAX key; it fixes the draw on every device, up to rounding, whatever `rows` is
     - `roots`: of `diagonal_roots`, (input + output)
     - `rows`: at least the reduced width, min(width, d + k)
     - `width`: $h$, a float (exact up to $2^{53}$)

@@ -10,6 +10,7 @@ import pytest
 
 import linnet as ln
 import reference
+from linnet.inits.compiled import drawn_gaussian
 from linnet.papers.tu.claims import alignment as tu_alignment
 from linnet.papers.tu.claims import descent as tu_descent
 from linnet.papers.tu.claims import gram as tu_gram
@@ -144,7 +145,7 @@ def test_a_cell_of_the_diagram_is_plain_descent(case: str, variance: float, widt
     found = region_cells([case] * 2, [0, 1], [21, 22])
     task = ln.problems.low_rank_plus_noise(6, rank=2, noise_std=1.0, key=[5, 1])
     truth, std = np.asarray(task.truth), 6 ** (variance / 2)
-    weights = ln.inits.reduced_gaussian(22, in_dim=6, out_dim=6, width=width, first_std=std, second_std=std)
+    weights = drawn_gaussian(22, in_dim=6, out_dim=6, width=width, std=std)
     size = std**2 * width if case == "lazy a" else np.linalg.norm(truth, 2)
     products = list(descended(task.cross, weights, 1 / (50 * size), int(found["taken"][1])))
     tests = np.array([((product - truth) ** 2).mean() for product in products])
