@@ -38,6 +38,7 @@ def reduced_gaussian(
     independent entries, $N(0, 1)$ above the diagonal and $\sqrt{\chi^2_{h-j}}$ on it (Bartlett); its columns are
     scaled by the layers' standard deviations. A narrower network is drawn itself. Trained, it gives the same $A$,
     $W_1^T W_1$, $W_2 W_2^T$, losses and kernels as the wide network; there are no wide weights to lift back to.
+    `Weights.full_width` remembers h.
     """
     d, k, h, lead = _shape(in_dim, out_dim, width, batch)
     if h < d + k:
@@ -48,7 +49,8 @@ def reduced_gaussian(
     degrees = np.array([float(h - j) for j in range(q)])
     triangle = np.triu(random.standard_normal((*lead, q, q)), 1)
     triangle[..., np.arange(q), np.arange(q)] = np.sqrt(random.chisquare(degrees, size=(*lead, q)))
-    return Weights(first_std * triangle[..., :d], second_std * np.swapaxes(triangle[..., d:], -1, -2))
+    second = second_std * np.swapaxes(triangle[..., d:], -1, -2)
+    return Weights(first_std * triangle[..., :d], second, full_width=h)
 
 
 def _shape(in_dim: int, out_dim: int, width: int, batch: int | None) -> tuple[int, int, int, tuple[int, ...]]:

@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import real_array
+from linnet.arguments import count, real_array
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """`first` (..., hidden, input) and `second` (..., output, hidden); leading axes are a batch."""
+    """`first` (..., hidden, input) and `second` (..., output, hidden); leading axes are a batch.
+
+    `full_width` is the width of the network that they stand for: their own, unless they were drawn in reduced form.
+    """
 
     first: np.ndarray
     second: np.ndarray
+    full_width: int
 
-    def __init__(self, first: Any, second: Any) -> None:
+    def __init__(self, first: Any, second: Any, *, full_width: int | None = None) -> None:
         a, b = real_array("first", first), real_array("second", second)
         if a.ndim < 2 or b.ndim < 2:
             raise ValueError(
@@ -33,13 +37,15 @@ class Weights:
             raise ValueError(f"`first` and `second` must share their leading axes: got {a.shape} and {b.shape}.")
         object.__setattr__(self, "first", a)
         object.__setattr__(self, "second", b)
+        object.__setattr__(self, "full_width", a.shape[-2] if full_width is None else count("full_width", full_width))
 
     @classmethod
-    def computed(cls, first: np.ndarray, second: np.ndarray) -> Weights:
+    def computed(cls, first: np.ndarray, second: np.ndarray, *, full_width: int | None = None) -> Weights:
         """Weights that a trainer computed, as they are: in its precision, and NaN where a run did not get there."""
         weights = object.__new__(cls)
         object.__setattr__(weights, "first", first)
         object.__setattr__(weights, "second", second)
+        object.__setattr__(weights, "full_width", first.shape[-2] if full_width is None else full_width)
         return weights
 
     @property
@@ -49,7 +55,7 @@ class Weights:
 
     @property
     def width(self) -> int:
-        """The number of hidden units."""
+        """The number of hidden units that are held here (see `full_width`)."""
         return self.first.shape[-2]
 
     @property
@@ -79,14 +85,17 @@ class Weights:
             raise ValueError(
                 f"`networks` must be one or more of one shape: got {sorted(shapes) if members else 'none'}."
             )
-        return cls(np.stack([member.first for member in members]), np.stack([member.second for member in members]))
+        widths = {member.full_width for member in members}
+        first, second = (np.stack([getattr(member, layer) for member in members]) for layer in ("first", "second"))
+        return cls(first, second, full_width=widths.pop() if len(widths) == 1 else None)
 
     def __getitem__(self, index: Any) -> Weights:
         """One member (or several) along the leading axes."""
         if self.first.ndim < 3:
             raise IndexError("these weights are a single network: there is no leading axis to index.")
-        return Weights.computed(self.first[index], self.second[index])
+        return Weights.computed(self.first[index], self.second[index], full_width=self.full_width)
 
     def __repr__(self) -> str:
         lead = f", batch={self.first.shape[:-2]}" if self.first.ndim > 2 else ""
-        return f"Weights(width={self.width}, in_dim={self.in_dim}, out_dim={self.out_dim}{lead})"
+        stands = "" if self.full_width == self.width else f" for {self.full_width}"
+        return f"Weights(width={self.width}{stands}, in_dim={self.in_dim}, out_dim={self.out_dim}{lead})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from linnet.arguments import count, real_array
 from linnet.problems import factor as factors
 from linnet.problems.factor import Factor
+from linnet.problems.validation import Validation, validation
 
 
 class Problem:
@@ -44,6 +46,7 @@ class Problem:
         self.truth = truth
         self.cost = cost
         self.whitened = whitened
+        self.validation: Validation | None = None
         self._cov, self._cross, self._test_cov = cov, cross, test_cov
         for array in (cov, cross, output_power, inputs, outputs, truth, test_cov):
             if array is not None:
@@ -147,7 +150,30 @@ class Problem:
             stacked[name.removeprefix("_")] = None if values[0] is None else np.stack(values)
         if len({problem.whitened for problem in given}) > 1:
             raise ValueError("`problems` must be of one kind: got targets together with moments.")
-        return cls(in_dim=first.in_dim, out_dim=first.out_dim, whitened=first.whitened, **stacked)
+        whole = cls(in_dim=first.in_dim, out_dim=first.out_dim, whitened=first.whitened, **stacked)
+        held = [problem.validation for problem in given]
+        if all(samples is None for samples in held):
+            return whole
+        if any(samples is None or samples.inputs.shape != held[0].inputs.shape for samples in held):
+            raise ValueError("`problems` must all have as many held-out samples, or none: theirs differ.")
+        return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
+
+    def with_validation(self, X: Any, Y: Any) -> Problem:
+        """The same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed.
+
+        Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look at it.
+
+        >>> problem = Problem.from_data([[1.0], [2.0]], [1.0, 2.0]).with_validation([[3.0]], [2.0])
+        >>> problem.validation_loss([[1.0]])
+        0.5
+        """
+        held = copy.copy(self)  # with what was computed already: it does not depend on held-out samples
+        held.validation = validation(X, Y, in_dim=self.in_dim, out_dim=self.out_dim)
+        held.validation.inputs.setflags(write=False)
+        held.validation.outputs.setflags(write=False)
+        _ = held.batch
+        return held
+
 
     def __repr__(self) -> str:
         kind = "cost" if self.cost else "data" if self.inputs is not None else "target" if self.whitened else "moments"
@@ -165,6 +191,8 @@ class Problem:
             (self._test_cov, 2),
             (self.output_power, 0),
         ]
+        if self.validation is not None:
+            arrays.append((self.validation.inputs, 2))
         sizes = {array.shape[0] for array, ndim in arrays if array is not None and array.ndim > ndim}
         if len(sizes) > 1:
             raise ValueError(f"the arrays of a problem must share one batch size: got {sorted(sizes)}.")
@@ -245,6 +273,12 @@ class Problem:
             left = self.outputs - self.inputs @ np.swapaxes(A, -1, -2)
             return np.swapaxes(left, -1, -2) @ self.inputs / self.inputs.shape[-2]
         return self.cross - (A if self.whitened else A @ self.cov)
+
+    def validation_loss(self, A: Any) -> Any:
+        """$\\tfrac12 E|y - A x|^2$ over the held-out samples, for `A` (..., k, d)."""
+        if self.validation is None:
+            raise ValueError("`validation_loss` needs held-out samples: give them by `problem.with_validation(X, Y)`.")
+        return self.validation.loss(self._product("A", A))
 
     def min_norm_solution(self) -> np.ndarray:
         """The minimiser of the loss of least Frobenius norm, (k, d)."""

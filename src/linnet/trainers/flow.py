@@ -138,7 +138,7 @@ def _solve(
             A = second @ first
             seen = {"loss": objective.evaluate(A)[0], "first": first, "second": second}
             if test is not None:
-                seen["test_loss"] = test.at({"second": second, "rest": jnp.ones(())}, (A, None))
+                seen |= test.losses({"second": second, "rest": jnp.ones(())}, (A, None))
             return seen
 
         failed = solution.result != diffrax.RESULTS.successful

@@ -128,7 +128,7 @@ def run(
     if plan.keep not in KEEP:
         raise ValueError(f"`keep` must be one of {KEEP}: got {plan.keep!r}.")
     if plan.rule.needs_test and test is None:
-        raise ValueError("`stop` looks at the test loss: it needs a problem with a `truth`.")
+        raise ValueError("`stop` looks at the test loss: it needs a problem with a `truth`, or with held-out samples (`with_validation`).")
     wanted = saving.steps(steps)
     batched = params["first"].ndim == 3
     check_fits(
@@ -227,7 +227,7 @@ def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> d
     loss, seen = objective.at(params)
     kept = {"loss": loss, "rest": params["rest"]}
     if test is not None:
-        kept["test_loss"] = test.at(params, seen)
+        kept |= test.losses(params, seen)
     if plan.keep == "weights":
         kept |= {"first": params["first"], "second": params["second"]}
     elif plan.keep == "products":

@@ -112,7 +112,7 @@ class Cost(OfProduct):
         return jnp.asarray(1.0)
 
 
-@_pytree(("truth", "weight", "rest"))
+@_pytree(("truth", "weight", "rest", "floor"))
 @dataclass(frozen=True)
 class TestLoss:
     """|A w + c W2 z - T|^2/2: `weight` w maps the reduced product into coordinates in which the test loss is a sum of
@@ -122,7 +122,8 @@ class TestLoss:
     truth: Array
     weight: Array
     rest: Array
-    NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2}
+    floor: Array = None
+    NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2, "floor": 0}
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
     def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
@@ -131,7 +132,30 @@ class TestLoss:
         mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
         if self.rest is not None:
             mapped = mapped + rest * (second @ self.rest)
-        return 0.5 * jnp.sum((mapped - self.truth) ** 2)
+        return 0.5 * jnp.sum((mapped - self.truth) ** 2) + (0.0 if self.floor is None else self.floor)
+
+    def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
+        """What a trajectory keeps of it."""
+        return {"test_loss": self.at(params, seen)}
+
+
+@_pytree(("validation", "test"))
+@dataclass(frozen=True)
+class HeldOut:
+    """The loss on held-out samples, which stopping rules look at, beside the test loss of a problem that has a truth."""
+
+    validation: TestLoss
+    test: TestLoss | None
+    NDIM: ClassVar[dict[str, int]] = {}
+
+    def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
+        """The held-out loss of a state."""
+        return self.validation.at(params, seen)
+
+    def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
+        """What a trajectory keeps of both."""
+        kept = {} if self.test is None else self.test.losses(params, seen)
+        return {"validation_loss": self.at(params, seen), **kept}
 
 
 def batch_axes(tree: Any) -> Any:
@@ -145,7 +169,7 @@ def batch_axes(tree: Any) -> Any:
         if f.name in tree.NDIM:
             axes[f.name] = 0 if value is not None and value.ndim > tree.NDIM[f.name] else None
         else:
-            axes[f.name] = value
+            axes[f.name] = batch_axes(value) if hasattr(value, "NDIM") else value
     return type(tree)(**axes)
 
 
@@ -171,8 +195,16 @@ def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> A
     return Moments(cast(problem.cov), cast(problem.cross), cast(power))
 
 
-def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
-    """The test loss in the coordinates of `reduction`, or None where the problem has no truth."""
+def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOut | None:
+    """The test loss, or the held-out loss beside it, in the coordinates of `reduction`; None where the problem has neither."""
+    test = _test_loss(reduction, dtype)
+    if reduction.full_problem.validation is None:
+        return test
+    root, target, floor = reduction.full_problem.validation.squares()
+    return HeldOut(_in_coordinates(reduction, root, target, dtype, floor), test)
+
+
+def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
     problem = reduction.full_problem
     if problem.truth is None:
         return None
@@ -190,17 +222,26 @@ def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
         root = np.swapaxes(problem.inputs, -1, -2) / np.sqrt(problem.inputs.shape[-2])
     else:
         root = _root(problem.test_cov)
-    target = truth @ root
+    return _in_coordinates(reduction, root, truth @ root, dtype)
+
+
+def _in_coordinates(
+    reduction: Reduction, root: np.ndarray, target: np.ndarray, dtype: np.dtype, floor: Any = None
+) -> TestLoss:
+    """|A root - target|^2/2 + floor of the full product, in the coordinates of `reduction`."""
+    cast = partial(jnp.asarray, dtype=dtype)
+    floor = None if floor is None else cast(floor)
+    basis = reduction.basis
     if basis is None:
-        return TestLoss(cast(target), cast(root), None)
+        return TestLoss(cast(target), cast(root), None, floor)
     weight = np.swapaxes(basis, -1, -2) @ root
     if reduction.untouched is None:
-        return TestLoss(cast(target), cast(weight), None)
+        return TestLoss(cast(target), cast(weight), None, floor)
     rest = reduction.untouched @ root
     rows: tuple[np.ndarray, ...] = (weight, rest, target)
-    if sum(row.shape[-2] for row in rows) < problem.in_dim:
+    if sum(row.shape[-2] for row in rows) < root.shape[-1]:
         rows = _compressed(*rows)
-    return TestLoss(truth=cast(rows[2]), weight=cast(rows[0]), rest=cast(rows[1]))
+    return TestLoss(truth=cast(rows[2]), weight=cast(rows[0]), rest=cast(rows[1]), floor=floor)
 
 
 def _root(cov: np.ndarray) -> np.ndarray:

@@ -29,6 +29,9 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
     if "test_loss" in trajectory.kept:
         about = {"long_name": "test loss, 1/2 E|(A - truth) x|^2"}
         variables["test_loss"] = (lead, trajectory.test_loss, about)
+    if "validation_loss" in trajectory.kept:
+        about = {"long_name": "held-out loss, 1/2 E|y - A x|^2"}
+        variables["validation_loss"] = (lead, trajectory.validation_loss, about)
     if {"first", "product"} & set(trajectory.kept):
         about = {"long_name": "product A = W2 W1"}
         variables["product"] = ((*lead, "output", "input"), trajectory.products, about)

@@ -15,6 +15,7 @@ from linnet.trajectories.status import Status
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,28 @@ class Trajectory:
         raise ValueError(
             f"`test_loss` is not measured by {self.attributes.get('trainer', 'this trainer')}: see `weights`."
         )
+
+    @property
+    def validation_loss(self) -> np.ndarray:
+        """The loss on held-out samples at every saved state."""
+        if "validation_loss" in self.kept:
+            return self.kept["validation_loss"]
+        if self.reduction.full_problem.validation is None:
+            raise ValueError("`validation_loss` needs held-out samples: train on `problem.with_validation(X, Y)`.")
+        raise ValueError(
+            f"`validation_loss` is not measured by {self.attributes.get('trainer', 'this trainer')}: see `weights`."
+        )
+
+    @property
+    def singular_values(self) -> np.ndarray:
+        """Singular values of the product at every saved state, decreasing, (time, [batch,] mode)."""
+        return np.linalg.svd(self.products, compute_uv=False)
+
+    def plot(self) -> Figure:
+        """Losses and singular values along the run, in the house's style; needs matplotlib."""
+        from linnet.trajectories.drawing import picture
+
+        return picture(self)
 
     def to_dataset(self) -> xr.Dataset:
         """The run as an xarray dataset with fixed dimension names (docs/schema.md)."""

@@ -1,0 +1,64 @@
+"""`linnet diagnose`: what a two-layer linear network learns from a table of one's own, in at most 25 lines and a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from linnet.cli import failures, terminal
+
+OUT = Path("diagnosis")
+
+
+def diagnose(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A table: CSV, TSV, Parquet, NPY or NPZ.")],
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMNS", help="What to predict: names or numbers, with commas; the last column by default.")
+    ] = None,
+    drop: Annotated[str | None, typer.Option(metavar="COLUMNS", help="Columns to leave out.")] = None,
+    width: Annotated[int, typer.Option(help="Hidden units; they cost nothing.", min=1)] = 512,
+    init: Annotated[str, typer.Option(help="pytorch, gaussian, or two standard deviations: 0.01,0.02.")] = "pytorch",
+    init_scale: Annotated[float, typer.Option(help="Multiplies both layers of the start.")] = 1.0,
+    lr: Annotated[str, typer.Option("--lr", help="Learning rate: a number, or 'stable'.")] = "stable",
+    steps: Annotated[int | None, typer.Option(help="Steps to train; by default as many as are needed.", min=1)] = None,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
+    seeds: Annotated[int, typer.Option(help="Starts in each fold.", min=1)] = 3,
+    scale: Annotated[str, typer.Option(help="What is done to columns: std, none (centred only) or whiten.")] = "std",
+    missing: Annotated[str, typer.Option(help="Rows with gaps: refuse, drop, or fill with the mean.")] = "refuse",
+    rows: Annotated[int | None, typer.Option(help="Take that many rows at random.", min=2)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of splits and starts.", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the page and the numbers.")] = OUT,
+) -> None:
+    """Diagnose a table: what is learned, when, lazily or actively, when to stop, and what ridge would do."""
+    from linnet.forecasts.diagnose import diagnose_table
+    from linnet.forecasts.tables import read
+
+    table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
+    found = diagnose_table(
+        table, width=width, init=_init(init), init_scale=init_scale, learning_rate=_rate(lr), steps=steps, folds=folds, seeds=seeds,
+        scale=scale, key=seed,
+    )  # fmt: skip
+    for line in found.findings():
+        terminal.say(line)
+    terminal.say(f"Page: {found.write(out)}")
+
+
+def _init(text: str) -> Any:
+    parts = text.split(",")
+    if len(parts) != 2:
+        return text
+    try:
+        return tuple(float(part) for part in parts)
+    except ValueError:
+        raise failures.WrongCallError(f"--init takes pytorch, gaussian or two numbers such as 0.01,0.02: got {text!r}.") from None
+
+
+def _rate(text: str) -> Any:
+    if text == "stable":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise failures.WrongCallError(f"--lr takes a number or 'stable': got {text!r}.") from None

@@ -1,0 +1,252 @@
+"""When to stop, by cross-validation: all folds and seeds trained in one batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from linnet.arguments import count
+from linnet.forecasts.rates import largest_stable_rate
+from linnet.forecasts.scaling import Scaler, scaler
+from linnet.inits.weights import Weights
+from linnet.memory import check_fits
+from linnet.problems.factor import Factor
+from linnet.problems.problem import Problem
+from linnet.randomness import Key, generator
+from linnet.trainers.descent import gradient_descent
+from linnet.trajectories.saving import at
+
+LONGEST = 16_000  # steps, where none are asked for
+FIRST = 250  # steps after which the curves are looked at; then at every doubling
+SAVED = 24  # states in each of these stretches: the step is known to 3%
+MEMORY = 3e8  # bytes that the states of one stretch may take
+RATE_STEPS = 500
+CAREFUL = 0.25  # of the largest stable rate is used
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One split: scaled training rows, and what is needed to measure errors on the others in the table's own units."""
+
+    inputs: Float[np.ndarray, "sample input"]
+    outputs: Float[np.ndarray, "sample output"]
+    held_inputs: Float[np.ndarray, "row input"]
+    held_outputs: Float[np.ndarray, "row output"]
+    units: Float[np.ndarray, " output"]
+
+    def error(self, products: Float[np.ndarray, "time output input"]) -> Float[np.ndarray, " time"]:
+        """The share of the targets' variance that is not explained on the held-out rows, at every state."""
+        times, k, d = products.shape
+        told = (products.reshape(times * k, d) @ self.held_inputs.T).reshape(times, k, -1)
+        squares = ((told - self.held_outputs.T) ** 2).mean(axis=2)
+        return (squares * self.units).sum(axis=1) / k
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Training and held-out errors along descent: `steps` (time,), `training` and `errors` (time, fold, seed).
+
+    Errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as the mean.
+    """
+
+    steps: Int[np.ndarray, " time"]
+    training: Float[np.ndarray, "time fold seed"]
+    errors: Float[np.ndarray, "time fold seed"]
+    learning_rate: float
+
+    @cached_property
+    def mean(self) -> Float[np.ndarray, " time"]:
+        """The held-out error, averaged over folds and seeds."""
+        return self.errors.mean(axis=(1, 2))
+
+    @cached_property
+    def standard_error(self) -> Float[np.ndarray, " time"]:
+        """Its standard error over folds."""
+        folds = self.errors.mean(axis=2)
+        return folds.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
+
+    @property
+    def best(self) -> int:
+        """The index of the least mean error."""
+        return int(np.argmin(self.mean))
+
+    @property
+    def step(self) -> int:
+        """The step of the least mean error: where to stop."""
+        return int(self.steps[self.best])
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The steps around it whose error exceeds the least by no more than one standard error of their paired difference."""
+        folds = self.errors.mean(axis=2)
+        excess = folds - folds[self.best]
+        spread = excess.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
+        near = excess.mean(axis=1) <= spread
+        near[self.best] = True
+        low = high = self.best
+        while low > 0 and near[low - 1]:
+            low -= 1
+        while high + 1 < len(near) and near[high + 1]:
+            high += 1
+        return int(self.steps[low]), int(self.steps[high])
+
+    @property
+    def still_falling(self) -> bool:
+        """Whether the least error is at the last step."""
+        return self.best == len(self.steps) - 1
+
+    def honest_error(self) -> Float[np.ndarray, " fold"]:
+        """Each fold's error at the step that the other folds choose."""
+        return chosen_elsewhere(self.errors.mean(axis=2))
+
+
+def chosen_elsewhere(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarray, " fold"]:
+    """Each fold's error at the choice that is best on average over the other folds."""
+    total = errors.sum(axis=1, keepdims=True)
+    return errors[np.argmin(total - errors, axis=0), np.arange(errors.shape[1])]
+
+
+def split(rows: int, folds: int, key: Key) -> list[np.ndarray]:
+    """The rows, shuffled, in `folds` parts whose sizes differ by at most one."""
+    folds = count("folds", folds, least=2)
+    if rows < 2 * folds:
+        raise ValueError(f"`folds` must leave at least 2 rows in each: got {folds} folds for {rows} rows.")
+    return [np.sort(part) for part in np.array_split(generator(key, 7).permutation(rows), folds)]
+
+
+def prepare(X: np.ndarray, Y: np.ndarray, held: np.ndarray, scale: str, *, centre: bool = True) -> Fold:
+    """The fold that holds out the rows `held`: columns are scaled by the other rows alone."""
+    training = np.ones(len(X), dtype=bool)
+    training[held] = False
+    inputs, outputs = (make(part[training], scale, centre=centre) for make, part in ((scaler, X), (target_scaler, Y)))
+    variance = Y.var(axis=0)
+    units = np.where(variance > 0, outputs.scale**2 / np.where(variance > 0, variance, 1.0), 0.0)
+    return Fold(
+        inputs.apply(X[training]), outputs.apply(Y[training]), inputs.apply(X[held]), outputs.apply(Y[held]),
+        units * len(variance) / max((variance > 0).sum(), 1),
+    )  # fmt: skip
+
+
+def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True) -> Scaler:
+    """Targets are standardised, so that each counts alike, unless nothing is to be scaled."""
+    return scaler(Y, "none" if scale == "none" else "std", centre=centre)
+
+
+def batch_of(folds: list[Fold], copies: int, in_dim: int) -> Problem:
+    """The training rows of all folds as one batch of problems, each of them `copies` times.
+
+    Rows of zeros fill up the smaller folds and the others are scaled to match: the moments are exactly those of each fold.
+    """
+    longest = max(len(fold.inputs) for fold in folds)
+    X, Y = np.zeros((len(folds), longest, in_dim)), np.zeros((len(folds), longest, folds[0].outputs.shape[1]))
+    for index, fold in enumerate(folds):
+        n, d = fold.inputs.shape
+        root = np.sqrt(longest / n)
+        X[index, :n, :d], Y[index, :n] = root * fold.inputs, root * fold.outputs
+    one = Problem.from_data(X, Y)
+    if copies == 1:
+        return one
+    f = one.factor  # decomposed once for all seeds
+    many = Problem.from_data(np.repeat(X, copies, axis=0), np.repeat(Y, copies, axis=0))
+    basis = None if f.basis is None else np.repeat(f.basis, copies, axis=0)
+    rest = (np.repeat(part, copies, axis=0) for part in (f.scales, f.target, f.floor))
+    scales, target, floor = rest
+    many.__dict__["factor"] = Factor(scales, basis, target, floor)
+    return many
+
+
+def all_folds(
+    X: np.ndarray, Y: np.ndarray, *, folds: int = 5, scale: str = "std", centre: bool = True, key: Key = 0
+) -> list[Fold]:
+    """Every fold of a random split, each scaled by its own training rows."""
+    return [prepare(X, Y, held, scale, centre=centre) for held in split(len(X), folds, key)]
+
+
+def cross_validate(
+    folds: list[Fold],
+    starts: list[Weights],
+    *,
+    learning_rate: float | None = None,
+    steps: int | None = None,
+    longest: int = LONGEST,
+) -> Curves:
+    """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
+
+    **Arguments:** `folds` of `all_folds`; `starts` for as many inputs as the scaled table has, or more. Without a `learning_rate` a quarter
+    of the largest stable one is used. Without `steps` training goes on, in stretches that double, until the error has had its minimum or
+    nothing moves any more, at most `longest` steps.
+
+    **Returns** `Curves`. Where a member diverges the rate is halved for all and training begins again; a rate that was asked for is refused.
+    """
+    in_dim, n, seeds = starts[0].in_dim, max(len(fold.inputs) for fold in folds), len(starts)
+    check_fits(
+        40 * len(folds) * seeds * n * in_dim, f"{len(folds)} folds of {n} rows and {in_dim} inputs for {seeds} starts",
+        "Take fewer rows, folds or seeds.",
+    )  # fmt: skip
+    batch = batch_of(folds, seeds, in_dim)
+    weights = Weights.stack(starts * len(folds))
+    rate = learning_rate or CAREFUL * _stable(folds, starts[0])
+    for _ in range(20):
+        curves = _trained(batch, weights, folds, seeds, rate, steps, longest)
+        if curves is not None or learning_rate:
+            break
+        rate /= 2
+    if curves is None:
+        raise ValueError(f"`learning_rate` must be one at which no fold diverges: {rate:.3g} is too large.")
+    return curves
+
+
+def _stable(parts: list[Fold], weights: Weights) -> float:
+    """The largest stable rate of the fold whose inputs vary most."""
+    tops = [np.linalg.norm(part.inputs, ord=2) ** 2 / len(part.inputs) for part in parts]
+    worst = batch_of([parts[int(np.argmax(tops))]], 1, weights.in_dim)
+    single = Problem.from_data(worst.inputs[0], worst.outputs[0])  # type: ignore[index]
+    return largest_stable_rate(single, weights, steps=RATE_STEPS).rate
+
+
+def _trained(
+    batch: Problem, weights: Weights, parts: list[Fold], seeds: int, rate: float, steps: int | None, longest: int
+) -> Curves | None:
+    """The curves at this rate; None where a member diverges."""
+    total = count("longest", longest) if steps is None else count("steps", steps)
+    done, rows = 0, []
+    while done < total:
+        until = min(total, max(FIRST, 2 * done))
+        run = gradient_descent(
+            batch, weights, learning_rate=rate, steps=until - done, keep="weights", throw=False,
+            save_every=at(_saved(done, until, batch, weights)),
+        )  # fmt: skip
+        if not run.status.ok:
+            return None
+        products, first = run.products, 1 if done else 0
+        lead = (len(run) - first, len(parts), seeds)
+        held = np.stack([part.error(products[first:, i * seeds + s]) for i, part in enumerate(parts) for s in range(seeds)], 1)
+        rows.append((run.steps[first:] + done, run.loss[first:].reshape(lead), held.reshape(lead)))  # type: ignore[index]
+        weights, done = run.weights_at(-1), until
+        curves = Curves(*(np.concatenate(part) for part in zip(*rows, strict=True)), learning_rate=rate)  # type: ignore[arg-type]
+        if steps is None and _finished(curves):
+            break
+    return curves
+
+
+def _saved(done: int, until: int, batch: Problem, weights: Weights) -> np.ndarray:
+    rank = batch.factor.rank
+    state = 8 * (batch.batch or 1) * min(weights.width, rank + batch.out_dim) * (rank + batch.out_dim)
+    number = int(np.clip(MEMORY / state, 6, SAVED if done else 3 * SAVED))
+    return np.unique(np.round(np.geomspace(max(done, 1), until, number)).astype(np.int64)) - done
+
+
+def _finished(curves: Curves) -> bool:
+    """Whether the held-out error has had its minimum, or nothing moves any more."""
+    mean, training = curves.mean, curves.training.mean(axis=(1, 2))
+    late = curves.steps > curves.steps[-1] / 2
+    if not late.any() or late.all():
+        return False
+    before = mean[~late].min()
+    if mean[late].min() >= before and mean[-1] > 1.02 * before:
+        return True
+    learns = training[~late][-1] - training[-1] > 2e-3 * (training[0] - training[-1])
+    return not learns and mean[late].min() > (1 - 1e-3) * before

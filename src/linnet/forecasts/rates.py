@@ -1,0 +1,128 @@
+"""The largest learning rate at which a network does not diverge, found by training it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from linnet.arguments import count, positive
+from linnet.inits.weights import Weights
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import reduce
+from linnet.trainers.descent import gradient_descent
+from linnet.trainers.stability import stable_learning_rate
+from linnet.trajectories.saving import last
+
+TRIED = 12  # rates trained together
+GROWTH = 1.15  # from one rate tried to the next, where none has diverged yet
+WIDEST = 100.0  # times the first guess: beyond it the search gives up
+MARGIN = 0.05
+
+
+@dataclass(frozen=True)
+class StableRate:
+    """`rate` is the largest stable learning rate, `steps` for how long it was tried.
+
+    `below` says that a rate 5% smaller did not diverge, `above` that one 5% larger did: both were trained. The border is not always
+    sharp; where none was found whose both sides hold, it is the lowest rate below one that diverges, and they say which side fails.
+    """
+
+    rate: float
+    steps: int
+    below: bool
+    above: bool
+
+    @property
+    def checked(self) -> bool:
+        """Whether both sides hold."""
+        return self.below and self.above
+
+
+def largest_stable_rate(
+    problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None
+) -> StableRate:
+    r"""The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
+
+    The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to several
+    times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So rates are tried, a dozen
+    networks at a time, and the border is refined until it is known to 0.4%. Between the two the loss may oscillate for long: half of
+    the largest rate is a sensible choice.
+
+    **Arguments:** `first` is a rate to begin from that is stable; for a general cost it must be given.
+
+    **Returns** a `StableRate`.
+
+    >>> import linnet as ln
+    >>> start = ln.inits.gaussian(0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
+    >>> found = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
+    >>> found.checked
+    True
+    """
+    steps = count("steps", steps)
+    known = stable_learning_rate(problem, weights) if first is None else positive("first", first)
+    if known is None:
+        raise ValueError("`first` must be given for a general cost: a learning rate that is known to be stable.")
+    if weights.batch or problem.batch:
+        raise ValueError("`weights` must be one network on one problem: take a member of the batch, `weights[i]`.")
+    guess = max(known, _sharpest(problem, weights))
+    small = reduce(problem, weights)  # once, rather than once for every rate
+    problem, weights = small.problem, small.weights
+    low, found = known, None
+    for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
+        low, high = _border(problem, weights, low, guess, steps)
+        if high is None:
+            break
+        below, above = _diverges(problem, weights, low * np.array([1 - MARGIN, 1 + MARGIN]), steps)
+        candidate = StableRate(float(low), steps, bool(~below), bool(above))
+        if candidate.checked:
+            return candidate
+        found = found or candidate
+        low = (1 + MARGIN) * low
+    return found or StableRate(float(low), steps, True, False)
+
+
+def _sharpest(problem: Problem, weights: Weights) -> float:
+    """Twice the rate at which the start itself would be unstable: the border is seldom far from it or above it."""
+    if problem.cost is not None:
+        return 0.0
+    f = problem.factor
+    top = float((f.scales**2).max())
+    layers = sum(float(np.linalg.norm(layer, ord=2)) ** 2 for layer in (weights.first, weights.second))
+    pull = float(np.linalg.norm(problem.cross, ord=2))
+    return 4.0 / max(top * layers, pull, np.finfo(float).tiny)
+
+
+def _border(
+    problem: Problem, weights: Weights, low: float, guess: float, steps: int
+) -> tuple[float, float | None]:
+    """The highest rate found stable below the lowest found to diverge, from `low` up; None where none diverges."""
+    high, top = None, max(guess, low * GROWTH**TRIED)
+    while high is None:
+        if low > WIDEST * guess:
+            return low, None
+        low, high = _narrowed(problem, weights, low, high, np.geomspace(low, top, TRIED + 1)[1:], steps)
+        top = low * GROWTH**TRIED
+    while high / low > 1.004:
+        low, high = _narrowed(problem, weights, low, high, np.geomspace(low, high, TRIED + 2)[1:-1], steps)
+        assert high is not None
+    return low, high
+
+
+def _narrowed(
+    problem: Problem, weights: Weights, low: float, high: float | None, rates: np.ndarray, steps: int
+) -> tuple[float, float | None]:
+    wrong = _diverges(problem, weights, rates, steps)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        return (float(rates[first - 1]) if first else low), float(rates[first])
+    return float(rates[-1]), high
+
+
+def _diverges(problem: Problem, weights: Weights, rates: np.ndarray, steps: int) -> np.ndarray:
+    """Whether descent diverges at each of `rates`, trained in one batch."""
+    copies = Weights.stack([weights] * len(rates))
+    run = gradient_descent(
+        problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
+    )  # fmt: skip
+    return np.asarray(run.status.reason) == "diverged"

@@ -1,0 +1,103 @@
+"""Test error against the number of samples: predicted from the spectrum of one table, and measured on parts of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from linnet.arguments import count
+from linnet.forecasts.folds import target_scaler
+from linnet.forecasts.scaling import scaler
+from linnet.randomness import Key, generator
+from linnet.theories import ridge as theory
+
+SIZES, REPEATS = 8, 12
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """The test error of ridge regression against the number of training rows, as shares of the targets' variance.
+
+    `samples`, `measured` with its `standard_error` over random parts of the table, and `predicted` by the theory of ridge regression on the
+    spectrum that the table itself shows; NaN where it cannot be predicted.
+    """
+
+    samples: Int[np.ndarray, " size"]
+    measured: Float[np.ndarray, " size"]
+    standard_error: Float[np.ndarray, " size"]
+    predicted: Float[np.ndarray, " size"]
+    ridge: float
+
+    @property
+    def gap(self) -> float:
+        """The mean of |predicted - measured|/measured over the sizes; NaN where nothing is predicted."""
+        known = np.isfinite(self.predicted)
+        if not known.any():
+            return float("nan")
+        return float(np.mean(np.abs(self.predicted[known] / self.measured[known] - 1)))
+
+
+def learning_curve(
+    X: Any, Y: Any, *, ridge: float, scale: str = "std", sizes: Any = None, repeats: int = REPEATS, key: Key = 0
+) -> LearningCurve:
+    r"""How the test error of ridge regression falls with the number of rows.
+
+    Measured: $n$ rows of the table are drawn without replacement, the others test what was fitted; `repeats` times for each size.
+    Predicted: `theories.ridge.risk` with the spectrum, the overlaps and the noise that `theories.ridge.estimate` reads off the whole table,
+    plus the noise, plus what the estimated intercept costs.
+
+    **Arguments:** `ridge` is $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$; `sizes` the numbers of rows, by default eight up to four
+    fifths of the table.
+
+    **Valid when** the rows are independent, the inputs nearly Gaussian and far more rows than inputs are there to estimate the spectrum;
+    without more rows than inputs nothing is predicted.
+    """
+    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    n, repeats = len(X), count("repeats", repeats, least=2)
+    chosen = np.unique(np.round(np.geomspace(min(8, n // 2), 0.8 * n, SIZES)).astype(int)) if sizes is None else np.atleast_1d(sizes)
+    if chosen.min() < 2 or chosen.max() > n - 1:
+        raise ValueError(f"`sizes` must lie between 2 and {n - 1}, leaving rows to test on: got {chosen.tolist()}.")
+    inputs, outputs = scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y)
+    variance = outputs.var(axis=0)
+    varies = variance > 0
+    outputs, variance = outputs[:, varies], variance[varies]
+    random = generator(key, 8)
+    errors = np.empty((len(chosen), repeats))
+    for i, size in enumerate(chosen):
+        for j in range(repeats):
+            order = random.permutation(n)
+            errors[i, j] = (_held_out(inputs, outputs, order[:size], order[size:], ridge) / variance).mean()
+    predicted = _predicted(inputs, outputs, variance, chosen, ridge)
+    return LearningCurve(
+        chosen, errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(repeats), predicted, float(ridge)
+    )
+
+
+def _held_out(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray, ridge: float) -> np.ndarray:
+    """Mean squared test errors of each target, of ridge with an intercept."""
+    mean, level = X[train].mean(axis=0), Y[train].mean(axis=0)
+    A, B = X[train] - mean, Y[train] - level
+    left, singular, right = np.linalg.svd(A, full_matrices=False)
+    keep = singular > singular[0] * max(A.shape) * np.finfo(float).eps
+    shrunk = np.where(keep, singular / np.where(keep, singular**2 + ridge * len(train), 1.0), 0.0)
+    coefficients = (right.T * shrunk) @ (left.T @ B)
+    return ((Y[test] - level - (X[test] - mean) @ coefficients) ** 2).mean(axis=0)
+
+
+def _predicted(X: np.ndarray, Y: np.ndarray, variance: np.ndarray, sizes: np.ndarray, ridge: float) -> np.ndarray:
+    if len(X) - 1 <= np.linalg.matrix_rank(X):
+        return np.full(len(sizes), np.nan)
+    seen = theory.estimate(X, Y)
+    told = []
+    for size in sizes:
+        # an intercept takes one sample, and its own error is that of a mean
+        excess = theory.risk(
+            seen.eigenvalues, seen.overlaps, size - 1, ridge=ridge * size / (size - 1), noise_variance=seen.noise_variance
+        )
+        total = (np.asarray(excess) + seen.noise_variance) * (1 + 1 / size)
+        told.append(float((total / variance).mean()))
+    return np.array(told)

@@ -1,0 +1,54 @@
+"""How columns are scaled before training: an explicit choice, learned from training rows alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.arguments import real_array
+
+CHOICES = ("none", "std", "whiten")
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """Columns minus `mean`, then times `matrix` (whitening) or divided by `scale`."""
+
+    mean: Float[np.ndarray, " column"]
+    scale: Float[np.ndarray, " column"]
+    matrix: Float[np.ndarray, "column direction"] | None = None
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """Scaled columns."""
+        centred = values - self.mean
+        return centred / self.scale if self.matrix is None else centred @ self.matrix
+
+    def undo(self, values: np.ndarray) -> np.ndarray:
+        """Columns in their own units again; not for whitened ones."""
+        return values * self.scale + self.mean
+
+
+def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
+    """What `choice` does to columns like `values` (sample, column).
+
+    "none" only centres them, "std" also divides by their standard deviation, "whiten" turns them into uncorrelated directions of unit
+    variance, as many as the rows show. Constant columns are centred and left there.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")
+    X = real_array("values", values, ndim=2)
+    mean = X.mean(axis=0) if centre else np.zeros(X.shape[1])
+    ones = np.ones(X.shape[1])
+    if choice == "none":
+        return Scaler(mean, ones)
+    if choice == "std":
+        spread = np.sqrt(((X - mean) ** 2).mean(axis=0))
+        tiny = spread <= 1e-12 * np.abs(X).max(axis=0)
+        return Scaler(mean, np.where(tiny, 1.0, spread))
+    _, singular, right = np.linalg.svd((X - mean) / np.sqrt(len(X)), full_matrices=False)
+    rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())
+    if rank == 0:
+        raise ValueError("`scale` 'whiten' needs inputs that vary: all columns are constant.")
+    return Scaler(mean, ones, right[:rank].T / singular[:rank])

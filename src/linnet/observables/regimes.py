@@ -1,0 +1,190 @@
+"""Lazy or active, mode by mode: how far training moves the tangent kernel, from the weights it starts at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.arguments import real_array
+from linnet.inits.weights import Weights
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool
+
+MOVED = np.sqrt(2)  # of the kernel: a mode that grows from nothing to its threshold moves it by this factor
+
+
+@dataclass(frozen=True)
+class Regimes:
+    r"""What `regimes` returns; all arrays have one entry for each mode, strongest first.
+
+    | field | meaning |
+    |---|---|
+    | `strengths` | the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$ |
+    | `left`, `right` | its singular vectors, $u_i$ (output, mode) and $v_i$ (input, mode) |
+    | `start`, `sizes` | $u_i^T A v_i$ of the starting product and of the one that is learned |
+    | `thresholds` | $g_i$, the size at which a mode passes from lazy to active |
+    | `uncertainties` | what modes share hidden units by, in the units of the thresholds |
+    | `movement` | $\theta_i$ at the end over $\theta_i$ at the start, predicted |
+    | `words` | "lazy" or "active" |
+    | `certain` | whether the word is the same over the whole uncertainty |
+    """
+
+    strengths: Float[np.ndarray, " mode"]
+    left: Float[np.ndarray, "output mode"]
+    right: Float[np.ndarray, "input mode"]
+    start: Float[np.ndarray, " mode"]
+    sizes: Float[np.ndarray, " mode"]
+    thresholds: Float[np.ndarray, " mode"]
+    uncertainties: Float[np.ndarray, " mode"]
+    kernel: Float[np.ndarray, " mode"]
+    movement: Float[np.ndarray, " mode"]
+
+    @property
+    def words(self) -> list[str]:
+        """ "lazy" or "active", mode by mode."""
+        return words(self.movement)
+
+    @property
+    def spread(self) -> Float[np.ndarray, "2 mode"]:
+        """The movement at both ends of its uncertainty."""
+        share = 1 + 2 * self.uncertainties / np.where(self.kernel > 0, self.kernel, 1.0)
+        return np.stack([self.movement / share, self.movement * share])
+
+    @property
+    def certain(self) -> Bool[np.ndarray, " mode"]:
+        """Whether the word is the same over the whole uncertainty."""
+        low, high = (np.array(words(end)) for end in self.spread)
+        return np.asarray(low == high)
+
+    def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
+        """The movement in fact: the kernel of `trained` weights over that of the start, mode by mode."""
+        return mode_kernel(trained, self.left, self.right) / self.kernel
+
+
+def words(movement: Any) -> list[str]:
+    """ "active" where the kernel moved by more than the square root of two, up or down, "lazy" elsewhere."""
+    with np.errstate(divide="ignore"):
+        far = np.abs(np.log(real_movement(movement))) > np.log(MOVED)
+    return np.where(far, "active", "lazy").tolist()
+
+
+def real_movement(movement: Any) -> np.ndarray:
+    """Movements as an array; infinite where a kernel started at zero."""
+    return np.atleast_1d(np.asarray(movement, dtype=np.float64))
+
+
+def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, "... mode"]:
+    r"""The tangent kernel along each mode, $\theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2$.
+
+    The speed of the mode under gradient flow is $\theta_i$ times its residual.
+
+    **Arguments:** `left` $u_i$ (output, mode), `right` $v_i$ (input, mode), of unit length; leading axes of the weights stay.
+
+    >>> import linnet as ln
+    >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
+    array([5.])
+    """
+    U, V = real_array("left", left, ndim=2), real_array("right", right, ndim=2)
+    if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
+        raise ValueError(
+            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and {V.shape}."
+        )
+    back = ((np.swapaxes(weights.second, -1, -2) @ U) ** 2).sum(axis=-2)
+    return back + ((weights.first @ V) ** 2).sum(axis=-2)
+
+
+def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regimes:
+    r"""Which modes train lazily and which actively from `weights`, and at which threshold.
+
+    With hidden units to spare, the conserved imbalance ties the layers to the product: at every time
+
+    $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
+       \theta(s) = 2\sqrt{s^2 + g^2} $$
+
+    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which this holds
+    along mode i at the start; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width w it is
+    $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by $\sqrt2$; "active" says
+    that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how much it did.
+
+    **Arguments:** `product` is the product (output, input) that is learned; by default where gradient flow ends, the
+    minimum-norm solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
+
+    **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's.
+
+    **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1 v_i)v_i|$ and
+    likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower, `certain` will say no.
+    For gradient flow: descent near its largest stable rate moves kernels by some percent less.
+
+    **Reference:** Tu et al. 2024, section 3.1 and Theorem 1 for equal layers; unequal ones by the same argument.
+
+    >>> import linnet as ln
+    >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+    >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).words
+    ['active', 'lazy']
+    """
+    check_match(problem, weights)
+    if weights.batch or problem.batch:
+        raise ValueError("`weights` must be one network on one problem: take a member of the batch, `weights[i]`.")
+    before = weights.product
+    cross = problem.cross if problem.cost is None else problem.residual(np.zeros_like(before))
+    left, strengths, right = np.linalg.svd(cross, full_matrices=False)
+    rank = max(1, int((strengths > strengths[0] * max(cross.shape) * np.finfo(float).eps).sum()))
+    U, V = left[:, :rank], right[:rank].T
+    after = _end(problem, before) if product is None else problem._product("product", product)
+    kernel = mode_kernel(weights, U, V)
+    g = _thresholds(kernel, before, U, V)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        movement = tied_kernel(g, after, U, V) / kernel
+    return Regimes(
+        strengths=strengths[:rank],
+        left=U,
+        right=V,
+        start=(U * (before @ V)).sum(axis=0),
+        sizes=(U * (after @ V)).sum(axis=0),
+        thresholds=g,
+        uncertainties=_coupling(weights, U, V),
+        kernel=kernel,
+        movement=np.where(np.isnan(movement), 1.0, movement),
+    )
+
+
+def _end(problem: Problem, before: np.ndarray) -> np.ndarray:
+    """Where gradient flow ends: the start on directions that the data never touch, the minimum-norm solution elsewhere."""
+    if problem.cost is not None:
+        raise ValueError("`product` must be given for a general cost: the product at the end of a run, `run.products[-1]`.")
+    basis = problem.factor.basis
+    untouched = 0.0 if basis is None else before - (before @ basis) @ basis.T
+    return problem.min_norm_solution() + untouched
+
+
+def tied_kernel(g: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """The kernel that the imbalance ties to a product: u^T sqrt(A A^T + g^2) u + v^T sqrt(A^T A + g^2) v, each mode with its own g."""
+    left, values, right = np.linalg.svd(product, full_matrices=False)
+    beyond = values**2 / (np.hypot(values, g[:, None]) + g[:, None] + np.finfo(float).tiny)  # sqrt(s^2 + g^2) - g
+    return 2 * g + ((U.T @ left) ** 2 * beyond).sum(axis=1) + ((V.T @ right.T) ** 2 * beyond).sum(axis=1)
+
+
+def _thresholds(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more than that."""
+    low, high = np.zeros_like(kernel), kernel / 2
+    for _ in range(60):  # bisection: the tied kernel rises with g, and at kernel/2 it is at least the kernel
+        middle = (low + high) / 2
+        above = tied_kernel(middle, product, U, V) > kernel
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high
+
+
+def _coupling(weights: Weights, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Half the length of what C1 and C2 send from a mode into others: hidden units that it shares with them."""
+    parts = []
+    for layer, vectors in ((weights.first, V), (weights.second.T, U)):
+        hidden = layer @ vectors
+        image = layer.T @ hidden
+        parts.append((image**2).sum(axis=0) - ((hidden**2).sum(axis=0)) ** 2)
+    return 0.5 * np.sqrt(np.clip(parts[0] + parts[1], 0, None))

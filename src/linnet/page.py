@@ -1,0 +1,64 @@
+"""Pages that are whole in themselves: pictures inside, no script, and a policy that forbids the browser every request."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def document(title: str, *, header: str, main: str, footer: str) -> str:
+    """A page in the house's style from the inner HTML of its parts."""
+    style = files("linnet").joinpath("page.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+{header}
+</header>
+<main>
+{main}</main>
+<footer class="soft">
+{footer}
+</footer>
+</body>
+</html>
+"""
+
+
+def image(png: bytes, about: str) -> str:
+    """A picture inside the page. On a narrow screen a wide one keeps its letters legible and scrolls sideways."""
+    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
+    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {round(0.42 * width)}px"'
+    source = f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
+    return f'<img {size} alt="{escape(about)}" src="{source}">'
+
+
+def drawn(figure: Figure) -> bytes:
+    """A figure as PNG."""
+    held = BytesIO()
+    figure.savefig(held, format="png", metadata={"Software": None})
+    return held.getvalue()
+
+
+def write(path: Path, text: str) -> Path:
+    """Writes a page, whole or not at all, and returns where it is."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+    return path

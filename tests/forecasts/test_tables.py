@@ -1,0 +1,122 @@
+"""Real tables: every oddity is a clear line or a note, and nothing is dropped without a word."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from linnet.forecasts.scaling import scaler
+from linnet.forecasts.tables import read, table
+
+FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [2, 1, 0, 5], "flag": [True, False, True, True], "y": [0.1, 0.2, 0.3, 0.5]})
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npy", "npz", "headless"])
+def test_every_format_reads_the_same_numbers(kind, tmp_path):
+    path = tmp_path / f"t.{'csv' if kind == 'headless' else kind}"
+    values = FRAME.to_numpy(dtype=float)
+    if kind == "csv":
+        FRAME.to_csv(path, index=False)
+    elif kind == "tsv":
+        FRAME.to_csv(path, index=False, sep="\t")
+    elif kind == "parquet":
+        pytest.importorskip("pyarrow")
+        FRAME.to_parquet(path)
+    elif kind == "npy":
+        np.save(path, values)
+    elif kind == "npz":
+        np.savez(path, X=values[:, :3], Y=values[:, 3:])
+    else:
+        np.savetxt(path, values, delimiter=",")
+    found = read(path) if kind == "npz" else read(path, target="y" if kind in ("csv", "tsv", "parquet") else 3)
+    assert_allclose(found.inputs, values[:, :3])
+    assert_allclose(found.outputs, values[:, 3:])
+    if kind in ("csv", "tsv", "parquet"):
+        assert found.input_names == ["a", "b", "flag"]
+
+
+def test_the_last_column_is_the_target_unless_another_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    FRAME.to_csv(path, index=False)
+    assert "the last column, 'y'" in read(path).notes[0]
+    assert read(path, target="a,b").output_names == ["a", "b"]
+    assert read(path, target="y", drop="flag").notes == ["Left out, as asked: flag."]
+    few = read(path, target="y", rows=2)
+    assert few.shape == (2, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        (FRAME.assign(name=list("wxyz")), {}, r"column 'name' holds text or dates \('w'\).*--drop name"),
+        (FRAME.assign(a=[1.0, np.nan, 3.0, np.nan]), {}, "column 'a' has 2 missing values, the first in row 1"),
+        (FRAME.assign(y=1.0), {}, "target 'y' is constant: there is nothing to learn"),
+        (FRAME.assign(a=1.0, b=1.0, flag=1.0), {}, "all input columns are constant"),
+        (FRAME.iloc[:1], {}, "at least 2 rows to learn from: got 1"),
+        (FRAME, {"target": "z"}, "there is no 'z' among a, b, flag, y"),
+        (FRAME, {"target": "a,b,flag,y"}, "must leave columns to predict from"),
+        (FRAME.assign(y=[1, np.nan, 2, 3]), {"missing": "mean"}, "target 'y' has missing values: they cannot be filled"),
+        (FRAME, {"missing": "guess"}, "`missing` must be one of refuse, drop, mean"),
+    ],
+)
+def test_what_is_refused_names_the_column_and_what_to_do(frame, options, message, tmp_path):
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=message):
+        read(path, **{"target": "y", **options})
+
+
+def test_gaps_are_dropped_or_filled_only_when_asked():
+    frame = FRAME.assign(a=[1.0, np.nan, 3.0, 5.0])
+    dropped = table(frame[["a", "b"]], frame["y"], missing="drop")
+    assert dropped.shape == (3, 2, 1) and "1 of 4 rows have missing values (a)" in dropped.notes[0]
+    filled = table(frame[["a", "b"]], frame["y"], missing="mean")
+    assert filled.inputs[1, 0] == 3.0 and "filled with the means" in filled.notes[0]
+
+
+def test_constant_and_equal_columns_and_many_targets_are_told_and_kept():
+    frame = FRAME.assign(c=7.0, again=FRAME["a"])
+    found = table(frame[["a", "b", "c", "again"]], np.arange(24.0).reshape(4, 6) ** 2)
+    told = " ".join(found.notes)
+    assert "kept at zero: c" in told and "again = a" in told and "More targets (6) than rows (4)" in told
+    assert found.shape == (4, 4, 6)
+
+
+def test_what_does_not_fit_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "t.npy"
+    huge = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(10**7, 10**4))  # sparse: takes no room
+    del huge
+    with pytest.raises(ValueError, match=r"an array of 10000000 x 10000 in t.npy would take .* GiB.*--rows N"):
+        read(path)
+
+
+def test_strange_files(tmp_path):
+    with pytest.raises(ValueError, match="must end in one of"):
+        read(tmp_path / "t.xls")
+    with pytest.raises(ValueError, match="there is none at"):
+        read(tmp_path / "t.csv")
+    (tmp_path / "e.csv").write_text("")
+    with pytest.raises(ValueError, match="cannot be read as a table"):
+        read(tmp_path / "e.csv")
+    np.savez(tmp_path / "z.npz", a=np.ones((3, 2)), b=np.ones(2))
+    with pytest.raises(ValueError, match="must hold arrays X and Y, or one array: it holds a, b"):
+        read(tmp_path / "z.npz")
+    with pytest.raises(ValueError, match="as many rows: got 3 and 2"):
+        table(np.ones((3, 2)), np.ones(2))
+    with pytest.raises(ValueError, match="occur more than once"):
+        table(pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), np.arange(3.0))
+
+
+@pytest.mark.parametrize("choice", ["none", "std", "whiten"])
+def test_scaling_does_what_it_says(choice):
+    X = np.random.default_rng(0).standard_normal((200, 3)) @ np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 10.0]]) + 5
+    X = np.concatenate([X, np.full((200, 1), 2.0)], axis=1)
+    done = scaler(X, choice).apply(X)
+    assert_allclose(done.mean(axis=0), 0, atol=1e-12)
+    if choice == "std":
+        assert_allclose(done.std(axis=0), [1, 1, 1, 0], atol=1e-12)
+        assert_allclose(scaler(X, choice).undo(done), X)
+    if choice == "whiten":
+        assert_allclose(done.T @ done / 200, np.eye(3), atol=1e-12)
+    with pytest.raises(ValueError, match="`scale` must be one of none, std, whiten"):
+        scaler(X, "robust")
