@@ -14,6 +14,7 @@ ORDER = {
     "arguments": 0,
     "files": 0,
     "memory": 0,
+    "page": 0,
     "precision": 0,
     "progress": 0,
     "randomness": 0,

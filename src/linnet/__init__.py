@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from linnet import (
+        estimators,
+        forecasts,
         inits,
         lora,
         observables,
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
         trainers,
         trajectories,
     )
+    from linnet.forecasts.diagnose import Diagnosis, diagnose
+    from linnet.forecasts.forecast import Forecast, forecast
     from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
     from linnet.reductions.reduction import Reduction, reduce
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
 _FOLDERS = (
+    "estimators",
+    "forecasts",
     "inits",
     "lora",
     "observables",
@@ -53,12 +59,16 @@ _FOLDERS = (
     "trajectories",
 )
 _HOMES = {
+    "Diagnosis": "linnet.forecasts.diagnose",
     "DivergedError": "linnet.trajectories.status",
+    "Forecast": "linnet.forecasts.forecast",
     "Problem": "linnet.problems.problem",
     "Reduction": "linnet.reductions.reduction",
     "Status": "linnet.trajectories.status",
     "Trajectory": "linnet.trajectories.trajectory",
     "Weights": "linnet.inits.weights",
+    "diagnose": "linnet.forecasts.diagnose",
+    "forecast": "linnet.forecasts.forecast",
     "gradient_descent": "linnet.trainers.descent",
     "gradient_flow": "linnet.trainers.flow",
     "label_noise_descent": "linnet.trainers.label_noise",
@@ -70,12 +80,18 @@ _HOMES = {
 }
 
 __all__ = [
+    "Diagnosis",
     "DivergedError",
+    "Forecast",
     "Problem",
     "Reduction",
     "Status",
     "Trajectory",
     "Weights",
+    "diagnose",
+    "estimators",
+    "forecast",
+    "forecasts",
     "gradient_descent",
     "gradient_flow",
     "inits",

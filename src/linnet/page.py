@@ -1,4 +1,5 @@
-"""Pages that are whole in themselves: pictures inside, no script, and a policy that forbids the browser every request."""
+"""Pages that are whole in themselves: pictures inside, no script, and a policy that forbids the browser every
+request."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from linnet.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,12 +44,15 @@ def document(title: str, *, header: str, main: str, footer: str) -> str:
 """
 
 
-def image(png: bytes, about: str) -> str:
-    """A picture inside the page. On a narrow screen a wide one keeps its letters legible and scrolls sideways."""
+def image(png: bytes, about: str) -> tuple[str, str]:
+    """A picture inside the page and, for a wide one, the hint that on a narrow screen it keeps its letters legible and
+    scrolls sideways."""
     width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
-    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {round(0.42 * width)}px"'
+    least = round(0.42 * width)
+    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {least}px"'
+    hint = '<p class="hint">The picture scrolls sideways.</p>\n' * (least > 340)
     source = f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
-    return f'<img {size} alt="{escape(about)}" src="{source}">'
+    return f'<img {size} alt="{escape(about)}" src="{source}">', hint
 
 
 def drawn(figure: Figure) -> bytes:
@@ -58,7 +64,5 @@ def drawn(figure: Figure) -> bytes:
 
 def write(path: Path, text: str) -> Path:
     """Writes a page, whole or not at all, and returns where it is."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_whole(path, text)
     return path

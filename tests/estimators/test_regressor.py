@@ -40,7 +40,9 @@ def test_trained_long_enough_it_is_least_squares(scale):
 
 def test_it_is_descent_on_the_network_and_its_path_is_kept():
     X, y = regression(k=1)
-    model = LinearNetworkRegressor(width=30, init="gaussian", steps=40, learning_rate=0.01, scale="none").fit(X, y[:, 0])
+    model = LinearNetworkRegressor(width=30, init="gaussian", steps=40, learning_rate=0.01, scale="none").fit(
+        X, y[:, 0]
+    )
     A, b = X - X.mean(0), y - y.mean(0)
     start = ln.inits.gaussian(0, in_dim=5, out_dim=1, width=30, first_std=1 / np.sqrt(5), second_std=1 / np.sqrt(30))
     first, second = start.first, start.second

@@ -1,4 +1,5 @@
-"""Cross-validation in one batch: against folds trained one by one in plain NumPy, and rivals against their own formulas."""
+"""Cross-validation in one batch: against folds trained one by one in plain NumPy, and rivals against their own
+formulas."""
 
 import numpy as np
 import pytest

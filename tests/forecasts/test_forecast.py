@@ -1,4 +1,5 @@
-"""A forecast is the run itself: against plain NumPy descent at full width, closed forms, and rates tried on both sides."""
+"""A forecast is the run itself: against plain NumPy descent at full width, closed forms, and rates tried on both
+sides."""
 
 import numpy as np
 import pytest
@@ -93,7 +94,7 @@ def test_rates_five_percent_above_diverge_and_below_do_not(width, std):
     for share, reason in ((0.95, "completed"), (1.05, "diverged")):
         run = ln.gradient_descent(
             problem, start, learning_rate=share * found.rate, steps=400, throw=False, save_every=400
-        )  # fmt: skip
+        )
         assert run.status.reason == reason
 
 

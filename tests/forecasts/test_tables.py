@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose
 from linnet.forecasts.scaling import scaler
 from linnet.forecasts.tables import read, table
 
-FRAME = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [2, 1, 0, 5], "flag": [True, False, True, True], "y": [0.1, 0.2, 0.3, 0.5]})
+FRAME = pd.DataFrame(
+    {"a": [1.0, 2.0, 3.0, 4.0], "b": [2, 1, 0, 5], "flag": [True, False, True, True], "y": [0.1, 0.2, 0.3, 0.5]}
+)
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npy", "npz", "headless"])
@@ -55,7 +57,11 @@ def test_the_last_column_is_the_target_unless_another_is_named(tmp_path):
         (FRAME.iloc[:1], {}, "at least 2 rows to learn from: got 1"),
         (FRAME, {"target": "z"}, "there is no 'z' among a, b, flag, y"),
         (FRAME, {"target": "a,b,flag,y"}, "must leave columns to predict from"),
-        (FRAME.assign(y=[1, np.nan, 2, 3]), {"missing": "mean"}, "target 'y' has missing values: they cannot be filled"),
+        (
+            FRAME.assign(y=[1, np.nan, 2, 3]),
+            {"missing": "mean"},
+            "target 'y' has missing values: they cannot be filled",
+        ),
         (FRAME, {"missing": "guess"}, "`missing` must be one of refuse, drop, mean"),
     ],
 )
@@ -109,7 +115,11 @@ def test_strange_files(tmp_path):
 
 @pytest.mark.parametrize("choice", ["none", "std", "whiten"])
 def test_scaling_does_what_it_says(choice):
-    X = np.random.default_rng(0).standard_normal((200, 3)) @ np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 10.0]]) + 5
+    X = (
+        np.random.default_rng(0).standard_normal((200, 3))
+        @ np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 10.0]])
+        + 5
+    )
     X = np.concatenate([X, np.full((200, 1), 2.0)], axis=1)
     done = scaler(X, choice).apply(X)
     assert_allclose(done.mean(axis=0), 0, atol=1e-12)

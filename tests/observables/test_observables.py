@@ -73,10 +73,6 @@ def test_alignment_is_one_for_balanced_layers_and_zero_for_a_layer_that_is_zero(
     assert np.allclose(ln.observables.mode_alignment(orthogonal, left, right), 0)
 
 
-def test_regimes_are_told_by_the_threshold():
-    assert list(ln.observables.regimes([0.1, 2.0], 1.0)) == ["lazy", "active"]
-
-
 def test_losses_of_weights():
     problem = ln.Problem.from_target(np.ones((3, 5)), truth=np.zeros((3, 5)))
     assert ln.observables.loss(problem, WEIGHTS) == pytest.approx(0.5 * np.sum((WEIGHTS.product - 1) ** 2))
@@ -92,7 +88,6 @@ def test_losses_of_weights():
         (lambda: ln.observables.kernel_alignment(np.eye(2), np.eye(3)), "must have one shape"),
         (lambda: ln.observables.singular_values([1.0, 2.0]), "`matrix` must have at least two axes"),
         (lambda: ln.observables.mode_alignment(WEIGHTS, np.eye(3), np.eye(5)), "`left` must be"),
-        (lambda: ln.observables.regimes([1.0], -1), "`threshold` must not be negative"),
     ],
 )
 def test_nonsense_is_refused(call, message):

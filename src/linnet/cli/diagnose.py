@@ -1,4 +1,5 @@
-"""`linnet diagnose`: what a two-layer linear network learns from a table of one's own, in at most 25 lines and a page."""
+"""`linnet diagnose`: what a two-layer linear network learns from a table of one's own, in at most 25 lines and a
+page."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ OUT = Path("diagnosis")
 def diagnose(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A table: CSV, TSV, Parquet, NPY or NPZ.")],
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMNS", help="What to predict: names or numbers, with commas; the last column by default.")
+        str | None,
+        typer.Option(
+            metavar="COLUMNS", help="What to predict: names or numbers, with commas; the last column by default."
+        ),
     ] = None,
     drop: Annotated[str | None, typer.Option(metavar="COLUMNS", help="Columns to leave out.")] = None,
     width: Annotated[int, typer.Option(help="Hidden units; they cost nothing.", min=1)] = 512,
@@ -37,9 +41,17 @@ def diagnose(
 
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
     found = diagnose_table(
-        table, width=width, init=_init(init), init_scale=init_scale, learning_rate=_rate(lr), steps=steps, folds=folds, seeds=seeds,
-        scale=scale, key=seed,
-    )  # fmt: skip
+        table,
+        width=width,
+        init=_init(init),
+        init_scale=init_scale,
+        learning_rate=_rate(lr),
+        steps=steps,
+        folds=folds,
+        seeds=seeds,
+        scale=scale,
+        key=seed,
+    )
     for line in found.findings():
         terminal.say(line)
     terminal.say(f"Page: {found.write(out)}")
@@ -52,7 +64,9 @@ def _init(text: str) -> Any:
     try:
         return tuple(float(part) for part in parts)
     except ValueError:
-        raise failures.WrongCallError(f"--init takes pytorch, gaussian or two numbers such as 0.01,0.02: got {text!r}.") from None
+        raise failures.WrongCallError(
+            f"--init takes pytorch, gaussian or two numbers such as 0.01,0.02: got {text!r}."
+        ) from None
 
 
 def _rate(text: str) -> Any:

@@ -24,8 +24,9 @@ STATES = 100  # of the path that is kept
 class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     r"""Linear regression by gradient descent on both layers of $W_2 W_1 x$, stopped early.
 
-    An early-stopped network with its whole path for free, at any width; not a way to beat ridge regression: it is regularised by when
-    it stops and by how it starts, and where that resembles the data it does as well. `linnet.diagnose` says which.
+    An early-stopped network with its whole path for free, at any width; not a way to beat ridge regression: it is
+    regularised by when it stops and by how it starts, and where that resembles the data it does as well.
+    `linnet.diagnose` says which.
 
     **Parameters:**
 
@@ -37,9 +38,10 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     - `max_steps`: at most, where `steps` is "cv";
     - `random_state`: the seed of the start and of the folds.
 
-    **After `fit`:** `coef_` (output, input) or (input,) and `intercept_` in the units of the data; `n_iter_` steps taken;
-    `learning_rate_`; `path_`, a dictionary of `steps` (time,), `coef` (time, output, input) in the units of the data and `loss` (time,);
-    `rank_`, the number of singular values of the learned map that exceed a hundredth of the largest; `cv_curves_` with "cv".
+    **After `fit`:** `coef_` (output, input) or (input,) and `intercept_` in the units of the data; `n_iter_` steps
+    taken; `learning_rate_`; `path_`, a dictionary of `steps` (time,), `coef` (time, output, input) in the units of the
+    data and `loss` (time,); `rank_`, the number of singular values of the learned map that exceed a hundredth of the
+    largest; `cv_curves_` with "cv".
 
     **Example:**
 
@@ -78,18 +80,23 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> LinearNetworkRegressor:
         """Trains on `X` (sample, input) and `y` (sample,) or (sample, output)."""
-        X, y = validate_data(
-            self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2
-        )  # fmt: skip
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
         inputs = scaler(X, self.scale, centre=self.fit_intercept)
         outputs = target_scaler(Y, self.scale, centre=self.fit_intercept)
         problem = Problem.from_data(inputs.apply(X), outputs.apply(Y))
         weights = start(
-            self.init, in_dim=problem.in_dim, out_dim=problem.out_dim, width=self.width, key=self.random_state, scale=self.init_scale
+            self.init,
+            in_dim=problem.in_dim,
+            out_dim=problem.out_dim,
+            width=self.width,
+            key=self.random_state,
+            scale=self.init_scale,
         )
         rate, steps = self._rate_and_steps(problem, X, Y, weights)
-        run = gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products", save_every=log_spaced(STATES))
+        run = gradient_descent(
+            problem, weights, learning_rate=rate, steps=steps, keep="products", save_every=log_spaced(STATES)
+        )
         forth = np.diag(1 / inputs.scale) if inputs.matrix is None else inputs.matrix
         coefficients = outputs.scale[:, None] * (run.products @ forth.T)
         final = coefficients[-1]
@@ -121,7 +128,9 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(f"`steps` must be 'cv' or a number: got {self.steps!r}.")
         folds = min(count("cv", self.cv, least=2), len(X) // 2)
         if folds < 2:
-            raise ValueError(f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}.")
+            raise ValueError(
+                f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
+            )
         parts = all_folds(X, Y, folds=folds, scale=self.scale, centre=self.fit_intercept, key=self.random_state)
         self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, longest=self.max_steps)
         return self.cv_curves_.learning_rate, max(1, self.cv_curves_.step)

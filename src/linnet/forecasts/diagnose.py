@@ -1,4 +1,5 @@
-"""A diagnosis of one's own data: what a two-layer linear network will learn from it, when to stop, and whether it is worth it."""
+"""A diagnosis of one's own data: what a two-layer linear network will learn from it, when to stop, and whether it is
+worth it."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ class Diagnosis:
         return write(self, Path(out))
 
     def to_dataset(self) -> xr.Dataset:
-        """The forecast's dataset, with the curves, the rivals and the learning curve along `cv_step`, `fold`, `seed` and `rows`."""
+        """The forecast's dataset, with the curves, the rivals and the learning curve along `cv_step`, `fold`, `seed`
+        and `rows`."""
         import xarray as xr
 
         c, s = self.curves, self.samples
@@ -112,14 +114,15 @@ def diagnose(
 
     **Arguments:**
 
-    - `X` (sample, input) and `Y` (sample, output) or (sample,): arrays or data frames of numbers (see `forecasts.tables.table`);
-    - `width` of the hidden layer, which costs nothing, and `init`: "pytorch", "gaussian", a pair of standard deviations, or `Weights`;
-      `init_scale` multiplies both layers;
+    - `X` (sample, input) and `Y` (sample, output) or (sample,): arrays or data frames of numbers (see
+      `forecasts.tables.table`);
+    - `width` of the hidden layer, which costs nothing, and `init`: "pytorch", "gaussian", a pair of standard
+      deviations, or `Weights`; `init_scale` multiplies both layers;
     - `learning_rate`: "stable" is a quarter of the largest at which no run diverges, or a number;
     - `steps` at most; by default as many as the held-out error needs to have its minimum, at most 16 000;
     - `folds` and `seeds` of the cross-validation, all trained in one batch;
-    - `scale`: what is done to columns, "std" (centred, unit variance: inputs and targets), "none" (centred only) or "whiten" (inputs
-      uncorrelated), learned from training rows alone;
+    - `scale`: what is done to columns, "std" (centred, unit variance: inputs and targets), "none" (centred only) or
+      "whiten" (inputs uncorrelated), learned from training rows alone;
     - `missing`: "refuse", "drop" rows, or fill with the "mean";
     - `key`: the seed of splits and starts.
 
@@ -133,9 +136,17 @@ def diagnose(
     ['lazily', 'lazily']
     """
     return diagnose_table(
-        table(X, Y, missing=missing), width=width, init=init, init_scale=init_scale, learning_rate=learning_rate, steps=steps,
-        folds=folds, seeds=seeds, scale=scale, key=key,
-    )  # fmt: skip
+        table(X, Y, missing=missing),
+        width=width,
+        init=init,
+        init_scale=init_scale,
+        learning_rate=learning_rate,
+        steps=steps,
+        folds=folds,
+        seeds=seeds,
+        scale=scale,
+        key=key,
+    )
 
 
 def diagnose_table(
@@ -182,10 +193,18 @@ def diagnose_table(
         advance(1)
     spreads = _layer_stds(starts[0]) if fixed else stds(init, in_dim=in_dim, width=width, scale=init_scale)
     settings = {
-        "rows": rows, "inputs": data.shape[1], "targets": out_dim, "width": starts[0].full_width, "init": "weights" if fixed else init,
-        "init_scale": init_scale, "learning_rate": curves.learning_rate, "folds": folds, "seeds": len(starts), "scale": scale,
+        "rows": rows,
+        "inputs": data.shape[1],
+        "targets": out_dim,
+        "width": starts[0].full_width,
+        "init": "weights" if fixed else init,
+        "init_scale": init_scale,
+        "learning_rate": curves.learning_rate,
+        "folds": folds,
+        "seeds": len(starts),
+        "scale": scale,
         "key": key,
-    }  # fmt: skip
+    }
     return Diagnosis(data, told, curves, others, samples, stein_stop(problem, told, scale), spreads, settings)
 
 

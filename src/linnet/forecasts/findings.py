@@ -22,7 +22,10 @@ SCALED = {
 def findings(found: Diagnosis) -> list[str]:
     """What was found, line by line."""
     s, told = found.settings, found.forecast
-    lines = [f"{s['rows']} rows, {s['inputs']} inputs, {s['targets']} target{'s' * (s['targets'] > 1)}; {SCALED[s['scale']]}."]
+    lines = [
+        f"{s['rows']} rows, {s['inputs']} inputs, {s['targets']} target{'s' * (s['targets'] > 1)}; "
+        f"{SCALED[s['scale']]}."
+    ]
     lines += found.table.notes
     lines.append(_spectrum(found))
     lines.append(
@@ -42,7 +45,8 @@ def findings(found: Diagnosis) -> list[str]:
 
 
 def critical_thresholds(found: Diagnosis) -> np.ndarray:
-    """For each mode, the threshold below which it is learned actively: there its kernel moves by the square root of two."""
+    """For each mode, the threshold below which it is learned actively: there its kernel moves by the square root of
+    two."""
     told = found.forecast
     at = int(np.searchsorted(told.steps, found.stop).clip(0, len(told.steps) - 1))
     product, r = told.trajectory.products[at], told.regimes
@@ -56,7 +60,7 @@ def critical_thresholds(found: Diagnosis) -> np.ndarray:
 
 
 def _spectrum(found: Diagnosis) -> str:
-    variances = found.forecast.problem.factor.scales ** 2
+    variances = found.forecast.problem.factor.scales**2
     shares = np.cumsum(variances) / variances.sum()
     most = int(np.searchsorted(shares, 0.9)) + 1
     return (
@@ -74,14 +78,20 @@ def _border(found: Diagnosis) -> str:
     if active == len(critical):
         return f"All modes would be lazy with an init {np.sqrt(critical.max() / now):.2g} times larger."
     words = "all modes" if active else "every mode"
-    return f"To learn {words} actively, make the init {np.sqrt(critical.min() / now):.2g} times its size (threshold {critical.min():.2g})."
+    return (
+        f"To learn {words} actively, make the init {np.sqrt(critical.min() / now):.2g} times its size "
+        f"(threshold {critical.min():.2g})."
+    )
 
 
 def _kernels(found: Diagnosis) -> str:
     told = found.forecast
     predicted, measured = told.regimes.movement, told.kernel[-1]
     off = np.max(np.abs(predicted / measured - 1))
-    return f"Along the modes the tangent kernel ends {_span(measured)} times as large as it began; predicted within {off:.1%}."
+    return (
+        f"Along the modes the tangent kernel ends {_span(measured)} times as large as it began; predicted "
+        f"within {off:.1%}."
+    )
 
 
 def _when(found: Diagnosis) -> list[str]:
@@ -127,21 +137,31 @@ def _rivals(found: Diagnosis) -> list[str]:
     if network.mean() >= 1:
         lines.append("The network predicts no better than the mean of the targets.")
     if abs(mean) <= 2 * spread:
-        lines.append(f"The network is no different from ridge ({share:+.1%} +- {spread / abs(mean) * abs(share):.1%}): ridge is simpler.")
+        lines.append(
+            f"The network is no different from ridge ({share:+.1%} +- {spread / abs(mean) * abs(share):.1%}): "
+            f"ridge is simpler."
+        )
     elif mean > 0:
         lines.append(f"The network does not beat ridge: its error is {share:.1%} larger. Use ridge.")
     else:
-        lines.append(f"The network beats ridge here: its error is {-share:.1%} smaller ({-mean / spread:.1f} standard errors).")
+        lines.append(
+            f"The network beats ridge here: its error is {-share:.1%} smaller ({-mean / spread:.1f} standard errors)."
+        )
     return lines
 
 
 def _samples(found: Diagnosis) -> str:
     curve = found.samples
     first, last = curve.samples[[0, -1]]
-    text = f"Rows: ridge's test error falls from {curve.measured[0]:.3f} at {first} to {curve.measured[-1]:.3f} at {last}"
+    text = (
+        f"Rows: ridge's test error falls from {curve.measured[0]:.3f} at {first} to {curve.measured[-1]:.3f} at {last}"
+    )
     if np.isnan(curve.gap):
         return f"{text}; a prediction needs more rows than inputs."
-    return f"{text}; predicted {curve.predicted[-1]:.3f} there, off by {curve.gap:.1%} on average over {len(curve.samples)} sizes."
+    return (
+        f"{text}; predicted {curve.predicted[-1]:.3f} there, off by {curve.gap:.1%} on average over "
+        f"{len(curve.samples)} sizes."
+    )
 
 
 def _span(values: np.ndarray) -> str:

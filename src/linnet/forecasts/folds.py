@@ -80,7 +80,8 @@ class Curves:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The steps around it whose error exceeds the least by no more than one standard error of their paired difference."""
+        """The steps around it whose error exceeds the least by no more than one standard error of their paired
+        difference."""
         folds = self.errors.mean(axis=2)
         excess = folds - folds[self.best]
         spread = excess.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
@@ -125,9 +126,12 @@ def prepare(X: np.ndarray, Y: np.ndarray, held: np.ndarray, scale: str, *, centr
     variance = Y.var(axis=0)
     units = np.where(variance > 0, outputs.scale**2 / np.where(variance > 0, variance, 1.0), 0.0)
     return Fold(
-        inputs.apply(X[training]), outputs.apply(Y[training]), inputs.apply(X[held]), outputs.apply(Y[held]),
+        inputs.apply(X[training]),
+        outputs.apply(Y[training]),
+        inputs.apply(X[held]),
+        outputs.apply(Y[held]),
         units * len(variance) / max((variance > 0).sum(), 1),
-    )  # fmt: skip
+    )
 
 
 def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True) -> Scaler:
@@ -138,7 +142,8 @@ def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True) -> Scaler:
 def batch_of(folds: list[Fold], copies: int, in_dim: int) -> Problem:
     """The training rows of all folds as one batch of problems, each of them `copies` times.
 
-    Rows of zeros fill up the smaller folds and the others are scaled to match: the moments are exactly those of each fold.
+    Rows of zeros fill up the smaller folds and the others are scaled to match: the moments are exactly those of each
+    fold.
     """
     longest = max(len(fold.inputs) for fold in folds)
     X, Y = np.zeros((len(folds), longest, in_dim)), np.zeros((len(folds), longest, folds[0].outputs.shape[1]))
@@ -175,17 +180,19 @@ def cross_validate(
 ) -> Curves:
     """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
 
-    **Arguments:** `folds` of `all_folds`; `starts` for as many inputs as the scaled table has, or more. Without a `learning_rate` a quarter
-    of the largest stable one is used. Without `steps` training goes on, in stretches that double, until the error has had its minimum or
-    nothing moves any more, at most `longest` steps.
+    **Arguments:** `folds` of `all_folds`; `starts` for as many inputs as the scaled table has, or more. Without a
+    `learning_rate` a quarter of the largest stable one is used. Without `steps` training goes on, in stretches that
+    double, until the error has had its minimum or nothing moves any more, at most `longest` steps.
 
-    **Returns** `Curves`. Where a member diverges the rate is halved for all and training begins again; a rate that was asked for is refused.
+    **Returns** `Curves`. Where a member diverges the rate is halved for all and training begins again; a rate that was
+    asked for is refused.
     """
     in_dim, n, seeds = starts[0].in_dim, max(len(fold.inputs) for fold in folds), len(starts)
     check_fits(
-        40 * len(folds) * seeds * n * in_dim, f"{len(folds)} folds of {n} rows and {in_dim} inputs for {seeds} starts",
+        40 * len(folds) * seeds * n * in_dim,
+        f"{len(folds)} folds of {n} rows and {in_dim} inputs for {seeds} starts",
         "Take fewer rows, folds or seeds.",
-    )  # fmt: skip
+    )
     batch = batch_of(folds, seeds, in_dim)
     weights = Weights.stack(starts * len(folds))
     rate = learning_rate or CAREFUL * _stable(folds, starts[0])
@@ -216,17 +223,25 @@ def _trained(
     while done < total:
         until = min(total, max(FIRST, 2 * done))
         run = gradient_descent(
-            batch, weights, learning_rate=rate, steps=until - done, keep="weights", throw=False,
+            batch,
+            weights,
+            learning_rate=rate,
+            steps=until - done,
+            keep="weights",
+            throw=False,
             save_every=at(_saved(done, until, batch, weights)),
-        )  # fmt: skip
+        )
         if not run.status.ok:
             return None
         products, first = run.products, 1 if done else 0
         lead = (len(run) - first, len(parts), seeds)
-        held = np.stack([part.error(products[first:, i * seeds + s]) for i, part in enumerate(parts) for s in range(seeds)], 1)
+        held = np.stack(
+            [part.error(products[first:, i * seeds + s]) for i, part in enumerate(parts) for s in range(seeds)], 1
+        )
         rows.append((run.steps[first:] + done, run.loss[first:].reshape(lead), held.reshape(lead)))  # type: ignore[index]
         weights, done = run.weights_at(-1), until
-        curves = Curves(*(np.concatenate(part) for part in zip(*rows, strict=True)), learning_rate=rate)  # type: ignore[arg-type]
+        told, training, errors = (np.concatenate(part) for part in zip(*rows, strict=True))
+        curves = Curves(told, training, errors, rate)
         if steps is None and _finished(curves):
             break
     return curves

@@ -55,8 +55,8 @@ class Forecast:
     | `closed_form` | where the inputs are whitened, the theory's loss and shares |
     | `largest_stable_rate` | found by training, on first use |
 
-    A mode is learned *lazily* if its kernel ends within a factor of the square root of two of where it began, *actively* if it had left
-    that range when the mode was half learned, *crossing* if it left it later.
+    A mode is learned *lazily* if its kernel ends within a factor of the square root of two of where it began,
+    *actively* if it had left that range when the mode was half learned, *crossing* if it left it later.
     """
 
     problem: Problem = field(repr=False)
@@ -106,7 +106,8 @@ class Forecast:
 
     @cached_property
     def half_steps(self) -> Float[np.ndarray, " mode"]:
-        """The step at which half of each mode is learned, between saved steps by a straight line; NaN where it is not."""
+        """The step at which half of each mode is learned, between saved steps by a straight line; NaN where it is
+        not."""
         return np.array([_crossing(self.steps, share) for share in self.shares.T])
 
     @property
@@ -171,20 +172,21 @@ def forecast(
 ) -> Forecast:
     r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
 
-    The run is that of the full network, in reduced coordinates: the width costs nothing (`inits.reduced_gaussian`). It is told mode
-    by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 - r_i(t)/r_i(0)$ of its residual
-    $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it, $|W_2^T u_i|^2 + |W_1 v_i|^2$.
+    The run is that of the full network, in reduced coordinates: the width costs nothing (`inits.reduced_gaussian`). It
+    is told mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 -
+    r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
+    $|W_2^T u_i|^2 + |W_1 v_i|^2$.
 
     **Arguments:**
 
     - `learning_rate`: by default `stable_learning_rate(problem, weights)`, at which descent certainly does not diverge;
     - `steps`: by default until 0.1% of what the loss can lose is left, and at most 10 000;
-    - `save_every`: an interval or a policy of `linnet.trajectories`; by default every step of a short run, else 1000 in logarithmic
-      order, fewer where they would take more than 200 MB;
+    - `save_every`: an interval or a policy of `linnet.trajectories`; by default every step of a short run, else 1000 in
+      logarithmic order, fewer where they would take more than 200 MB;
     - `weight_decay`, `momentum`, `dtype`: those of `gradient_descent`.
 
-    **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are whitened the
-    closed form stands beside the run: the self-consistent equation at the mean threshold of the modes.
+    **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are
+    whitened the closed form stands beside the run: the self-consistent equation at the mean threshold of the modes.
 
     **Valid for** full-batch gradient descent with or without momentum; Adam follows other dynamics.
 
@@ -201,9 +203,16 @@ def forecast(
     stop = _enough(problem, weights) if steps is None else None
     saving = _saving(problem, weights, total) if save_every is None else save_every
     run = gradient_descent(
-        problem, weights, learning_rate=rate, steps=total, save_every=saving, stop=stop, weight_decay=weight_decay,
-        momentum=momentum, dtype=dtype,
-    )  # fmt: skip
+        problem,
+        weights,
+        learning_rate=rate,
+        steps=total,
+        save_every=saving,
+        stop=stop,
+        weight_decay=weight_decay,
+        momentum=momentum,
+        dtype=dtype,
+    )
     found = regimes(problem, weights, product=run.products[-1])
     shares = _shares(problem, run, found)
     basis = run.reduction.basis
@@ -241,7 +250,9 @@ def _crossing(steps: np.ndarray, share: np.ndarray) -> float:
     if not above.size:
         return float("nan")
     i = int(above[0])
-    return float(steps[i - 1] + (0.5 - share[i - 1]) / (share[i] - share[i - 1]) * (steps[i] - steps[i - 1])) if i else 0.0
+    return (
+        float(steps[i - 1] + (0.5 - share[i - 1]) / (share[i] - share[i - 1]) * (steps[i] - steps[i - 1])) if i else 0.0
+    )
 
 
 def _closed_form(problem: Problem, weights: Weights, run: Trajectory, found: Regimes) -> ClosedForm | None:

@@ -24,8 +24,9 @@ MARGIN = 0.05
 class StableRate:
     """`rate` is the largest stable learning rate, `steps` for how long it was tried.
 
-    `below` says that a rate 5% smaller did not diverge, `above` that one 5% larger did: both were trained. The border is not always
-    sharp; where none was found whose both sides hold, it is the lowest rate below one that diverges, and they say which side fails.
+    `below` says that a rate 5% smaller did not diverge, `above` that one 5% larger did: both were trained. The border
+    is not always sharp; where none was found whose both sides hold, it is the lowest rate below one that diverges, and
+    they say which side fails.
     """
 
     rate: float
@@ -44,10 +45,10 @@ def largest_stable_rate(
 ) -> StableRate:
     r"""The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
 
-    The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to several
-    times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So rates are tried, a dozen
-    networks at a time, and the border is refined until it is known to 0.4%. Between the two the loss may oscillate for long: half of
-    the largest rate is a sensible choice.
+    The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to
+    several times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So
+    rates are tried, a dozen networks at a time, and the border is refined until it is known to 0.4%. Between the two
+    the loss may oscillate for long: half of the largest rate is a sensible choice.
 
     **Arguments:** `first` is a rate to begin from that is stable; for a general cost it must be given.
 
@@ -93,9 +94,7 @@ def _sharpest(problem: Problem, weights: Weights) -> float:
     return 4.0 / max(top * layers, pull, np.finfo(float).tiny)
 
 
-def _border(
-    problem: Problem, weights: Weights, low: float, guess: float, steps: int
-) -> tuple[float, float | None]:
+def _border(problem: Problem, weights: Weights, low: float, guess: float, steps: int) -> tuple[float, float | None]:
     """The highest rate found stable below the lowest found to diverge, from `low` up; None where none diverges."""
     high, top = None, max(guess, low * GROWTH**TRIED)
     while high is None:
@@ -124,5 +123,5 @@ def _diverges(problem: Problem, weights: Weights, rates: np.ndarray, steps: int)
     copies = Weights.stack([weights] * len(rates))
     run = gradient_descent(
         problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
-    )  # fmt: skip
+    )
     return np.asarray(run.status.reason) == "diverged"

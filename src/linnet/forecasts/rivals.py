@@ -16,8 +16,9 @@ PENALTIES = np.geomspace(1e-6, 1e6, 37)  # of ridge, times the number of rows
 def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     """The held-out error of each method in each fold, with every choice made without the held-out rows.
 
-    Ridge chooses its penalty by leave-one-out within the training rows; the components of partial least squares and the rank of
-    reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good as the mean.
+    Ridge chooses its penalty by leave-one-out within the training rows; the components of partial least squares and the
+    rank of reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good
+    as the mean.
     """
     from sklearn.cross_decomposition import PLSRegression
     from sklearn.linear_model import RidgeCV
@@ -44,8 +45,7 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
 
 def _ranks(X: np.ndarray, Y: np.ndarray, penalty: float) -> Float[np.ndarray, "rank output input"]:
     """Reduced-rank ridge regression of every rank: the ridge solution, cut to the leading directions of its own fit."""
-    n, d = X.shape
-    gram = X.T @ X + penalty * np.eye(d)
+    gram = X.T @ X + penalty * np.eye(X.shape[1])
     full = np.linalg.solve(gram, X.T @ Y)  # (input, output)
     fitted = np.concatenate([X @ full, np.sqrt(penalty) * full])
     _, _, right = np.linalg.svd(fitted, full_matrices=False)

@@ -21,8 +21,8 @@ SIZES, REPEATS = 8, 12
 class LearningCurve:
     """The test error of ridge regression against the number of training rows, as shares of the targets' variance.
 
-    `samples`, `measured` with its `standard_error` over random parts of the table, and `predicted` by the theory of ridge regression on the
-    spectrum that the table itself shows; NaN where it cannot be predicted.
+    `samples`, `measured` with its `standard_error` over random parts of the table, and `predicted` by the theory of
+    ridge regression on the spectrum that the table itself shows; NaN where it cannot be predicted.
     """
 
     samples: Int[np.ndarray, " size"]
@@ -45,20 +45,24 @@ def learning_curve(
 ) -> LearningCurve:
     r"""How the test error of ridge regression falls with the number of rows.
 
-    Measured: $n$ rows of the table are drawn without replacement, the others test what was fitted; `repeats` times for each size.
-    Predicted: `theories.ridge.risk` with the spectrum, the overlaps and the noise that `theories.ridge.estimate` reads off the whole table,
-    plus the noise, plus what the estimated intercept costs.
+    Measured: $n$ rows of the table are drawn without replacement, the others test what was fitted; `repeats` times for
+    each size. Predicted: `theories.ridge.risk` with the spectrum, the overlaps and the noise that
+    `theories.ridge.estimate` reads off the whole table, plus the noise, plus what the estimated intercept costs.
 
-    **Arguments:** `ridge` is $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$; `sizes` the numbers of rows, by default eight up to four
-    fifths of the table.
+    **Arguments:** `ridge` is $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$; `sizes` the numbers of rows, by default
+    eight up to four fifths of the table.
 
-    **Valid when** the rows are independent, the inputs nearly Gaussian and far more rows than inputs are there to estimate the spectrum;
-    without more rows than inputs nothing is predicted.
+    **Valid when** the rows are independent, the inputs nearly Gaussian and far more rows than inputs are there to
+    estimate the spectrum; without more rows than inputs nothing is predicted.
     """
     X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     Y = Y[:, None] if Y.ndim == 1 else Y
     n, repeats = len(X), count("repeats", repeats, least=2)
-    chosen = np.unique(np.round(np.geomspace(min(8, n // 2), 0.8 * n, SIZES)).astype(int)) if sizes is None else np.atleast_1d(sizes)
+    chosen = (
+        np.unique(np.round(np.geomspace(min(8, n // 2), 0.8 * n, SIZES)).astype(int))
+        if sizes is None
+        else np.atleast_1d(sizes)
+    )
     if chosen.min() < 2 or chosen.max() > n - 1:
         raise ValueError(f"`sizes` must lie between 2 and {n - 1}, leaving rows to test on: got {chosen.tolist()}.")
     inputs, outputs = scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y)
@@ -96,7 +100,11 @@ def _predicted(X: np.ndarray, Y: np.ndarray, variance: np.ndarray, sizes: np.nda
     for size in sizes:
         # an intercept takes one sample, and its own error is that of a mean
         excess = theory.risk(
-            seen.eigenvalues, seen.overlaps, size - 1, ridge=ridge * size / (size - 1), noise_variance=seen.noise_variance
+            seen.eigenvalues,
+            seen.overlaps,
+            size - 1,
+            ridge=ridge * size / (size - 1),
+            noise_variance=seen.noise_variance,
         )
         total = (np.asarray(excess) + seen.noise_variance) * (1 + 1 / size)
         told.append(float((total / variance).mean()))

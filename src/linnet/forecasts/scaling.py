@@ -33,8 +33,8 @@ class Scaler:
 def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
     """What `choice` does to columns like `values` (sample, column).
 
-    "none" only centres them, "std" also divides by their standard deviation, "whiten" turns them into uncorrelated directions of unit
-    variance, as many as the rows show. Constant columns are centred and left there.
+    "none" only centres them, "std" also divides by their standard deviation, "whiten" turns them into uncorrelated
+    directions of unit variance, as many as the rows show. Constant columns are centred and left there.
     """
     if choice not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")

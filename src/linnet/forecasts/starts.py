@@ -18,13 +18,15 @@ LARGEST = 5_000_000  # weights of a network that is drawn as it is; beyond, its 
 def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
     """The standard deviations of both layers' weights at the start.
 
-    "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width); "gaussian" has
-    variances 1/d and 1/width; a pair is the two standard deviations themselves. `scale` multiplies both.
+    "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width);
+    "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves. `scale` multiplies both.
     """
     scale = positive("init_scale", scale)
     if isinstance(init, str):
         if init not in NAMES:
-            raise ValueError(f"`init` must be one of {', '.join(NAMES)}, a pair of standard deviations, or Weights: got {init!r}.")
+            raise ValueError(
+                f"`init` must be one of {', '.join(NAMES)}, a pair of standard deviations, or Weights: got {init!r}."
+            )
         share = 3.0 if init == "pytorch" else 1.0
         return scale / np.sqrt(share * in_dim), scale / np.sqrt(share * width)
     try:
@@ -39,14 +41,16 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
 def start(init: Any, *, in_dim: int, out_dim: int, width: int, key: Key, scale: float = 1.0) -> Weights:
     """Weights to start from, at any width.
 
-    Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same variances: of
-    uniform ones that law differs by terms of order 1/width. `Weights` are taken as they are, times `scale`.
+    Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same
+    variances: of uniform ones that law differs by terms of order 1/width. `Weights` are taken as they are, times
+    `scale`.
     """
     width = count("width", width)
     if isinstance(init, Weights):
         if (init.in_dim, init.out_dim) != (in_dim, out_dim):
             raise ValueError(
-                f"`init` must fit {in_dim} inputs and {out_dim} outputs: got weights for {init.in_dim} and {init.out_dim}."
+                f"`init` must fit {in_dim} inputs and {out_dim} outputs: got weights for {init.in_dim} and "
+                f"{init.out_dim}."
             )
         return init if scale == 1.0 else Weights(scale * init.first, scale * init.second)
     first, second = stds(init, in_dim=in_dim, width=width, scale=scale)
@@ -54,7 +58,8 @@ def start(init: Any, *, in_dim: int, out_dim: int, width: int, key: Key, scale: 
     if init == "pytorch" and small:
         random, root = generator(key), np.sqrt(3.0)
         return Weights(
-            first * root * random.uniform(-1, 1, (width, in_dim)), second * root * random.uniform(-1, 1, (out_dim, width))
+            first * root * random.uniform(-1, 1, (width, in_dim)),
+            second * root * random.uniform(-1, 1, (out_dim, width)),
         )
     draw = gaussian if small else reduced_gaussian
     return draw(key, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first, second_std=second)

@@ -28,20 +28,22 @@ class SteinStop:
 
 
 def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None:
-    r"""The stopping step by Stein's unbiased risk estimate; None unless the inputs are whitened and leave samples to see the noise.
+    r"""The stopping step by Stein's unbiased risk estimate; None unless the inputs are whitened and leave samples to
+    see the noise.
 
-    With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$ that of the
-    labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the self-consistent dynamics at the
-    mean threshold of the modes, from a negligible start; the labels' noise as equal and independent between targets.
+    With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$
+    that of the labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the
+    self-consistent dynamics at the mean threshold of the modes, from a negligible start; the labels' noise as equal and
+    independent between targets.
     """
-    from linnet.theories.denoising import sure
-    from linnet.theories.mixed import mode_values
-
     if scale != "whiten" or problem.inputs is None or problem.outputs is None:
         return None
     n, d = problem.inputs.shape
     if n <= d + 1:
         return None
+    from linnet.theories.denoising import sure
+    from linnet.theories.mixed import mode_values  # type: ignore[attr-defined]
+
     target = problem.min_norm_solution()
     residual = problem.outputs - problem.inputs @ target.T
     variance = float((residual**2).sum() / ((n - d - 1) * problem.out_dim)) / n

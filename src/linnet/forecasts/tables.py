@@ -21,7 +21,8 @@ SMALL = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are
 
 @dataclass(frozen=True)
 class Table:
-    """`inputs` (sample, input) and `outputs` (sample, output) as numbers, with their names, and `notes` on what was found and done."""
+    """`inputs` (sample, input) and `outputs` (sample, output) as numbers, with their names, and `notes` on what was
+    found and done."""
 
     inputs: Float[np.ndarray, "sample input"] = field(repr=False)
     outputs: Float[np.ndarray, "sample output"] = field(repr=False)
@@ -40,9 +41,10 @@ def read(
 ) -> Table:
     """A table from a CSV, TSV, Parquet, NPY or NPZ file.
 
-    **Arguments:** `target` names the columns to predict (names, or numbers counted from 0; by default the last), `drop` those to leave
-    out; `missing` says what to do with rows that have gaps: "refuse", "drop" or fill with the column's "mean"; `rows` takes that many
-    at random (`key`). An NPZ file may hold arrays `X` and `Y`; otherwise its only array is taken like that of an NPY file.
+    **Arguments:** `target` names the columns to predict (names, or numbers counted from 0; by default the last), `drop`
+    those to leave out; `missing` says what to do with rows that have gaps: "refuse", "drop" or fill with the column's
+    "mean"; `rows` takes that many at random (`key`). An NPZ file may hold arrays `X` and `Y`; otherwise its only array
+    is taken like that of an NPY file.
     """
     place = Path(path)
     kind = place.suffix.lower()
@@ -74,7 +76,8 @@ def read(
 def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table:
     """A table from arrays or data frames: `X` (sample, input) and `Y` (sample, output) or (sample,).
 
-    Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal columns, and keeps them.
+    Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
+    columns, and keeps them.
     """
     if missing not in MISSING:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING)}: got {missing!r}.")
@@ -104,10 +107,12 @@ def _frame(place: Path, kind: str) -> Any:
         if kind == ".parquet":
             return pd.read_parquet(place)
         separator = "\t" if kind == ".tsv" else "," if kind == ".csv" else None
-        frame = pd.read_csv(place, sep=separator, engine="python" if separator is None else "c")
-        if all(_is_number(name) for name in frame.columns):  # no names: the first row is data
-            frame = pd.read_csv(place, sep=separator, header=None, engine="python" if separator is None else "c")
-            frame.columns = [str(index) for index in range(frame.shape[1])]
+        options: dict[str, Any] = {"sep": separator, "engine": "python" if separator is None else "c"}
+        top = pd.read_csv(place, header=None, nrows=1, dtype=str, **options)
+        if not all(_is_number(name) for name in top.iloc[0]):
+            return pd.read_csv(place, **options)
+        frame = pd.read_csv(place, header=None, **options)  # no names: the first row is data
+        frame.columns = [str(index) for index in range(frame.shape[1])]
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as reason:
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
     return frame
@@ -130,7 +135,7 @@ def _arrays(place: Path, rows: int | None, key: Any) -> tuple[Any, Any]:
     if {"X", "Y"} <= set(upper):
         pair = [arrays[upper[name]] for name in ("X", "Y")]
         which = _rows(len(pair[0]), rows, key)
-        return tuple(_loaded(place, array, which) for array in pair)
+        return _loaded(place, pair[0], which), _loaded(place, pair[1], which)
     if len(arrays) != 1:
         raise ValueError(f"{place.name} must hold arrays X and Y, or one array: it holds {', '.join(sorted(arrays))}.")
     array = next(iter(arrays.values()))
@@ -173,7 +178,8 @@ def _numbers(name: str, value: Any, letter: str) -> tuple[np.ndarray, list[str]]
         if wrong:
             example = value.iloc[0, names.index(wrong[0])]
             raise ValueError(
-                f"column {wrong[0]!r} holds text or dates ({example!r}){_others(wrong)}: turn it into numbers, or leave it out "
+                f"column {wrong[0]!r} holds text or dates ({example!r}){_others(wrong)}: turn it into numbers, "
+                f"or leave it out "
                 f"(`drop`, --drop {','.join(wrong)})."
             )
         return value.to_numpy(dtype=np.float64, na_value=np.nan), names
@@ -196,7 +202,12 @@ def _numbers(name: str, value: Any, letter: str) -> tuple[np.ndarray, list[str]]
 
 
 def _filled(
-    inputs: np.ndarray, outputs: np.ndarray, input_names: list[str], output_names: list[str], missing: str, notes: list[str]
+    inputs: np.ndarray,
+    outputs: np.ndarray,
+    input_names: list[str],
+    output_names: list[str],
+    missing: str,
+    notes: list[str],
 ) -> tuple[np.ndarray, np.ndarray]:
     both, names = np.concatenate([inputs, outputs], axis=1), [*input_names, *output_names]
     gaps = ~np.isfinite(both)
@@ -207,15 +218,20 @@ def _filled(
     if missing == "refuse":
         raise ValueError(
             f"column {columns[0]!r} has {int(gaps[:, first].sum())} missing values, the first in row "
-            f"{int(np.argmax(gaps[:, first]))}{_others(columns)}: fill them, or say what to do (`missing`, --missing drop or mean)."
+            f"{int(np.argmax(gaps[:, first]))}{_others(columns)}: fill them, or say what to do (`missing`, "
+            f"--missing drop or mean)."
         )
     if missing == "drop":
         whole = ~gaps.any(axis=1)
-        notes.append(f"{int((~whole).sum())} of {len(whole)} rows have missing values ({_some(columns)}) and are left out.")
+        notes.append(
+            f"{int((~whole).sum())} of {len(whole)} rows have missing values ({_some(columns)}) and are left out."
+        )
         return inputs[whole], outputs[whole]
     unknown = gaps[:, len(input_names) :].any(axis=0)
     if unknown.any():
-        raise ValueError(f"target {output_names[int(np.argmax(unknown))]!r} has missing values: they cannot be filled; use 'drop'.")
+        raise ValueError(
+            f"target {output_names[int(np.argmax(unknown))]!r} has missing values: they cannot be filled; use 'drop'."
+        )
     empty = gaps.all(axis=0)
     if empty.any():
         raise ValueError(f"column {names[int(np.argmax(empty))]!r} has no values at all: leave it out (`drop`).")
@@ -238,7 +254,8 @@ def _look(
         notes.append(f"Constant targets, which the intercept alone fits: {_some(_named(output_names, still))}.")
     if constant.any():
         notes.append(
-            f"Constant inputs, which say nothing beside the intercept and are kept at zero: {_some(_named(input_names, constant))}."
+            f"Constant inputs, which say nothing beside the intercept and are kept at zero: "
+            f"{_some(_named(input_names, constant))}."
         )
     seen: dict[bytes, str] = {}
     equal = []
@@ -251,7 +268,8 @@ def _look(
         notes.append(f"Equal inputs, between which the solution is split evenly: {_some(equal)}.")
     if outputs.shape[1] > outputs.shape[0]:
         notes.append(
-            f"More targets ({outputs.shape[1]}) than rows ({outputs.shape[0]}): at most {outputs.shape[0]} modes can be seen."
+            f"More targets ({outputs.shape[1]}) than rows ({outputs.shape[0]}): at most {outputs.shape[0]} "
+            f"modes can be seen."
         )
 
 

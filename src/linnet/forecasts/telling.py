@@ -20,7 +20,9 @@ SHOWN = 12  # modes told one by one
 def findings(told: Forecast) -> list[str]:
     """What the forecast says, in sentences: the run, the modes, the regimes, when to stop."""
     start, end, last = told.loss[0], told.loss[-1], int(told.steps[-1])
-    lines = [f"The loss goes from {start:.4g} to {end:.4g} in {last} steps at a learning rate of {told.learning_rate:.3g}."]
+    lines = [
+        f"The loss goes from {start:.4g} to {end:.4g} in {last} steps at a learning rate of {told.learning_rate:.3g}."
+    ]
     if told.problem.cost is None:
         floor = float(told.problem.factor.floor)
         gone = (start - end) / (start - floor) if start > floor else 1.0
@@ -33,7 +35,8 @@ def findings(told: Forecast) -> list[str]:
         when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
         r = told.regimes
         lines.append(
-            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {told.shares[-1, mode]:.0%} at the end, {word} "
+            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {told.shares[-1, mode]:.0%} at the "
+            f"end, {word} "
             f"(size {abs(r.sizes[mode]):.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
             f"kernel x {told.kernel[-1, mode]:.3g})."
         )
@@ -44,7 +47,8 @@ def findings(told: Forecast) -> list[str]:
         else:
             rise = told.held_out[-1] / told.held_out.min() - 1
             lines.append(
-                f"Stop at step {told.best_step}: {what} loss {told.best_loss:.4g}; at the last step it is {rise:.1%} higher."
+                f"Stop at step {told.best_step}: {what} loss {told.best_loss:.4g}; at the last step it is "
+                f"{rise:.1%} higher."
             )
     if told.closed_form is not None:
         distance = np.abs(told.closed_form.loss - told.loss).max() / np.ptp(told.loss)
@@ -106,10 +110,15 @@ def html(told: Forecast) -> str:
     for mode in range(min(SHOWN, len(r.strengths))):
         half = told.half_steps[mode]
         cells = [
-            f"{mode + 1}", f"{r.strengths[mode]:.3g}", "-" if np.isnan(half) else f"{half:.0f}",
-            f"{told.shares[-1, mode]:.0%}", told.learned[mode], f"{abs(r.sizes[mode]):.2g}",
-            f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}", f"{told.kernel[-1, mode]:.3g}",
-        ]  # fmt: skip
+            f"{mode + 1}",
+            f"{r.strengths[mode]:.3g}",
+            "-" if np.isnan(half) else f"{half:.0f}",
+            f"{told.shares[-1, mode]:.0%}",
+            told.learned[mode],
+            f"{abs(r.sizes[mode]):.2g}",
+            f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
+            f"{told.kernel[-1, mode]:.3g}",
+        ]
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     heads = ("mode", "strength", "half learned", "at the end", "learned", "size", "threshold", "kernel moved by")
     header = "".join(f"<th>{name}</th>" for name in heads)

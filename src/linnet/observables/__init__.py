@@ -7,16 +7,17 @@ from linnet.observables.first_layer import first_layer_values
 from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
 from linnet.observables.layers import imbalance, imbalance_drift, mode_alignment
 from linnet.observables.losses import loss, test_loss
+from linnet.observables.regimes import Regimes, mode_kernel, regimes
 from linnet.observables.spectra import (
     effective_rank,
     numerical_rank,
-    regimes,
     singular_values,
     singular_vectors,
     stable_rank,
 )
 
 __all__ = [
+    "Regimes",
     "commutator",
     "crossing_time",
     "effective_rank",
@@ -27,6 +28,7 @@ __all__ = [
     "kernel_alignment",
     "loss",
     "mode_alignment",
+    "mode_kernel",
     "ntk",
     "ntk_operator",
     "numerical_rank",

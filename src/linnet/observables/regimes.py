@@ -84,7 +84,8 @@ def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, ".
 
     The speed of the mode under gradient flow is $\theta_i$ times its residual.
 
-    **Arguments:** `left` $u_i$ (output, mode), `right` $v_i$ (input, mode), of unit length; leading axes of the weights stay.
+    **Arguments:** `left` $u_i$ (output, mode), `right` $v_i$ (input, mode), of unit length; leading axes of the weights
+    stay.
 
     >>> import linnet as ln
     >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
@@ -93,7 +94,8 @@ def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, ".
     U, V = real_array("left", left, ndim=2), real_array("right", right, ndim=2)
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
         raise ValueError(
-            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and {V.shape}."
+            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and "
+            f"{V.shape}."
         )
     back = ((np.swapaxes(weights.second, -1, -2) @ U) ** 2).sum(axis=-2)
     return back + ((weights.first @ V) ** 2).sum(axis=-2)
@@ -107,19 +109,20 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
        \theta(s) = 2\sqrt{s^2 + g^2} $$
 
-    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which this holds
-    along mode i at the start; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width w it is
-    $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by $\sqrt2$; "active" says
-    that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how much it did.
+    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which
+    this holds along mode i at the start; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width w it
+    is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by $\sqrt2$;
+    "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how much it
+    did.
 
     **Arguments:** `product` is the product (output, input) that is learned; by default where gradient flow ends, the
     minimum-norm solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
 
     **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's.
 
-    **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1 v_i)v_i|$ and
-    likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower, `certain` will say no.
-    For gradient flow: descent near its largest stable rate moves kernels by some percent less.
+    **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1
+    v_i)v_i|$ and likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower,
+    `certain` will say no. For gradient flow: descent near its largest stable rate moves kernels by some percent less.
 
     **Reference:** Tu et al. 2024, section 3.1 and Theorem 1 for equal layers; unequal ones by the same argument.
 
@@ -155,23 +158,28 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
 
 
 def _end(problem: Problem, before: np.ndarray) -> np.ndarray:
-    """Where gradient flow ends: the start on directions that the data never touch, the minimum-norm solution elsewhere."""
+    """Where gradient flow ends: the start on directions that the data never touch, the minimum-norm solution
+    elsewhere."""
     if problem.cost is not None:
-        raise ValueError("`product` must be given for a general cost: the product at the end of a run, `run.products[-1]`.")
+        raise ValueError(
+            "`product` must be given for a general cost: the product at the end of a run, `run.products[-1]`."
+        )
     basis = problem.factor.basis
     untouched = 0.0 if basis is None else before - (before @ basis) @ basis.T
     return problem.min_norm_solution() + untouched
 
 
 def tied_kernel(g: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """The kernel that the imbalance ties to a product: u^T sqrt(A A^T + g^2) u + v^T sqrt(A^T A + g^2) v, each mode with its own g."""
+    """The kernel that the imbalance ties to a product: u^T sqrt(A A^T + g^2) u + v^T sqrt(A^T A + g^2) v, each mode
+    with its own g."""
     left, values, right = np.linalg.svd(product, full_matrices=False)
     beyond = values**2 / (np.hypot(values, g[:, None]) + g[:, None] + np.finfo(float).tiny)  # sqrt(s^2 + g^2) - g
     return 2 * g + ((U.T @ left) ** 2 * beyond).sum(axis=1) + ((V.T @ right.T) ** 2 * beyond).sum(axis=1)
 
 
 def _thresholds(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more than that."""
+    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more than
+    that."""
     low, high = np.zeros_like(kernel), kernel / 2
     for _ in range(60):  # bisection: the tied kernel rises with g, and at kernel/2 it is at least the kernel
         middle = (low + high) / 2

@@ -45,15 +45,6 @@ def numerical_rank(values: Any, *, share: float = 0.1) -> Any:
     return int(counted) if np.ndim(counted) == 0 else counted
 
 
-def regimes(values: Any, threshold: float) -> np.ndarray:
-    r"""Per mode, "active" where a singular value of the product exceeds `threshold` $= \sigma^2 w$, "lazy" below it.
-
-    A mode of size s moves at speed $2\sqrt{s^2 + \sigma^4 w^2}$: a constant kernel below the threshold, its own size
-    above.
-    """
-    return np.where(real_array("values", values) > non_negative("threshold", threshold), "active", "lazy")
-
-
 def _matrix(matrix: Any) -> np.ndarray:
     array = real_array("matrix", matrix)
     if array.ndim < 2:

@@ -151,17 +151,18 @@ class Problem:
         if len({problem.whitened for problem in given}) > 1:
             raise ValueError("`problems` must be of one kind: got targets together with moments.")
         whole = cls(in_dim=first.in_dim, out_dim=first.out_dim, whitened=first.whitened, **stacked)
-        held = [problem.validation for problem in given]
-        if all(samples is None for samples in held):
+        held = [problem.validation for problem in given if problem.validation is not None]
+        if not held:
             return whole
-        if any(samples is None or samples.inputs.shape != held[0].inputs.shape for samples in held):
+        if len(held) < len(given) or len({samples.inputs.shape for samples in held}) > 1:
             raise ValueError("`problems` must all have as many held-out samples, or none: theirs differ.")
         return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
 
     def with_validation(self, X: Any, Y: Any) -> Problem:
         """The same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed.
 
-        Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look at it.
+        Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look
+        at it.
 
         >>> problem = Problem.from_data([[1.0], [2.0]], [1.0, 2.0]).with_validation([[3.0]], [2.0])
         >>> problem.validation_loss([[1.0]])
@@ -173,7 +174,6 @@ class Problem:
         held.validation.outputs.setflags(write=False)
         _ = held.batch
         return held
-
 
     def __repr__(self) -> str:
         kind = "cost" if self.cost else "data" if self.inputs is not None else "target" if self.whitened else "moments"

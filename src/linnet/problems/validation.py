@@ -25,7 +25,8 @@ class Validation:
         return float(value) if np.ndim(value) == 0 else value
 
     def squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        r"""The loss as $\tfrac12 |A w - T|_F^2 + c$ in as few columns as there can be: w (input, r), T (output, r) and c."""
+        r"""The loss as $\tfrac12 |A w - T|_F^2 + c$ in as few columns as there can be: w (input, r), T (output, r) and
+        c."""
         root = np.sqrt(self.inputs.shape[-2])
         frame, triangle = np.linalg.qr(self.inputs / root)
         labels = np.swapaxes(self.outputs, -1, -2) / root
@@ -41,7 +42,8 @@ def validation(X: Any, Y: Any, *, in_dim: int, out_dim: int) -> Validation:
         outputs = outputs[..., None]
     if outputs.ndim != inputs.ndim or outputs.shape[:-1] != inputs.shape[:-1]:
         raise ValueError(
-            f"`X` and `Y` must have as many held-out samples: got X of shape {np.shape(X)} and Y of shape {np.shape(Y)}."
+            f"`X` and `Y` must have as many held-out samples: got X of shape {np.shape(X)} and Y of shape "
+            f"{np.shape(Y)}."
         )
     if (inputs.shape[-1], outputs.shape[-1]) != (in_dim, out_dim):
         raise ValueError(

@@ -142,7 +142,9 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights)
     if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
-        weights = Weights(weights.first, weights.second, full_width=weights.full_width)  # the float32 result of another run is reduced in float64
+        weights = Weights(
+            weights.first, weights.second, full_width=weights.full_width
+        )  # the float32 result of another run is reduced in float64
     basis = None
     if problem.cost is None:
         basis = problem.factor.basis
@@ -154,9 +156,7 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     if weights.width <= rank + weights.out_dim:
         return Reduction(problem, weights, Weights(first, second, full_width=weights.full_width), basis, None)
     frame, triangle = np.linalg.qr(np.concatenate([first, np.swapaxes(second, -1, -2)], axis=-1))
-    small = Weights(
-        triangle[..., :rank], np.swapaxes(triangle[..., rank:], -1, -2), full_width=weights.full_width
-    )  # fmt: skip
+    small = Weights(triangle[..., :rank], np.swapaxes(triangle[..., rank:], -1, -2), full_width=weights.full_width)
     return Reduction(problem, weights, small, basis, frame)
 
 

@@ -5,15 +5,14 @@ The page is whole in itself: pictures are inside it, it has no script, and its p
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from linnet import page
 from linnet.reproduction.figure import Check
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.registry import papers
@@ -35,10 +34,7 @@ class Failure:
 
 def write(out: Path, results: Sequence[Result], failures: Sequence[Failure] = ()) -> Path:
     """Writes the page into `out`, whole or not at all, and returns where it is."""
-    part, page = out / f"{PAGE}.part", out / PAGE
-    part.write_text(build(results, failures, out), encoding="utf-8")
-    part.replace(page)
-    return page
+    return page.write(out / PAGE, build(results, failures, out))
 
 
 def build(results: Sequence[Result], failures: Sequence[Failure], out: Path) -> str:
@@ -46,35 +42,14 @@ def build(results: Sequence[Result], failures: Sequence[Failure], out: Path) -> 
     made: list[Result | Failure] = [*results, *failures]
     order = {name: index for index, name in enumerate(sorted({m.paper for m in made}, key=_place))}
     made.sort(key=lambda item: (order[item.paper], item.name))
-    style = files("linnet.reproduction").joinpath("report.css").read_text(encoding="utf-8")
     sections = "".join(_paper(name, [m for m in made if m.paper == name], out) for name in order)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<link rel="icon" href="data:,">
-<title>linnet: the papers' figures, made again</title>
-<style>
-{style}</style>
-</head>
-<body>
-<header>
-<h1>How two-layer linear networks learn</h1>
+    header = f"""<h1>How two-layer linear networks learn</h1>
 <p>The papers' figures, made again: by training the networks they show, or by the formula where the paper draws a
 formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
 {_summary(results, failures)}
-{_contents(made)}
-</header>
-<main>
-{sections}</main>
-<footer class="soft">
-{_origin(results)}
-</footer>
-</body>
-</html>
-"""
+{_contents(made)}"""
+    title = "linnet: the papers' figures, made again"
+    return page.document(title, header=header, main=sections, footer=_origin(results))
 
 
 def _place(paper: str) -> int:
@@ -123,13 +98,7 @@ def _paper(name: str, made: Iterable[Result | Failure], out: Path) -> str:
 
 def _result(result: Result, out: Path) -> str:
     folder = result.folder.relative_to(out).as_posix()
-    image = (result.folder / "figure.png").read_bytes()
-    width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
-    # On a narrow screen a wide picture keeps its letters legible and scrolls sideways within its frame.
-    least = round(0.42 * width)
-    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {least}px"'
-    hint = '<p class="hint">The picture scrolls sideways.</p>\n' * (least > 340)
-    source = f"data:image/png;base64,{base64.b64encode(image).decode('ascii')}"
+    picture, hint = page.image((result.folder / "figure.png").read_bytes(), result.title)
     links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURES]
     links.append(f'<a href="{escape(folder)}/{DATA}">dataset (netCDF)</a>')
     rows = [("seed", result.seed), *((k, v) for k, v in result.settings.items() if k != "seed")]
@@ -138,7 +107,7 @@ def _result(result: Result, out: Path) -> str:
 {_heading(result)}
 <figure>
 <div class="picture" tabindex="0" role="group" aria-label="Picture of {escape(result.name)}">
-<a href="{escape(folder)}/figure.svg"><img {size} alt="{escape(result.title)}" src="{source}"></a>
+<a href="{escape(folder)}/figure.svg">{picture}</a>
 </div>
 {hint}<figcaption>{escape(result.caption)}</figcaption>
 </figure>

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from linnet.arguments import non_negative, positive, real_array
 
@@ -15,9 +17,9 @@ def risk(
     samples: float,
     *,
     ridge: float = 0.0,
-    noise_variance: float = 0.0,
+    noise_variance: Any = 0.0,
     multiplicities: Any = None,
-) -> float:
+) -> Any:
     r"""Excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the proportional limit.
 
     $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
@@ -27,48 +29,107 @@ def risk(
 
     **Arguments:** `eigenvalues` are the different $l_i \ge 0$ of the inputs' covariance, `multiplicities` how often
     each occurs (once by default; a million equal ones cost nothing), `overlaps` the target's squared projections
-    $(\beta\cdot u_i)^2$, summed over equal eigenvalues, `samples` n, `ridge` the $\lambda$ of
-    $(X^T X + \lambda n I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise_variance` the variance $s^2$ of the
-    labels' noise.
+    $(\beta\cdot u_i)^2$, summed over equal eigenvalues: (mode,), or (output, mode) for many outputs; `samples` n,
+    `ridge` the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise_variance` the
+    variance $s^2$ of the labels' noise, one for all outputs or one for each.
+
+    **Returns** a number, or one for each output. `estimate` reads the arguments off data.
 
     **Valid when** n and the rank r (the number of non-zero eigenvalues) are large; the gap is O(1/r), large near n =
     r. At n = r without ridge the risk is infinite with noise; without noise the formula is 0 times infinity there,
     and refused.
 
     **Reference:** Watanabe et al., (23)-(24), with label noise; Hastie et al. 2022.
+
+    >>> risk([1.0], [1.0], 50, ridge=0.1, multiplicities=[100])  # doctest: +ELLIPSIS
+    0.506...
     """
     values, counts = _spectrum(eigenvalues, multiplicities)
-    weights = real_array("overlaps", overlaps, ndim=(0, 1)).reshape(-1)
-    if weights.shape != values.shape:
+    weights = np.atleast_1d(real_array("overlaps", overlaps, ndim=(0, 1, 2)))
+    if weights.shape[-1:] != values.shape:
         raise ValueError(
-            f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got {weights.size}."
+            f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got "
+            f"{weights.shape[-1]}."
         )
     if (weights < 0).any():
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {weights.min():.6g}.")
     n, ridge = positive("samples", samples), non_negative("ridge", ridge)
-    noise = non_negative("noise_variance", noise_variance)
+    noise = _noise(noise_variance, weights.shape[:-1])
     rank = counts[values > 0].sum()
     if ridge == 0 and n == rank:
-        if noise > 0:
-            return float("inf")
+        if (noise > 0).all():
+            return _plain(np.full(noise.shape, np.inf))
         raise ValueError(
             f"the ridgeless risk is undefined at `samples` equal to the rank, {rank:g}: infinite sensitivity times "
             "zero bias. "
             "Give a `ridge`, or another number of samples; both one-sided limits are 0 without noise, infinite with it."
         )
     if ridge == 0 and n > rank:
-        return float(noise * (rank / n) / (1 - rank / n))  # more samples than directions: no bias
+        return _plain(noise * (rank / n) / (1 - rank / n))  # more samples than directions: no bias
     kappa, unit = _effective_ridge(values, counts, n, ridge)
     values = values / unit
     share, rest = values / (kappa + values), kappa / (kappa + values)
     # 1 - df2 = ridge/kappa + (df1 - df2), in which nothing cancels near n = rank.
     sensitivity = 1 / (ridge / unit / kappa + (counts * share * rest).sum() / n)
     with np.errstate(over="ignore"):
-        bias = sensitivity * (share * rest * (kappa * (unit * weights))).sum()
-        total = float(bias + noise * sensitivity * (counts * share**2).sum() / n)
-    if not np.isfinite(total):
+        bias = sensitivity * (share * rest * (kappa * (unit * weights))).sum(axis=-1)
+        total = bias + noise * sensitivity * (counts * share**2).sum() / n
+    if not np.isfinite(total).all():
         raise ValueError("`eigenvalues` times `overlaps` are too large for a number: give them in smaller units.")
-    return total
+    return _plain(total)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """What `risk` needs: `eigenvalues` (mode,), `overlaps` (output, mode), `noise_variance` (output,)."""
+
+    eigenvalues: Float[np.ndarray, " mode"]
+    overlaps: Float[np.ndarray, "output mode"]
+    noise_variance: Float[np.ndarray, " output"]
+
+
+def estimate(X: Any, Y: Any) -> Spectrum:
+    r"""The spectrum of the inputs, the overlaps and the noise of a linear model, estimated from samples.
+
+    $$ \hat l_i = \mathrm{eig}_i(\hat\Sigma), \qquad \hat s^2 = \frac{|Y - X\hat\beta|^2}{n - r}, \qquad
+       (\beta\cdot u_i)^2 \approx (\hat\beta\cdot u_i)^2 - \frac{\hat s^2}{n\,\hat l_i} $$
+
+    with the least-squares $\hat\beta$ of centred data and n the number of samples less one. Negative overlaps are set
+    to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays that of the
+    estimate.
+
+    **Arguments:** `X` (sample, input), `Y` (sample, output) or (sample,).
+
+    **Returns** a `Spectrum`; `risk(s.eigenvalues, s.overlaps, n, noise_variance=s.noise_variance)` predicts a test
+    error (without the noise itself).
+
+    **Valid when** there are many more samples than inputs: the eigenvalues are the sample's own, not corrected for
+    their spread. Refused where there are not more samples than directions: then the noise cannot be seen.
+
+    >>> X = np.random.default_rng(0).standard_normal((2000, 3))
+    >>> np.round(estimate(X, X @ [1.0, 0.0, 2.0]).overlaps.sum(), 3)
+    np.float64(5.0)
+    """
+    inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
+    outputs = outputs[:, None] if outputs.ndim == 1 else outputs
+    if len(inputs) != len(outputs):
+        raise ValueError(f"`X` and `Y` must have as many samples: got {len(inputs)} and {len(outputs)}.")
+    n = len(inputs) - 1
+    inputs, outputs = inputs - inputs.mean(axis=0), outputs - outputs.mean(axis=0)
+    left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)
+    rank = int((scales > scales[0] * max(inputs.shape) * np.finfo(float).eps).sum())
+    if n <= rank or rank == 0:
+        raise ValueError(
+            f"`X` must have more samples than directions to show the noise: got {n + 1} samples of {rank} directions."
+        )
+    left, scales = left[:, :rank], scales[:rank]
+    explained = (left.T @ outputs).T ** 2 / n  # (output, mode): l_i (beta . u_i)^2
+    noise = np.clip((outputs**2).sum(axis=0) - n * explained.sum(axis=1), 0, None) / (n - rank)
+    power = explained - noise[:, None] / n
+    kept = np.clip(power, 0, None)
+    total = kept.sum(axis=1)
+    kept *= (np.clip(power.sum(axis=1), 0, None) / np.where(total > 0, total, 1.0))[:, None]
+    return Spectrum(scales**2, kept / scales**2, noise)
 
 
 def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, multiplicities: Any = None) -> float:
@@ -111,6 +172,23 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
     kappa = float(np.exp(brentq(excess, np.log(low) - 1e-3, np.log(high) + 1e-3, xtol=1e-14, rtol=1e-14)))
     fall = ridge / kappa + (counts * (values / (kappa + values)) * (kappa / (kappa + values))).sum() / n
     return kappa + kappa * (excess(np.log(kappa)) / fall), unit  # one Newton step: the logarithm costs a digit
+
+
+def _noise(noise_variance: Any, lead: tuple[int, ...]) -> np.ndarray:
+    """The noise of each output, checked."""
+    noise = real_array("noise_variance", noise_variance, ndim=(0, 1))
+    if (noise < 0).any():
+        raise ValueError(f"`noise_variance` must not be negative: got {noise_variance}.")
+    if noise.shape not in ((), lead):
+        raise ValueError(
+            f"`noise_variance` must be one number or one for each of the {lead[0] if lead else 1} outputs: got shape "
+            f"{noise.shape}."
+        )
+    return np.broadcast_to(noise, lead)
+
+
+def _plain(value: np.ndarray) -> Any:
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
 def _spectrum(eigenvalues: Any, multiplicities: Any) -> tuple[np.ndarray, np.ndarray]:

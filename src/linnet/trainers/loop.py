@@ -128,7 +128,10 @@ def run(
     if plan.keep not in KEEP:
         raise ValueError(f"`keep` must be one of {KEEP}: got {plan.keep!r}.")
     if plan.rule.needs_test and test is None:
-        raise ValueError("`stop` looks at the test loss: it needs a problem with a `truth`, or with held-out samples (`with_validation`).")
+        raise ValueError(
+            "`stop` looks at the test loss: it needs a problem with a `truth`, or with held-out samples "
+            "(`with_validation`)."
+        )
     wanted = saving.steps(steps)
     batched = params["first"].ndim == 3
     check_fits(

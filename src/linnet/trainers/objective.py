@@ -142,7 +142,8 @@ class TestLoss:
 @_pytree(("validation", "test"))
 @dataclass(frozen=True)
 class HeldOut:
-    """The loss on held-out samples, which stopping rules look at, beside the test loss of a problem that has a truth."""
+    """The loss on held-out samples, which stopping rules look at, beside the test loss of a problem that has a
+    truth."""
 
     validation: TestLoss
     test: TestLoss | None
@@ -196,7 +197,8 @@ def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> A
 
 
 def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOut | None:
-    """The test loss, or the held-out loss beside it, in the coordinates of `reduction`; None where the problem has neither."""
+    """The test loss, or the held-out loss beside it, in the coordinates of `reduction`; None where the problem has
+    neither."""
     test = _test_loss(reduction, dtype)
     if reduction.full_problem.validation is None:
         return test
