@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from linnet.estimators import LinearNetworkRegressor
 
 
-@parametrize_with_checks([LinearNetworkRegressor(width=20, steps=30, learning_rate=0.02)])
+@parametrize_with_checks([LinearNetworkRegressor(width=20, steps=200, learning_rate=0.05)])
 def test_it_keeps_the_rules_of_scikit_learn(estimator, check):
     check(estimator)
 

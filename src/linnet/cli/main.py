@@ -12,6 +12,7 @@ import typer
 
 import linnet
 from linnet.cli import failures
+from linnet.cli.diagnose import diagnose
 from linnet.cli.docs import docs
 from linnet.cli.list import show
 from linnet.cli.lora import lora
@@ -36,6 +37,7 @@ app.command()(failures.interruptible(verify))
 app.command()(failures.interruptible(sweep))
 app.command()(failures.interruptible(lora))
 app.command("new-paper")(failures.interruptible(new_paper))
+app.command()(failures.interruptible(diagnose))
 app.command(hidden=True)(docs)
 
 
