@@ -52,7 +52,6 @@ def test_a_network_that_is_no_use_is_told_so_and_one_that_learns_is_not():
 
 
 def test_whitened_inputs_have_the_closed_form_and_stein():
-    pytest.importorskip("linnet.theories.denoising")
     random = np.random.default_rng(0)
     X = random.standard_normal((300, 8)) @ random.standard_normal((8, 8))
     truth = random.standard_normal((8, 1)) @ random.standard_normal((1, 6))

@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from linnet.forecasts.forecast import Forecast
 from linnet.problems.problem import Problem
-
-NUDGE = 1e-4  # relative, for the slope of a filter
+from linnet.theories.denoising import sure
+from linnet.theories.mixed import mode_slopes, mode_values
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,6 @@ def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None
     n, d = problem.inputs.shape
     if n <= d + 1:
         return None
-    from linnet.theories.denoising import sure
-    from linnet.theories.mixed import mode_values  # type: ignore[attr-defined]
-
     target = problem.min_norm_solution()
     residual = problem.outputs - problem.inputs @ target.T
     variance = float((residual**2).sum() / ((n - d - 1) * problem.out_dim)) / n
@@ -51,11 +48,6 @@ def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None
     threshold, times = float(told.regimes.thresholds.mean()), told.trajectory.times[1:]
     if threshold <= 0 or (values <= 0).any():
         return None
-    filtered = mode_values(values, threshold, times)
-    up, down = (mode_values(values * (1 + sign * NUDGE), threshold, times) for sign in (1, -1))
-    slopes = (up - down) / (2 * NUDGE * values)
-    risk = [
-        sure(values, f, slope, shape=target.shape, noise_variance=variance)
-        for f, slope in zip(filtered, slopes, strict=True)
-    ]
-    return SteinStop(told.steps[1:], np.asarray(risk, dtype=np.float64), variance)
+    filtered, slopes = (law(values, threshold, times) for law in (mode_values, mode_slopes))
+    risk = sure(values, filtered, slopes, shape=(target.shape[0], target.shape[1]), noise_variance=variance)
+    return SteinStop(told.steps[1:], risk, variance)
