@@ -1,6 +1,8 @@
 """The shared ground: precision, random keys, memory, and bars that stay silent."""
 
 import io
+import subprocess
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -77,3 +79,23 @@ def test_stricter_settings_of_the_importing_program_change_nothing():
     strict = jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"), jax.threefry_partitionable(False)
     with strict[0], strict[1], strict[2]:
         assert np.array_equal(products(), usual)
+
+
+CACHED = """
+import sys, time, jax
+from linnet.precision import compilation_cache, computing
+before = dict(jax.config.values)
+with compilation_cache(sys.argv[1]), computing():
+    jax.jit(lambda x: jax.numpy.sin(x) @ x)(jax.numpy.ones((3, 3))).block_until_ready()
+assert dict(jax.config.values) == before
+jax.jit(lambda x: x + 3)(1).block_until_ready()
+"""
+
+
+def test_compiled_programs_are_kept_where_allowed_and_nowhere_else(tmp_path):
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", CACHED, str(tmp_path)], check=True)
+        kept = sorted(path.name for path in tmp_path.rglob("*-cache"))
+        assert any("lambda" in name for name in kept)
+        written = {path.name: path.stat().st_mtime_ns for path in tmp_path.rglob("*-cache")}
+    assert sorted(written) == kept  # the second process compiled nothing new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -66,3 +67,33 @@ def computing(dtype: object = None, device: str | None = None, *, tf32: bool = F
         usual[2],
     ):
         yield resolved
+
+
+@contextmanager
+def compilation_cache(folder: str | Path) -> Iterator[Path]:
+    """What JAX compiles inside the block is kept in `folder`, and found there by later processes instead of compiled.
+
+    Off unless asked for: the setting is JAX's own and holds for the whole process, so it is put back at the end.
+    """
+    from jax.experimental.compilation_cache import compilation_cache as cache
+
+    path = Path(folder)
+    wanted: dict[str, object] = {
+        "jax_enable_compilation_cache": True,
+        "jax_compilation_cache_dir": str(path),
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: jax.config.values[name] for name in wanted}
+    _configure(wanted)
+    cache.reset_cache()  # JAX reads the folder once
+    try:
+        yield path
+    finally:
+        _configure(before)
+        cache.reset_cache()
+
+
+def _configure(values: dict[str, object]) -> None:
+    for name, value in values.items():
+        jax.config.update(name, value)

@@ -44,27 +44,36 @@ class LossBelow:
 
 @dataclass(frozen=True)
 class Stalled:
-    """Stop when one step changed the loss by less than `relative` of itself."""
+    """Stop when one step changed the loss by less than `relative` of itself, or by less than `absolute`.
 
-    relative: float
+    From a small start the loss hardly changes at first. With `fallen` the rule waits until the loss is that much below
+    its first value, so that this plateau is not taken for the end.
+    """
+
+    relative: float = 0.0
+    absolute: float = 0.0
+    fallen: float = 0.0
     reasons: tuple[str, ...] = ("loss stalled",)
     needs_test: bool = False
 
     def start(self) -> Any:
-        return jnp.asarray(jnp.inf)
+        return jnp.asarray(jnp.inf), jnp.asarray(jnp.inf)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
-        change = jnp.abs(loss - state)
-        return loss.astype(state.dtype), jnp.where(
-            (change < self.relative * jnp.abs(state)) & jnp.isfinite(state), 1, 0
-        )
+        previous, first = state
+        first = jnp.where(step == 0, loss, first).astype(first.dtype)
+        least = jnp.maximum(self.relative * jnp.abs(previous), self.absolute)
+        still = (jnp.abs(loss - previous) < least) & jnp.isfinite(previous)
+        begun = (first - loss > self.fallen) | (self.fallen == 0)
+        return (loss.astype(previous.dtype), first), jnp.where(still & begun, 1, 0)
 
 
 @dataclass(frozen=True)
 class TestLossRising:
-    """Stop when the test loss has risen `patience` steps running."""
+    """Stop when the test loss has risen `patience` steps running, at a step later than `after`."""
 
     patience: int = 3
+    after: int = 0
     reasons: tuple[str, ...] = ("test loss rising",)
     needs_test: bool = True
     __test__ = False
@@ -75,7 +84,8 @@ class TestLossRising:
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         previous, risen = state
         risen = jnp.where(test_loss > previous, risen + 1, 0)
-        return (test_loss.astype(previous.dtype), risen), jnp.where(risen >= self.patience, 1, 0)
+        enough = (risen >= self.patience) & (step > self.after)
+        return (test_loss.astype(previous.dtype), risen), jnp.where(enough, 1, 0)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""The phase diagram of Tu et al., trained: seconds, work done over work needed, share of the hardware's own speed.
+
+    python benchmarks/trained_diagram.py --dim 200 --grid 35 [--again] [--tf32] [--cache DIR] [--out FILE.npz]
+    python benchmarks/trained_diagram.py --grid 9                                    a sample of the cells, for a CPU
+    XLA_FLAGS=--xla_force_host_platform_device_count=2 python benchmarks/trained_diagram.py       on two host devices
+
+Every cell is descent beside the self-consistent dynamics, float32, c = 50, both layers at once, stopped by the rule of
+the authors' public loop and after 750 steps at the latest. The roofline is the best of several large float32 products
+in the same process; "needed" counts the products of the steps that were needed, at the reduced width of each network.
+Asserts nothing; needs nothing beyond NumPy and JAX, so that it runs where the other requirements are not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+BEGAN = time.perf_counter()
+
+import contextlib  # noqa: E402
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+
+import linnet as ln  # noqa: E402
+from linnet.precision import compilation_cache, computing  # noqa: E402
+from linnet.trainers import stopping  # noqa: E402
+from linnet.trainers.gaussian_diagram import gaussian_diagram  # noqa: E402
+
+STEPS, C, RANK = 750, 50.0, 5
+
+
+def published_rule(dim: int) -> stopping.Rule:
+    entry = dim**2 / 2
+    return stopping.first_of(
+        stopping.TestLossRising(2, after=3),
+        stopping.LossBelow(1e-3 * entry),
+        stopping.Stalled(absolute=2e-4 * entry, fallen=1e-2 * entry),
+    )
+
+
+def axes(grid: int) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents of the variance and of the width."""
+    return np.linspace(-3, 0, grid), np.linspace(0, 2.8, grid)
+
+
+def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, np.ndarray]:
+    """All cells, (width, variance), errors per entry; and the numbers of the run."""
+    problem = ln.problems.low_rank_plus_noise(dim, rank=RANK, key=[0, 0])
+    size = float(np.sqrt(np.linalg.eigvalsh(problem.truth.T @ problem.truth)[-1]))
+    height, across = np.meshgrid(*reversed(axes(grid)), indexing="ij")
+    variances = dim ** across.ravel()
+    widths = [max(1, round(float(dim) ** power)) for power in height.ravel()]
+    lazy = (height + across).ravel() > 1
+    began = time.perf_counter()
+    runs = gaussian_diagram(
+        [problem],
+        keys=range(grid**2),
+        widths=widths,
+        variances=variances,
+        learning_rates=1 / (C * np.where(lazy, variances * np.array(widths, dtype=float), size)),
+        steps=STEPS,
+        stop=published_rule(dim),
+        dtype="float32",
+        tf32=tf32,
+        slots=slots,
+    )
+    seconds = time.perf_counter() - began
+    own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)
+    scale = 2 / dim**2
+    cells = {
+        "best_test": scale * runs.best_test,
+        "stable_rank": runs.stable_rank,
+        "best_step": runs.best_step,
+        "log_distance": np.log(np.maximum(runs.largest_distance / dim**2, np.finfo(float).tiny)),
+        "taken": runs.steps,
+        "diverged": runs.reason == "diverged",
+    }
+    found = {name: value.reshape(grid, grid) for name, value in cells.items()}
+    numbers = {
+        "seconds": seconds,
+        "executed": runs.executed,
+        "needed": runs.needed,
+        "operations": float((own * runs.steps).sum()),
+    }
+    return {**found, **{name: np.asarray(value) for name, value in numbers.items()}}
+
+
+def roofline(side: int, tf32: bool = False) -> float:
+    """Operations a second of the best of several float32 products."""
+    with computing("float32", tf32=tf32):
+        matrix = jnp.asarray(np.random.default_rng(0).standard_normal((side, side)), jnp.float32)
+        multiply = jax.jit(jnp.matmul)
+        multiply(matrix, matrix).block_until_ready()
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            multiply(matrix, matrix).block_until_ready()
+            times.append(time.perf_counter() - began)
+    return 2 * side**3 / min(times)
+
+
+def report(title: str, found: dict[str, np.ndarray], speed: float) -> None:
+    seconds, executed, needed = (float(found[name]) for name in ("seconds", "executed", "needed"))
+    rate = float(found["operations"]) / seconds
+    print(
+        f"{title}: {seconds:.1f} s; steps executed over needed {executed / needed:.3f} "
+        f"({needed / found['taken'].size:.0f} a cell); {rate / 1e9:.0f} GFLOP/s of needed products, {rate / speed:.2f} of the best product "
+        f"({speed / 1e9:.0f} GFLOP/s)",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dim", type=int, default=200)
+    parser.add_argument("--grid", type=int, default=9)
+    parser.add_argument("--slots", type=int, default=None)
+    parser.add_argument("--again", action="store_true", help="a second time in the warm process")
+    parser.add_argument("--tf32", action="store_true")
+    parser.add_argument("--cache", default=None, help="a folder for compiled programs")
+    parser.add_argument("--out", default=None)
+    chosen = parser.parse_args()
+    place = jax.devices()
+    started = time.perf_counter() - BEGAN
+    allowed = contextlib.nullcontext() if chosen.cache is None else compilation_cache(chosen.cache)
+    with allowed:
+        found = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
+        whole = time.perf_counter() - BEGAN
+        speed = roofline(2048 if place[0].platform == "cpu" else 8192, chosen.tf32)
+        kind = f"{len(place)} x {place[0].device_kind}{', TF32' if chosen.tf32 else ''}"
+        report(f"d = {chosen.dim}, {chosen.grid} x {chosen.grid} on {kind}, cold", found, speed)
+        print(f"  whole process until then {whole:.1f} s, of these {started:.1f} s importing and finding devices")
+        if chosen.again:
+            again = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
+            report("  again, warm", again, speed)
+            same = all(
+                np.array_equal(found[name], again[name], equal_nan=True) for name in ("best_test", "log_distance")
+            )
+            print(f"  the second run has {'the same' if same else 'other'} bits")
+    if chosen.out:
+        variance, width = axes(chosen.grid)
+        np.savez(chosen.out, gamma_variance=variance, gamma_width=width, dim=chosen.dim, tf32=chosen.tf32, **found)
+
+
+if __name__ == "__main__":
+    main()
