@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         trainers,
         trajectories,
     )
+    from linnet.forecasts.denoise import Denoised, denoise
     from linnet.forecasts.diagnose import Diagnosis, diagnose
     from linnet.forecasts.forecast import Forecast, forecast
     from linnet.inits.weights import Weights
@@ -60,6 +61,7 @@ _FOLDERS = (
 )
 _HOMES = {
     "Diagnosis": "linnet.forecasts.diagnose",
+    "Denoised": "linnet.forecasts.denoise",
     "DivergedError": "linnet.trajectories.status",
     "Forecast": "linnet.forecasts.forecast",
     "Problem": "linnet.problems.problem",
@@ -69,6 +71,7 @@ _HOMES = {
     "Weights": "linnet.inits.weights",
     "diagnose": "linnet.forecasts.diagnose",
     "forecast": "linnet.forecasts.forecast",
+    "denoise": "linnet.forecasts.denoise",
     "gradient_descent": "linnet.trainers.descent",
     "gradient_flow": "linnet.trainers.flow",
     "label_noise_descent": "linnet.trainers.label_noise",
@@ -80,6 +83,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Denoised",
     "Diagnosis",
     "DivergedError",
     "Forecast",
@@ -88,6 +92,7 @@ __all__ = [
     "Status",
     "Trajectory",
     "Weights",
+    "denoise",
     "diagnose",
     "estimators",
     "forecast",

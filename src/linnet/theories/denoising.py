@@ -39,36 +39,42 @@ def sure(
     >>> float(sure([3.0, 1.0], [3.0, 1.0], [1.0, 1.0], shape=(2, 2), noise_variance=0.5))  # Y itself: m n v
     2.0
     """
-    s = real_array("values", values, ndim=1)
-    f, slope = real_array("filtered", filtered), real_array("slopes", slopes)
-    rows, columns = count("shape", shape[0]), count("shape", shape[1])
-    v = non_negative("noise_variance", noise_variance)
-    if s.size != min(rows, columns):
-        raise ValueError(
-            f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: got {s.size}."
-        )
-    if (s < 0).any():
-        raise ValueError(f"`values` must be singular values, zero or above: the least is {s.min():.6g}.")
-    if f.shape != slope.shape or f.shape[-1:] != s.shape:
-        raise ValueError(
-            f"`filtered` and `slopes` must be (..., {s.size}), as the values: got shapes {f.shape} and {slope.shape}."
-        )
-    shares = np.where(s > 0, f / np.where(s > 0, s, 1.0), slope)  # f/s, and its limit at 0
-    order = np.argsort(s, kind="stable")
-    divergence = slope.sum(axis=-1) + abs(rows - columns) * shares.sum(axis=-1)
-    divergence = divergence + _pairs(s[order], f[..., order], slope[..., order], shares[..., order])
-    return -rows * columns * v + ((f - s) ** 2).sum(axis=-1) + 2 * v * divergence
+    return SpectralRisk(values, shape).estimate(filtered, slopes, noise_variance)
 
 
-def _pairs(s: np.ndarray, f: np.ndarray, slope: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Twice the sum over i != j of s_i f_i/(s_i^2 - s_j^2), s increasing; pairs that are equal by their limit."""
-    first = s[:, None]
-    equal = np.abs(first - s) <= _TIE * np.maximum(first, s)
-    gaps = (first - s) * (first + s)
-    kernel = np.where(equal, 0.0, 1 / np.where(equal, 1.0, gaps)).sum(axis=1)
-    total = 2 * (f * (s * kernel)).sum(axis=-1)
-    # each pair counts from both sides, so half of the limit (f/s + f')/2 twice: as many as a value has equals
-    number = equal.sum(axis=1) - 1
-    if number.any():
-        total = total + ((shares + slope) / 2 * number).sum(axis=-1)
-    return total
+class SpectralRisk:
+    """`sure` for many filters of one matrix: what depends on its singular values alone is computed once.
+
+    **Arguments:** `values` and `shape` as in `sure`.
+    """
+
+    def __init__(self, values: object, shape: tuple[int, int]):
+        s = real_array("values", values, ndim=1)
+        rows, columns = count("shape", shape[0]), count("shape", shape[1])
+        if s.size != min(rows, columns):
+            raise ValueError(
+                f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: "
+                f"got {s.size}."
+            )
+        if (s < 0).any():
+            raise ValueError(f"`values` must be singular values, zero or above: the least is {s.min():.6g}.")
+        self.values, self.rows, self.columns = s, rows, columns
+        equal = np.abs(s[:, None] - s) <= _TIE * np.maximum(s[:, None], s)
+        gaps = np.where(equal, np.inf, (s[:, None] - s) * (s[:, None] + s))
+        self._pull = s * (1 / gaps).sum(axis=1)  # of f_i in the sum over pairs
+        self._equals = equal.sum(axis=1) - 1  # other values equal to this one
+
+    def estimate(self, filtered: object, slopes: object, noise_variance: float) -> np.ndarray:
+        """Stein's risk of each filter; arguments as in `sure`."""
+        f, slope, s = real_array("filtered", filtered), real_array("slopes", slopes), self.values
+        v = non_negative("noise_variance", noise_variance)
+        if f.shape != slope.shape or f.shape[-1:] != s.shape:
+            raise ValueError(
+                f"`filtered` and `slopes` must be (..., {s.size}), as the values: got shapes {f.shape} and "
+                f"{slope.shape}."
+            )
+        shares = np.where(s > 0, f / np.where(s > 0, s, 1.0), slope)  # f/s, and its limit at 0
+        # a pair of equal values has the limit f/s + f', half of it from either side
+        pairs = 2 * f @ self._pull + (shares + slope) @ (self._equals / 2)
+        divergence = slope.sum(axis=-1) + abs(self.rows - self.columns) * shares.sum(axis=-1) + pairs
+        return -self.rows * self.columns * v + ((f - s) ** 2).sum(axis=-1) + 2 * v * divergence

@@ -1,0 +1,124 @@
+"""Denoising from the data alone: near the best threshold and time in hindsight, and honest about its noise."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.forecasts import noise_level
+from linnet.theories import mixed, spectral_bias
+
+
+def seen(shape, rank, size, seed, noise=1.0):
+    """A truth whose strengths are about `size` in units of the noise's own, and the truth through noise."""
+    draw = np.random.default_rng(seed)
+    u, v = (np.linalg.qr(draw.normal(size=(n, rank)))[0] for n in shape)
+    truth = noise * size * np.sqrt(max(shape)) * (u * draw.uniform(0.7, 1.5, rank)) @ v.T
+    return truth, truth + noise * draw.normal(size=shape)
+
+
+def in_hindsight(noisy, truth):
+    """The least true error over a fine grid of thresholds and times, none of it from `denoise`."""
+    u, s, v = np.linalg.svd(noisy, full_matrices=False)
+    held, best = np.einsum("im,im->m", u, truth @ v.T), np.inf
+    for g in s[0] * np.geomspace(1e-6, 30, 30):
+        times = spectral_bias.half_times(np.geomspace(1.2 * s[0], 0.1 * s[0], 80), g)
+        f = mixed.mode_values(s, g, times)
+        best = min(best, float(((f * f - 2 * f * held).sum(axis=1)).min()))
+    return best + (truth**2).sum()
+
+
+@pytest.mark.parametrize(("shape", "rank", "size"), [((80, 80), 5, 2.0), ((50, 150), 8, 1.6), ((60, 40), 12, 2.5)])
+def test_within_two_percent_of_hindsight(shape, rank, size):
+    ratios = []
+    for seed in range(20):
+        truth, noisy = seen(shape, rank, size, seed)
+        found = ln.denoise(noisy, noise_std=1.0)
+        ratios.append(((found.matrix - truth) ** 2).sum() / in_hindsight(noisy, truth))
+    assert np.mean(ratios) < 1.02
+    assert min(ratios) > 0.995  # nothing beats hindsight by more than its grid is coarse
+
+
+def test_the_risk_it_reports_is_the_error_it_makes():
+    gaps = []
+    for seed in range(20):
+        truth, noisy = seen((60, 60), 4, 2.0, seed)
+        found = ln.denoise(noisy, noise_std=1.0)
+        gaps.append((found.risk - ((found.matrix - truth) ** 2).sum()) / 3600)
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps, ddof=1) / np.sqrt(20) + 0.01  # choosing the least costs a little
+
+
+def test_noise_is_found_within_its_error():
+    """Coverage of two standard errors over shapes and ranks; the control: the standard deviation of the entries."""
+    inside, plain = [], []
+    for shape, rank, size in [((60, 60), 2, 4.0), ((60, 60), 5, 3.0), ((40, 160), 4, 2.0), ((150, 100), 10, 2.0)]:
+        for seed in range(15):
+            _, noisy = seen(shape, rank, size, seed, noise=0.7)
+            found, error = noise_level(np.linalg.svd(noisy, compute_uv=False), shape)
+            inside.append(abs(found - 0.7) < 2 * error)
+            plain.append(abs(noisy.std() - 0.7) < 2 * error)
+    assert np.mean(inside) > 0.9
+    assert np.mean(plain) < 0.2
+
+
+def test_estimated_noise_costs_little():
+    ratios = []
+    for seed in range(10):
+        truth, noisy = seen((80, 120), 5, 2.0, seed, noise=3.0)
+        known, own = ln.denoise(noisy, noise_std=3.0), ln.denoise(noisy)
+        ratios.append(((own.matrix - truth) ** 2).sum() / ((known.matrix - truth) ** 2).sum())
+        assert known.noise_error == 0 < own.noise_error
+    assert np.mean(ratios) < 1.02
+
+
+def test_what_is_returned_is_a_network_stopped():
+    _, noisy = seen((30, 40), 2, 3.0, 0)
+    found = ln.denoise(noisy, noise_std=1.0)
+    assert_allclose(found.matrix, mixed.spectral_flow(noisy, found.threshold, [found.time])[0], atol=1e-10)
+    assert found.rank == 2 and found.effective_rank > 1.5
+    assert found.risk <= found.path.risks.min() + 1e-9
+    assert found.path.risks.shape == found.path.times.shape == (found.path.thresholds.size, found.path.cuts.size)
+    assert found.risk_of_data == 1200
+    scaled = ln.denoise(5 * noisy, noise_std=5.0)
+    assert_allclose(scaled.matrix, 5 * found.matrix, rtol=1e-4, atol=1e-4)
+
+
+def test_nothing_but_noise_and_nothing_at_all():
+    noise = np.random.default_rng(0).normal(size=(50, 70))
+    assert ln.denoise(noise).rank == 0 and ln.denoise(noise, noise_std=1.0).rank == 0
+    assert (ln.denoise(noise, noise_std=1.0).matrix ** 2).sum() < 0.05 * noise.size
+    louder = ln.denoise(noise, noise_std=4.0)  # said to be louder than the matrix is
+    assert louder.rank == 0 and (louder.matrix == 0).all() and louder.time == 0
+    zero = ln.denoise(np.zeros((6, 5)))
+    assert zero.rank == 0 and (zero.matrix == 0).all() and zero.risk == 0
+    exact = ln.denoise(np.outer(np.arange(1.0, 9), np.ones(7)))
+    assert exact.rank == 1 and exact.time == np.inf
+    assert_allclose(ln.denoise(noise, noise_std=0.0).matrix, noise)
+
+
+def test_it_shows_itself():
+    from matplotlib.figure import Figure
+
+    _, noisy = seen((30, 40), 2, 3.0, 0)
+    found = ln.denoise(noisy)
+    page = found._repr_html_()
+    assert "estimated" in page and "30 × 40" in page and page.startswith("<table>")
+    assert "rank 2" in repr(found) and "±" in repr(found)
+    for one in (found, ln.denoise(np.zeros((6, 5))), ln.denoise(np.random.default_rng(0).normal(size=(9, 9)))):
+        assert isinstance(one.plot(), Figure)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (np.ones((1, 5)), {}, "`Y` must have at least 2 rows"),
+        (np.ones(5), {}, "`Y` must have 2 axes"),
+        (np.full((3, 3), np.nan), {}, "`Y` must be finite"),
+        (np.ones((5, 5)), {"noise_std": -1.0}, "`noise_std` must not be negative"),
+        (np.ones((5, 5)), {"noise_std": "some"}, "`noise_std` must be a number"),
+        (np.ones((3, 5)), {}, "Give `noise_std`"),
+    ],
+)
+def test_bad_input(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        ln.denoise(data, **options)
