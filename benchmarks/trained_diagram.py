@@ -106,7 +106,8 @@ def report(title: str, found: dict[str, np.ndarray], speed: float) -> None:
     rate = float(found["operations"]) / seconds
     print(
         f"{title}: {seconds:.1f} s; steps executed over needed {executed / needed:.3f} "
-        f"({needed / found['taken'].size:.0f} a cell); {rate / 1e9:.0f} GFLOP/s of needed products, {rate / speed:.2f} of the best product "
+        f"({needed / found['taken'].size:.0f} a cell); {rate / 1e9:.0f} GFLOP/s of needed products, "
+        f"{rate / speed:.2f} of the best product "
         f"({speed / 1e9:.0f} GFLOP/s)",
         flush=True,
     )

@@ -1,9 +1,9 @@
-"""Pages that are whole in themselves: pictures inside, no script, and a policy that forbids the browser every
-request."""
+"""Pages that are whole in themselves: pictures inside, at most one script, and a policy that forbids every request."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 from html import escape
 from importlib.resources import files
 from io import BytesIO
@@ -16,15 +16,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def document(title: str, *, header: str, main: str, footer: str) -> str:
-    """A page in the house's style from the inner HTML of its parts."""
+def document(title: str, *, header: str, main: str, footer: str, script: str = "") -> str:
+    """A page in the house's style from the inner HTML of its parts; the policy admits the one `script` by its hash."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    scripts = f"; script-src 'sha256-{digest}'" if script else ""
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'{scripts}"
+    program = f"<script>{script}</script>\n" if script else ""
     style = files("linnet").joinpath("page.css").read_text(encoding="utf-8")
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <link rel="icon" href="data:,">
 <title>{escape(title)}</title>
 <style>
@@ -39,7 +43,7 @@ def document(title: str, *, header: str, main: str, footer: str) -> str:
 <footer class="soft">
 {footer}
 </footer>
-</body>
+{program}</body>
 </html>
 """
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from linnet.cli.main import main
-from linnet.reproduction import registry
+from linnet.reproduction import registry, verdicts
 
 
 class Said(NamedTuple):
@@ -27,6 +27,8 @@ def linnet(
     """`linnet("run", "watanabe-fig1", ...)` with the toy registries in place of the real ones."""
     monkeypatch.setattr(registry, "figures", lambda: dict(toys.FIGURES))
     monkeypatch.setattr(registry, "claims", lambda: dict(toys.CLAIMS))
+
+    monkeypatch.setattr(verdicts, "Verdicts", toys.Verdicts)
 
     def call(*arguments: object) -> Said:
         with pytest.raises(SystemExit, match=r"^\d+$") as ended:

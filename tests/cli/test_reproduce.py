@@ -16,11 +16,12 @@ DRIVER = """
 import sys
 sys.path.insert(0, {tests!r})
 import toys
-from linnet.reproduction import registry
+from linnet.reproduction import registry, verdicts
 from linnet.cli.main import main
 slow = toys.toy_figure("tu-fig9", "tu", wait=600.0)
 registry.figures = lambda: {{**toys.FIGURES, slow.name: slow}}
 registry.claims = lambda: toys.CLAIMS
+verdicts.Verdicts = toys.Verdicts
 main()
 """
 
@@ -31,7 +32,9 @@ def test_every_figure_and_one_page(linnet: Any, tmp_path: Path) -> None:
     assert said.out.splitlines()[-1] == f"The report is at {tmp_path / 'index.html'}"
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert all(f'id="{name}"' in page for name in ("watanabe-fig1", "watanabe-fig2", "tu-fig1"))
+    assert "3 claims: holds 2, refuted 1" in said.out and 'id="watanabe-square"' in page
     assert linnet("reproduce", "--quick", "--out", tmp_path).out.count("finished before") == 3
+    assert "claims" not in linnet("reproduce", "--quick", "--no-claims", "--out", tmp_path).out
     assert linnet("reproduce", "--quick", "--fresh", "--out", tmp_path).out.count("finished before") == 0
 
 

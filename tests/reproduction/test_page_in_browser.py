@@ -12,12 +12,25 @@ from typing import Any
 import pytest
 
 from linnet.reproduction import report, runner
-from linnet.reproduction.job import Job
 from linnet.reproduction.report import Failure
+from linnet.reproduction.request import FigureRequest
+from linnet.reproduction.verdicts import ClaimRow
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'"
 )
+
+
+def row(name: str, verdict: str, sentence: str, *, expected: str | None = None) -> ClaimRow:
+    right = expected is None or expected == verdict
+    return ClaimRow(name, "tu", "Eq. (1)", sentence, "equality", expected or verdict, verdict, "off by 1e-9", right)
+
+
+CLAIMS = [
+    row("tu-thm1", "holds", "Gram matrices follow <Theorem 1>."),
+    row("tu-thm2", "refuted", "The error at T* is small."),
+    row("tu-thm3", "refuted", "Something else.", expected="holds"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +49,11 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def page_file(toys: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("report")
-    results = [runner.run(Job.of(toys.FIGURES[name], quick=True), out) for name in ("watanabe-fig1", "tu-fig1")]
+    results = [
+        runner.make(FigureRequest.of(toys.FIGURES[name], quick=True), out) for name in ("watanabe-fig1", "tu-fig1")
+    ]
     failure = Failure("tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2", "it did not fit into memory " * 5)
-    return report.write(out, results, [failure])
+    return report.write(out, results, [failure], CLAIMS)
 
 
 @pytest.fixture(params=[(1280, "light"), (1280, "dark"), (390, "light")], ids=["wide", "dark", "phone"])
@@ -82,6 +97,26 @@ def test_links_reach_their_figures(seen: tuple[Any, list[str], list[str]]) -> No
     page.click("nav a[href='#tu-fig2']")
     playwright.expect(page.locator("#tu-fig2 h3")).to_be_in_viewport()
     assert page.locator("#tu-fig2").bounding_box()["width"] > 300
+
+
+def shown(page: Any) -> list[str]:
+    return page.evaluate("Array.from(document.querySelectorAll('.claim:not([hidden])'), claim => claim.id)")
+
+
+def test_claims_are_filtered_by_verdict_and_by_words(seen: tuple[Any, list[str], list[str]]) -> None:
+    page, said, _ = seen
+    assert shown(page) == ["tu-thm1", "tu-thm2", "tu-thm3"]
+    page.click("button[data-kind='refuted']")
+    assert shown(page) == ["tu-thm2", "tu-thm3"]
+    page.fill("#search", "SMALL error")
+    assert shown(page) == ["tu-thm2"] and page.inner_text("#shown") == "1 of 3 shown"
+    page.click("button[data-kind='']")
+    page.fill("#search", "<theorem 1>")
+    assert shown(page) == ["tu-thm1"]
+    page.fill("#search", "")
+    page.click("button[data-kind='alarm']")
+    assert shown(page) == ["tu-thm3"] and page.get_attribute("button[data-kind='alarm']", "aria-pressed") == "true"
+    assert said == []
 
 
 def test_light_and_dark_differ_and_both_have_contrast(browser: Any, page_file: Path) -> None:

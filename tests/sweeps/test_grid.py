@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linnet import sweeps
-from linnet.sweeps.grid import Grid, Job, cell_seeds
+from linnet.sweeps.grid import Grid, PendingBlock, cell_seeds
 
 
 def seeds_by_coordinates(sweep: sweeps.Sweep) -> dict[frozenset, int]:
@@ -88,7 +88,7 @@ def test_padding_repeats_the_last_cell_and_a_part_of_a_block_keeps_its_length(ma
     grid = Grid.of(make(seeds=1, axes={"x": [0, 1, 2, 3, 4]}, block=3))
     last = grid.arguments(grid.jobs()[-1])
     assert (last.size, last.points["x"].tolist()) == (2, [3, 4, 4])
-    part = grid.arguments(Job(grid.block(0), positions=(1,)))
+    part = grid.arguments(PendingBlock(grid.block(0), positions=(1,)))
     assert (part.size, part.points["x"].tolist()) == (1, [1, 1, 1])
     assert part.seeds[0] == grid.arguments(grid.jobs()[0]).seeds[1]
 

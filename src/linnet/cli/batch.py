@@ -9,8 +9,8 @@ from pathlib import Path
 from linnet import progress
 from linnet.cli import failures, terminal
 from linnet.reproduction import runner
-from linnet.reproduction.job import Job
 from linnet.reproduction.report import Failure
+from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.result import Result
 
 _WORDS = {True: "within", False: "BEYOND", None: "measured"}
@@ -24,23 +24,23 @@ def prepare(out: Path) -> None:
     runner.writable(out)
 
 
-def run(jobs: Sequence[Job], out: Path, *, fresh: bool = False) -> tuple[list[Result], list[Failure]]:
-    """Runs every job; one that fails is told and named in the end, and the others go on."""
+def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) -> tuple[list[Result], list[Failure]]:
+    """Runs every request; one that fails is told and named in the end, and the others go on."""
     results: list[Result] = []
     failed: list[Failure] = []
-    with progress.bar("figures", len(jobs) if len(jobs) > 1 else 0, hosts=True) as advance:
-        for number, job in enumerate(jobs, start=1):
-            where = f"[{number}/{len(jobs)}] " if len(jobs) > 1 else ""
-            advance(0, title=job.name)
+    with progress.bar("figures", len(requests) if len(requests) > 1 else 0, hosts=True) as advance:
+        for number, request in enumerate(requests, start=1):
+            where = f"[{number}/{len(requests)}] " if len(requests) > 1 else ""
+            advance(0, title=request.name)
             try:
-                results.append(runner.run(job, out, fresh=fresh))
+                results.append(runner.make(request, out, fresh=fresh))
                 _tell(results[-1], where)
             except Exception as reason:  # one figure that fails must not take the others with it
-                figure = job.figure
+                figure = request.figure
                 why = failures.cause(reason).rstrip(".")
-                failed.append(Failure(job.name, figure.paper, figure.title, job.command, why))
-                if len(jobs) > 1:
-                    terminal.say(f"{where}{job.name}: not made: {why}", terminal.BAD)
+                failed.append(Failure(request.name, figure.paper, figure.title, request.command, why))
+                if len(requests) > 1:
+                    terminal.say(f"{where}{request.name}: not made: {why}", terminal.BAD)
             advance(1)
     return results, failed
 

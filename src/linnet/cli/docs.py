@@ -1,8 +1,10 @@
-"""`linnet docs`: writes docs/figures.md, tables.md and claims.md from the registries (for those who work on linnet)."""
+"""`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry (for those who work on
+linnet)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +14,11 @@ from linnet.cli import terminal
 from linnet.reproduction import registry
 from linnet.reproduction.claim import Claim, Trial, Verdict
 from linnet.reproduction.figure import Figure
+from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
 from linnet.sweeps.grid import Grid
 
+SHARES = "stability.json"  # what `linnet verify --quick --seeds 20 --json docs/stability.json` wrote
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 
 _PLURAL = {
@@ -28,17 +32,27 @@ _PLURAL = {
 def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
     """Write the lists of figures, tables and claims from the registries."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
+    for name, text in pages(shares(folder / SHARES)).items():
         (folder / name).write_text(text, encoding="utf-8")
         terminal.say(str(folder / name))
 
 
-def pages() -> dict[str, str]:
-    """The generated pages by file name."""
+def shares(file: Path) -> dict[str, str]:
+    """How often each claim kept its verdict over seeds, in words, as `linnet verify --seeds N --json` wrote it; or
+    nothing."""
+    if not file.is_file():
+        return {}
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    return {row["name"]: f"{row['verdicts'].get(row['expected'], 0)} of {row['seeds']} seeds" for row in rows}
+
+
+def pages(kept: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The generated pages by file name; `kept` says of claims how often they kept their verdicts over seeds."""
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),
-        "claims.md": claims_page(registry.claims().values()),
+        "claims.md": claims_page(registry.claims().values(), kept or {}),
+        "coverage.md": coverage_page(registry.papers().values()),
     }
 
 
@@ -75,7 +89,7 @@ keeps them.
     return start + _by_paper(known, _table)
 
 
-def claims_page(known: Iterable[Claim]) -> str:
+def claims_page(known: Iterable[Claim], kept: Mapping[str, str]) -> str:
     """Every claim: the sentence, its assumptions, how it is tried, and the verdict of a sound linnet."""
     known = list(known)
     count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
@@ -91,7 +105,28 @@ What is wrong in print, what is right, and how it was found stands in [errata.md
 | verdict | claims |
 |---|---|
 {_verdicts(known)}"""
-    return start + _by_paper(known, _claim)
+    return start + _by_paper(known, lambda claim: _claim(claim, kept.get(claim.name, "")))
+
+
+def coverage_page(papers: Iterable[Paper]) -> str:
+    """Every statement of each paper, and where it is checked."""
+    text = f"""{_NOTE}
+# Coverage
+
+Every equation, lemma, theorem, figure and remark of the papers that says something about numbers, and where it is
+checked: by a claim of [claims.md](claims.md), by the checks of a figure of [figures.md](figures.md), by a table of
+[tables.md](tables.md); or why nothing here can check it.
+"""
+    for paper in papers:
+        if not paper.statements:
+            continue
+        checked = sum(bool(statement.checked) for statement in paper.statements)
+        text += f"\n## {paper.title}\n\n{checked} of {len(paper.statements)} statements are checked.\n\n"
+        text += "| where | what it says | checked by |\n|---|---|---|\n"
+        for statement in paper.statements:
+            by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked) or f"not checked: {statement.reason}"
+            text += f"| {_value(statement.where)} | {_value(statement.text)} | {by} |\n"
+    return text
 
 
 def _verdicts(known: list[Claim]) -> str:
@@ -125,7 +160,7 @@ def _figure(figure: Figure) -> str:
 
     linnet run {figure.name} --quick
 
-{options}| setting | paper | quick |
+{options}| setting | default | quick |
 |---|---|---|
 {rows}"""
 
@@ -159,7 +194,9 @@ def _values(values: Any) -> str:
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
-def _claim(claim: Claim) -> str:
+def _claim(claim: Claim, kept: str) -> str:
+    seeds = f", in {kept}" if kept else ""
+    limits = "".join(f"- **Limit:** {name} {limit:g}: {limit.reason}\n" for name, limit in claim.limits.items())
     return f"""
 ### {claim.name}: {claim.number}
 
@@ -168,7 +205,7 @@ def _claim(claim: Claim) -> str:
 - **Assumes:** {claim.assumptions}
 - **Tried:** {claim.setting}
 - **Claimed:** {claim.claimed}
-- **Verdict:** {claim.expected}{"" if claim.expected == Verdict.HOLDS else " ([errata](errata.md))"}
+{limits}- **Verdict:** {claim.expected}{seeds}{"" if claim.expected == Verdict.HOLDS else " ([errata](errata.md))"}
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,20 +11,38 @@ import typer
 
 from linnet.cli import batch, terminal
 from linnet.cli.run import OUT
-from linnet.reproduction import registry, report
-from linnet.reproduction.job import Job
+from linnet.reproduction import registry, report, verdicts
+from linnet.reproduction.request import FigureRequest
 
 
 def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="The same code on smaller configurations.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results and the page.")] = OUT,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
+    claims: Annotated[
+        bool, typer.Option("--claims/--no-claims", help="Measure the claims too, beside the figures.")
+    ] = True,
 ) -> None:
-    """Make every figure of the papers, and one page with the pictures and their checks."""
-    jobs = [Job.of(figure, quick=quick) for figure in registry.figures().values()]
+    """Make every figure of the papers, measure every claim, and write one page that shows them all."""
+    requests = [FigureRequest.of(figure, quick=quick) for figure in registry.figures().values()]
     batch.prepare(out)
-    results, failed = batch.run(jobs, out, fresh=fresh)
-    page = report.write(out, results, failed)
+    with verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring:
+        results, failed = batch.run(requests, out, fresh=fresh)
+        rows = [] if measuring is None else _claims(measuring)
+    page = report.write(out, results, failed, rows)
     terminal.say(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
-    if wrong := batch.verdict(results, failed):
-        terminal.fail(wrong)
+    alarms = [row.name for row in rows if not row.as_expected]
+    wrong = [batch.verdict(results, failed), f"claims not as expected: {', '.join(alarms)}" if alarms else ""]
+    if any(wrong):
+        terminal.fail("; ".join(filter(None, wrong)))
+
+
+def _claims(measuring: verdicts.Verdicts) -> list[verdicts.ClaimRow]:
+    """Waits for the claims, and tells how they came out."""
+    if not measuring.reused:
+        terminal.say("measuring the claims ...")
+    rows = measuring.rows()
+    counts = Counter(row.verdict for row in rows)
+    told = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
+    terminal.say(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {told}", bold=True)
+    return rows

@@ -11,7 +11,7 @@ import typer
 from linnet.cli import batch, failures, terminal
 from linnet.reproduction import registry
 from linnet.reproduction.figure import Figure
-from linnet.reproduction.job import Job
+from linnet.reproduction.request import FigureRequest
 
 OUT = Path("report")
 
@@ -35,14 +35,14 @@ def run(
     """Run figures: dataset, picture and measured checks of each."""
     known = registry.figures()
     options = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
-    jobs = []
+    requests = []
     for name in names:
         figure, panels = _find(name, known)
         changes = {} if seed is None else {"seed": seed}
         changes |= _options(figure, options) | dict(_assignment(figure, text) for text in assign or ())
-        jobs.append(Job.of(figure, panels=panels, quick=quick, **changes))
+        requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
     batch.prepare(out)
-    results, failed = batch.run(jobs, out, fresh=fresh)
+    results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.verdict(results, failed):
         terminal.fail(wrong)
 

@@ -11,7 +11,9 @@ import typer
 
 from linnet import progress
 from linnet.cli import failures, terminal
-from linnet.reproduction.claim import Outcome, Trial, Verdict
+from linnet.files import write_whole
+from linnet.reproduction import stability
+from linnet.reproduction.claim import Claim, Outcome, Trial, Verdict
 from linnet.reproduction.claim import verify as measure
 from linnet.reproduction.registry import select_claims
 from linnet.reproduction.runner import writable
@@ -27,7 +29,13 @@ def verify(
     to_json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the outcomes as JSON; - is standard output.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.", min=0)] = 0,
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers (0).", min=0)] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", metavar="N", min=1, help="Repeat at N seeds; show each verdict's share.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=0, help="With --seeds: on N processes of this machine.")
+    ] = 0,
     store: Annotated[
         Path | None,
         typer.Option("--store", metavar="DIR", help="Keep the tables behind the claims there, and go on from there."),
@@ -39,8 +47,16 @@ def verify(
     except ValueError as reason:
         raise failures.WrongCallError(str(reason)) from None
     piped = to_json == Path("-")
+    if seeds is None and workers:
+        raise typer.BadParameter("--workers goes with --seeds: a single seed is measured in one process.")
+    if seeds is not None and (seed is not None or store is not None):
+        raise typer.BadParameter("--seeds measures at the seeds 0, 1, ... and keeps no tables: no --seed, no --store.")
     if to_json is not None and not piped:
+        if to_json.is_dir():
+            raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
         writable(to_json.parent)
+    if seeds is not None:
+        return _survey(chosen, seeds, workers, quick, to_json)
     if store is not None:
         writable(store)
     table = terminal.interactive() and terminal.width() >= 110
@@ -57,7 +73,7 @@ def verify(
                     _row(outcome, table)
                 advance(1)
 
-            measure(chosen, Trial(quick=quick, seed=seed), tell)
+            measure(chosen, Trial(quick=quick, seed=seed or 0), tell)
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -71,6 +87,30 @@ def verify(
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
     if wrong:
         terminal.fail(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+
+
+def _survey(chosen: list[Claim], seeds: int, workers: int, quick: bool, to_json: Path | None) -> None:
+    """Every claim at several seeds: how often each verdict comes out."""
+    with progress.bar("claims", seeds * len(chosen), unit="claims") as advance:
+        found = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=advance)
+    if to_json == Path("-"):
+        typer.echo(json.dumps([row.to_json() for row in found], indent=1))
+    else:
+        for row in found:
+            counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
+            mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
+            example = "" if row.stable else f"; {row.example}"
+            terminal.row([mark, row.claim.name], _WIDTHS[:2], f"{counts}{example}", colour)
+    if to_json is not None and to_json != Path("-"):
+        write_whole(to_json, json.dumps([row.to_json() for row in found], indent=1) + "\n")
+    wrong = [row.claim.name for row in found if not row.stable]
+    if wrong:
+        least = f"{stability.LEAST_SHARE:.0%} of {seeds} seeds"
+        terminal.fail(
+            f"{len(wrong)} of {len(found)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
+        )
+    if to_json != Path("-"):
+        terminal.say(f"{len(found)} claims keep their verdicts over {seeds} seeds.", bold=True)
 
 
 def _kept(store: Path | None) -> AbstractContextManager[object]:
@@ -88,9 +128,7 @@ def _write(outcomes: list[Outcome], to_json: Path | None) -> None:
     if to_json == Path("-"):
         typer.echo(text)
     elif to_json is not None:
-        part = to_json.with_name(to_json.name + ".part")
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(to_json)
+        write_whole(to_json, text + "\n")
 
 
 def _row(outcome: Outcome, table: bool) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.files import written_whole
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -23,9 +25,8 @@ def write(data: xr.Dataset, path: Path) -> None:
             data[name] = data[name].astype(np.float64)
         data[name].attrs = _attributes(variable.attrs)
         data[name].encoding = {}
-    part = path.with_name(path.name + ".part")
-    data.to_netcdf(part, engine="scipy", format="NETCDF3_64BIT")
-    part.replace(path)
+    with written_whole(path) as draft:
+        data.to_netcdf(draft, engine="scipy", format="NETCDF3_64BIT")
 
 
 def read(path: Path) -> xr.Dataset:

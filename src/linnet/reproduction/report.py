@@ -1,6 +1,8 @@
-"""The report: one page that holds every picture with its caption, checks, parameters, seed and command.
+"""The report: one page that holds every picture with its caption, checks, parameters, seed and command, and every
+claim.
 
-The page is whole in itself: pictures are inside it, it has no script, and its policy forbids the browser every request.
+The page is whole in itself: pictures are inside it, its one script only filters claims, and its policy forbids the
+browser every request.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from linnet import page
+from linnet.reproduction import report_claims
 from linnet.reproduction.figure import Check
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.registry import papers
 from linnet.reproduction.result import DATA, PICTURES, Result
+from linnet.reproduction.verdicts import ClaimRow
 
 PAGE = "index.html"
 
@@ -32,24 +36,31 @@ class Failure:
     reason: str
 
 
-def write(out: Path, results: Sequence[Result], failures: Sequence[Failure] = ()) -> Path:
+def write(
+    out: Path, results: Sequence[Result], failures: Sequence[Failure] = (), claims: Sequence[ClaimRow] = ()
+) -> Path:
     """Writes the page into `out`, whole or not at all, and returns where it is."""
-    return page.write(out / PAGE, build(results, failures, out))
+    return page.write(out / PAGE, build(results, failures, out, claims))
 
 
-def build(results: Sequence[Result], failures: Sequence[Failure], out: Path) -> str:
+def build(results: Sequence[Result], failures: Sequence[Failure], out: Path, claims: Sequence[ClaimRow] = ()) -> str:
     """The page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
     made: list[Result | Failure] = [*results, *failures]
-    order = {name: index for index, name in enumerate(sorted({m.paper for m in made}, key=_place))}
+    named = {m.paper for m in made} | {row.paper for row in claims}
+    order = {name: index for index, name in enumerate(sorted(named, key=_place))}
     made.sort(key=lambda item: (order[item.paper], item.name))
-    sections = "".join(_paper(name, [m for m in made if m.paper == name], out) for name in order)
+    sections = "".join(
+        _paper(name, [m for m in made if m.paper == name], [row for row in claims if row.paper == name], out)
+        for name in order
+    )
     header = f"""<h1>How two-layer linear networks learn</h1>
 <p>The papers' figures, made again: by training the networks they show, or by the formula where the paper draws a
 formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
-{_summary(results, failures)}
+{_summary(results, failures, claims)}
 {_contents(made)}"""
     title = "linnet: the papers' figures, made again"
-    return page.document(title, header=header, main=sections, footer=_origin(results))
+    main = report_claims.filters(claims) + sections
+    return page.document(title, header=header, main=main, footer=_origin(results), script=report_claims.script())
 
 
 def _place(paper: str) -> int:
@@ -58,7 +69,7 @@ def _place(paper: str) -> int:
     return order.index(paper) if paper in order else len(order)
 
 
-def _summary(results: Sequence[Result], failures: Sequence[Failure]) -> str:
+def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Sequence[ClaimRow]) -> str:
     checks = [check for result in results for check in result.checks]
     judged = [check for check in checks if check.passed is not None]
     good = sum(check.passed is True for check in judged)
@@ -69,6 +80,8 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure]) -> str:
         "checks within their limits": f"{good} of {len(judged)}",
         "time to make them": _duration(sum(result.seconds for result in results)),
     }
+    if claims:
+        tiles["claims as expected"] = f"{sum(row.as_expected for row in claims)} of {len(claims)}"
     size = (
         "Quick settings: the same code on smaller problems."
         if any(r.quick for r in results)
@@ -76,6 +89,7 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure]) -> str:
     )
     bad = [f"{_link(f)} could not be made" for f in failures]
     bad += [f"{_link(r)}: {len(r.failed)} of {len(r.checks)} checks beyond the limit" for r in results if r.failed]
+    bad += [f'claim <a href="#{escape(row.name)}">{escape(row.name)}</a>' for row in claims if not row.as_expected]
     alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
     inside = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in tiles.items())
     words = (
@@ -90,10 +104,13 @@ def _contents(made: Iterable[Result | Failure]) -> str:
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
 
 
-def _paper(name: str, made: Iterable[Result | Failure], out: Path) -> str:
+def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRow], out: Path) -> str:
     paper = papers().get(name, Paper(name=name, title=name, authors=""))
     cards = "".join(_result(item, out) if isinstance(item, Result) else _failure(item) for item in made)
-    return f'<h2>{escape(paper.title)}</h2>\n<p class="soft">{escape(paper.authors)}</p>\n{cards}'
+    return (
+        f"<h2>{escape(paper.title)}</h2>\n<p "
+        f'class="soft">{escape(paper.authors)}</p>\n{cards}{report_claims.table(claims)}'
+    )
 
 
 def _result(result: Result, out: Path) -> str:
@@ -158,7 +175,7 @@ def _link(item: Result | Failure) -> str:
 def _origin(results: Sequence[Result]) -> str:
     versions = sorted({f"linnet {r.version}, commit {_short(r.commit)}, {r.device}" for r in results})
     made = "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
-    return f"{made}\n<p>What the papers claim in words and formulas is measured by <code>linnet verify</code>.</p>"
+    return f"{made}\n<p><code>linnet verify NAME</code> measures a claim again.</p>"
 
 
 def _short(commit: str) -> str:

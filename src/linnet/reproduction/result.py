@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from linnet.files import write_whole
 from linnet.reproduction.figure import Check
-from linnet.reproduction.job import Job
+from linnet.reproduction.request import FigureRequest
 
 DATA, MARK = "data.nc", "result.json"
 PICTURES = ("png", "svg", "pdf")
@@ -40,19 +41,19 @@ class Result:
     reused: bool = False
 
     @classmethod
-    def of(cls, job: Job, folder: Path, **measured: Any) -> Result:
-        """The result of a job; `measured` is what only the run itself knows."""
-        figure = job.figure
+    def of(cls, request: FigureRequest, folder: Path, **measured: Any) -> Result:
+        """The result of a request; `measured` is what only the run itself knows."""
+        figure = request.figure
         return cls(
-            name=job.name,
+            name=request.name,
             paper=figure.paper,
             title=figure.title,
             caption=figure.caption,
-            panels=job.panels,
-            quick=job.quick,
-            seed=job.settings.seed,
-            command=job.command,
-            key=job.key,
+            panels=request.panels,
+            quick=request.quick,
+            seed=request.settings.seed,
+            command=request.command,
+            key=request.key,
             folder=folder,
             **measured,
         )
@@ -66,17 +67,15 @@ class Result:
 def store(result: Result) -> None:
     """Writes `result.json` whole or not at all."""
     content = {key: value for key, value in asdict(result).items() if key not in _NOT_STORED}
-    part = result.folder / f"{MARK}.part"
-    part.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    part.replace(result.folder / MARK)
+    write_whole(result.folder / MARK, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-def load(job: Job, out: Path) -> Result | None:
-    """The result of an earlier run of this job, if it is complete and its configuration and code are the same."""
-    folder = out / job.label
+def finished(request: FigureRequest, out: Path) -> Result | None:
+    """The result of an earlier run of this request, if it is complete and its configuration and code are the same."""
+    folder = out / request.label
     try:
         stored = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        if stored["key"] != job.key or not all((folder / name).exists() for name in _files()):
+        if stored["key"] != request.key or not all((folder / name).exists() for name in _files()):
             return None
         stored["checks"] = tuple(Check(**check) for check in stored["checks"])
         stored["panels"] = tuple(stored["panels"])

@@ -23,7 +23,7 @@ import linnet
 from linnet import style
 from linnet.reproduction import result
 from linnet.reproduction.datafile import read, write
-from linnet.reproduction.job import Job
+from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.result import DATA, MARK, PICTURES, Result
 from linnet.sweeps.provenance import device
 from linnet.trajectories.dataset import provenance
@@ -32,36 +32,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-def run(job: Job, out: Path, *, fresh: bool = False) -> Result:
-    """Runs the job into its folder below `out`; returns finished work of the same configuration and code as it is."""
-    if not fresh and (found := result.load(job, out)) is not None:
+def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
+    """Runs the request into its folder below `out`; returns finished work of the same configuration and code as it
+    is."""
+    if not fresh and (found := result.finished(request, out)) is not None:
         return found
     start = time.perf_counter()
-    folder = out / job.label
+    folder = out / request.label
     folder.mkdir(parents=True, exist_ok=True)
-    work = folder / f"work-{job.key[:8]}"
+    work = folder / f"work-{request.key[:8]}"
     _clear(folder, keep=None if fresh else work)
     with _keeping(work):
-        data = job.figure.compute(job.settings, job.panels)
-    settings = job.settings.model_dump(mode="json")
+        data = request.figure.compute(request.settings, request.panels)
+    settings = request.settings.model_dump(mode="json")
     described = {
         **provenance(),
-        "figure": job.name,
-        "panels": ",".join(job.panels),
+        "figure": request.name,
+        "panels": ",".join(request.panels),
         "configuration": json.dumps(settings),
-        "seed": job.settings.seed,
+        "seed": request.settings.seed,
         "dtype": str(settings.get("dtype") or "float64"),
         "device": device(),
-        "command": job.command,
+        "command": request.command,
     }
     names = {"version": "linnet_version", "commit": "linnet_commit", "dtype": "dtype", "device": "device"}
     origin = {name: described[attribute] for name, attribute in names.items()}
     (folder / MARK).unlink(missing_ok=True)
     write(data.assign_attrs(described), folder / DATA)
     data = read(folder / DATA)
-    _draw(job.figure.plot(data), folder)
-    checks = tuple(result.plain(check) for check in job.figure.check(data))
-    done = Result.of(job, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin)
+    _draw(request.figure.plot(data), folder)
+    checks = tuple(result.plain(check) for check in request.figure.check(data))
+    done = Result.of(request, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin)
     result.store(done)
     _clear(folder, keep=None)
     return done

@@ -8,7 +8,7 @@ import platform
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -17,10 +17,10 @@ import numpy as np
 import linnet
 from linnet.sweeps import provenance
 from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
-from linnet.sweeps.grid import Cells, Grid, Job
-from linnet.sweeps.task import FAILED, Failure, Outcome, Task
+from linnet.sweeps.grid import Cells, Grid, PendingBlock
+from linnet.sweeps.task import FAILED, BlockResult, Failure, Task
 
-Work = Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]
+Work = Callable[[Iterable[PendingBlock]], Iterator[tuple[PendingBlock, BlockResult]]]
 
 # One thread for each worker process: BLAS and XLA would otherwise start one per core in every one of them. They are set
 # before the process starts, as libraries read them when they are loaded. Workers are for cores, so JAX stays off GPUs.
@@ -75,7 +75,8 @@ def _local(workers: int) -> Iterator[Any]:
     }
     options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": "127.0.0.1:0"}
     with ExitStack() as stack:
-        stack.enter_context(_environment_restored())
+        # Dask sets the workers' variables in this process on the way, and leaves them there.
+        stack.enter_context(environment_restored())
         stack.enter_context(dask.config.set(settings))
         with _interrupts_later():
             cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
@@ -123,9 +124,11 @@ def _interrupts_later() -> Iterator[None]:
 
 
 @contextmanager
-def _environment_restored() -> Iterator[None]:
-    # Dask sets the workers' variables in this process on the way, and leaves them there.
+def environment_restored(changes: Mapping[str, str] | None = None) -> Iterator[None]:
+    """The environment variables as they were, after the block; inside it, with `changes` for the processes it
+    starts."""
     before = dict(os.environ)
+    os.environ.update(changes or {})
     try:
         yield
     finally:
@@ -182,20 +185,24 @@ def _quietly() -> Iterator[None]:
             handler.setLevel(level)
 
 
-def _distributed(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
+def _distributed(
+    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock]
+) -> Iterator[tuple[PendingBlock, BlockResult]]:
     suspects = []
     for job, outcome in _gathered(client, task, grid, jobs):
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, BlockResult):
             yield job, outcome
         else:
             suspects.append(job)
     # Dask blames a worker's death on every block it had in hand. Tried again one by one, only the guilty fail.
     for suspect in suspects:
         for job, outcome in _gathered(client, task, grid, [suspect]):
-            yield job, outcome if isinstance(outcome, Outcome) else _died(job, outcome)
+            yield job, outcome if isinstance(outcome, BlockResult) else _died(job, outcome)
 
 
-def _gathered(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome | Exception]]:
+def _gathered(
+    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock]
+) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
     """The jobs as they are done, with what came of them: `KilledWorker` where the workers that had it died."""
     from distributed import KilledWorker, as_completed
 
@@ -224,7 +231,7 @@ def _gathered(client: Any, task: Task, grid: Grid, jobs: Iterable[Job]) -> Itera
             yield job, outcome
 
 
-def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> Outcome:
+def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
     if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
         os.environ.setdefault("NPROC", "1")
     task.resolve()
@@ -238,10 +245,10 @@ def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> Outcome:
     return task(cells)
 
 
-def _died(job: Job, error: Exception) -> Outcome:
+def _died(job: PendingBlock, error: Exception) -> BlockResult:
     told = f"every worker that took this block died, perhaps for want of memory: {error}"
     failures = [Failure(position, "KilledWorker", told) for position in range(job.size)]
-    return Outcome({}, np.full(job.size, FAILED, dtype=np.int8), failures, 0.0, "worker lost")
+    return BlockResult({}, np.full(job.size, FAILED, dtype=np.int8), failures, 0.0, "worker lost")
 
 
 def _imported() -> tuple[Any, Any]:

@@ -36,7 +36,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Job:
+class PendingBlock:
     """A block to compute, or only the cells of it at `positions`: failed ones, tried again."""
 
     block: Block
@@ -110,11 +110,11 @@ class Grid:
         bounds = zip(index, self.tile, self.shape)
         return Block(number, index, tuple(slice(i * piece, min((i + 1) * piece, end)) for i, piece, end in bounds))
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[PendingBlock]:
         """Every block, in order."""
-        return [Job(self.block(number)) for number in range(self.blocks)]
+        return [PendingBlock(self.block(number)) for number in range(self.blocks)]
 
-    def arguments(self, job: Job) -> Cells:
+    def arguments(self, job: PendingBlock) -> Cells:
         """The coordinates and seeds of the job's cells, the last dimension fastest, padded to a full block."""
         index = np.unravel_index(self.numbers(job.block), self.shape)
         if job.positions is not None:

@@ -11,8 +11,8 @@ import numpy as np
 from linnet.sweeps import provenance
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
-from linnet.sweeps.grid import Grid, Job
-from linnet.sweeps.task import Failure, Outcome, Values, fill_value
+from linnet.sweeps.grid import Grid, PendingBlock
+from linnet.sweeps.task import BlockResult, Failure, Values, fill_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +40,7 @@ class Variable:
         return cls(name, values.dims, values.data.shape[1:], values.data.dtype.name)
 
 
-def described(outcome: Outcome, sweep: Sweep, grid: Grid) -> dict[str, Variable]:
+def described(outcome: BlockResult, sweep: Sweep, grid: Grid) -> dict[str, Variable]:
     """The variables of a sweep, as its first block with a result shows them."""
     found = {name: Variable.of(name, values) for name, values in outcome.values.items()}
     lengths = {name: len(labels) for name, labels in sweep.coords.items()}
@@ -56,7 +56,7 @@ def described(outcome: Outcome, sweep: Sweep, grid: Grid) -> dict[str, Variable]
     return found
 
 
-def matched(outcome: Outcome, variables: Mapping[str, Variable], function: str) -> None:
+def matched(outcome: BlockResult, variables: Mapping[str, Variable], function: str) -> None:
     """Refuses a block whose variables are not those of the blocks before it."""
     for name, values in outcome.values.items():
         if name not in variables or Variable.of(name, values) != variables[name]:
@@ -80,11 +80,11 @@ class Memory:
         self.failed: dict[int, Failure] = {}
         self.devices: set[str] = set()
 
-    def pending(self) -> list[Job]:
+    def pending(self) -> list[PendingBlock]:
         """What is still to compute."""
         return self.grid.jobs()
 
-    def write(self, job: Job, outcome: Outcome) -> None:
+    def write(self, job: PendingBlock, outcome: BlockResult) -> None:
         """Takes in one block."""
         block = job.block
         if outcome.values and not self.variables:

@@ -16,10 +16,10 @@ from linnet.sweeps import disk, ledger, lock, provenance
 from linnet.sweeps.arrays import DOCUMENT, Arrays
 from linnet.sweeps.configuration import Sweep, differences
 from linnet.sweeps.errors import ChangedError, StoreError
-from linnet.sweeps.grid import Block, Grid, Job
+from linnet.sweeps.grid import Block, Grid, PendingBlock
 from linnet.sweeps.ledger import Ledger
 from linnet.sweeps.memory import STATUS, described, matched
-from linnet.sweeps.task import Failure, Outcome, fill_value
+from linnet.sweeps.task import BlockResult, Failure, fill_value
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +71,7 @@ class Store:
         book.begin(version=linnet.__version__, source=provenance.source(sweep.function), executor=executor)
         self.describe()
 
-    def pending(self) -> list[Job]:
+    def pending(self) -> list[PendingBlock]:
         """What is still to compute: blocks not finished, and failed cells if they are to be tried again."""
         finished = self.book.finished()
         jobs = [job for job in self.grid.jobs() if job.block.number not in finished]
@@ -79,10 +79,10 @@ class Store:
             again: dict[int, list[int]] = {}
             for block, failure in self.book.failures().values():
                 again.setdefault(block, []).append(failure.position)
-            jobs += [Job(self.grid.block(block), tuple(sorted(cells))) for block, cells in again.items()]
+            jobs += [PendingBlock(self.grid.block(block), tuple(sorted(cells))) for block, cells in again.items()]
         return jobs
 
-    def write(self, job: Job, outcome: Outcome) -> None:
+    def write(self, job: PendingBlock, outcome: BlockResult) -> None:
         """Takes in one block: its chunks, then, when they are safe on the disk, its row in the ledger."""
         if outcome.values and not self.variables:
             self.variables = described(outcome, self.sweep, self.grid)
@@ -141,7 +141,9 @@ class Store:
                 f"Resume it (--resume, or resume=True), or choose another folder."
             )
 
-    def _whole(self, job: Job, outcome: Outcome) -> tuple[dict[str, np.ndarray], np.ndarray, list[Failure]]:
+    def _whole(
+        self, job: PendingBlock, outcome: BlockResult
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, list[Failure]]:
         """The block as it is to be stored: what was computed, on top of what is there if only failed cells were."""
         block, cells = job.block, slice(None) if job.positions is None else list(job.positions)
         values = {}

@@ -48,7 +48,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BlockResult:
     """What a block gave, and where. Failed cells hold fill values; `values` is empty when every cell failed."""
 
     values: dict[str, Values]
@@ -107,7 +107,7 @@ class Task:
             wants = False
         return {"dtype": self.dtype, **self.fixed} if wants else dict(self.fixed)
 
-    def __call__(self, cells: Cells) -> Outcome:
+    def __call__(self, cells: Cells) -> BlockResult:
         """Computes the block. If the function refuses it, halves are tried, down to the cells that are to blame."""
         began = time.perf_counter()
         function = self.resolve()
@@ -145,7 +145,7 @@ class Task:
         status = np.full(cells.size, DONE, dtype=np.int8)
         status[failed] = FAILED
         values = _joined(parts, failed, cells.size)
-        return Outcome(values, status, failures, time.perf_counter() - began, provenance.device())
+        return BlockResult(values, status, failures, time.perf_counter() - began, provenance.device())
 
     def tidied(self, raw: Any, padded: int, size: int) -> dict[str, Values]:
         """What the function returned as named arrays of the block's own cells, or an error that says what is wrong."""

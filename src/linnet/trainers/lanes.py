@@ -43,7 +43,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PoolResult:
     """Results of all runs, runs first; and steps `executed` on all lanes beside those `needed`."""
 
     results: dict[str, np.ndarray]
@@ -64,7 +64,7 @@ def descend(
     device: str | None = None,
     tf32: bool = False,
     advance: Callable[[int], None] = lambda ended: None,
-) -> Outcome:
+) -> PoolResult:
     """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
 
     - `orders(runs)`: the numbers that describe these runs, stacked; asked for when lanes are free
@@ -88,7 +88,7 @@ def descend(
             for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in places]:
                 done.result()
     needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
-    return Outcome(pool.results, pool.executed, needed)
+    return PoolResult(pool.results, pool.executed, needed)
 
 
 class _Pool:

@@ -14,7 +14,7 @@ from linnet.reproduction.fingerprint import fingerprint
 
 
 @dataclass(frozen=True)
-class Job:
+class FigureRequest:
     """One figure as it was asked for: `changes` are the settings given by hand, `seed` among them."""
 
     figure: Figure
@@ -24,8 +24,10 @@ class Job:
     changes: Mapping[str, Any]
 
     @classmethod
-    def of(cls, figure: Figure, *, panels: tuple[str, ...] | None = None, quick: bool = False, **changes: Any) -> Job:
-        """A job with the paper's settings, or the quick ones, and `changes` on top."""
+    def of(
+        cls, figure: Figure, *, panels: tuple[str, ...] | None = None, quick: bool = False, **changes: Any
+    ) -> FigureRequest:
+        """A request with the paper's settings, or the quick ones, and `changes` on top."""
         chosen = figure.panels if panels is None else panels
         return cls(figure, chosen, figure.configure(quick=quick, **changes), quick, changes)
 

@@ -1,0 +1,72 @@
+"""The claims on the report page: a table for each paper, and a filter that needs no server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+
+from linnet.reproduction.claim import Verdict
+from linnet.reproduction.verdicts import ClaimRow
+
+_KINDS = {str(verdict): verdict.name.lower() for verdict in Verdict}
+
+
+def script() -> str:
+    """The page's only script: it hides the rows that the filter leaves out, and asks for nothing."""
+    return files("linnet.reproduction").joinpath("report.js").read_text(encoding="utf-8")
+
+
+def filters(rows: Sequence[ClaimRow]) -> str:
+    """Buttons for the verdicts and a field to search in."""
+    if not rows:
+        return ""
+    counts = Counter(row.verdict for row in rows)
+    buttons = [f'<button type="button" data-kind="" aria-pressed="true">all {len(rows)}</button>']
+    for verdict, number in counts.most_common():
+        buttons.append(
+            f'<button type="button" data-kind="{_kind(verdict)}" aria-pressed="false">{escape(verdict)} '
+            f"{number}</button>"
+        )
+    alarms = sum(not row.as_expected for row in rows)
+    if alarms:
+        buttons.append(
+            f'<button type="button" data-kind="alarm" aria-pressed="false">not as expected {alarms}</button>'
+        )
+    return f"""<section id="claims" class="filter" aria-label="Filter of the claims" hidden>
+<h2>Claims</h2>
+<p class="soft">What the papers say in words and formulas, measured. The tables stand below the papers' figures.</p>
+<div class="buttons" role="group" aria-label="Verdict">{"".join(buttons)}</div>
+<p><label>Search <input type="search" id="search" placeholder="Theorem 2, kernel, eq27 ..."></label>
+<output id="shown" class="soft"></output></p>
+</section>
+"""
+
+
+def table(rows: Sequence[ClaimRow]) -> str:
+    """The claims of one paper: sentence, claimed, measured, verdict."""
+    if not rows:
+        return ""
+    body = "".join(map(_row, rows))
+    return f"""<section class="claims">
+<h3>{len(rows)} claims, measured</h3>
+<div class="rows" role="list">{body}</div>
+</section>
+"""
+
+
+def _row(row: ClaimRow) -> str:
+    alarm = "" if row.as_expected else f' <b class="bad">expected: {escape(row.expected)}</b>'
+    kind = _kind(row.verdict) + ("" if row.as_expected else " alarm")
+    return f"""<div class="claim" role="listitem" id="{escape(row.name)}" data-kinds="{kind}">
+<p class="sentence"><b class="verdict {_kind(row.verdict)}">{escape(row.verdict)}</b>{alarm} {escape(row.sentence)}</p>
+<dl><dt>{escape(row.name)}</dt><dd>{escape(row.number)}</dd>
+<dt>claimed</dt><dd>{escape(row.claimed)}</dd>
+<dt>measured</dt><dd>{escape(row.measured)}</dd></dl>
+</div>
+"""
+
+
+def _kind(verdict: str) -> str:
+    return _KINDS.get(verdict, "none")

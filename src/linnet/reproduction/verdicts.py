@@ -1,0 +1,122 @@
+"""The verdicts of all claims, measured in a process of their own beside the figures, and kept until the code
+changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import linnet
+from linnet.files import write_whole
+from linnet.reproduction.registry import papers
+
+FILE = "claims.json"
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """One claim and what was measured, as the report page shows it."""
+
+    name: str
+    paper: str
+    number: str
+    sentence: str
+    claimed: str
+    expected: str
+    verdict: str
+    measured: str
+    as_expected: bool
+
+    @classmethod
+    def of(cls, outcome: Mapping[str, Any]) -> ClaimRow:
+        """From one object of `linnet verify --json`."""
+        verdict = outcome["verdict"] or "no verdict"
+        measured = outcome["measured"] or outcome["error"] or ""
+        rest = {f.name: outcome[f.name] for f in fields(cls) if f.name not in ("verdict", "measured")}
+        return cls(verdict=verdict, measured=measured, **rest)
+
+
+class Verdicts:
+    """Verdicts under way: `rows()` waits for them."""
+
+    def __init__(self, out: Path, *, quick: bool, fresh: bool = False) -> None:
+        self._file = out / (f"quick-{FILE}" if quick else FILE)
+        self._draft = self._file.with_name(f"{self._file.name}.measuring")
+        self._key = fingerprint(quick)
+        self._rows = None if fresh else self._kept()
+        self._process: subprocess.Popen[str] | None = None
+        if self._rows is None:
+            words = [
+                sys.executable,
+                "-m",
+                "linnet",
+                "verify",
+                *(["--quick"] if quick else []),
+                "--json",
+                str(self._draft),
+            ]
+            self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    @property
+    def reused(self) -> bool:
+        """Whether an earlier run had measured them with the same code."""
+        return self._process is None
+
+    def rows(self) -> list[ClaimRow]:
+        """Waits until all are measured."""
+        if self._rows is None:
+            assert self._process is not None
+            _, said = self._process.communicate()
+            try:
+                outcomes = json.loads(self._draft.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                why = " ".join((said or "").split()[-40:])
+                raise RuntimeError(f"the claims could not be measured: {why or 'the process ended early'}") from None
+            self._draft.unlink()
+            write_whole(self._file, json.dumps({"key": self._key, "outcomes": outcomes}, indent=1) + "\n")
+            self._rows = [ClaimRow.of(outcome) for outcome in outcomes]
+        return self._rows
+
+    def stop(self) -> None:
+        """Ends the measuring, if it is still going on."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.communicate()  # waits, and closes the pipe
+        self._draft.unlink(missing_ok=True)
+
+    def _kept(self) -> list[ClaimRow] | None:
+        try:
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            return [ClaimRow.of(outcome) for outcome in stored["outcomes"]] if stored["key"] == self._key else None
+        except (OSError, ValueError, KeyError, TypeError):  # absent, damaged or of another version: measure again
+            return None
+
+
+@contextmanager
+def measuring(out: Path, *, quick: bool, fresh: bool = False) -> Iterator[Verdicts]:
+    """Starts measuring every claim; whatever happens in the block, the process is gone after it."""
+    verdicts = Verdicts(out, quick=quick, fresh=fresh)
+    try:
+        yield verdicts
+    finally:
+        verdicts.stop()
+
+
+def fingerprint(quick: bool) -> str:
+    """A digest of all of linnet's code and of the claims there are: verdicts are reused only where it is the same."""
+    digest = hashlib.blake2b(f"{linnet.__version__} {quick}".encode(), digest_size=12)
+    for path in sorted(Path(linnet.__file__).parent.rglob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for paper in papers().values():
+        modules = {claim.measure.__module__ for claim in paper.claims}
+        for name in sorted(modules):
+            source = getattr(sys.modules.get(name), "__file__", None)
+            digest.update(name.encode() + (Path(source).read_bytes() if source else b""))
+    return digest.hexdigest()

@@ -1,0 +1,51 @@
+"""Verdicts over several seeds: counted, judged by their share, the same on workers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import ModuleType
+
+import pytest
+
+from linnet.reproduction.claim import Measurement, Trial, Verdict
+from linnet.reproduction.registry import claims
+from linnet.reproduction.stability import survey
+
+
+def flipping(every: int):
+    def measure(trial: Trial) -> Measurement:
+        odd = trial.seed % every == every - 1
+        return Measurement(Verdict.REFUTED if odd else Verdict.HOLDS, f"measured at {trial.seed}")
+
+    return measure
+
+
+def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
+    claim = toys.CLAIMS["watanabe-square"]
+    rare, often = (replace(claim, name=f"toy-{every}", measure=flipping(every)) for every in (20, 10))
+    done: list[int] = []
+    found = survey([claim, rare, often, toys.BROKEN], seeds=20, quick=True, report=done.append)
+    assert [row.share for row in found] == [1.0, 0.95, 0.9, 0.0]
+    assert [row.stable for row in found] == [True, True, False, False]
+    assert found[2].example == "seed 9: measured at 9" and found[3].verdicts["no verdict"] == 20
+    assert sum(done) == 80
+    assert found[2].to_json()["verdicts"] == {"holds": 18, "refuted": 2}
+
+
+def test_workers_find_the_same() -> None:
+    chosen = [claims()["watanabe-normalised-error"], claims()["huang-lemmaA2"]]
+    alone, spread = (survey(chosen, seeds=2, quick=True, workers=workers) for workers in (0, 2))
+    assert [row.to_json() for row in alone] == [row.to_json() for row in spread]
+
+
+def test_on_the_command_line(linnet, refused, toys: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    said = linnet("verify", "--seeds", 3, "--json", tmp_path / "shares.json")
+    assert said.status == 0 and "3 claims keep their verdicts over 3 seeds" in said.out
+    assert (tmp_path / "shares.json").read_text().count('"share": 1.0') == 3
+    monkeypatch.setitem(toys.CLAIMS, "tu-other", replace(toys.CLAIMS["tu-other"], measure=flipping(2)))
+    assert "1 of 3 claims keep their verdict in less than 95% of 4 seeds: tu-other" in refused(
+        "verify", "--seeds", 4, status=1
+    )
+    assert "--workers goes with --seeds" in refused("verify", "--workers", 2, status=2)
+    assert "no --seed, no --store" in refused("verify", "--seeds", 2, "--seed", 1, status=2)
+    assert "is a folder" in refused("verify", "--json", tmp_path, status=2)
