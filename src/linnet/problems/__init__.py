@@ -1,16 +1,18 @@
 """What is to be learned: moments of data, costs, generators, real data sets."""
 
 from linnet.problems.costs import logistic, matrix_completion
-from linnet.problems.images import load_images
+from linnet.problems.images import Images, load_images
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes, power_law, spectrum
 from linnet.problems.spiked import spiked_covariance
-from linnet.problems.subgaussian import gaussian_teacher, subgaussian_regression
+from linnet.problems.subgaussian import Regression, gaussian_teacher, subgaussian_regression
 from linnet.problems.synthetic import gaussian_regression, orthogonal_regression, relu_teacher
 
 __all__ = [
+    "Images",
     "Problem",
+    "Regression",
     "gaussian_regression",
     "gaussian_teacher",
     "load_images",

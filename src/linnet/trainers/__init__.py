@@ -3,5 +3,24 @@
 from linnet.trainers import stopping
 from linnet.trainers.descent import gradient_descent
 from linnet.trainers.flow import gradient_flow
+from linnet.trainers.interpolation import interpolating_network
+from linnet.trainers.label_noise import label_noise_descent
+from linnet.trainers.noise_sde import decreasing, noise_sde
+from linnet.trainers.paired_descent import paired_descent
+from linnet.trainers.relu import relu_descent
+from linnet.trainers.stability import stable_learning_rate
+from linnet.trainers.stochastic import stochastic_descent
 
-__all__ = ["gradient_descent", "gradient_flow", "stopping"]
+__all__ = [
+    "decreasing",
+    "gradient_descent",
+    "gradient_flow",
+    "interpolating_network",
+    "label_noise_descent",
+    "noise_sde",
+    "paired_descent",
+    "relu_descent",
+    "stable_learning_rate",
+    "stochastic_descent",
+    "stopping",
+]
