@@ -17,11 +17,11 @@ import jax
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu import phase_cells
+from linnet.papers.tu.networks import phase_diagram
 from linnet.trainers import paired_descent as pool
 
 DIM, GRID = 200, 35
-FIXED = {"rank": 5, "noise": 1.0, "c": 50.0, "steps": 1500, "update": "simultaneous", "seed": 0, "dim": DIM}
+FIXED = {"rank": 5, "c": 50.0, "update": "simultaneous", "seed": 0, "dim": DIM}
 
 
 def diagram(count: int) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, float]]:
@@ -47,7 +47,7 @@ def diagram(count: int) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, fl
     }
     began = time.perf_counter()
     try:
-        found = phase_cells.cells(points, np.arange(count**2), dtype="float32", **FIXED)
+        found = phase_diagram.cells(points, np.arange(count**2), dtype="float32", **FIXED)
     finally:
         pool._drawn, pool._advance = originals["drawing starts"], originals["loop"]
     spent["all"] = time.perf_counter() - began

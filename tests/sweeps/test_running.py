@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -173,14 +172,14 @@ def package(tmp_path, monkeypatch):
 
 
 def test_a_fingerprint_covers_what_computes_and_nothing_else(package):
-    cells = "linnet.papers.tu.networks" if find_spec("linnet.papers.tu.networks") else "linnet.papers.tu.phase_cells"
+    cells = "linnet.papers.tu.networks.phase_diagram"
     before = package(cells)
     assert package(cells, "linnet/cli/main.py") == before
     assert package(cells, "linnet/papers/tu/claims/gram.py") == before  # a claim was reworded
     assert package(cells, "linnet/papers/huang/figures/fig1.py") == before  # another paper
     after = package(cells, "linnet/trainers/flow.py")
     assert after != before
-    assert package(cells, "linnet/papers/tu/figures/fig2.py") != after
+    assert package(cells, "linnet/papers/tu/networks/descents.py") != after
 
 
 def test_a_fingerprint_of_a_foreign_package_is_of_its_files(package):

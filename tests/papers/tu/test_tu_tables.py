@@ -15,7 +15,7 @@ from linnet.papers.tu.claims import alignment as tu_alignment
 from linnet.papers.tu.claims import descent as tu_descent
 from linnet.papers.tu.claims import gram as tu_gram
 from linnet.papers.tu.claims import theorem2 as tu_theorem2
-from linnet.papers.tu.tables import active_region as tu_active_region
+from linnet.papers.tu.networks import descents, phase_diagram, widths
 from linnet.papers.tu.tables import border as tu_border
 from linnet.papers.tu.tables import regions as tu_regions
 from linnet.papers.tu.tables import timeline as tu_timeline
@@ -47,7 +47,7 @@ def descended(target: np.ndarray, weights: ln.Weights, rate: float, steps: int) 
 def active_cells(seeds: list[int]) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     points = {"dim": np.full(len(seeds), 6), "spectrum": np.full(len(seeds), "(1, 1/2)")}
     fixed = {"gammas": [-1.85, 2.25], "spectra": {"(1, 1/2)": [1.0, 0.5]}, "spans": {"(1, 1/2)": 4.0}}
-    return tu_active_region.cells(points, np.array(seeds), **fixed)
+    return descents.active_cells(points, np.array(seeds), **fixed)
 
 
 def test_a_curve_of_the_active_region_is_that_of_plain_descent() -> None:
@@ -88,9 +88,9 @@ def test_a_time_beyond_the_curves_is_not_read_off_them(monkeypatch: pytest.Monke
 def test_the_preference_is_that_of_plain_descent() -> None:
     levels = [0.05, 3.0]
     points = {"dim": np.full(2, 6), "target": np.array(["low rank", "full rank"])}
-    found = tu_border.cells(points, np.array([3, 4]), levels=levels, steps=150)
+    found = descents.border_cells(points, np.array([3, 4]), levels=levels, steps=150)
     for cell, (name, seed) in enumerate([("low rank", 3), ("full rank", 4)]):
-        target = tu_border.target_of(name, 6, seed)
+        target = descents.target_of(name, 6, seed)
         left, values, right = np.linalg.svd(target)
         np.testing.assert_allclose(found["threshold"][1][cell], np.array(levels) * values[0])
         for i, level in enumerate(levels):
@@ -106,7 +106,7 @@ def test_the_preference_is_that_of_plain_descent() -> None:
 
 
 def test_full_rank_targets_are_noise_and_low_rank_ones_are_not() -> None:
-    low, full = (np.linalg.svd(tu_border.target_of(name, 60, 1), compute_uv=False) for name in tu_border.TARGETS)
+    low, full = (np.linalg.svd(descents.target_of(name, 60, 1), compute_uv=False) for name in tu_border.TARGETS)
     assert abs(low[0] - 61) < 4 and low[1] < 2.2 * 60**0.5
     assert full[0] < 2.2 * 60**0.5
 
@@ -135,7 +135,7 @@ def test_exchanged_exponents_are_refuted(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def region_cells(cases: list[str], replicates: list[int], seeds: list[int]) -> dict[str, np.ndarray]:
     points = {"dim": np.full(len(seeds), 6), "case": np.array(cases), "replicate": np.array(replicates)}
-    return tu_regions.cells(
+    return phase_diagram.case_cells(
         points, np.array(seeds), cases={"lazy a": [-1.0, 2.2], "wide b": [-2.0, 1.5]}, rank=2, seed=5
     )
 
@@ -183,9 +183,11 @@ def test_orders_of_update_share_their_starts() -> None:
 def test_blocks_of_several_settings_are_refused() -> None:
     points = {"dim": np.array([6, 6]), "c": np.array([5.0, 50.0]), "update": np.full(2, "sequential")}
     with pytest.raises(ValueError, match="one `c` and one `update`"):
-        tu_updates.cells({**points, "replicate": np.arange(2)}, np.arange(2), gammas=[-1.85, 2.25], rank=2, seed=0)
+        phase_diagram.update_cells(
+            {**points, "replicate": np.arange(2)}, np.arange(2), gammas=[-1.85, 2.25], rank=2, seed=0
+        )
     with pytest.raises(ValueError, match="one `dim` and one `spectrum`"):
-        tu_active_region.cells(
+        descents.active_cells(
             {"dim": np.array([6, 8]), "spectrum": np.full(2, "(1)")},
             np.arange(2),
             gammas=(-1.85, 2.25),
@@ -198,8 +200,8 @@ def test_blocks_of_several_settings_are_refused() -> None:
 
 
 def test_a_flow_is_that_of_scipy() -> None:
-    found = tu_widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
-    problem, threshold = tu_widths.target_of(4, 2)
+    found = widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
+    problem, threshold = widths.target_of(4, 2)
     std = float(np.sqrt(threshold / 256))
     weights = ln.inits.reduced_gaussian(9, in_dim=4, out_dim=4, width=256, first_std=std, second_std=std)
     times = found["times"][1][1]
@@ -212,8 +214,8 @@ def test_a_flow_is_that_of_scipy() -> None:
 
 
 def test_a_flow_does_not_depend_on_its_neighbours() -> None:
-    one = tu_widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
-    two = tu_widths.cells({"ratio": np.array([64.0, 16.0])}, np.array([9, 7]), dim=4, seed=2)
+    one = widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
+    two = widths.cells({"ratio": np.array([64.0, 16.0])}, np.array([9, 7]), dim=4, seed=2)
     assert all((one[name][1][1] == two[name][1][0]).all() for name in ("first", "second"))
 
 
@@ -239,7 +241,7 @@ def test_another_threshold_is_refuted(name: str, monkeypatch: pytest.MonkeyPatch
 def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
     fixed = {"gammas": [-1.85, 2.25], "spectra": {"(1, 1/2)": [1.0, 0.5]}, "steps": 120}
     points = {"dim": np.full(2, 8), "spectrum": np.full(2, "(1, 1/2)")}
-    found = tu_timeline.cells(points, np.array([5, 6]), **fixed)
+    found = descents.timeline_cells(points, np.array([5, 6]), **fixed)
     task = ln.problems.low_rank_plus_noise(8, rank=2, key=[6, 0], spectrum=[1.0, 0.5])
     std = 8 ** (-1.85 / 2)
     weights = ln.inits.reduced_gaussian([6, 1], in_dim=8, out_dim=8, width=108, first_std=std, second_std=std)

@@ -3,63 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
+from linnet.papers.tu.networks.descents import active_cells
+from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction.claim import Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-GAMMAS = (-1.85, 2.25)  # the point of the active region that Figure 1 shows
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
-POINTS = 256
-
-
-def cells(
-    points: dict[str, np.ndarray],
-    seeds: np.ndarray,
-    *,
-    gammas: tuple[float, float],
-    spectra: dict[str, list[float]],
-    spans: dict[str, float],
-) -> dict[str, Any]:
-    """Networks on tasks of one dimension and spectrum, each a task of its own: test error over the noise, along
-    descent.
-
-    The curve is on a geometric grid of times, from the first step on. The step is 1/(15 d).
-    """
-    dim, name = int(points["dim"][0]), str(points["spectrum"][0])
-    if (points["dim"] != dim).any() or (points["spectrum"] != name).any():
-        raise ValueError("a block must have one `dim` and one `spectrum`.")
-    spectrum, rate = list(spectra[name]), 1 / (15 * dim)
-    steps = int(np.ceil(spans[name] * np.log(dim) / dim / rate))
-    tasks = [
-        ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[int(seed), 0], spectrum=spectrum)
-        for seed in seeds
-    ]
-    cross, truth = np.stack([task.cross for task in tasks]), np.stack([np.asarray(task.truth) for task in tasks])
-    variance, width = dim ** gammas[0], round(dim ** gammas[1])
-    std = float(np.sqrt(variance))
-    weights = ln.Weights.stack(
-        [
-            ln.inits.reduced_gaussian(
-                [int(seed), 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
-            )
-            for seed in seeds
-        ]
-    )
-    run = ln.gradient_descent(
-        ln.Problem.from_target(cross, truth=truth), weights, learning_rate=rate, steps=steps, keep="losses"
-    )
-    errors = 2 * run.test_loss / ((cross - truth) ** 2).sum(axis=(1, 2))  # in units of the noise that was drawn
-    times = np.concatenate([[0.0], np.geomspace(rate, steps * rate, POINTS - 1)])
-    curves = np.stack([np.interp(times, run.times, column) for column in errors.T])
-    return {"times": (("state",), np.tile(times, (len(seeds), 1))), "test_error": (("state",), curves)}
 
 
 def active_region(trial: Trial) -> ln.sweeps.Sweep:
@@ -67,7 +25,7 @@ def active_region(trial: Trial) -> ln.sweeps.Sweep:
     dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
     return ln.sweeps.Sweep(
         name="tu-active-region",
-        function=cells,
+        function=active_cells,
         axes={"dim": dims, "spectrum": list(SPECTRA)},
         seeds=seeds,
         seed=trial.seed,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
-from linnet.randomness import generator
+from linnet.papers.tu.networks.descents import border_cells
 from linnet.reproduction.claim import Trial
 from linnet.reproduction.fits import exponent
 from linnet.reproduction.milestones import first_of
@@ -22,53 +22,12 @@ LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
 PREFERRED = 1.3  # how far ahead of the median mode the leading one is where training turns lazy
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, levels: list[float], steps: int) -> dict[str, Any]:
-    """One target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at half
-    the loss.
-
-    `preference` is the progress of the leading singular value of the target, over that of the median one.
-    """
-    dims, targets = points["dim"].tolist(), points["target"].tolist()
-    found = [
-        preferences(target_of(name, dim, int(seed)), np.asarray(levels), steps, int(seed))
-        for dim, name, seed in zip(dims, targets, seeds, strict=True)
-    ]
-    thresholds, preference = (np.stack(values) for values in zip(*found, strict=True))
-    return {"threshold": (("level",), thresholds), "preference": (("level",), preference)}
-
-
-def target_of(name: str, dim: int, seed: int) -> np.ndarray:
-    """A target of rank 1 and singular value d under unit noise, or noise alone."""
-    if name == "low rank":
-        return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
-    return generator([seed, 0]).normal(size=(dim, dim))
-
-
-def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Thresholds, and how much training prefers the leading mode at each of them when half of the loss is gone."""
-    dim = len(target)
-    left, values, right = np.linalg.svd(target)
-    thresholds, width = levels * values[0], dim**3
-    problem, found = ln.Problem.from_target(target), []
-    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
-        std = float(np.sqrt(threshold / width))
-        weights = ln.inits.reduced_gaussian(
-            [seed, 1, i], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
-        )
-        rate = 0.05 / max(values[0], threshold)
-        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        half = first_of(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
-        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
-        found.append(progress[0] / np.median(progress))
-    return thresholds, np.array(found)
-
-
 def border(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: five targets of each kind in every dimension, in a block."""
     dims, seeds = [16, 48] if trial.quick else [20, 40, 80, 160], 5
     return ln.sweeps.Sweep(
         name="tu-border",
-        function=cells,
+        function=border_cells,
         axes={"dim": dims, "target": list(TARGETS)},
         seeds=seeds,
         seed=trial.seed,

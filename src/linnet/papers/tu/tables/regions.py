@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
+from linnet.papers.tu.networks.phase_diagram import case_cells
 from linnet.reproduction.claim import Trial
 from linnet.reproduction.table import Columns, Table
 
@@ -34,38 +35,13 @@ def cases_of(dim: int) -> dict[str, tuple[float, float]]:
     }
 
 
-def cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, cases: dict[str, list[float]], rank: int, seed: int
-) -> dict[str, Any]:
-    """Networks of one case, as `linnet.papers.tu.phase_cells` trains them; tasks, A* and E, are those of the
-    replicates.
-
-    Beside what that records: the exponents, and the mean squares of the entries of A* and of E.
-    """
-    from linnet.papers.tu import phase_cells
-
-    variance, width = np.array([cases[name] for name in points["case"].tolist()]).T
-    grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
-    found = phase_cells.cells(grid, seeds, rank=rank, noise=1.0, c=50.0, steps=1500, update="simultaneous", seed=seed)
-    dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
-    sizes = {replicate: _sizes(dim, rank, [seed, replicate]) for replicate in set(replicates)}
-    signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
-    return {**found, "gamma_variance": variance, "gamma_width": width, "signal": signal, "noise": noise}
-
-
-def _sizes(dim: int, rank: int, key: list[int]) -> tuple[float, float]:
-    task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=1.0, key=key)
-    truth = np.asarray(task.truth)
-    return float((truth**2).mean()), float(((task.cross - truth) ** 2).mean())
-
-
 def regions(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one case in a block."""
     dim, tasks = (30, 3) if trial.quick else (100, 8)
     chosen = cases_of(dim)
     return ln.sweeps.Sweep(
         name="tu-regions",
-        function=cells,
+        function=case_cells,
         axes={"dim": [dim], "case": list(chosen), "replicate": list(range(tasks))},
         seed=trial.seed,
         fixed={"cases": chosen, "rank": RANK, "seed": trial.seed},

@@ -4,12 +4,13 @@ signal."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.tables.active_region import GAMMAS
+from linnet.papers.tu.networks.descents import timeline_cells
+from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction.claim import Trial
 from linnet.reproduction.milestones import first_of
 from linnet.reproduction.table import Columns, Table
@@ -19,43 +20,6 @@ if TYPE_CHECKING:
 
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 STEPS = 400
-LEADING = 3  # singular values kept: those of the signal and one of the noise
-
-
-def cells(
-    points: dict[str, np.ndarray],
-    seeds: np.ndarray,
-    *,
-    gammas: list[float],
-    spectra: dict[str, list[float]],
-    steps: int,
-) -> dict[str, Any]:
-    """One network and task for each cell: leading singular values, and how far the singular vectors are from aligned.
-
-    Descent with a small step, 1/(40 |A*|), seen at every step. `goals` are the leading singular values of A* + E.
-    """
-    found = [
-        followed(dim, spectra[name], gammas, steps, int(seed))
-        for dim, name, seed in zip(points["dim"].tolist(), points["spectrum"].tolist(), seeds, strict=True)
-    ]
-    times, values, goals, defect = (np.stack(parts) for parts in zip(*found, strict=True))
-    return {
-        "times": (("state",), times),
-        "singular_values": (("state", "mode"), values),
-        "goals": (("mode",), goals),
-        "defect": (("state",), defect),
-    }
-
-
-def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Times, leading singular values, those they go to, and the alignment measure x, along one run."""
-    task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[seed, 0], spectrum=list(spectrum))
-    std, width = float(dim ** (gammas[0] / 2)), round(dim ** gammas[1])
-    weights = ln.inits.reduced_gaussian([seed, 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std)
-    rate = 1 / (40 * max(spectrum) * dim)
-    run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, keep="products")
-    values, goals = (np.linalg.svd(matrix, compute_uv=False)[..., :LEADING] for matrix in (run.products, task.cross))
-    return run.times, values, goals, ln.theories.mixed.alignment_defect(run.products, task.truth, len(spectrum))
 
 
 def timeline(trial: Trial) -> ln.sweeps.Sweep:
@@ -63,7 +27,7 @@ def timeline(trial: Trial) -> ln.sweeps.Sweep:
     dims, seeds = ([40, 80], 2) if trial.quick else ([50, 100, 200], 3)
     return ln.sweeps.Sweep(
         name="tu-timeline",
-        function=cells,
+        function=timeline_cells,
         axes={"dim": dims, "spectrum": list(SPECTRA)},
         seeds=seeds,
         seed=trial.seed,

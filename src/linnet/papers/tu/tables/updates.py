@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.tables.active_region import GAMMAS
+from linnet.papers.tu.networks.phase_diagram import update_cells
+from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
 from linnet.reproduction.claim import Trial
 from linnet.reproduction.table import Columns, Table
@@ -19,32 +20,13 @@ STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
 UPDATES = {"simultaneous": "both layers at once", "sequential": "W2 sees the new W1"}
 
 
-def cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, gammas: list[float], rank: int, seed: int
-) -> dict[str, Any]:
-    """Networks of one step size and order of updates: the largest |A - A_sc|^2/d^2 over the run, as a logarithm.
-
-    A replicate has the same task and the same start under every step size and order.
-    """
-    from linnet.papers.tu import phase_cells
-
-    c, update = float(points["c"][0]), str(points["update"][0])
-    if (points["c"] != c).any() or (points["update"] != update).any():
-        raise ValueError("a block must have one `c` and one `update`.")
-    variance, width = (np.full(len(seeds), gamma) for gamma in gammas)
-    grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
-    starts = 1000 * (seed + 1) + points["replicate"]
-    found = phase_cells.cells(grid, starts, rank=rank, noise=1.0, c=c, steps=1500, update=update, seed=seed)
-    return {name: found[name] for name in ("log_distance", "best_test", "taken")}
-
-
 def updates(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the replicates of one step size and order in a block."""
     dim, replicates = (30, 2) if trial.quick else (100, 4)
     axes = {"dim": [dim], "c": list(STEPS), "update": list(UPDATES), "replicate": list(range(replicates))}
     return ln.sweeps.Sweep(
         name="tu-updates",
-        function=cells,
+        function=update_cells,
         axes=axes,
         seed=trial.seed,
         fixed={"gammas": GAMMAS, "rank": RANK, "seed": trial.seed},

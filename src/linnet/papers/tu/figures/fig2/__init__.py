@@ -1,0 +1,34 @@
+"""Figure 2: the phase diagram of variance and width, and two error maps beside it."""
+
+from linnet.papers.tu.figures.fig2.checks import check
+from linnet.papers.tu.figures.fig2.compute import TuFig2, compute
+from linnet.papers.tu.figures.fig2.panels import plot
+from linnet.reproduction.figure import Figure
+
+FIGURE = Figure(
+    name="fig2",
+    title="The phase diagram of variance and width",
+    caption=(
+        "Gradient descent over variances σ² = d^γ(σ²) and widths w = d^γ(w): smallest test error (a), stable rank then "
+        "(b), iterations to it (c), and the log of the largest mean squared distance to the self-consistent dynamics, "
+        "eq. (1), over the run (d). Beyond the paper: the spread (interquartile range) of all four over tasks and "
+        "starts (e), and the distance against the dimension (f). d = 200, rank 5, 35 x 35 cells, c = 50 (quick: "
+        "d = 40, 13 x 13). Runs stop as in the authors' public loop: after 750 steps, or when the test error rose two "
+        "steps running, the train error is below 1e-3, or it changes by less than 2e-4 after having fallen by 1e-2. "
+        "Both layers move at once, as in eq. (2); --set update=sequential is the public loop, whose second layer sees "
+        "the new first one. The prediction is descent on the narrow network whose flow is eq. (1), at the same step."
+    ),
+    settings=TuFig2,
+    quick={
+        "dim": 40,
+        "grid": 13,
+        "side_dims": (20, 40),
+        "side_grid": 7,
+        "side_seeds": 3,
+        "dtype": "float64",
+    },
+    compute=compute,
+    plot=plot,
+    check=check,
+    panels=("a", "b", "c", "d", "e", "f"),
+)

@@ -1,0 +1,142 @@
+"""What is measured on Figure 2: how the runs ended, and what its caption says of each panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet.papers.tu.figures.fig2.compute import REGIONS
+from linnet.reproduction import Limit
+from linnet.reproduction.figure import Check
+
+FLOOR = Limit(1.0, "Theorem 2: the test error of the lazy region never falls below a third of min(|A*|^2, |E|^2)")
+GAIN = Limit(0.75, "'the active region has a small error while the lazy region does not': a quarter less is clearly so")
+TREND = Limit(0.5, "'increases as one goes further into the active region', though a cell has noise of its own")
+SMALL = 0.14  # root mean square distance that is a tenth of the target's size, sqrt(2) for each entry
+
+
+def check(data: Any) -> list[Check]:
+    checks: list[Check] = []
+    if "best_test" in data:
+        checks += _map_checks(data)
+    if "side_log_distance" in data:
+        medians, _, _ = regional(data)
+        for region, values in medians.items():
+            checks.append(
+                Check(
+                    f"{region} region: median ln distance to eq. (1) is "
+                    + ", ".join(f"{v:.2f} at d = {int(d)}" for d, v in zip(data["dim"].values, values, strict=True)),
+                    float(values[-1]),
+                )
+            )
+    return checks
+
+
+def _map_checks(data: Any) -> list[Check]:
+    own = [name for name in data.data_vars if "replicate" in data[name].dims]
+    median = data[own].median("replicate").transpose("gamma_width", "gamma_variance")
+    region = data["region"].transpose("gamma_width", "gamma_variance").values
+    active, lazy = (region == REGIONS.index(name) for name in ("active", "lazy"))
+    test, distance, ranks = (median[name].values for name in ("best_test", "log_distance", "stable_rank"))
+    depth = (1 - data["gamma_variance"].values[None, :] - data["gamma_width"].values[:, None])[active]
+    return [
+        _endings(data),
+        _lazy_floor(test[lazy], min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3),
+        _gain(test[active], test[lazy]),
+        Check(
+            f"stable rank at the smallest test error, median: {_middle(ranks[active]):.2f} in the active region, "
+            f"{_middle(ranks[lazy]):.2f} in the lazy one; that of A* is {data.attrs['truth_rank']:.2f}",
+        ),
+        _trend(depth, median["best_step"].values[active]),
+        _distances(distance, active | lazy),
+    ]
+
+
+def _endings(data: Any) -> Check:
+    codes, taken = data["reason"].values.astype(int), data["taken"].values
+    names = str(data.attrs["reasons"]).split(",")
+    ends = ", ".join(f"{(codes == code).sum()} {name}" for code, name in enumerate(names) if (codes == code).any())
+    lost = (codes == names.index("diverged")) | (taken <= 1)
+    return Check(
+        f"how the {codes.size} cells ended: {ends}; {int((taken <= 1).sum())} at their first step (limit: none "
+        "diverged, none at the first step)",
+        float(lost.sum()),
+        0.0,
+        bool(not lost.any()),
+    )
+
+
+def _lazy_floor(test: np.ndarray, floor: float) -> Check:
+    if not test.size:
+        return Check("lazy region: no cell of this grid lies in it, so its floor is not measurable")
+    margin = float(test.min() / floor)
+    return Check(
+        f"lazy region: least test error of any cell is {margin:.2f} times the bound min(|A*|^2, |E|^2)/(3 d^2) (at "
+        f"least {FLOOR:g})",
+        margin,
+        FLOOR,
+        margin >= FLOOR,
+    )
+
+
+def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
+    if not active.size or not lazy.size:
+        return Check("smallest test error: not measurable, as a region has no cell on this grid")
+    gain = _middle(active) / _middle(lazy)
+    return Check(
+        f"smallest test error, median: {_middle(active):.3g} in the active region, {_middle(lazy):.3g} in the lazy "
+        f"one: ratio {gain:.2f} (at most {GAIN:g})",
+        gain,
+        GAIN,
+        gain < GAIN,
+    )
+
+
+def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
+    if depth.size < 3:
+        return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
+    trend = _rank_correlation(depth, steps)
+    return Check(
+        f"iterations rise with the distance from the lazy border: rank correlation {trend:.2f}, active cells (at "
+        f"least {TREND:g})",
+        trend,
+        TREND,
+        trend > TREND,
+    )
+
+
+def _distances(distance: np.ndarray, inside: np.ndarray) -> Check:
+    size = np.exp(distance / 2)
+    parts = []
+    for name, cells in (("inside the theory's region", size[inside]), ("outside it", size[~inside])):
+        if cells.size:
+            share = float((cells > SMALL).mean())
+            parts.append(f"{name}: median {_middle(cells):.3g}, above {SMALL:g} in {share:.0%} of the cells")
+    return Check(
+        f"root mean square distance to eq. (1), a target's entries being about 1.4: {'; '.join(parts)} (the caption "
+        "calls it small almost everywhere outside)",
+        _middle(size[inside]),
+    )
+
+
+def _middle(values: np.ndarray) -> float:
+    return float(np.median(values)) if values.size else np.nan
+
+
+def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(first, second).statistic)
+
+
+def regional(data: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Median and quartiles of ln distance over cells of a region and seeds, for each dimension."""
+    order = ("side_gamma_width", "side_gamma_variance")
+    region = data["side_region"].transpose(*order).values
+    distance = data["side_log_distance"].transpose("dim", "side_replicate", *order).values
+    inside = {
+        name: distance[..., region == REGIONS.index(name)].reshape(len(distance), -1) for name in ("active", "lazy")
+    }
+    quartiles = {name: np.quantile(cells, [0.5, 0.25, 0.75], axis=1) for name, cells in inside.items() if cells.size}
+    return tuple({name: q[i] for name, q in quartiles.items()} for i in range(3))  # type: ignore[return-value]

@@ -1,0 +1,158 @@
+"""What Figure 2 shows: the cells of the phase diagram, trained, and the regions and borders of the theory."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.tu.networks.phase_diagram import REASONS
+from linnet.papers.tu.settings import CAREFUL, NOISE_STD, RANK, STEPS
+from linnet.reproduction.figure import Settings
+
+MAPS = ("a", "b", "c", "d")  # the paper's panels; e and f are ours
+
+REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")  # the numbers of `region` in the dataset
+LONG = {
+    "best_test": "smallest test error per entry over the run",
+    "stable_rank": "|A|_F^2/|A|_op^2 at the smallest test error",
+    "best_step": "iterations until the smallest test error",
+    "log_distance": "ln of the largest mean squared distance to the self-consistent dynamics over the run",
+    "last_train": "train error per entry at the end of the run",
+    "reason": "why the run ended, by its number in the attribute `reasons`",
+    "taken": "steps taken",
+    "region": "region of the phase diagram: 0 underparametrized, 1 infinite noise, 2 lazy, 3 active",
+    "border_width": "width exponents of the borders",
+    "border_lazy": "variance exponent of the lazy border",
+    "border_noise": "variance exponent of the border of infinite noise",
+    "width_dim": "width exponent of w = d",
+    "width_rank": "width exponent of w = K",
+}
+
+
+class TuFig2(Settings):
+    """Defaults are the paper's grid; `seeds` tasks each, `side_*` the coarser grid of the panels e and f.
+
+    `update="sequential"` is the published loop, whose second layer sees the new first one; eq. (2) moves both at once.
+    """
+
+    dim: int = 200
+    rank: int = RANK
+    noise_std: float = NOISE_STD
+    grid: int = 35
+    least_variance: float = -3.0
+    most_variance: float = 0.0
+    most_width: float = 2.8
+    c: float = CAREFUL
+    steps: int = STEPS
+    update: Literal["simultaneous", "sequential"] = "simultaneous"
+    seeds: int = 1
+    dtype: Literal["float32", "float64"] = "float32"
+    workers: int = 0
+    side_dims: tuple[int, ...] = (25, 50, 100)
+    side_grid: int = 9
+    side_seeds: int = 5
+
+
+def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
+    import jax
+    import xarray as xr
+
+    every = jax.default_backend() != "cpu"  # an accelerator takes all cells in one batch
+    parts: dict[str, Any] = {}
+    if set(panels) & set(MAPS) or not panels:
+        block = settings.grid**2 * settings.seeds if every else max(1, settings.grid**2 // 7)
+        axes = {"replicate": list(range(settings.seeds)), **_axes(settings, settings.grid)}
+        maps = ln.sweeps.run(_sweep("tu-fig2", settings, axes, block=block, dim=settings.dim), workers=settings.workers)
+        parts |= {str(name): maps[name] for name in maps.data_vars if name != "cell_status"}
+    if set(panels) & {"e", "f"}:
+        axes = {"dim": list(settings.side_dims), "replicate": list(range(settings.side_seeds))}
+        coarse = {f"side_{name}": values for name, values in _axes(settings, settings.side_grid).items()}
+        sides = ln.sweeps.run(
+            _sweep(
+                "tu-fig2-seeds",
+                settings,
+                {**axes, **_axes(settings, settings.side_grid)},
+                block=settings.side_grid**2 * settings.side_seeds,
+                dim=None,
+            ),
+            workers=settings.workers,
+        )
+        renamed = sides.rename({name[5:]: name for name in coarse} | {"replicate": "side_replicate"})
+        parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
+    data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
+    data = data.assign(_theory(settings, data))
+    for name in data.data_vars:
+        data[name].attrs["long_name"] = LONG[str(name).removeprefix("side_")]
+    task = ln.problems.low_rank_plus_noise(
+        settings.dim, rank=settings.rank, noise_std=settings.noise_std, key=[settings.seed, 0]
+    )
+    truth = np.asarray(task.truth)
+    data.attrs = {
+        "panels": ",".join(panels),
+        "rank": settings.rank,
+        "dim": settings.dim,
+        "reasons": ",".join(REASONS),
+        "truth_size": float(np.linalg.norm(truth, 2)),
+        "truth_power": float((truth**2).mean()),
+        "noise_power": float(((task.cross - truth) ** 2).mean()),
+        "truth_rank": float((truth**2).sum() / np.linalg.norm(truth, 2) ** 2),
+        "scheme": "network: descent on the narrow network of the self-consistent dynamics, at the same step size",
+    }
+    return data
+
+
+def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: int | None) -> Any:
+    """The grid of cells as a sweep: resumable, and one block a batch."""
+    fixed = {
+        "rank": settings.rank,
+        "noise_std": settings.noise_std,
+        "c": settings.c,
+        "steps": settings.steps,
+        "update": settings.update,
+        "seed": settings.seed,
+        **({} if dim is None else {"dim": dim}),
+    }
+    return ln.sweeps.Sweep(
+        name=name,
+        function="linnet.papers.tu.networks.phase_diagram:cells",
+        axes=axes,
+        seed=settings.seed,
+        fixed=fixed,
+        block=block,
+        apart=[] if dim else ["dim"],
+        dtype=settings.dtype,
+    )
+
+
+def _theory(settings: TuFig2, data: Any) -> dict[str, Any]:
+    """What the theory says of the plane: the region of every cell (by its number) and the borders between them."""
+    mixed = ln.theories.mixed
+    heights = np.linspace(0.0, settings.most_width, 50)
+    lines = mixed.borders(heights, dim=settings.dim, rank=settings.rank)
+    found = {
+        "border_width": (("border",), heights),
+        "border_lazy": (("border",), lines["lazy"]),
+        "border_noise": (("border",), lines["infinite-noise"]),
+        "width_dim": ((), float(lines["width-dim"])),
+        "width_rank": ((), float(lines["width-rank"])),
+    }
+    for before in ("", "side_"):
+        up, across = f"{before}gamma_width", f"{before}gamma_variance"
+        if up in data.coords:
+            region = mixed.phase(data[across].values[None, :], data[up].values[:, None])
+            codes = np.select([region == name for name in REGIONS], range(len(REGIONS)))
+            found[f"{before}region"] = ((up, across), codes.astype(float))
+    if "dim" in data.coords:
+        dims = data["dim"].values.astype(int).tolist()
+        ranks = [float(mixed.borders(0.0, dim=d, rank=settings.rank)["width-rank"]) for d in dims]
+        found["side_width_rank"] = (("dim",), ranks)
+    return found
+
+
+def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:
+    return {
+        "gamma_width": np.linspace(0.0, settings.most_width, count).tolist(),
+        "gamma_variance": np.linspace(settings.least_variance, settings.most_variance, count).tolist(),
+    }

@@ -1,0 +1,115 @@
+"""How Figure 2 is drawn: maps over the plane of variance and width, their spread, and the distance against d."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linnet import style
+from linnet.papers.tu.figures.fig2.checks import regional
+
+# Of each panel: variable, title
+MAPS = {
+    "a": ("best_test", "Smallest test error"),
+    "b": ("stable_rank", "Stable rank at that time"),
+    "c": ("best_step", "Iterations until then"),
+    "d": ("log_distance", "ln distance to eq. (1)"),
+}
+SHORT = {
+    "best_test": "test error",
+    "stable_rank": "stable rank",
+    "best_step": "iterations",
+    "log_distance": "ln distance",
+}
+
+
+def plot(data: Any) -> Any:
+    panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or list(MAPS)
+    drawings: list[Any] = []
+    for letter in panels:
+        if letter in MAPS:
+            drawings.append(lambda axis, letter=letter: _map(axis, data, letter))
+        elif letter == "e":
+            for number, name in enumerate(SHORT, start=1):
+                drawings.append(lambda axis, name=name, number=number: _spread(axis, data, name, number))
+        else:
+            drawings.append(lambda axis: _dimensions(axis, data, beside=len(drawings) % 2 == 1 and len(drawings) > 1))
+    columns = min(len(drawings), 2)
+    rows = -(-len(drawings) // columns)
+    with style.applied():
+        picture, axes = style.subplots(
+            rows, columns, size=style.column(1.7 if columns > 1 else 1.0, ratio=0.8 * rows / columns), squeeze=False
+        )
+        for axis, draw in zip(axes.flat, drawings, strict=False):
+            draw(axis)
+        for axis in axes.flat[len(drawings) :]:
+            axis.set_axis_off()
+        handles, labels = axes.flat[0].get_legend_handles_labels()
+        if len(handles) == 4:
+            picture.legend(handles, labels, loc="outside lower center", ncols=2, facecolor="#B0B0B0", framealpha=1)
+    return picture
+
+
+def _map(axis: Any, data: Any, letter: str) -> None:
+    name, title = MAPS[letter]
+    narrowest = float(data["width_rank"])
+    values = data[name].median("replicate")
+    _coloured(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest)
+
+
+def _spread(axis: Any, data: Any, name: str, number: int) -> None:
+    dim = int(data["dim"].values[-1])
+    values = data[f"side_{name}"].sel(dim=dim)
+    spread = values.quantile(0.75, "side_replicate") - values.quantile(0.25, "side_replicate")
+    narrowest = float(data["side_width_rank"].sel(dim=dim))
+    _coloured(
+        axis,
+        data,
+        spread,
+        f"e{number}  Spread: {SHORT[name]}",
+        "side_gamma_variance",
+        "side_gamma_width",
+        narrowest,
+    )
+
+
+def _coloured(axis: Any, data: Any, values: Any, title: str, across: str, up: str, narrowest: float) -> None:
+    from matplotlib.patheffects import withStroke
+
+    shades = axis.pcolormesh(
+        data[across],
+        data[up],
+        values.transpose(up, across).values,
+        shading="nearest",
+        cmap=style.SEQUENCE,
+        rasterized=True,
+    )
+    axis.figure.colorbar(shades, ax=axis)
+    axis.grid(False)
+    axis.plot(data["border_lazy"], data["border_width"], color="black", linewidth=1.1, label="lazy / active: σ²w = d")
+    axis.plot(data["border_noise"], data["border_width"], color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
+    outlined = {"color": "white", "linewidth": 1.1, "path_effects": [withStroke(linewidth=2.2, foreground="#333333")]}
+    axis.axhline(float(data["width_dim"]), linestyle="--", label="w = d", **outlined)
+    axis.axhline(narrowest, linestyle=":", label="w = K", **outlined)
+    limits = {"xlim": data[across].values[[0, -1]], "ylim": data[up].values[[0, -1]]}
+    axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+
+
+def _dimensions(axis: Any, data: Any, *, beside: bool) -> None:
+    medians, low, high = regional(data)
+    colours = {"active": style.ACTIVE, "lazy": style.LAZY}
+    for region, colour in ((name, colours[name]) for name in medians):
+        axis.plot(
+            data["dim"],
+            medians[region],
+            color=colour,
+            marker="o",
+            label=f"{region} region: median, quartiles shaded",
+            **style.ALONE,
+        )
+        axis.fill_between(data["dim"], low[region], high[region], color=colour, alpha=0.2, linewidth=0)
+    axis.set(title="f  Distance against d", xlabel="dimension d", ylabel="ln mean squared distance", xscale="log")
+    axis.set_xticks(data["dim"].values, [str(int(d)) for d in data["dim"].values])
+    axis.minorticks_off()
+    best = "center left" if beside else "upper right"
+    legend = axis.legend(loc=best, bbox_to_anchor=(1.05, 0.5) if beside else None)
+    legend.set_in_layout(False)  # it stands in the empty place beside; the panels keep their width

@@ -1,0 +1,135 @@
+"""Descents of single networks: test error along them, their stages, and what they prefer at half the loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.randomness import generator
+from linnet.reproduction.milestones import first_of
+
+POINTS = 256  # of a curve
+LEADING = 3  # singular values kept: those of the signal and one of the noise
+
+
+def active_cells(
+    points: dict[str, np.ndarray],
+    seeds: np.ndarray,
+    *,
+    gammas: tuple[float, float],
+    spectra: dict[str, list[float]],
+    spans: dict[str, float],
+) -> dict[str, Any]:
+    """Networks on tasks of one dimension and spectrum, each a task of its own: test error over the noise, along
+    descent.
+
+    The curve is on a geometric grid of times, from the first step on. The step is 1/(15 d).
+    """
+    dim, name = int(points["dim"][0]), str(points["spectrum"][0])
+    if (points["dim"] != dim).any() or (points["spectrum"] != name).any():
+        raise ValueError("a block must have one `dim` and one `spectrum`.")
+    spectrum, rate = list(spectra[name]), 1 / (15 * dim)
+    steps = int(np.ceil(spans[name] * np.log(dim) / dim / rate))
+    tasks = [
+        ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[int(seed), 0], spectrum=spectrum)
+        for seed in seeds
+    ]
+    cross, truth = np.stack([task.cross for task in tasks]), np.stack([np.asarray(task.truth) for task in tasks])
+    variance, width = dim ** gammas[0], round(dim ** gammas[1])
+    std = float(np.sqrt(variance))
+    weights = ln.Weights.stack(
+        [
+            ln.inits.reduced_gaussian(
+                [int(seed), 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
+            )
+            for seed in seeds
+        ]
+    )
+    run = ln.gradient_descent(
+        ln.Problem.from_target(cross, truth=truth), weights, learning_rate=rate, steps=steps, keep="losses"
+    )
+    errors = 2 * run.test_loss / ((cross - truth) ** 2).sum(axis=(1, 2))  # in units of the noise that was drawn
+    times = np.concatenate([[0.0], np.geomspace(rate, steps * rate, POINTS - 1)])
+    curves = np.stack([np.interp(times, run.times, column) for column in errors.T])
+    return {"times": (("state",), np.tile(times, (len(seeds), 1))), "test_error": (("state",), curves)}
+
+
+def timeline_cells(
+    points: dict[str, np.ndarray],
+    seeds: np.ndarray,
+    *,
+    gammas: list[float],
+    spectra: dict[str, list[float]],
+    steps: int,
+) -> dict[str, Any]:
+    """One network and task for each cell: leading singular values, and how far the singular vectors are from aligned.
+
+    Descent with a small step, 1/(40 |A*|), seen at every step. `goals` are the leading singular values of A* + E.
+    """
+    found = [
+        followed(dim, spectra[name], gammas, steps, int(seed))
+        for dim, name, seed in zip(points["dim"].tolist(), points["spectrum"].tolist(), seeds, strict=True)
+    ]
+    times, values, goals, defect = (np.stack(parts) for parts in zip(*found, strict=True))
+    return {
+        "times": (("state",), times),
+        "singular_values": (("state", "mode"), values),
+        "goals": (("mode",), goals),
+        "defect": (("state",), defect),
+    }
+
+
+def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Times, leading singular values, those they go to, and the alignment measure x, along one run."""
+    task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[seed, 0], spectrum=list(spectrum))
+    std, width = float(dim ** (gammas[0] / 2)), round(dim ** gammas[1])
+    weights = ln.inits.reduced_gaussian([seed, 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std)
+    rate = 1 / (40 * max(spectrum) * dim)
+    run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, keep="products")
+    values, goals = (np.linalg.svd(matrix, compute_uv=False)[..., :LEADING] for matrix in (run.products, task.cross))
+    return run.times, values, goals, ln.theories.mixed.alignment_defect(run.products, task.truth, len(spectrum))
+
+
+def border_cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, levels: list[float], steps: int
+) -> dict[str, Any]:
+    """One target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at half
+    the loss.
+
+    `preference` is the progress of the leading singular value of the target, over that of the median one.
+    """
+    dims, targets = points["dim"].tolist(), points["target"].tolist()
+    found = [
+        preferences(target_of(name, dim, int(seed)), np.asarray(levels), steps, int(seed))
+        for dim, name, seed in zip(dims, targets, seeds, strict=True)
+    ]
+    thresholds, preference = (np.stack(values) for values in zip(*found, strict=True))
+    return {"threshold": (("level",), thresholds), "preference": (("level",), preference)}
+
+
+def target_of(name: str, dim: int, seed: int) -> np.ndarray:
+    """A target of rank 1 and singular value d under unit noise, or noise alone."""
+    if name == "low rank":
+        return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
+    return generator([seed, 0]).normal(size=(dim, dim))
+
+
+def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Thresholds, and how much training prefers the leading mode at each of them when half of the loss is gone."""
+    dim = len(target)
+    left, values, right = np.linalg.svd(target)
+    thresholds, width = levels * values[0], dim**3
+    problem, found = ln.Problem.from_target(target), []
+    for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
+        std = float(np.sqrt(threshold / width))
+        weights = ln.inits.reduced_gaussian(
+            [seed, 1, i], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
+        )
+        rate = 0.05 / max(values[0], threshold)
+        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
+        half = first_of(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
+        progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
+        found.append(progress[0] / np.median(progress))
+    return thresholds, np.array(found)
