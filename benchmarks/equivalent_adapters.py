@@ -24,7 +24,7 @@ import linnet as ln
 OPTIMIZERS = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 
 
-def text(steps, batch=8, length=33, seed=0):
+def text(steps, batch=4, length=33, seed=0):
     """Batches of bytes from the standard library's own source."""
     data = torch.tensor(list(Path(argparse.__file__).read_bytes()))
     starts = torch.randint(len(data) - length, (steps, batch), generator=torch.Generator().manual_seed(seed))
@@ -55,7 +55,7 @@ def train(base, adapter, batches, dora=False, nudge=0.0):
         lora_alpha=adapter.alpha,
         use_rslora=adapter.scaling == "rslora",
         use_dora=dora,
-        target_modules=["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        target_modules=["q_proj", "v_proj", "down_proj"],
     )
     model = get_peft_model(copy.deepcopy(base), settings).double()
     with torch.no_grad():

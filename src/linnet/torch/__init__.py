@@ -6,20 +6,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linnet.torch.forecasting import ModelForecast, forecast
     from linnet.torch.groups import parameter_groups
     from linnet.torch.layers import weights
     from linnet.torch.monitor import PairMonitor
     from linnet.torch.pairs import Pair, find_pairs
 
 _HOMES = {
+    "ModelForecast": "linnet.torch.forecasting",
     "Pair": "linnet.torch.pairs",
     "PairMonitor": "linnet.torch.monitor",
     "find_pairs": "linnet.torch.pairs",
+    "forecast": "linnet.torch.forecasting",
     "parameter_groups": "linnet.torch.groups",
     "weights": "linnet.torch.layers",
 }
 
-__all__ = ["Pair", "PairMonitor", "find_pairs", "parameter_groups", "weights"]
+__all__ = ["ModelForecast", "Pair", "PairMonitor", "find_pairs", "forecast", "parameter_groups", "weights"]
 
 
 def __getattr__(name: str) -> Any:

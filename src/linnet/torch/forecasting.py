@@ -1,0 +1,294 @@
+"""The whole training of a model that is two linear layers, before it is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import nn
+
+from linnet.arguments import count
+from linnet.forecasts import Forecast
+from linnet.forecasts import forecast as forecast_of
+from linnet.inits.weights import Weights
+from linnet.problems.problem import Problem
+from linnet.torch.affine_descent import Data, products
+from linnet.torch.linear_models import LinearModel, linear_model
+from linnet.torch.settings import Settings, loss_factor, settings_of
+from linnet.trajectories.status import DivergedError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FAR = 1e8  # a loss so many times the first one, or that of no output at all, does not come back
+TRIED, NARROW = 8, 1.004  # rates tried together, and how well the largest is known in the end
+
+
+@dataclass(frozen=True, eq=False)
+class ModelForecast:
+    r"""What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
+
+    | field | meaning |
+    |---|---|
+    | `steps`, `loss` | every step from 0 on, and the loss there |
+    | `validation_loss`, `best_step` | the same on held-out samples, and where it is least; None without any |
+    | `strengths` | (mode,) singular values of the cross-covariance of targets and inputs |
+    | `shares` | (step, mode): how much of each mode's residual is gone, 0 at the start, 1 when it is learned |
+    | `half_steps` | the step at which half of a mode is learned, NaN where it is not: order and times of the modes |
+    | `largest_stable_rate` | of the first layer, other rates in proportion: the largest that does not diverge |
+    | `told` | what `ln.forecast` says of the run, lazy and active modes included, or None |
+
+    Where the model has a bias, a constant input of ones counts as the last one. `told` is None where the model has more
+    than `ln.forecast` knows: an output bias, or decays that differ.
+    """
+
+    run: Run = field(repr=False)
+    loss: Float[np.ndarray, " step"] = field(repr=False)
+    validation_loss: Float[np.ndarray, " step"] | None = field(repr=False)
+    strengths: Float[np.ndarray, " mode"] = field(repr=False)
+    shares: Float[np.ndarray, "step mode"] = field(repr=False)
+    told: Forecast | None = field(repr=False)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """0, 1, ... (step,)."""
+        return np.arange(len(self.loss))
+
+    @property
+    def best_step(self) -> int | None:
+        """The step of least held-out loss."""
+        return None if self.validation_loss is None else int(np.argmin(self.validation_loss))
+
+    @cached_property
+    def half_steps(self) -> Float[np.ndarray, " mode"]:
+        """Between steps by a straight line."""
+        found = np.full(self.shares.shape[1], np.nan)
+        for mode, share in enumerate(self.shares.T):
+            above = np.flatnonzero(share >= 0.5)
+            if above.size:
+                i = int(above[0])
+                found[mode] = i if i == 0 else i - 1 + (0.5 - share[i - 1]) / (share[i] - share[i - 1])
+        return found
+
+    @cached_property
+    def largest_stable_rate(self) -> float:
+        """Found by running, for as many steps as the forecast has, with its momentum and decays."""
+        return self.run.settings.rates["first"] * largest_factor(self.run, len(self.loss) - 1)
+
+    def to_dataset(self) -> xr.Dataset:
+        """The forecast as a dataset along `step` and `mode`."""
+        import xarray as xr
+
+        variables: dict[str, Any] = {
+            "loss": ("step", self.loss),
+            "shares": (("step", "mode"), self.shares),
+            "strengths": ("mode", self.strengths),
+            "half_steps": ("mode", self.half_steps),
+        }
+        if self.validation_loss is not None:
+            variables["validation_loss"] = ("step", self.validation_loss)
+        return xr.Dataset(variables, {"step": self.steps, "mode": np.arange(1, len(self.strengths) + 1)})
+
+    def __repr__(self) -> str:
+        best = "" if self.best_step is None else f", best_step={self.best_step}"
+        return f"ModelForecast(steps={len(self.loss) - 1}, loss={self.loss[0]:.4g} -> {self.loss[-1]:.4g}{best})"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A linear model, how it is trained, and on what: `inputs` (sample, input), with ones last where there is a bias,
+    `targets` (sample, output) less what the frozen part explains, with a loss of `factor` times the sum of squares."""
+
+    model: LinearModel
+    settings: Settings
+    inputs: np.ndarray
+    targets: np.ndarray
+    factor: float
+
+    @cached_property
+    def data(self) -> Data:
+        return Data.of(self.inputs, self.targets, self.factor)
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """The parameters, the scale of an adapter in its second layer."""
+        found = {name: p.detach().double().cpu().numpy() for name, p in self.model.parameters.items()}
+        return found | {"second": self.model.scale * found["second"]}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Of these parameters: with the scale in the second layer, its rate has the square of it."""
+        return self.settings.rates | {"second": self.model.scale**2 * self.settings.rates["second"]}
+
+    @property
+    def decays(self) -> dict[str, float]:
+        return self.settings.decays | {"second": self.settings.decays["second"] / self.model.scale**2}
+
+
+def forecast(
+    model: nn.Module,
+    X: torch.Tensor,
+    Y: torch.Tensor,
+    optimizer: torch.optim.Optimizer,
+    steps: int,
+    *,
+    loss: Any = None,
+    validation: tuple[torch.Tensor, torch.Tensor] | None = None,
+) -> ModelForecast:
+    """What `steps` steps of full-batch SGD will do to a model that is two linear layers, without training it.
+
+    **Arguments**
+
+    - `model`: two linear layers, with or without biases, alone or after frozen features; or one LoRA adapter at the
+      end of frozen features. It is run on `X` once to see that this is so, and not changed.
+    - `X` and `Y`: all training data: inputs as the model takes them, and targets of the shape of its outputs.
+    - `optimizer`: `torch.optim.SGD` before its first step, with any rates, decays and momentum, also by groups.
+    - `loss`: `nn.MSELoss()` by default, or with reduction="sum". `validation`: held-out (X, Y).
+
+    **Returns** a `ModelForecast`. It equals PyTorch's own run in float64 to rounding, at any width: the hidden layer
+    is first reduced to inputs + outputs. Where the run diverges it raises `DivergedError` and says which rate does
+    not.
+
+    **Refused**, with what is not linear about it: Adam and other optimizers, other losses, dropout, nonlinearities,
+    other trained parameters.
+    """
+    total = count("steps", steps)
+    found = linear_model(model, _tensor("X", X))
+    settings = settings_of(optimizer, found.parameters)
+    run = _run(found, settings, Y, "Y", loss)
+    held = None
+    if validation is not None:
+        if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+            raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
+        other = linear_model(model, _tensor("validation", validation[0]))
+        held = _run(other, settings, validation[1], "validation", loss)
+    return _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
+
+
+def _tensor(name: str, value: Any) -> torch.Tensor:
+    if not isinstance(value, torch.Tensor):
+        raise ValueError(f"`{name}` must be a tensor as the model takes it: got {type(value).__name__}.")
+    return value
+
+
+def _run(model: LinearModel, settings: Settings, Y: Any, name: str, loss: Any) -> Run:
+    y = _tensor(name, Y)
+    targets = y.reshape(-1, y.shape[-1] if y.ndim else 1).detach().double().cpu().numpy()
+    if targets.shape != model.fixed.shape:
+        raise ValueError(
+            f"`{name}` must have targets of the shape of the outputs, {model.fixed.shape}: got {targets.shape}."
+        )
+    inputs = model.features
+    if model.first_bias is not None or model.second_bias is not None:
+        inputs = np.concatenate([inputs, np.ones((len(inputs), 1))], axis=1)
+    return Run(model, settings, inputs, targets - model.fixed, loss_factor(loss, targets.shape))
+
+
+def _is_plain(run: Run) -> bool:
+    """Whether the model is two matrices with one canonical rate and one decay, which is what `ln.forecast` knows."""
+    shrink = {name: run.rates[name] * run.decays[name] for name in run.rates}
+    bias = run.model.first_bias is None or run.rates["first_bias"] == run.rates["first"]
+    one = np.ptp(list(shrink.values())) <= 1e-12 * max(shrink.values())
+    return run.model.second_bias is None and bias and bool(one)
+
+
+def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
+    """Through `ln.forecast`: layers rescaled so that both have one rate, as `lora.Adapter.canonical_weights` are."""
+    given, rates = run.weights, run.rates
+    first = given["first"]
+    if "first_bias" in given:
+        first = np.concatenate([first, given["first_bias"][:, None]], axis=1)
+    root = (rates["second"] / rates["first"]) ** 0.25
+    weights = Weights(root * first, given["second"] / root)
+    unit = 2 * run.factor * len(run.targets)  # PyTorch's loss in units of the canonical one, 1/2 E|y - Ax|^2
+    rate = unit * float(np.sqrt(rates["first"] * rates["second"]))
+    decay = rates["first"] * run.decays["first"] / rate
+    problem = Problem.from_data(run.inputs, run.targets)
+    if held is not None:
+        problem = problem.with_validation(held.inputs, held.targets)
+    try:
+        told = forecast_of(
+            problem, weights, learning_rate=rate, steps=steps, save_every=1, weight_decay=decay,
+            momentum=run.settings.momentum,
+        )  # fmt: skip
+    except DivergedError:
+        raise _diverged(run, steps) from None
+    other = 0.0 if held is None else 2 * held.factor * len(held.targets)
+    held_loss = None if told.validation_loss is None else other * told.validation_loss
+    return ModelForecast(run, unit * told.loss, held_loss, told.regimes.strengths, told.shares, told)
+
+
+def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
+    """By the recursion of `affine_descent`, which knows biases and decays of their own."""
+    data = run.data
+    left, strengths, right = np.linalg.svd(data.targets.T @ data.inputs, full_matrices=False)
+    modes = int((strengths > 1e-12 * max(strengths[0], np.finfo(float).tiny)).sum())
+    losses, held_losses, residuals = [], [], []
+    for product in products(run.weights, data, run.rates, run.decays, momentum=run.settings.momentum, steps=steps):
+        losses.append(float(data.loss(product)))
+        if not losses[-1] <= _ceiling(run, losses[0]):
+            raise _diverged(run, steps)
+        if held is not None:
+            held_losses.append(float(held.data.loss(product)))
+        residuals.append(((left.T @ data.gradient(product)) * right).sum(axis=1)[:modes])
+    along = np.array(residuals)
+    shares = 1 - along / np.where(along[0] == 0, 1.0, along[0])
+    held_loss = None if held is None else np.array(held_losses)
+    return ModelForecast(run, np.array(losses), held_loss, strengths[:modes] / len(run.targets), shares, None)
+
+
+def _ceiling(run: Run, first: float) -> float:
+    return FAR * max(first, run.factor * float((run.targets**2).sum()))
+
+
+def _diverged(run: Run, steps: int) -> DivergedError:
+    rate = run.settings.rates["first"]
+    stable = rate * largest_factor(run, steps)
+    return DivergedError(
+        f"this training diverges within {steps} steps at a learning rate of {rate:g}: the largest that does not "
+        f"is {stable:.4g}."
+    )
+
+
+def largest_factor(run: Run, steps: int) -> float:
+    """By how much all learning rates can be multiplied before the run diverges, to 0.4%, by trying."""
+    low, high = None, None
+    tried = np.geomspace(2.0**-3, 2.0**4, TRIED)
+    for _ in range(40):
+        wrong = _diverges(run, tried, steps)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            high = float(tried[at])
+            low = float(tried[at - 1]) if at else low
+        else:
+            low = float(tried[-1])
+        if low is None and high is not None:
+            tried = high * np.geomspace(2.0**-7, 0.9, TRIED)
+        elif high is None and low is not None:
+            tried = low * np.geomspace(1.1, 2.0**7, TRIED)
+        elif low is not None and high is not None:
+            if high / low <= NARROW:
+                return float(np.sqrt(low * high))
+            tried = np.geomspace(low, high, TRIED + 2)[1:-1]
+        if low is not None and low > 1e12:
+            break
+    return float("inf") if high is None else float(low or 0.0)
+
+
+def _diverges(run: Run, factors: np.ndarray, steps: int) -> np.ndarray:
+    wrong = np.zeros(len(factors), dtype=bool)
+    highest = None
+    with np.errstate(over="ignore", invalid="ignore"):
+        for product in products(
+            run.weights, run.data, run.rates, run.decays, momentum=run.settings.momentum, steps=steps, factors=factors
+        ):
+            losses = run.data.loss(product)
+            highest = _ceiling(run, float(losses[0])) if highest is None else highest
+            wrong |= ~(losses <= highest)
+            if wrong.all():
+                break
+    return wrong
