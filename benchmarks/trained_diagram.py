@@ -67,6 +67,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
         slots=slots,
     )
     seconds = time.perf_counter() - began
+    print(f"  {runs.plan}")
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)
     scale = 2 / dim**2
     cells = {

@@ -90,6 +90,15 @@ def test_lanes_that_do_not_fit_become_fewer(monkeypatch):
         assert value.tobytes() == found.results[name].tobytes(), name
 
 
+def test_lanes_are_planned_by_the_memory_there_is(monkeypatch):
+    plenty = outcome(runs(), lanes=8)
+    assert "11 runs, 8 at a time on" in plenty.plan
+    monkeypatch.setattr(lanes, "available", lambda: 1000)
+    little = outcome(runs(), lanes=8)
+    assert "11 runs, 1 at a time on" in little.plan and "GiB free" in little.plan
+    assert_allclose(little.results["first"], plenty.results["first"], rtol=1e-9, atol=1e-12)
+
+
 def test_other_errors_are_not_hidden(monkeypatch):
     def broken(*arguments, **options):
         raise jax.errors.JaxRuntimeError("INTERNAL: broken")

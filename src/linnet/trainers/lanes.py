@@ -6,6 +6,7 @@ not. So the size stays, a run that ends leaves, and the next one takes its lane:
 
 from __future__ import annotations
 
+import logging
 import threading
 import warnings
 from collections import deque
@@ -19,9 +20,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from linnet.memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import loop
 
+LOG = logging.getLogger("linnet.lanes")
+SPARE = 3  # a lane's arrays are there twice while it steps, beside what the step computes on the way
 PAUSE = 512  # steps after which Python has a word, for Ctrl-C, where no run has ended
 Arrays = dict[str, Any]
 
@@ -44,11 +48,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class PoolResult:
-    """Results of all runs, runs first; and steps `executed` on all lanes beside those `needed`."""
+    """Results of all runs, runs first; steps `executed` on all lanes beside those `needed`; the `plan` in words."""
 
     results: dict[str, np.ndarray]
     executed: int
     needed: int
+    plan: str
 
 
 def descend(
@@ -74,13 +79,15 @@ def descend(
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(n)`: told of every n runs that have ended
 
-    All devices of the kind asked for (or of JAX's default) take runs from one queue.
+    All devices of the kind asked for (or of JAX's default) take runs from one queue. Lanes that would not fit their
+    memory are left out; where an allocation fails all the same, the runs go on in fewer lanes, with a warning.
     """
     limits = np.asarray(steps, dtype=np.int64)
     order = np.arange(limits.size) if expected is None else np.argsort(-np.asarray(expected), kind="stable")
     refill = min(refill, lanes)
     pool = _Pool(kind, orders, limits, shared, refill, advance, deque(order.tolist()))
     places = devices(device)[: max(1, limits.size // refill)]
+    lanes = min(lanes, -(-limits.size // len(places))) if len(places) > 1 else lanes
     if len(places) == 1:
         pool.work(lanes, dtype, places[0], tf32)
     else:
@@ -88,7 +95,7 @@ def descend(
             for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in places]:
                 done.result()
     needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
-    return PoolResult(pool.results, pool.executed, needed)
+    return PoolResult(pool.results, pool.executed, needed, "; ".join(pool.plans))
 
 
 class _Pool:
@@ -108,12 +115,14 @@ class _Pool:
         self.refill, self.advance, self.waiting = refill, advance, waiting
         self.results: dict[str, np.ndarray] = {}
         self.executed = 0
+        self.plans: list[str] = []
         self.lock = threading.Lock()
 
     def work(self, lanes: int, dtype: Any, place: Any, tf32: bool) -> None:
         """Carries runs on one device until none waits; with fewer lanes where they turn out not to fit."""
         with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)
+            lanes = self._planned(shared, lanes, place)
             while True:
                 occupants = np.full(lanes, -1)
                 try:
@@ -125,6 +134,25 @@ class _Pool:
                     self.waiting.extendleft(reversed(occupants[occupants >= 0].tolist()))
                 lanes = max(1, lanes // 2)
                 warnings.warn(f"{2 * lanes} runs at once do not fit on {place}: going on with {lanes}.", stacklevel=2)
+
+    def _planned(self, shared: Arrays, lanes: int, place: Any) -> int:
+        """As many lanes as there is memory for, at most `lanes`; the plan is told in one line."""
+        run = self.waiting[0] if self.waiting else 0
+        orders = {**self.orders([run]), "steps": self.limits[[run]]}
+        bytes_each = SPARE * sum(
+            leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(_shapes(shared, orders, self.kind))
+        )
+        told = place.memory_stats() or {}
+        free = told["bytes_limit"] - told["bytes_in_use"] if "bytes_limit" in told else available()
+        fitting = int(np.clip(0.9 * free / bytes_each, 1, lanes))
+        plan = (
+            f"{self.limits.size} runs, {fitting} at a time on {place}: {fitting * bytes_each / GIBIBYTE:.2f} of "
+            f"{free / GIBIBYTE:.1f} GiB free"
+        )
+        with self.lock:
+            self.plans.append(plan)
+        LOG.info(plan)
+        return fitting
 
     def _carry(self, shared: Arrays, occupants: np.ndarray) -> None:
         kind, held = self.kind, None
@@ -147,7 +175,7 @@ class _Pool:
             held = lane, state
             over = (np.asarray(state["code"]) != 0) | (np.asarray(state["step"]) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
-            for group in np.split(ended, range(self.refill, ended.size, self.refill)):
+            for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
                 found = _taken(shared, lane, state, self._padded(group, 0), kind=kind)
                 self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in found.items()})
                 occupants[group] = -1
@@ -177,9 +205,13 @@ def _drawn(shared: Arrays, order: Arrays, *, kind: Kind) -> tuple[Arrays, loop.S
     return lane, loop.started(params, plan=kind.plan)
 
 
+def _shapes(shared: Arrays, orders: Arrays, kind: Kind) -> tuple[Arrays, loop.State]:
+    return jax.eval_shape(jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0)), shared, orders)
+
+
 def _empty(shared: Arrays, orders: Arrays, lanes: int, kind: Kind) -> tuple[Arrays, loop.State]:
     """Lanes with nobody in them: as wide as a run needs, and at their end."""
-    shapes = jax.eval_shape(jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0)), shared, orders)
+    shapes = _shapes(shared, orders, kind)
     lane, state = jax.tree.map(lambda leaf: jnp.zeros((lanes, *leaf.shape[1:]), leaf.dtype), shapes)
     return lane, {**state, "code": state["code"] + loop.DIVERGED}
 

@@ -49,7 +49,8 @@ class PairedRuns:
     `best_test` is the least test loss of the run, reached first at `best_step` with the product `best_product` (None
     where products are not kept), whose stable rank is `stable_rank`; `largest_distance` is the greatest
     $|A - \\hat A|_F^2$ between training and prediction at any step, `loss` the last train loss. `reason` and `steps`
-    say how and when the run ended. Of the `executed` steps of all lanes of the batch `needed` were the runs' own.
+    say how and when the run ended. Of the `executed` steps of all lanes `needed` were the runs' own; `plan` says how
+    many were carried at once, and where.
     """
 
     reason: np.ndarray
@@ -62,6 +63,7 @@ class PairedRuns:
     largest_distance: np.ndarray
     executed: int
     needed: int
+    plan: str
 
 
 def paired_descent(
@@ -133,7 +135,7 @@ def carried(
     """The runs of all widths, those trained at one padded width together; `kind` and `orders` are told that width."""
     padded = np.array([padded_width(width, in_dim, out_dim, device) for width in widths], dtype=int)
     found: dict[str, np.ndarray] = {}
-    executed = needed = 0
+    executed, needed, plans = 0, 0, list[str]()
     with bar("descent beside its prediction", len(widths)) as advance:
         for rows in np.unique(padded).tolist():
             members = np.flatnonzero(padded == rows)
@@ -152,6 +154,7 @@ def carried(
                 advance=advance,
             )
             executed, needed = executed + outcome.executed, needed + outcome.needed
+            plans.append(outcome.plan)
             for name, value in outcome.results.items():
                 found.setdefault(name, np.zeros((len(widths), *value.shape[1:]), value.dtype))[members] = value
     products = found.get("best_product")
@@ -166,6 +169,7 @@ def carried(
         largest_distance=found["distance"],
         executed=executed,
         needed=needed,
+        plan="; ".join(plans),
     )
 
 
@@ -173,8 +177,8 @@ def padded_width(width: int, in_dim: int, out_dim: int, device: str | None = Non
     """The width a network is trained at: reduced, then filled with silent units to one of few sizes."""
     whole = in_dim + out_dim
     # each size is another compilation, which networks this small do not earn back
-    small = whole <= (160 if _on_cpu(device) else 800)
-    parts = (8,) if small else (1, 2, 4, 6, 8)
+    cpu = _on_cpu(device)
+    parts = (8,) if whole <= (160 if cpu else 800) else (1, 2, 4, 6, 8) if cpu else (2, 8)
     return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
 
 
@@ -314,9 +318,11 @@ def _sequential(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) 
 
 
 def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) -> dict[str, Any]:
+    # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
     _, residual, _, pull = seen
-    first = params["first"] + rate * (params["second"].T @ residual)
-    second = params["second"] + rate * (residual @ (first if sequential else params["first"]).T)
-    narrow_first = params["narrow_first"] + rate * (params["narrow_second"].T @ pull)
-    narrow_second = params["narrow_second"] + rate * (pull @ params["narrow_first"].T)
+    push, narrow_push = rate * residual, rate * pull
+    first = params["first"] + params["second"].T @ push
+    second = params["second"] + push @ (first if sequential else params["first"]).T
+    narrow_first = params["narrow_first"] + params["narrow_second"].T @ narrow_push
+    narrow_second = params["narrow_second"] + narrow_push @ params["narrow_first"].T
     return {"first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second}
