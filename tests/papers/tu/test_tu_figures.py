@@ -36,11 +36,31 @@ def test_figure_one(tmp_path, scheme):
     assert len(picture.axes) == 2
     checks = figure.check(data)
     assert [check.passed for check in checks[:2]] == [True, True]
-    assert data["singular_value"].shape == (2, 41, 40)
+    assert data["singular_value"].shape == (3, 41, 40)
     broken = data.copy()
-    broken["error"] = data["error"] * np.array([1.0, 1.5])[None, :, None]  # a theory half as large again is noticed
+    broken["error"] = (
+        data["error"] * np.array([1.5, 1.0, 1.0])[None, :, None]
+    )  # a theory half as large again is noticed
     assert figure.check(broken)[0].passed is False
     assert len(figure.plot(data.assign_attrs(panels="b")).axes) == 1
+
+
+@pytest.mark.parametrize("gamma", [-1.2, -1.0])
+def test_figure_one_crosses_the_transition(gamma):
+    """Beyond it the leading mode never passes the threshold: that check is not measurable, and none fails for it."""
+    figure = tu_fig1.FIGURE
+    data = figure.compute(figure.configure(quick=True, dim=30, rank=2, steps=20, gamma_variance=gamma), ("a",))
+    checks = figure.check(data)
+    assert all(check.passed is not False for check in checks)
+    assert checks[-1].passed is None and "not measurable" in checks[-1].text
+
+
+def test_figure_one_takes_a_width_and_a_scale():
+    powers = tu_fig1.TuFig1(dim=10, gamma_width=2.0, gamma_variance=-1.0)
+    plain = tu_fig1.TuFig1(dim=10, width=100, scale=10**-0.5)
+    assert plain.units == powers.units == 100 and plain.variance == pytest.approx(powers.variance)
+    with pytest.raises(ValueError, match="`width` and `gamma_width` say the same"):
+        tu_fig1.FIGURE.configure(quick=True, width=100, gamma_width=2.0)
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +84,14 @@ def test_figure_two_is_checked(diagram):
     spoiled = diagram.copy()
     spoiled["reason"] = diagram["reason"] * 0 + phase_diagram.REASONS.index("diverged")
     assert tu_fig2.FIGURE.check(spoiled)[0].passed is False
+
+
+def test_every_cell_of_figure_two_is_trained_and_none_is_blank(diagram):
+    for name in ("best_test", "stable_rank", "best_step", "log_distance"):
+        assert np.isfinite(diagram[name]).all()
+    assert (diagram["taken"] > 1).all()
+    blank = diagram.assign(taken=diagram["taken"] * 0)  # the control: runs that stop at their first step are noticed
+    assert tu_fig2.FIGURE.check(blank)[0].passed is False
 
 
 def test_a_panel_alone_computes_no_more(tmp_path):

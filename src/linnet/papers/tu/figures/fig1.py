@@ -1,31 +1,64 @@
-"""Tu et al., Figure 1: descent and the self-consistent dynamics, errors and singular values in the active region."""
+"""Figure 1: descent and the self-consistent dynamics, errors and singular values in the active region."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt, model_validator
 
 import linnet as ln
 from linnet import style
+from linnet.papers.tu.settings import FAST, GAMMAS, NOISE_STD, RANK
+from linnet.reproduction import Limit
 from linnet.reproduction.figure import Check, Figure, Settings
 
-SIDES = ("descent", "self-consistent")
+# Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
+SIDES = ("self-consistent", "simultaneous", "sequential")
+NAMES = {"self-consistent": "eq. (1)", "simultaneous": "descent", "sequential": "descent, public loop"}
+LOOKS: dict[str, dict[str, Any]] = {  # solid and dashed as in the paper's caption
+    "self-consistent": {"linestyle": "-", "linewidth": 1.3, "alpha": 0.8, "zorder": 2},
+    "simultaneous": {"linestyle": (0, (4, 1.6)), "linewidth": 1.4, "zorder": 3},
+    "sequential": {"linestyle": (0, (1, 1.2)), "linewidth": 1.4, "zorder": 3},
+}
+GAP = Limit(0.1, "'very close': a curve that is a tenth of the range away would be seen to be another")
+SPEED = Limit(0.25, "near the threshold the leading vector still turns, and a step at c = 5 is not small")
 
 
 class TuFig1(Settings):
-    """Defaults are the paper's; `scheme` is how the self-consistent side is stepped, "flow" its exact solution."""
+    """Defaults are the paper's; `scheme` is how the self-consistent side is stepped, "flow" its exact solution.
 
-    dim: int = 500
-    rank: int = 5
-    noise: float = 1.0
-    gamma_variance: float = -1.85
-    gamma_width: float = 2.25
-    c: float = 5.0
-    steps: int = 100
-    update: Literal["simultaneous", "sequential"] = "simultaneous"
+    `width` and `scale` (the standard deviation of the weights) may stand for `gamma_width` and `gamma_variance`.
+    """
+
+    dim: PositiveInt = 500
+    rank: PositiveInt = RANK
+    noise_std: float = NOISE_STD
+    gamma_variance: float = GAMMAS[0]
+    gamma_width: float = GAMMAS[1]
+    width: PositiveInt | None = None
+    scale: PositiveFloat | None = None
+    c: PositiveFloat = FAST
+    steps: PositiveInt = 90
     scheme: Literal["euler", "network", "flow"] = "euler"
     others: int = 24
+
+    @model_validator(mode="after")
+    def _given_once(self) -> TuFig1:
+        for plain, power in (("width", "gamma_width"), ("scale", "gamma_variance")):
+            if {plain, power} <= self.model_fields_set and getattr(self, plain) is not None:
+                raise ValueError(f"`{plain}` and `{power}` say the same: give one of them")
+        return self
+
+    @property
+    def units(self) -> int:
+        """The width of the network."""
+        return self.width if self.width is not None else max(1, round(self.dim**self.gamma_width))
+
+    @property
+    def variance(self) -> float:
+        """The variance of each weight at the start."""
+        return self.scale**2 if self.scale is not None else float(self.dim**self.gamma_variance)
 
 
 def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
@@ -33,36 +66,39 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
 
     from linnet.trainers.self_consistent import stepping
 
-    d = settings.dim
-    problem = ln.problems.low_rank_plus_noise(d, rank=settings.rank, noise_std=settings.noise, key=settings.seed)
-    variance, width = d**settings.gamma_variance, round(d**settings.gamma_width)
-    threshold, std = variance * width, float(np.sqrt(variance))
+    d, steps = settings.dim, settings.steps
+    problem = ln.problems.low_rank_plus_noise(d, rank=settings.rank, noise_std=settings.noise_std, key=settings.seed)
+    threshold, std = settings.variance * settings.units, float(np.sqrt(settings.variance))
     weights = ln.inits.reduced_gaussian(
-        settings.seed + 1, in_dim=d, out_dim=d, width=width, first_std=std, second_std=std
+        settings.seed + 1, in_dim=d, out_dim=d, width=settings.units, first_std=std, second_std=std
     )
-    rate = 1 / (settings.c * float(np.linalg.norm(np.asarray(problem.truth), 2)))
-    trained = ln.gradient_descent(
-        problem, weights, learning_rate=rate, steps=settings.steps, update=settings.update, keep="products"
-    )
-    times = rate * np.arange(settings.steps + 1)
+    size = float(np.linalg.norm(np.asarray(problem.truth), 2))
+    rate = 1 / (settings.c * (threshold if threshold > d else size))
+    times = rate * np.arange(steps + 1)
     if settings.scheme == "flow":
         predicted = iter(ln.theories.mixed.self_consistent(problem.cross, weights.product, threshold, times))
     else:
-        predicted = stepping(problem, weights.product, threshold, rate, settings.steps, settings.scheme)
-    errors, values, distance = np.zeros((2, 2, times.size)), np.zeros((2, times.size, d)), np.zeros(times.size)
+        predicted = stepping(problem, weights.product, threshold, rate, steps, settings.scheme)
+    trained = [
+        ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, update=update, keep="products").products
+        for update in SIDES[1:]
+    ]
+    errors, values = np.zeros((2, len(SIDES), steps + 1)), np.zeros((len(SIDES), steps + 1, d))
+    distance = np.zeros((2, steps + 1))
     for step, theory in enumerate(predicted):
-        for side, product in enumerate((trained.products[step], theory)):
+        for side, product in enumerate((theory, *(run[step] for run in trained))):
             errors[:, side, step] = 2 / d**2 * np.array([problem.loss(product), problem.test_loss(product)])
             values[side, step] = np.linalg.svd(product, compute_uv=False)
-        distance[step] = ((trained.products[step] - theory) ** 2).mean()
+            if side:
+                distance[side - 1, step] = ((product - theory) ** 2).mean()
     goals = np.linalg.svd(problem.cross, compute_uv=False)
-    leading = values[0, :, 0]
+    leading = values[SIDES.index("simultaneous"), :, 0]
     grown = [ln.theories.mixed.aligned_modes(goals[:1], s, threshold, [rate])[0, 0] for s in leading]
     return xr.Dataset(
         {
             "error": (("kind", "side", "step"), errors, {"long_name": "mean squared error per entry"}),
             "singular_value": (("side", "step", "mode"), values, {"long_name": "singular values of the product"}),
-            "distance": (("step",), distance, {"long_name": "mean squared distance between the two sides"}),
+            "distance": (("update", "step"), distance, {"long_name": "mean squared distance of descent to eq. (1)"}),
             "target": (("mode",), goals, {"long_name": "singular values of the target"}),
             "leading_growth": (
                 ("step",),
@@ -71,11 +107,16 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
             ),
             "time": (("step",), times, {"long_name": "canonical time"}),
         },
-        coords={"kind": ["train", "test"], "side": list(SIDES), "step": np.arange(times.size)},
+        coords={
+            "kind": ["train", "test"],
+            "side": list(SIDES),
+            "update": list(SIDES[1:]),
+            "step": np.arange(steps + 1),
+        },
         attrs={
             "panels": ",".join(panels),
             "threshold": float(threshold),
-            "width": float(width),
+            "width": float(settings.units),
             "rank": settings.rank,
             "learning_rate": rate,
             "scheme": settings.scheme,
@@ -98,11 +139,10 @@ def plot(data: Any) -> Any:
 
 def _errors(axis: Any, data: Any) -> None:
     for kind, colour in (("train", style.LOSS), ("test", style.TEST_LOSS)):
-        for side, look in zip(SIDES, (style.TRAINING, style.THEORY), strict=True):
-            axis.plot(
-                data["step"], data["error"].sel(kind=kind, side=side), color=colour, label=f"{kind}, {side}", **look
-            )
-    axis.set(title="a  Errors of descent and of eq. (1)", ylabel="error per entry", yscale="log")
+        for side in SIDES:
+            curve = data["error"].sel(kind=kind, side=side)
+            axis.plot(data["step"], curve, color=colour, label=f"{kind}, {NAMES[side]}", **LOOKS[side])
+    axis.set(title="a  Errors of eq. (1) and of descent", ylabel="error per entry", ylim=(0, None))
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
@@ -112,11 +152,11 @@ def _spectrum(axis: Any, data: Any) -> None:
     colours = style.shades(rank)
     for mode in [*rest.tolist(), *range(rank)]:
         colour = colours[mode] if mode < rank else style.NOISE
-        for side, look in zip(SIDES, (style.TRAINING, style.THEORY), strict=True):
+        for side in SIDES:
             thin = {} if mode < rank else {"linewidth": 0.7, "alpha": 0.5}
             curve = data["singular_value"].sel(side=side).isel(mode=mode)
-            label = side if mode == 0 else None
-            axis.plot(data["step"], curve, color=colour, label=label, **{**look, **thin})
+            label = NAMES[side] if mode == 0 else None
+            axis.plot(data["step"], curve, color=colour, label=label, **{**LOOKS[side], **thin})
     axis.plot([], [], color=style.NOISE, linewidth=0.7, label=f"{len(rest)} of the {total - rank} others")
     axis.axhline(float(data.attrs["threshold"]), **style.GUIDELINE)
     axis.annotate(
@@ -127,84 +167,105 @@ def _spectrum(axis: Any, data: Any) -> None:
         fontsize=7,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
     )
-    axis.set(title="b  Singular values of both", ylabel="singular value")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, handlelength=1.6, columnspacing=1.0)
+    axis.set(title="b  Singular values of all three", ylabel="singular value", ylim=(0, None))
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.6, columnspacing=1.0)
 
 
 def check(data: Any) -> list[Check]:
-    train, test = (data["error"].sel(kind=kind).values for kind in ("train", "test"))
-    gaps = [float(np.abs(error[0] - error[1]).max() / error[0].max()) for error in (train, test)]
-    best = [int(side.argmin()) for side in test]
-    relative = float(
-        np.sqrt(data["distance"].max() / (data["singular_value"].isel(side=0) ** 2).sum("mode").max())
-        * data.sizes["mode"]
-    )
-    rank, threshold = int(data.attrs["rank"]), float(data.attrs["threshold"])
-    values = data["singular_value"].sel(side="descent").values
-    goals = data["target"].values
-    signal, others = values[best[0], :rank] / goals[:rank], values[best[0], rank] / threshold
-    following = values[best[0], rank] / goals[rank]
-    speed = _speed_up(values, data["leading_growth"].values, float(goals[0]), threshold)
-    return [
+    gaps = {
+        (kind, side): _gap(*(data["error"].sel(kind=kind, side=which).values for which in (side, SIDES[0])))
+        for kind in ("train", "test")
+        for side in SIDES[1:]
+    }
+    checks = [
         Check(
-            f"train error of descent vs eq. (1) ({data.attrs['scheme']} steps): largest gap {gaps[0]:.2g} of its "
-            f"range (limit 0.1)",
-            gaps[0],
-            0.1,
-            gaps[0] < 0.1,
-        ),
-        Check(
-            f"test error of descent vs eq. (1): largest gap {gaps[1]:.2g} of its range (limit 0.1)",
-            gaps[1],
-            0.1,
-            gaps[1] < 0.1,
-        ),
-        Check(f"products of descent vs eq. (1): largest distance {relative:.2g} of the largest norm", relative),
-        Check(
-            f"least test error {test[0].min():.3g} at step {best[0]} (eq. (1): {test[1].min():.3g} at step "
-            f"{best[1]}); there "
-            f"the {rank} leading singular values are at {signal.min():.2f} to {signal.max():.2f} of the target's, the "
-            "next one at "
-            f"{following:.2f} of its target and {others:.2g} of the threshold",
-            others,
-        ),
-        Check(
-            f"leading mode: speed over distance left is {speed[0]:.2f} below a fifth of the threshold and "
-            f"{speed[1]:.2f} above five "
-            f"times it, in units of 2 sqrt(s^2 + g^2) (limit: 0.25 from 1)",
-            float(np.abs(np.array(speed) - 1).max()),
-            0.25,
-            bool(np.abs(np.array(speed) - 1).max() < 0.25),
-        ),
+            f"{kind} error of descent vs eq. (1) ({data.attrs['scheme']} steps): largest gap "
+            f"{gaps[kind, 'simultaneous']:.2g} of its range (limit {GAP:g}); {gaps[kind, 'sequential']:.2g} with the "
+            "public loop, whose second layer sees the new first one",
+            gaps[kind, "simultaneous"],
+            GAP,
+            gaps[kind, "simultaneous"] < GAP if np.isfinite(gaps[kind, "simultaneous"]) else None,
+        )
+        for kind in ("train", "test")
     ]
+    return [*checks, _distance(data), _least(data), _speed_up(data)]
 
 
-def _speed_up(values: np.ndarray, growth: np.ndarray, goal: float, threshold: float) -> tuple[float, float]:
-    """Measured growth of the leading singular value over the predicted one, while lazy and while active.
+def _gap(one: np.ndarray, two: np.ndarray) -> float:
+    return float(np.abs(one - two).max() / one.max())
+
+
+def _distance(data: Any) -> Check:
+    norms = (data["singular_value"].sel(side="simultaneous") ** 2).sum("mode")
+    shares = np.sqrt(data["distance"].max("step") / norms.max()) * data.sizes["mode"]
+    one, two = (float(shares.sel(update=side)) for side in SIDES[1:])
+    text = (
+        f"products of descent vs eq. (1): largest distance {one:.2g} of the largest norm, {two:.2g} in the public loop"
+    )
+    return Check(text, one)
+
+
+def _least(data: Any) -> Check:
+    tests = data["error"].sel(kind="test")
+    best = {side: int(tests.sel(side=side).values.argmin()) for side in SIDES[:2]}
+    rank, threshold, step = int(data.attrs["rank"]), float(data.attrs["threshold"]), best["simultaneous"]
+    goals, values = data["target"].values, data["singular_value"].sel(side="simultaneous").values[step]
+    signal = values[:rank] / goals[:rank]
+    following = ""
+    if rank < len(values):
+        shares = values[rank] / goals[rank], values[rank] / threshold
+        following = f", the next one at {shares[0]:.2f} of its target and {shares[1]:.2g} of the threshold"
+    least = {side: float(tests.sel(side=side).min()) for side in SIDES[:2]}
+    return Check(
+        f"least test error {least['simultaneous']:.3g} at step {step} (eq. (1): {least['self-consistent']:.3g} at step "
+        f"{best['self-consistent']}); there the {rank} leading singular values are at {signal.min():.2f} to "
+        f"{signal.max():.2f} of the target's{following}",
+        least["simultaneous"],
+    )
+
+
+def _speed_up(data: Any) -> Check:
+    """Growth of the leading singular value over the predicted one, while lazy and while active.
 
     Steps are compared with the exact solution of the aligned mode over one step, as steps are not small.
     """
-    now, ratio = values[:-1, 0], np.diff(values[:, 0]) / growth[:-1]
+    threshold, goal = float(data.attrs["threshold"]), float(data["target"][0])
+    now = data["singular_value"].sel(side="simultaneous").isel(mode=0).values
+    now, growth, moved = now[:-1], data["leading_growth"].values[:-1], np.diff(now)
     started = np.arange(now.size) > 1  # before, the start's own singular vectors are leading
-    lazy = started & (now < threshold / 5)
+    lazy = started & (now < threshold / 5) & (now < 0.7 * goal)
     active = started & (now > 5 * threshold) & (now < 0.5 * goal)
     if not lazy.any():
-        lazy = started & (now < threshold)
+        lazy = started & (now < threshold) & (now < 0.7 * goal)
     if not active.any():
         active = started & (now > threshold) & (now < 0.7 * goal)
-    means = [float(ratio[part].mean()) if part.any() else np.nan for part in (lazy, active)]
-    return means[0], means[1]
+    parts = {name: part for name, part in (("below", lazy), ("above", active)) if part.any()}
+    speeds = {name: float((moved[part] / growth[part]).mean()) for name, part in parts.items()}
+    missing = [name for name in ("below", "above") if name not in speeds]
+    if missing:
+        return Check(
+            f"leading mode: its speed is not measurable {' and '.join(missing)} the threshold, where it never is while "
+            "it grows"
+        )
+    worst = max(abs(speed - 1) for speed in speeds.values())
+    return Check(
+        f"leading mode: speed over distance left is {speeds['below']:.2f} below the threshold and "
+        f"{speeds['above']:.2f} above it, in units of 2 sqrt(s^2 + g^2) (limit: {SPEED:g} from 1)",
+        worst,
+        SPEED,
+        worst < SPEED,
+    )
 
 
 FIGURE = Figure(
     name="fig1",
     title="Descent follows the self-consistent dynamics, lazy below the threshold and active above",
     caption=(
-        "Left: train and test error of gradient descent (solid) and of the self-consistent dynamics, eq. (1), stepped "
-        "at the same "
-        "rate (dashed). Right: singular values of both; the leading ones speed up once they pass the threshold σ²w "
-        "(dotted). "
-        "d = 500, rank 5, w = d^2.25, σ² = d^-1.85, c = 5 (quick: d = 100)."
+        "Left: train and test error of the self-consistent dynamics, eq. (1) (solid), and of gradient descent at the "
+        "same step: as eq. (2) has it (dashed), and as the authors' public loop runs, whose second layer sees the new "
+        "first one (dotted); most of the gap seen in the paper's figure is that of the latter. Right: singular values "
+        "of all three; the leading ones speed up once they pass the threshold σ²w. d = 500, rank 5, w = d^2.25, "
+        "σ² = d^-1.85, c = 5, 90 steps (quick: d = 100); another width or scale may be set."
     ),
     settings=TuFig1,
     quick={"dim": 100},
