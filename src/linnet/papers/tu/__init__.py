@@ -2,7 +2,7 @@
 
 from linnet.papers.tu.claims import alignment, descent, gram, modes, theorem2
 from linnet.papers.tu.figures import fig1, fig2
-from linnet.papers.tu.tables import active_region, border, regions, timeline, updates, widths
+from linnet.papers.tu.tables import active_region, border, published, regions, timeline, updates, widths
 from linnet.reproduction import Paper
 
 PAPER = Paper(
@@ -19,6 +19,7 @@ PAPER = Paper(
     tables=[
         *active_region.TABLES,
         *border.TABLES,
+        published.PUBLISHED,
         *regions.TABLES,
         *timeline.TABLES,
         *updates.TABLES,
