@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+import linnet as ln
+
 
 def draws(points, seeds, log="", pause=0.0):
     """Random numbers from each cell's seed. Every call adds a line to `log`: the process and the first cell."""
@@ -99,3 +101,11 @@ def leaves(points, seeds, marker):
         worker.loop.add_callback(worker.close, reason="test")
         time.sleep(60)
     return {"value": 1.0 * points["x"]}
+
+
+def my_table(rows=12, tilt=1.0):
+    """A problem that a sweep knows by its name in Python."""
+    random = np.random.default_rng(rows)
+    X = random.standard_normal((rows, 3)) * np.array([tilt, 1.0, 1.0])
+    Y = X @ random.standard_normal((3, 2))
+    return ln.Problem.from_data(X[:8], Y[:8]).with_validation(X[8:], Y[8:])

@@ -155,3 +155,33 @@ def test_the_example_is_valid_and_its_function_takes_it():
     sweep = sweeps.load(Path(__file__).parents[2] / "examples" / "sweep.toml")
     Task.of(sweep)
     assert sweep.function == "linnet.sweeps.cells:train"
+
+
+def test_any_problem_that_can_be_named_in_python_is_swept():
+    import sample_cells
+
+    points = {"tilt": np.array([1.0, 2.0])}
+    options = {"problem": "sample_cells:my_table", "rows": 12, "width": 20, "steps": 200, "learning_rate": 0.05}
+    found = train(points, np.array([5, 6]), **options)
+    for index, tilt in enumerate((1.0, 2.0)):
+        problem = sample_cells.my_table(12, tilt)
+        start = ln.inits.reduced_gaussian([5 + index, 1], in_dim=3, out_dim=2, width=20, first_std=0.1, second_std=0.1)
+        run = ln.gradient_descent(problem, start, learning_rate=0.05, steps=200, save_every=200)
+        np.testing.assert_allclose(found["loss"][index], run.loss[-1], rtol=1e-9)
+        np.testing.assert_allclose(found["test_loss"][index], run.validation_loss[-1], rtol=1e-9)
+    with pytest.raises(TypeError, match=r"`tilts` is not a setting of `train`; did you mean tilt\?"):
+        train({"tilts": np.ones(1)}, np.array([0]), **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nonsense", "must be 'low-rank', 'spiked' or 'module:function'"),
+        ("linnet:nonsense", "must name a function that can be imported"),
+        ("linnet:__version__", "must name a function: 'linnet:__version__' is str"),
+        ("textwrap:TextWrapper", "must return one linnet Problem"),
+    ],
+)
+def test_a_problem_that_cannot_be_made_is_refused(name, message):
+    with pytest.raises(ValueError, match=message):
+        train({}, np.array([0]), problem=name)

@@ -95,3 +95,25 @@ def test_refusals():
         ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise_std=-0.1, key=0)
     with pytest.raises(ValueError, match="`key` must be"):
         ln.label_noise_descent(problem, start, learning_rate=0.1, steps=1, noise_std=0.1, key=None)
+
+
+def test_noise_on_a_population_has_the_covariance_of_that_many_labels():
+    cov = np.array([[2.0, 0.6, 0.0], [0.6, 1.0, 0.2], [0.0, 0.2, 0.5]])
+    problem = ln.Problem.from_moments(cov, np.ones((1, 3)) @ cov)
+    start = ln.Weights(np.zeros((1, 3)), np.ones((1, 1)))
+    number, n, level = 20_000, 7, 0.8
+    run = ln.label_noise_descent(
+        problem, copies(start, number), learning_rate=1.0, steps=1, noise_std=level, samples=n, key=0
+    )
+    kicks = run.products[-1, :, 0, :] - np.ones(3) @ cov  # what the noise added to the first step
+    found = kicks.T @ kicks / number
+    wanted = level**2 / n * cov
+    spread = np.sqrt((np.outer(np.diag(wanted), np.diag(wanted)) + wanted**2) / number)
+    assert (np.abs(found - wanted) < 4 * spread).all()
+    assert (np.abs(found - wanted * n) > 4 * spread).any()  # the control: noise that forgets the number of labels
+    whitened = ln.Problem.from_target(np.ones((1, 3)))
+    quiet = ln.label_noise_descent(whitened, start, learning_rate=0.1, steps=5, noise_std=0.0, samples=3, key=0)
+    assert_allclose(quiet.loss, ln.gradient_descent(whitened, start, learning_rate=0.1, steps=5).loss)
+    data, first = setting()
+    with pytest.raises(ValueError, match="`samples` is for problems of moments or a target"):
+        ln.label_noise_descent(data, first, learning_rate=0.1, steps=5, noise_std=0.1, samples=3, key=0)

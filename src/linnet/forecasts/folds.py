@@ -24,7 +24,8 @@ FIRST = 250  # steps after which the curves are looked at; then at every doublin
 SAVED = 24  # states in each of these stretches: the step is known to 3%
 MEMORY = 3e8  # bytes that the states of one stretch may take
 RATE_STEPS = 500
-CAREFUL = 0.25  # of the largest stable rate is used
+CAREFUL = 0.25  # of the largest stable rate is used at first
+RISE = 1e-6  # of a training error from one saved state to the next, relative: more is no descent
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,11 @@ class Curves:
         while high + 1 < len(near) and near[high + 1]:
             high += 1
         return int(self.steps[low]), int(self.steps[high])
+
+    @property
+    def restless(self) -> bool:
+        """Whether the training error of any run rises on the way: the rate is too large for where training has come."""
+        return bool((self.training[1:] > (1 + RISE) * self.training[:-1]).any())
 
     @property
     def still_falling(self) -> bool:
@@ -184,8 +190,8 @@ def cross_validate(
     `learning_rate` a quarter of the largest stable one is used. Without `steps` training goes on, in stretches that
     double, until the error has had its minimum or nothing moves any more, at most `longest` steps.
 
-    **Returns** `Curves`. Where a member diverges the rate is halved for all and training begins again; a rate that was
-    asked for is refused.
+    **Returns** `Curves`. Where a member diverges, or its training error rises on the way, the rate is halved for all
+    and training begins again; a rate that was asked for is kept, or refused where a member diverges.
     """
     in_dim, n, seeds = starts[0].in_dim, max(len(fold.inputs) for fold in folds), len(starts)
     check_fits(
@@ -197,7 +203,7 @@ def cross_validate(
     weights = Weights.stack(starts * len(folds))
     rate = learning_rate or CAREFUL * _stable(folds, starts[0])
     for _ in range(20):
-        curves = _trained(batch, weights, folds, seeds, rate, steps, longest)
+        curves = _trained(batch, weights, folds, seeds, rate, steps, longest, careful=not learning_rate)
         if curves is not None or learning_rate:
             break
         rate /= 2
@@ -215,9 +221,17 @@ def _stable(parts: list[Fold], weights: Weights) -> float:
 
 
 def _trained(
-    batch: Problem, weights: Weights, parts: list[Fold], seeds: int, rate: float, steps: int | None, longest: int
+    batch: Problem,
+    weights: Weights,
+    parts: list[Fold],
+    seeds: int,
+    rate: float,
+    steps: int | None,
+    longest: int,
+    *,
+    careful: bool,
 ) -> Curves | None:
-    """The curves at this rate; None where a member diverges."""
+    """The curves at this rate; None where a member diverges or, if one is `careful`, where a training error rises."""
     total = count("longest", longest) if steps is None else count("steps", steps)
     done, rows = 0, []
     while done < total:
@@ -242,6 +256,8 @@ def _trained(
         weights, done = run.weights_at(-1), until
         told, training, errors = (np.concatenate(part) for part in zip(*rows, strict=True))
         curves = Curves(told, training, errors, rate)
+        if careful and curves.restless:
+            return None
         if steps is None and _finished(curves):
             break
     return curves

@@ -10,30 +10,34 @@ from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
 
-def low_rank_plus_noise(dim: int, *, rank: int, noise_std: float = 1.0, key: Key, spectrum: object = None) -> Problem:
+def low_rank_plus_noise(
+    dim: int, *, rank: int, out_dim: int | None = None, noise_std: float = 1.0, key: Key, spectrum: object = None
+) -> Problem:
     r"""Fit $Y = A^* + E$; the test loss measures $A^*$, which is `.truth`.
 
     $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0,
     \mathrm{noise\_std}^2) $$
 
-    **Arguments:** `dim` is $d$ (output and input), `rank` is $K$. With a `spectrum` $(a_1, \dots, a_K)$ the truth has
-    the singular values $a_i d$ exactly, with random singular vectors. The paper's errors are $2/d^2$ times the losses
-    of the problem.
+    **Arguments:** `dim` is $d$, the inputs and, unless `out_dim` says otherwise, the outputs; `rank` is $K$. With a
+    `spectrum` $(a_1, \dots, a_K)$ the truth has the singular values $a_i d$ exactly ($a_i\sqrt{dk}$ for k outputs),
+    with random singular vectors. The paper's errors are $2/d^2$ times the losses of the problem.
 
     **Reference:** Tu et al. 2024, section G.
     """
     side, size = count("dim", dim), count("rank", rank)
-    if size > side:
-        raise ValueError(f"`rank` must not exceed `dim`: got rank {size} for dim {side}.")
+    outputs = side if out_dim is None else count("out_dim", out_dim)
+    if size > min(side, outputs):
+        what = "`dim`" if size > side else "`out_dim`"
+        raise ValueError(f"`rank` must not exceed {what}: got rank {size} for {min(side, outputs)}.")
     scale = non_negative("noise_std", noise_std)
-    check_fits(32 * side * side, f"a target of {side} x {side}", "Take a smaller `dim`.")
+    check_fits(32 * outputs * side, f"a target of {outputs} x {side}", "Take a smaller `dim`.")
     draw = generator(key, 0)
-    left, right = draw.standard_normal((side, size)), draw.standard_normal((side, size))
+    left, right = draw.standard_normal((outputs, size)), draw.standard_normal((side, size))
     if spectrum is None:
         truth = left @ right.T / np.sqrt(size)
     else:
         values = real_array("spectrum", spectrum, ndim=1)
         if values.size != size or (values <= 0).any():
             raise ValueError(f"`spectrum` must be {size} positive numbers, one per rank: got {spectrum!r}.")
-        truth = (np.linalg.qr(left)[0] * (values * side)) @ np.linalg.qr(right)[0].T
-    return Problem.from_target(truth + scale * generator(key, 1).standard_normal((side, side)), truth=truth)
+        truth = (np.linalg.qr(left)[0] * (values * np.sqrt(outputs * side))) @ np.linalg.qr(right)[0].T
+    return Problem.from_target(truth + scale * generator(key, 1).standard_normal((outputs, side)), truth=truth)

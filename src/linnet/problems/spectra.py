@@ -13,7 +13,13 @@ from linnet.randomness import Key, generator
 
 
 def spectrum(
-    eigenvalues: Any, overlaps: Any, *, samples: int | None = None, noise_std: float = 0.0, key: Key | None = None
+    eigenvalues: Any,
+    overlaps: Any,
+    *,
+    out_dim: int | None = None,
+    samples: int | None = None,
+    noise_std: float = 0.0,
+    key: Key | None = None,
 ) -> Problem:
     r"""Gaussian inputs of covariance $\mathrm{diag}(l_1, \dots, l_d)$ and labels $y = \beta^T x$ with $(\beta\cdot
     u_i)^2$ given.
@@ -21,15 +27,21 @@ def spectrum(
     The axes of the inputs are the covariance's eigenvectors, in the order given: a Gaussian start looks the same from
     everywhere, so nothing is lost.
 
-    **Arguments:** `eigenvalues` $l_i \ge 0$ and `overlaps` $(\beta\cdot u_i)^2$, both (d,). Without `samples` the
-    problem has the population's moments; with n `samples` (and a `key`) it has the data, `truth` is $\beta$ and the
-    test covariance is the population's. `noise_std` is the standard deviation of noise on the labels.
+    **Arguments:** `eigenvalues` $l_i \ge 0$, (d,), and `overlaps` $(\beta\cdot u_i)^2$, (d,), or (k, d) for k outputs.
+    With an `out_dim` and overlaps (d,), all outputs have these overlaps, with signs of their own drawn from the `key`.
+    Without `samples` the problem has the population's moments; with n `samples` (and a `key`) it has the data, `truth`
+    is $\beta$ and the test covariance is the population's. `noise_std` is the standard deviation of independent noise
+    on each label; the population's moments hold it as the loss that is always left, half its variance per output.
+
+    >>> spectrum([4.0, 1.0], [1.0, 1.0], out_dim=3, key=0, noise_std=2.0).factor.floor  # 3 outputs times 2^2/2
+    np.float64(6.0)
     """
     values = real_array("eigenvalues", eigenvalues, ndim=1)
-    squares = real_array("overlaps", overlaps, ndim=1)
-    if squares.shape != values.shape:
+    squares = real_array("overlaps", overlaps, ndim=(1, 2))
+    if squares.shape[-1] != values.size:
         raise ValueError(
-            f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got {squares.size}."
+            f"`overlaps` must match the spectrum, one for each of its {values.size} eigenvalues: got "
+            f"{squares.shape[-1]}."
         )
     if (values < 0).any():
         raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")
@@ -37,19 +49,19 @@ def spectrum(
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {squares.min():.6g}.")
     noise = non_negative("noise_std", noise_std)
     _check_fits(values.size, samples)
-    target = np.sqrt(squares)
+    target = _signed(np.sqrt(squares), out_dim, key)
     cov = np.diag(values)
     if samples is None:
-        power = float(values @ squares) + noise**2
+        power = float((target**2 @ values).sum()) + len(target) * noise**2
         return Problem.from_moments(cov, values * target, output_power=power, truth=target)
     n = count("samples", samples)
     if key is None:
         raise ValueError("`key` must be given with `samples`: an integer seed or a JAX key.")
     random = generator(key)
     inputs = random.standard_normal((n, values.size)) * np.sqrt(values)
-    labels = inputs @ target
+    labels = inputs @ target.T
     if noise:
-        labels = labels + noise * random.standard_normal(n)
+        labels = labels + noise * random.standard_normal(labels.shape)
     return Problem.from_data(inputs, labels, truth=target, test_cov=cov)
 
 
@@ -59,6 +71,7 @@ def many_spikes(
     spikes: Any,
     alignments: Any,
     variance: float = 1.0,
+    out_dim: int | None = None,
     samples: int | None = None,
     noise_std: float = 0.0,
     key: Key | None = None,
@@ -90,7 +103,7 @@ def many_spikes(
     squares[: rho.size] = A**2
     if rest > 1e-12:
         squares[rho.size] = rest
-    return spectrum(values, squares, samples=samples, noise_std=noise_std, key=key)
+    return spectrum(values, squares, out_dim=out_dim, samples=samples, noise_std=noise_std, key=key)
 
 
 def power_law(
@@ -98,6 +111,7 @@ def power_law(
     *,
     decay: float,
     target_decay: float,
+    out_dim: int | None = None,
     samples: int | None = None,
     noise_std: float = 0.0,
     key: Key | None = None,
@@ -111,8 +125,29 @@ def power_law(
     ranks = np.arange(1, dim + 1, dtype=float)
     squares = ranks ** -non_negative("target_decay", target_decay)
     return spectrum(
-        ranks ** -non_negative("decay", decay), squares / squares.sum(), samples=samples, noise_std=noise_std, key=key
+        ranks ** -non_negative("decay", decay),
+        squares / squares.sum(),
+        out_dim=out_dim,
+        samples=samples,
+        noise_std=noise_std,
+        key=key,
     )
+
+
+def _signed(roots: np.ndarray, out_dim: int | None, key: Key | None) -> np.ndarray:
+    """The target of every output, (output, input): `roots` themselves, or with signs of its own for each output."""
+    if out_dim is None:
+        return np.atleast_2d(roots)
+    outputs = count("out_dim", out_dim)
+    if roots.ndim == 2:
+        if len(roots) != outputs:
+            raise ValueError(f"`out_dim` must be the number of rows of `overlaps`, {len(roots)}: got {outputs}.")
+        return roots
+    if outputs == 1:
+        return roots[None, :]
+    if key is None:
+        raise ValueError("`key` must be given with `out_dim`: the signs of each output's target are drawn from it.")
+    return roots * generator(key, 4).choice([-1.0, 1.0], size=(outputs, roots.size))
 
 
 def _check_fits(dim: int, samples: int | None) -> None:

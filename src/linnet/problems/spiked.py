@@ -14,6 +14,7 @@ def spiked_covariance(
     spike: float,
     alignment: float,
     variance: float = 1.0,
+    out_dim: int | None = None,
     samples: int | None = None,
     noise_std: float = 0.0,
     key: Key | None = None,
@@ -25,8 +26,9 @@ def spiked_covariance(
     $\mu$ is the first axis of the inputs and $\beta = A\mu + \sqrt{1 - A^2}\,\mu_\perp$ with $\mu_\perp$ the second:
     a Gaussian start looks the same from everywhere.
 
-    **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$. Without `samples`
-    the problem has the population's moments. With n `samples` and a `key` it has drawn data, `truth` is $\beta$ and
+    **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$. With an
+    `out_dim` there are that many targets, whose signs along both axes are drawn. Without `samples` the problem has the
+    population's moments. With n `samples` and a `key` it has drawn data, `truth` is $\beta$ and
     the test covariance is the population's. `noise_std` is the standard deviation of noise on the labels.
 
     **Reference:** Watanabe et al., (1)-(3).
@@ -44,5 +46,12 @@ def spiked_covariance(
             "A negative one is the same data with the spike's direction reversed."
         )
     return many_spikes(
-        dim, spikes=[spike], alignments=[alignment], variance=variance, samples=samples, noise_std=noise_std, key=key
+        dim,
+        spikes=[spike],
+        alignments=[alignment],
+        variance=variance,
+        out_dim=out_dim,
+        samples=samples,
+        noise_std=noise_std,
+        key=key,
     )

@@ -21,7 +21,8 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 class Regression:
     r"""A sample of $y = \langle x, \beta\rangle + \epsilon$ together with the law it was drawn from.
 
-    `inputs` (sample, input), `outputs` (sample,), `teacher` is $\beta$ (input,), `eigenvalues` those of $\Sigma =
+    `inputs` (sample, input), `outputs` (sample,), `teacher` is $\beta$ (input,) ((sample, output) and (output, input)
+    for many outputs), `eigenvalues` those of $\Sigma =
     E[x x^T]$, `signal` is $\sqrt{\beta^T \Sigma \beta}$, `noise_variance` that of $\epsilon$. All three kinds of
     entries have variance proxy $\sigma_x^2 = 1$, their variance.
     """
@@ -60,7 +61,7 @@ class Regression:
         """The regression as a `Problem`, with the teacher as its truth."""
         from linnet.problems.problem import Problem
 
-        return Problem.from_data(self.inputs, self.outputs, truth=self.teacher[None, :])
+        return Problem.from_data(self.inputs, self.outputs, truth=np.atleast_2d(self.teacher))
 
 
 def subgaussian_regression(
@@ -69,42 +70,49 @@ def subgaussian_regression(
     r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of $z$, and the outputs of a noisy linear teacher.
 
     **Arguments:** `covariance` is $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input).
-    `teacher` is $\beta$ (input,). `entries` is the law of the components of $z$: "gaussian", "rademacher" or "uniform";
-    the noise is Gaussian.
+    `teacher` is $\beta$ (input,), or (output, input) for many outputs. `entries` is the law of the components of $z$:
+    "gaussian", "rademacher" or "uniform"; the noise is Gaussian.
 
     **Reference:** Huang et al. 2024, section 3.2 and eq. (1).
     """
     n = arguments.count("samples", samples)
     sigma = arguments.real_array("covariance", covariance, ndim=(1, 2))
-    beta = arguments.real_array("teacher", teacher, ndim=1)
+    beta = arguments.real_array("teacher", teacher, ndim=(1, 2))
     variance = arguments.non_negative("noise_variance", noise_variance)
     values, vectors = _spectrum(sigma)
-    if beta.shape != values.shape:
-        raise ValueError(f"`teacher` must have one entry per input, {values.size}: got {beta.size}.")
+    if beta.shape[-1] != values.size:
+        raise ValueError(f"`teacher` must have one entry per input, {values.size}: got {beta.shape[-1]}.")
     _check_fits(n, values.size)
     inputs = _entries(generator(key, 0), (n, values.size), entries) * np.sqrt(values)
     rotated = beta
     if vectors is not None:
-        inputs, rotated = inputs @ vectors.T, vectors.T @ beta
-    noise = generator(key, 1).standard_normal(n) * np.sqrt(variance)
+        inputs, rotated = inputs @ vectors.T, beta @ vectors
+    noise = generator(key, 1).standard_normal((n, *beta.shape[:-1])) * np.sqrt(variance)
     signal = float(np.sqrt((values * rotated**2).sum()))
-    return Regression(inputs, inputs @ beta + noise, beta, values, signal, variance)
+    return Regression(inputs, inputs @ beta.T + noise, beta, values, signal, variance)
 
 
 def gaussian_teacher(
-    key: Key, *, samples: int = 10, dim: int = 10_000, noise_variance: float = 0.01, signal: float | None = None
+    key: Key,
+    *,
+    samples: int = 10,
+    dim: int = 10_000,
+    out_dim: int | None = None,
+    noise_variance: float = 0.01,
+    signal: float | None = None,
 ) -> Regression:
     r"""Standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
 
-    `signal` rescales the teacher to that norm. Section 6 leaves it at about $\sqrt{d}$, which breaks conditions
-    (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with the scales of
-    `theories.feature_learning.assumptions.admissible` satisfies the whole assumption.
+    With an `out_dim` it has that many outputs. `signal` rescales the teacher to that (Frobenius) norm. Section 6 leaves
+    it at about $\sqrt{d}$, which breaks conditions (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with
+    the scales of `theories.feature_learning.assumptions.admissible` satisfies the whole assumption.
 
     **Reference:** Huang et al. 2024, section 6.
     """
     d = arguments.count("dim", dim)
     _check_fits(arguments.count("samples", samples), d)
-    teacher = generator(key, 2).standard_normal(d)
+    lead = () if out_dim is None else (arguments.count("out_dim", out_dim),)
+    teacher = generator(key, 2).standard_normal((*lead, d))
     if signal is not None:
         teacher *= arguments.positive("signal", signal) / np.linalg.norm(teacher)
     return subgaussian_regression(

@@ -26,11 +26,12 @@ def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int) -> Problem:
+def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int, out_dim: int = 1) -> Problem:
     """Standard normal inputs, labelled by a two-layer ReLU network of that many neurons with standard normal
     weights."""
     n, d, m = count("samples", samples), count("in_dim", in_dim), count("neurons", neurons)
+    k = count("out_dim", out_dim)
     random = generator(key, 2)
     inputs = random.standard_normal((n, d))
-    first, second = random.standard_normal((m, d)), random.standard_normal((1, m))
+    first, second = random.standard_normal((m, d)), random.standard_normal((k, m))
     return Problem.from_data(inputs, np.maximum(inputs @ first.T, 0) @ second.T)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,7 +49,9 @@ def train(
     Each of the following is an axis or a fixed parameter.
 
     - `problem`: "low-rank" (see `problems.low_rank_plus_noise`, with `dim`, `rank`, `noise_std`) or "spiked" (see
-      `problems.spiked_covariance`, with `dim`, `spike`, `alignment`, `variance`, and `samples`, 0 for the population).
+      `problems.spiked_covariance`, with `dim`, `spike`, `alignment`, `variance`, and `samples`, 0 for the population);
+      or any function that returns a `Problem`, as "module:function". It is called with those of the settings that are
+      its arguments, others of its own included, and with the `key` of the draw if it takes one.
     - `problem_seed`: 0 or more draws the problem from this seed for all cells; otherwise each cell draws its own.
     - `width`, `first_std`, `second_std`: the start. The width costs nothing: wide networks are drawn in reduced form.
       A `threshold` above 0 sets both to $\\sqrt{threshold/width}$: singular values below it train lazily.
@@ -56,13 +61,14 @@ def train(
     `batch` networks of one shape are trained together. Cells of different shapes (`dim`, `samples`, small `width`) may
     share a block, but waste less if their axes are named in the sweep's `apart`.
 
-    **Returns** for each cell `loss`, `test_loss`, `stable_rank` of the product, `steps` taken and the canonical `time`;
-    a network that diverged is a failed cell.
+    **Returns** for each cell `loss`, `test_loss` (against the truth, else on held-out samples, else NaN), `stable_rank`
+    of the product, `steps` taken and the canonical `time`; a network that diverged is a failed cell.
     """
+    known = [*SETTINGS, *_own_settings([settings.get("problem"), *points.get("problem", ())])]
     for name in [*points, *settings]:
-        if name not in SETTINGS:
-            near = did_you_mean(name, SETTINGS)
-            raise TypeError(f"`{name}` is not a setting of `train`{near} Known are {', '.join(SETTINGS)}")
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise TypeError(f"`{name}` is not a setting of `train`{near} Known are {', '.join(known)}")
     _, own, which = np.unique(seeds, return_index=True, return_inverse=True)  # a padded block repeats its last cell
     cells = [{**SETTINGS, **settings, **{name: values[i].item() for name, values in points.items()}} for i in own]
     runs = [_run(cell, int(seeds[i])) for cell, i in zip(cells, own)]
@@ -108,7 +114,44 @@ def _problem(cell: dict[str, Any], key: list[int]) -> Problem:
             samples=samples,
             key=key,
         )
-    raise ValueError(f"`problem` must be 'low-rank' or 'spiked': got {cell['problem']!r}.")
+    make = _named(cell["problem"])
+    taken = {name: cell[name] for name in _arguments(make) if name in cell and name != "problem"}
+    problem = make(**taken, **({"key": key} if "key" in _arguments(make) else {}))
+    if not isinstance(problem, Problem) or problem.batch:
+        raise ValueError(f"`problem` {cell['problem']!r} must return one linnet Problem: got {problem!r}.")
+    return problem
+
+
+def _named(name: str) -> Callable[..., Any]:
+    """The function that a problem is made by, from its name in Python."""
+    module, _, path = str(name).partition(":")
+    if not path:
+        raise ValueError(f"`problem` must be 'low-rank', 'spiked' or 'module:function': got {name!r}.")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as reason:
+        raise ValueError(f"`problem` must name a function that can be imported: {name!r} cannot ({reason}).") from None
+    if not callable(found):
+        raise ValueError(f"`problem` must name a function: {name!r} is {type(found).__name__}.")
+    return found
+
+
+def _arguments(make: Callable[..., Any]) -> list[str]:
+    return list(inspect.signature(make).parameters)
+
+
+def _own_settings(problems: list[Any]) -> list[str]:
+    """What the functions among `problems` take beyond the settings known here."""
+    named = {str(name) for name in problems if name is not None and ":" in str(name)}
+    return sorted({argument for name in named for argument in _arguments(_named(name))} - {"key"})
+
+
+def _tested(problem: Problem, product: np.ndarray) -> float:
+    if problem.truth is not None:
+        return float(problem.test_loss(product))
+    return float(problem.validation_loss(product)) if problem.validation is not None else math.nan
 
 
 def _measured(run: Run) -> dict[str, Any]:
@@ -117,7 +160,7 @@ def _measured(run: Run) -> dict[str, Any]:
     product = reduced.products(weights.product, weights.second)
     return {
         "loss": reduced.problem.loss(weights.product),
-        "test_loss": reduced.test_loss(weights),
+        "test_loss": _tested(reduced.full_problem, product),
         "stable_rank": stable_rank(product) if product.any() else 0.0,
         "steps": run.taken,
         "time": run.taken * run.rate,

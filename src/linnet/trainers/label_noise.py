@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from linnet.arguments import real_array
+from linnet.arguments import count, real_array
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.randomness import Key
@@ -23,6 +23,7 @@ def label_noise_descent(
     steps: int,
     noise_std: float | np.ndarray,
     key: Key,
+    samples: int | None = None,
     save_every: Any = 1,
     stop: Any = None,
     dtype: Any = None,
@@ -36,8 +37,9 @@ def label_noise_descent(
     $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top. $$
 
     **Arguments:** `noise_std` is s, the standard deviation of the noise on each label as given: one number, or one for
-    each member of the batch. The problem must be made from data: the covariance of the gradient noise is
-    $(s^2/n)\,\Sigma$, and the moments do not know n. The losses of the trajectory are those of the clean labels;
+    each member of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output. A problem
+    made from data knows n; for one of moments (of a population) `samples` says how many labels are noisy at each step,
+    and the noise is drawn with that covariance. The losses of the trajectory are those of the clean labels;
     members of a batch of weights see different noise; other arguments are those of `gradient_descent`. Label noise
     commutes with the reduction, so the run is carried out in reduced coordinates and gives the same weights as at
     full width.
@@ -48,7 +50,15 @@ def label_noise_descent(
     **Reference:** Varre et al. 2023, Appendix D, whose $\delta$ acts on labels divided by $\sqrt n$:
     $\delta = s/\sqrt n$.
     """
-    sample_count(problem)
+    if samples is None:
+        sample_count(problem)
+        update = _step
+    else:
+        update, samples = _population_step, count("samples", samples)
+        if not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
+            raise ValueError(
+                "`samples` is for problems of moments or a target, in reduced coordinates: data have theirs."
+            )
     level = real_array("noise_std", noise_std, ndim=(0, 1))
     if (level < 0).any():
         raise ValueError(f"`noise_std` must not be negative: got {noise_std}.")
@@ -63,8 +73,8 @@ def label_noise_descent(
         learning_rate=learning_rate,
         steps=steps,
         key=key,
-        update=_step,
-        hyper={"noise": level},
+        update=update,
+        hyper={"noise": level} if samples is None else {"noise": level / np.sqrt(samples)},
         save_every=save_every,
         stop=stop,
         dtype=dtype,
@@ -75,6 +85,13 @@ def label_noise_descent(
         title="label-noise descent",
         attributes={"trainer": "label_noise_descent"},
     )
+
+
+def _population_step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    A, residual = seen
+    draw = jax.random.normal(jax.random.fold_in(params["key"], index), residual.shape, A.dtype)
+    spread = draw if objective.scales is None else draw * objective.scales
+    return moved(params, hyper["learning_rate"], residual + hyper["noise"] * spread)
 
 
 def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from linnet.problems.problem import Problem
 from linnet.randomness import Key, jax_key
 from linnet.trainers import loop
 from linnet.trainers.descent import diverged, learning_rates, prepare, start
-from linnet.trainers.objective import Samples, testing_objective
+from linnet.trainers.objective import Samples, testing_objective, training_objective
 from linnet.trainers.stopping import rule_of
 from linnet.trajectories.saving import policy
 from linnet.trajectories.trajectory import Trajectory
@@ -107,9 +107,13 @@ def sampled_run(
     rates = learning_rates(learning_rate, problem, weights)
     steps = count("steps", steps, least=0)
     reduction = prepare(problem, weights, reduce)
-    inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
     with computing(dtype, device) as resolved:
-        objective = Samples(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
+        objective: Any
+        if problem.inputs is None:
+            objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
+        else:
+            inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
+            objective = Samples(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
         params = start(reduction, resolved)
         params["key"] = jax_key(key)
         if params["first"].ndim == 3:
