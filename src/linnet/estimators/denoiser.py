@@ -1,0 +1,70 @@
+"""Denoising of a low-rank matrix as a transformer of scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from linnet.forecasts.denoise import denoise
+
+LEAST = 4  # singular values from which a noise can be told
+
+
+class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""The filter of a linear network, stopped by Stein's estimate, fitted on one matrix and applied to its rows or
+    others.
+
+    Fitted on $Y = U S V^T$ (sample, feature) it keeps the share $f(s_i)/s_i$ of direction $v_i$; rows are transformed
+    by $x \mapsto V \mathrm{diag}(f/s) V^T x$. Of the matrix it was fitted on this is `linnet.denoise`. Columns are not
+    centred: the mean is part of the matrix.
+
+    **Parameters:** `noise_std` is the standard deviation of the noise; None estimates it from the matrix,
+    for which at least four rows and four columns are needed: of fewer nothing is filtered, and a warning says so.
+
+    **After `fit`:** `components_` (mode, feature) are the directions that are kept at all and `shares_` (mode,) how
+    much of each; `rank_`, `threshold_`, `time_`, `risk_` and `noise_std_` are those of `linnet.denoise`, `path_` all
+    that was looked at.
+
+    **Example:**
+
+    >>> import numpy as np
+    >>> from linnet.estimators import LowRankDenoiser
+    >>> random = np.random.default_rng(0)
+    >>> truth = 2 * np.outer(random.standard_normal(60), random.standard_normal(40))
+    >>> noisy = truth + random.standard_normal(truth.shape)
+    >>> model = LowRankDenoiser().fit(noisy)
+    >>> model.rank_, bool(((model.transform(noisy) - truth) ** 2).mean() < 0.1)
+    (1, True)
+    """
+
+    def __init__(self, noise_std: float | None = None) -> None:
+        self.noise_std = noise_std
+
+    def fit(self, X: Any, y: Any = None) -> LowRankDenoiser:
+        """Finds the filter of `X` (sample, feature); `y` is ignored."""
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
+        level = self.noise_std
+        if level is None and min(X.shape) < LEAST:
+            level = 0.0
+            warnings.warn(
+                f"the noise cannot be told from {min(X.shape)} singular values: nothing is filtered; give `noise_std`.",
+                stacklevel=2,
+            )
+        found = denoise(X, noise_std=level)
+        _, values, right = np.linalg.svd(X, full_matrices=False)
+        shares = np.divide(found.filtered, values, out=np.zeros_like(values), where=values > 0)
+        kept = shares > 0
+        self.components_, self.shares_ = right[kept], shares[kept]
+        self.rank_, self.threshold_, self.time_ = found.rank, found.threshold, found.time
+        self.risk_, self.noise_std_, self.path_ = found.risk, found.noise_std, found.path
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The rows of `X`, filtered."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return (X @ self.components_.T * self.shares_) @ self.components_
