@@ -289,17 +289,6 @@ def generalization_error(
     return float(error) if np.ndim(error) == 0 else error
 
 
-def printed_generalization_error(alignment: Any, ratio: Any) -> Any:
-    r"""(27) letter by letter, unit variance: $\kappa = \gamma - 1$ stands in its bracket, so that the spike has no
-    part in it.
-
-    Wrong (docs/errata.md); what trained networks are held against to show it.
-    """
-    gamma, A = np.asarray(ratio, dtype=float), np.asarray(alignment, dtype=float)
-    kappa = gamma - 1
-    return (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + kappa) / (1 + kappa / gamma) ** 2))
-
-
 def _model(spike: Any, alignment: Any) -> tuple[np.ndarray, np.ndarray]:
     rho, A = real_array("spike", spike), real_array("alignment", alignment)
     if (rho <= -1).any():

@@ -5,17 +5,11 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.papers.watanabe import error_cells
-from linnet.papers.watanabe import runs as watanabe_runs
-from linnet.papers.watanabe.figures import fig1 as watanabe_fig1
-from linnet.papers.watanabe.figures import fig2 as watanabe_fig2
-from linnet.papers.watanabe.figures import fig3 as watanabe_fig3
-from linnet.papers.watanabe.figures import fig4 as watanabe_fig4
+from linnet.papers.watanabe import PAPER, networks
 from linnet.papers.watanabe.figures import fig5 as watanabe_fig5
 from linnet.randomness import generator
 
-MODULES = (watanabe_fig1, watanabe_fig2, watanabe_fig3, watanabe_fig4, watanabe_fig5)
-FIGURES = {module.FIGURE.name: module.FIGURE for module in MODULES}
+FIGURES = {figure.name: figure for figure in PAPER.figures}
 
 
 def unnamed(ds):
@@ -28,7 +22,8 @@ def test_figure_5_trains_the_law_of_the_full_network():
     dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 150
     settings = {"scale": 1.0, "loss": 1e-10, "tolerance": 1e-3, "dtype": "float64"}
     reduced = [
-        error_cells.train(seed, dim, samples, width, spike, alignment, **settings)["error"] for seed in range(trials)
+        networks.interpolated(seed, dim, samples, width, spike, alignment, **settings)["error"]
+        for seed in range(trials)
     ]
     random = np.random.default_rng(0)
     X = random.standard_normal((trials, samples, dim))
@@ -47,7 +42,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     error = np.sqrt(np.var(reduced, ddof=1) / trials + np.var(full, ddof=1) / trials)
     assert abs(np.mean(reduced) - full.mean()) < 3 * error
     small = [
-        error_cells.train(seed, dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5}))["error"]
+        networks.interpolated(seed, dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5}))["error"]
         for seed in range(trials)
     ]
     assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small start is told apart
@@ -63,7 +58,7 @@ def test_figure_5_measures_the_error_of_the_predictor_it_describes():
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     miss = np.linalg.pinv(X) @ X @ beta - beta
     wanted = (miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2)
-    trained = error_cells.train(7, dim, samples, 40, spike, alignment, 1e-8, 1e-14, 1e-3, "float64")
+    trained = networks.interpolated(7, dim, samples, 40, spike, alignment, 1e-8, 1e-14, 1e-3, "float64")
     assert trained["error"] == pytest.approx(wanted, rel=1e-6)
     assert trained["distance"] < 1e-5
 
@@ -125,6 +120,19 @@ def test_a_wrong_reduced_curve_fails_figure_1(computed):
     assert FIGURES["watanabe-fig1"].check(ds)[0].passed is False
 
 
+def test_descent_tends_to_the_flow_of_the_figures():
+    """The network the figures draw as dots, at two learning rates."""
+    settings, times = networks.RunSettings(samples=400), np.linspace(0, 4, 40)
+    gaps = []
+    with pytest.MonkeyPatch.context() as patch:
+        for step in (0.1, 0.05):
+            patch.setattr(networks, "STEP", step)
+            run = networks.figure_run(settings, 5.0, 0.5, times, samples=400)
+            assert run.learning_rate <= step / 6 and run.descent.shape == (40, 2)
+            gaps.append(np.abs(run.descent - run.components).max())
+    assert gaps[0] / gaps[1] == pytest.approx(2, rel=0.15)
+
+
 def test_figure_1_turns_at_the_plateau_and_ends_at_the_target(computed):
     ds = computed["watanabe-fig1"]
     np.testing.assert_allclose(ds.fixed_point, [0.3, np.sqrt(1 - 0.09)], atol=1e-12)
@@ -138,7 +146,7 @@ def test_figure_2_has_one_zero_for_both_axes_and_names_every_curve(computed):
     (low, high), (below, above) = left.get_ylim(), right.get_ylim()
     assert low / high == pytest.approx(below / above)
     names = [text.get_text() for text in left.get_legend().get_texts()]
-    assert len(set(names)) == 6  # two components trained and reduced, the early phase, the loss
+    assert len(set(names)) == 8  # two components by flow, by descent and reduced, the early phase, the loss
 
 
 def test_figure_2_marks_the_printed_times(computed):
@@ -159,5 +167,5 @@ def test_figure_3_draws_one_panel_alone():
 def test_phase_times():
     times = np.linspace(0, 10, 41)
     components = np.stack([np.sqrt(times / 10), times], axis=-1)
-    found = watanabe_runs.phase_times(times, components, plateau=1.0, limit=8.0, delta=np.log(2))
+    found = networks.phase_times(times, components, plateau=1.0, limit=8.0, delta=np.log(2))
     assert found == pytest.approx((5.0, 4.0), rel=1e-3)

@@ -1,8 +1,10 @@
 """Watanabe, Karakida and Teramae: The Impact of Anisotropic Covariance Structure on the Training Dynamics and
 Generalization Error of Linear Networks."""
 
-from linnet.papers.watanabe.claims import early, error, phases, proofs
+from linnet.papers.watanabe.claims import alignment, early, equations, error, phases, proofs
 from linnet.papers.watanabe.figures import fig1, fig2, fig3, fig4, fig5
+from linnet.papers.watanabe.statements import STATEMENTS
+from linnet.papers.watanabe.tables import errors, phase_times
 from linnet.reproduction import Paper
 
 PAPER = Paper(
@@ -13,21 +15,15 @@ PAPER = Paper(
     year=None,
     link="",
     subject="data with one strong direction",
-    figures=[
-        fig1.FIGURE,
-        fig2.FIGURE,
-        fig3.FIGURE,
-        fig4.FIGURE,
-        fig5.FIGURE,
-    ],
-    tables=[
-        *error.TABLES,
-        *phases.TABLES,
-    ],
+    figures=[fig1.FIGURE, fig2.FIGURE, fig3.FIGURE, fig4.FIGURE, fig5.FIGURE],
+    tables=[errors.TABLE, phase_times.TABLE],
     claims=[
+        *equations.CLAIMS,
         *early.CLAIMS,
-        *error.CLAIMS,
+        *alignment.CLAIMS,
         *phases.CLAIMS,
         *proofs.CLAIMS,
+        *error.CLAIMS,
     ],
+    statements=STATEMENTS,
 )

@@ -1,4 +1,8 @@
-"""Watanabe et al., Appendix C: the equations of the alignment proof, tried on the states of trained networks."""
+"""Watanabe et al., Appendix C: the equations of the alignment proof, tried on the states of trained networks.
+
+Velocities and residuals are the network's own, from its covariance matrix; lambda1, lambda2, nu and |Sigma_xy| in the
+formulas are the theory's.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.papers.watanabe.networks import DIM, SEEDS, WIDTH, Networks, trained
-from linnet.reproduction.claim import Claim, Measurement, Trial, Verdict
+from linnet.papers.watanabe import misprints
+from linnet.papers.watanabe.claims.alignment import LARGE
+from linnet.papers.watanabe.claims.equations import numeric_gradient, paper_loss
+from linnet.papers.watanabe.claims.rules import below, corrected, scales, slopes
+from linnet.papers.watanabe.networks import Networks, trained
+from linnet.papers.watanabe.settings import ALIGNMENT, DIM, POINTS, SCALE, SEEDS, SPIKE, WIDTH
+from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest
+from linnet.theories.spiked import TwoPhase
 
-SPIKE, ALIGNMENT = 20.0, 0.3
-LARGE = 0.3  # a start at which every term of the identities is visible
 SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, spike 20, alignment 0.3, every saved state of a gradient flow"
+IDENTITY = Limit(1e-9, "an algebraic identity, up to rounding")
+INEQUALITY = Limit(1e-9, "an inequality between numbers of order 1, up to rounding")
+RATE = Limit(1e-4, "a difference quotient of a loss of size 3 over 2e-4 time units, good to 1e-6")
+FIXED_SLOPE = Limit(-0.1, "bounded as s -> 0 is slope 0; the factor at the end of training has slope -2")
+ENERGY_SLOPE = Limit(1.9, "O(s^2) is slope 2")
+GRONWALL = Limit(1 + 1e-3, "an inequality; the integral is taken on the saved times by trapezia")
+FINITE = 1.0  # a finite time, the same for every s; training has not begun by then at s = 1e-6
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The scalars of Appendix C at every state (time, seed): the brackets of (43) and (44), and a.w_i for i >= 3."""
+    """The scalars of Appendix C at every state (time, seed): the brackets of (43) and (44), and sigma^2 a.w_i for
+    i >= 3 in the last axis."""
 
     bracket1: np.ndarray
     bracket2: np.ndarray
@@ -26,164 +42,243 @@ class Terms:
     @property
     def printed_rate(self) -> np.ndarray:
         """C of (49)."""
-        return self.bracket1 + np.abs(self.bracket2) + 0.5 * self.rest.sum(-1)
+        return misprints.growth_rate(self.bracket1, self.bracket2, self.rest)
 
     @property
-    def corrected_rate(self) -> np.ndarray:
-        """C that the two inequalities before (48) give."""
+    def rate(self) -> np.ndarray:
+        """The C that the two inequalities before (48) give."""
         return 2 * np.abs(self.bracket1) + 2 * np.abs(self.bracket2) + np.abs(self.rest).sum(-1)
+
+    @property
+    def sharp_rate(self) -> np.ndarray:
+        """The least C that serves all deviations of a, w1 and w2 where the other components vanish."""
+        return 2 * np.hypot(self.bracket1, self.bracket2)
 
 
 def terms(run: Networks) -> Terms:
-    overlap = np.einsum("tsh,tshi->tsi", run.second, run.first)
-    theory = run.theory
-    bracket1 = theory.correlation - (theory.lambda1 * overlap[..., 0] - theory.nu * overlap[..., 1])
-    bracket2 = -theory.nu * overlap[..., 0] + theory.lambda2 * overlap[..., 1]
-    return Terms(bracket1, bracket2, theory.variance * overlap[..., 2:])
+    """The scalars, with the constants of the theory."""
+    along, theory = run.overlaps, TwoPhase(run.spike, run.alignment)
+    bracket1 = theory.correlation - (theory.lambda1 * along[..., 0] - theory.nu * along[..., 1])
+    bracket2 = -theory.nu * along[..., 0] + theory.lambda2 * along[..., 1]
+    return Terms(bracket1, bracket2, theory.variance * along[..., 2:])
 
 
-def velocities(run: Networks) -> tuple[np.ndarray, np.ndarray]:
-    """da/dt (time, seed, hidden) and dW/dt (time, seed, hidden, input) of the network itself, from its covariance."""
-    plane = np.zeros((DIM, DIM))
-    theory = run.theory
-    plane[:2, :2] = [[theory.lambda1, -theory.nu], [-theory.nu, theory.lambda2]]
-    plane[np.arange(2, DIM), np.arange(2, DIM)] = theory.variance
-    cross = np.zeros(DIM)
-    cross[0] = theory.correlation
-    product = np.einsum("tsh,tshi->tsi", run.second, run.first)
-    residual = cross - product @ plane
-    return np.einsum("tshi,tsi->tsh", run.first, residual), run.second[..., None] * residual[:, :, None, :]
+def energy(run: Networks) -> np.ndarray:
+    """E of (46) (time, seed)."""
+    second, first = run.deviations
+    return 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
 
 
-def across(run: Networks, vectors: np.ndarray) -> np.ndarray:
-    """The part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
-    if vectors.ndim == 3:
-        return vectors - run.r * np.einsum("sh,tsh->ts", run.r, vectors)[..., None]
-    return vectors - run.r[None, :, :, None] * np.einsum("sh,tshi->tsi", run.r, vectors)[:, :, None, :]
+def measure_eq43(trial: Trial) -> dict[str, float]:
+    run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
+    found, (second, _) = terms(run), run.deviations
+    true = run.across(run.velocities[1])[..., :2]
+    formula = np.stack([found.bracket1[..., None] * second, -found.bracket2[..., None] * second], axis=-1)
+    return {"value": float(np.abs(true - formula).max() / np.abs(true).max())}
 
 
-def measure_eq45(trial: Trial) -> Measurement:
+def tell_eq43(numbers: Numbers) -> str:
+    return f"both identities hold to {numbers['value']:.1e} of their size"
+
+
+def measure_eq45(trial: Trial) -> dict[str, float]:
     run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
     found, (_, first) = terms(run), run.deviations
-    true = across(run, velocities(run)[0])
+    true = run.across(run.velocities[0])
     known = found.bracket1[..., None] * first[..., 0] - found.bracket2[..., None] * first[..., 1]
     rest = np.einsum("tsi,tshi->tsh", found.rest, first[..., 2:])
     size = np.abs(true).max()
-    right, printed = (float(np.abs(true - formula).max() / size) for formula in (known - rest, known + rest))
-    verdict = Verdict.HOLDS if printed < 1e-9 else Verdict.CORRECTED if right < 1e-9 else Verdict.REFUTED
-    text = (
-        f"with a minus before the last sum the identity holds to {right:.1e}; with the printed plus it is off by "
-        f"{printed:.1%}"
+    formulas = {"value": known - rest, "printed": known + misprints.deviation_rest(rest)}
+    return {name: float(np.abs(true - formula).max() / size) for name, formula in formulas.items()}
+
+
+def tell_sign(numbers: Numbers) -> str:
+    return (
+        f"with a minus before the last sum the identity holds to {numbers['value']:.1e}; with the printed plus it is "
+        f"off by {numbers['printed']:.1%}"
     )
-    return Measurement(verdict, text, right, 1e-9)
 
 
-def measure_eq51(trial: Trial) -> Measurement:
+def measure_eq47(trial: Trial) -> dict[str, float]:
     run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
-    da, dW = velocities(run)
-    theory, step = run.theory, 1e-6
-    plane = np.array([[theory.lambda1, -theory.nu], [-theory.nu, theory.lambda2]])
-    target = np.append(theory.fixed_point, np.zeros(DIM - 2))
-
-    def loss(second: np.ndarray, first: np.ndarray) -> np.ndarray:  # the paper's, without the half
-        miss = np.einsum("tsh,tshi->tsi", second, first) - target
-        return np.einsum("tsi,ij,tsj->ts", miss[..., :2], plane, miss[..., :2]) + theory.variance * (
-            miss[..., 2:] ** 2
-        ).sum(-1)
-
-    ahead, behind = (loss(run.second + h * da, run.first + h * dW) for h in (step, -step))
-    rate = (ahead - behind) / (2 * step)
-    gradients = 4 * ((da**2).sum(-1) + (dW**2).sum((-1, -2)))  # the flow is minus half of the gradient of that loss
-    strong = gradients > 1e-3 * gradients.max()
-    ratio = rate[strong] / gradients[strong]
-    low, high = float(ratio.min()), float(ratio.max())
-    verdict = Verdict.REFUTED
-    if highest(abs(low + 1), abs(high + 1)) < 1e-4:
-        verdict = Verdict.HOLDS
-    elif highest(abs(low + 0.5), abs(high + 0.5)) < 1e-4:
-        verdict = Verdict.CORRECTED
-    text = f"(dL/dt)/|grad L|^2 between {low:.5f} and {high:.5f} in units of 1/tau: -1/2, where -1 is printed"
-    return Measurement(verdict, text, 0.5 * (low + high))
-
-
-def measure_eq48(trial: Trial) -> Measurement:
-    run = trained(SPIKE, ALIGNMENT, 1e-5, trial.seed)
     found, (second, first) = terms(run), run.deviations
-    da, dW = velocities(run)
-    energy = 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
-    turn, push = across(run, da), across(run, dW)[..., :2]
-    rate = np.einsum("tsh,tsh->ts", second, turn) + np.einsum("tshk,tshk->ts", first[..., :2], push)
-    allowance = 1e-3 * np.abs(found.corrected_rate).max()  # O(s^3) over E = O(s^2), and rounding
-    printed = float((rate / energy - found.printed_rate).max())
-    right = float((rate / energy - found.corrected_rate).max())
-    verdict = Verdict.HOLDS if printed < allowance else Verdict.CORRECTED if right < allowance else Verdict.REFUTED
-    text = (
-        f"(dE/dt)/E exceeds the printed C(t) by up to {printed:.2f} (limit {allowance:.3f}); with absolute values and "
-        f"twice the terms it exceeds C(t) by {right:.1e} at most"
+    turn, push = (run.across(velocity) for velocity in run.velocities)
+    true = np.einsum("tsh,tsh->ts", second, turn) + np.einsum("tshk,tshk->ts", first[..., :2], push[..., :2])
+    inner = np.einsum("tsh,tshi->tsi", second, first)
+    known = 2 * found.bracket1 * inner[..., 0] - 2 * found.bracket2 * inner[..., 1]
+    rest = (found.rest * inner[..., 2:]).sum(-1)
+    formulas = {"value": known - rest, "printed": known + misprints.deviation_rest(rest)}
+    return {name: float(np.abs(true - form).max() / np.abs(true).max()) for name, form in formulas.items()}
+
+
+def measure_eq49(trial: Trial) -> dict[str, float]:
+    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    found = terms(run)
+    residual = run.moments.cross - run.overlaps @ run.moments.cov
+    # deviations of a, w1, w2 along one hidden direction move by this matrix: dE/dt <= 2 lambda_max E, attained
+    matrix = np.zeros((*residual.shape[:2], 3, 3))
+    matrix[..., 0, 1:] = matrix[..., 1:, 0] = residual[..., :2]
+    worst = 2 * np.linalg.eigvalsh(matrix)[..., -1]
+    size = float(worst.max())
+    return {
+        "value": float((worst - found.rate).max() / size),
+        "printed": float((worst - found.printed_rate).max() / size),
+        "sharp": float(np.abs(worst - found.sharp_rate).max() / size),
+        "size": size,
+    }
+
+
+def judge_eq49(numbers: Numbers) -> Verdict:
+    if numbers["printed"] < INEQUALITY:
+        return Verdict.HOLDS
+    right = numbers["value"] < INEQUALITY and numbers["sharp"] < INEQUALITY
+    return Verdict.CORRECTED if right else Verdict.REFUTED
+
+
+def tell_eq49(numbers: Numbers) -> str:
+    return (
+        f"deviations in the worst proportion grow faster than the printed C(t) by up to {numbers['printed']:.0%} of "
+        f"the largest rate {numbers['size']:.1f}; with absolute values and twice the terms C(t) is never exceeded, and "
+        f"the least C that serves, 2 sqrt(first^2 + second^2), is attained to {numbers['sharp']:.0e}"
     )
-    return Measurement(verdict, text, printed)
 
 
-def measure_eq50(trial: Trial) -> Measurement:
-    from scipy.integrate import trapezoid
+def measure_eq50(trial: Trial) -> dict[str, float]:
+    from scipy.integrate import cumulative_trapezoid
 
-    scales = [1e-2, 1e-4, 1e-6] if trial.quick else [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
-    printed, corrected, energies = [], [], []
-    for s in scales:
+    used, early, end, energies, shares = scales(trial), [], [], [], []
+    for s in used:
         run = trained(SPIKE, ALIGNMENT, s, trial.seed)
-        found, (second, first) = terms(run), run.deviations
-        printed.append(float(np.exp(trapezoid(found.printed_rate, run.times, axis=0)).max()))
-        corrected.append(float(np.exp(trapezoid(found.corrected_rate, run.times, axis=0)).max()))
-        energies.append(float((0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))).max()))
-    as_printed, right = exponent(scales, printed)[0], exponent(scales, corrected)[0]
-    verdict = Verdict.HOLDS if as_printed > -0.1 else Verdict.REFUTED
-    text = (
-        f"the bound's factor grows as s^{as_printed:.2f} with the printed C, s^{right:.2f} with the corrected one, so "
-        "it is not "
-        f"uniform in s; E itself is O(s^{exponent(scales, energies)[0]:.2f}): the conclusion holds, not by this proof"
+        exponents = cumulative_trapezoid(terms(run).rate, run.times, axis=0, initial=0)
+        finite = run.times <= FINITE
+        early.append(float(np.exp(exponents[finite]).max()))
+        end.append(float(np.exp(exponents).max()))
+        E = energy(run)
+        energies.append(float(E[finite].max()))
+        shares.append(float((E / (E[0] * np.exp(exponents)))[finite].max()))
+    return {
+        "value": exponent(used[-2:], early[-2:])[0],
+        "energy": slopes(used, energies)[1],
+        "share": highest(shares),
+        "end": exponent(used, end)[0],
+    }
+
+
+def judge_eq50(numbers: Numbers) -> Verdict:
+    bounded = numbers["value"] > FIXED_SLOPE and numbers["share"] < GRONWALL
+    return Verdict.HOLDS if bounded and numbers["energy"] > ENERGY_SLOPE else Verdict.REFUTED
+
+
+def tell_eq50(numbers: Numbers) -> str:
+    return (
+        f"up to t = {FINITE:g} the bound's factor is O(s^{numbers['value']:.2f}), E is O(s^{numbers['energy']:.2f}) "
+        f"and below it; up to the end of training, which takes ln(1/s), the factor grows as s^{numbers['end']:.2f}: "
+        "'for any finite time' is right, 'throughout training' does not follow from it, though it is true (appC)"
     )
-    return Measurement(verdict, text, as_printed)
+
+
+def measure_eq51(trial: Trial) -> dict[str, float]:
+    run, nudge = trained(SPIKE, ALIGNMENT, LARGE, trial.seed), 1e-4
+    turn, push = run.velocities
+    ratios = []
+    for i in (1, POINTS // 8, POINTS // 4):  # before, in and after the growth of w1
+        first, second = run.first[i, 0], run.second[i, 0]
+        data = run.moments.cov, run.moments.limit
+        ahead, behind = (paper_loss(first + h * push[i, 0], second + h * turn[i, 0], *data) for h in (nudge, -nudge))
+        gradient = numeric_gradient(first, second, *data)
+        ratios.append(float((ahead - behind) / (2 * nudge) / sum((part**2).sum() for part in gradient)))
+    return {
+        "value": highest(abs(ratio - 0.5 * misprints.LOSS_RATE) for ratio in ratios),
+        "printed": highest(abs(ratio - misprints.LOSS_RATE) for ratio in ratios),
+        "ratio": ratios[0],
+        "rise": float(np.diff(run.loss, axis=0).max()),
+    }
+
+
+def tell_eq51(numbers: Numbers) -> str:
+    return (
+        f"(dL/dt)/|grad L|^2 = {numbers['ratio']:.5f} in units of 1/tau, with a numerical gradient: -1/2, where -1 is "
+        f"printed; the loss never rises along the runs (largest change {numbers['rise']:.0e})"
+    )
 
 
 CLAIMS = [
     Claim(
+        name="eq43",
+        number="Eqs. (43)-(44)",
+        sentence="The deviations of w1 and w2 obey (43) and (44).",
+        assumptions="none: an identity",
+        setting=f"{SETTING}, s = {LARGE:g}",
+        claimed="identity",
+        expected=Verdict.HOLDS,
+        measure=measure_eq43,
+        judge=below(value=IDENTITY),
+        tell=tell_eq43,
+        limits={"relative error": IDENTITY},
+    ),
+    Claim(
         name="eq45",
-        number="Eqs. (45), (47)",
+        number="Eq. (45)",
         sentence="The deviation of a obeys (45), with a plus before the sum over i >= 3.",
         assumptions="none: an identity",
         setting=f"{SETTING}, s = {LARGE:g}",
         claimed="identity",
         expected=Verdict.CORRECTED,
         measure=measure_eq45,
+        judge=corrected(IDENTITY),
+        tell=tell_sign,
+        limits={"relative error": IDENTITY},
+    ),
+    Claim(
+        name="eq47",
+        number="Eqs. (46)-(47)",
+        sentence="The energy of the deviations changes by (47), with a plus before the sum over i >= 3.",
+        assumptions="none: an identity",
+        setting=f"{SETTING}, s = {LARGE:g}",
+        claimed="identity",
+        expected=Verdict.CORRECTED,
+        measure=measure_eq47,
+        judge=corrected(IDENTITY),
+        tell=tell_sign,
+        limits={"relative error": IDENTITY},
     ),
     Claim(
         name="eq49",
         number="Eqs. (48)-(49)",
         sentence="The energy of the deviations grows at most at the rate C(t) of (49).",
         assumptions="small Gaussian start",
-        setting=f"{SETTING}, s = 1e-5",
+        setting=f"{SETTING}, s = {SCALE:g}; deviations of any direction",
         claimed="dE/dt <= C E",
         expected=Verdict.CORRECTED,
-        measure=measure_eq48,
+        measure=measure_eq49,
+        judge=judge_eq49,
+        tell=tell_eq49,
+        limits={"excess over the largest rate": INEQUALITY},
     ),
     Claim(
         name="eq50",
         number="Eq. (50)",
-        sentence="The exponential of the integral of C is bounded, so that E stays O(s^2).",
-        assumptions="small Gaussian start, training to the end",
-        setting=f"{SETTING}, s from 1e-2 to 1e-6",
-        claimed="bounded as s -> 0",
-        expected=Verdict.REFUTED,
+        sentence="For any finite time the bound (50) on E is O(s^2).",
+        assumptions="small Gaussian start; C as the inequalities give it",
+        setting=f"{SETTING}, s from 1e-2 to 1e-6, t up to {FINITE:g}",
+        claimed="bounded factor, E = O(s^2)",
+        expected=Verdict.HOLDS,
         measure=measure_eq50,
+        judge=judge_eq50,
+        tell=tell_eq50,
+        limits={"slope of the factor": FIXED_SLOPE, "slope of E": ENERGY_SLOPE, "E over its bound": GRONWALL},
     ),
     Claim(
         name="eq51",
         number="Eq. (51)",
         sentence="The loss falls at the rate |grad L|^2/tau.",
         assumptions="gradient flow (6)-(7)",
-        setting=f"{SETTING}, s = {LARGE:g}",
+        setting=f"{SETTING}, s = {LARGE:g}; three of its states",
         claimed="dL/dt = -|grad L|^2/tau",
         expected=Verdict.CORRECTED,
         measure=measure_eq51,
+        judge=corrected(RATE),
+        tell=tell_eq51,
+        limits={"error of the ratio": RATE},
     ),
 ]

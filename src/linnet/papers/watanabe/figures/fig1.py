@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import linnet as ln
-from linnet.papers.watanabe import runs as watanabe_runs
+from linnet.papers.watanabe import networks
+from linnet.papers.watanabe.settings import RunSettings
 from linnet.reproduction.figure import Check, Figure
 
 if TYPE_CHECKING:
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-class PlaneSettings(watanabe_runs.RunSettings):
+NEAR = 0.03  # about the width of the drawn line, and of what 2000 samples in place of 10 000 move the curve
+
+
+class PlaneSettings(RunSettings):
     """The paper's spike and alignment, and the resolution of the vector field."""
 
     spike: float = 20.0
@@ -29,8 +33,8 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
 
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     times = np.linspace(0, 1.6 * theory.later_time(settings.scale, settings.delta), settings.points)
-    run = watanabe_runs.train(settings, settings.spike, settings.alignment, times, samples=settings.samples)
-    ideal = watanabe_runs.train(settings, settings.spike, settings.alignment, times, samples=None)
+    run = networks.figure_run(settings, settings.spike, settings.alignment, times, samples=settings.samples)
+    ideal = networks.figure_run(settings, settings.spike, settings.alignment, times, samples=None)
     basis = theory.basis
     side = np.linspace(-0.1, 1.1, settings.arrows)
     grid = np.stack(np.meshgrid(side, side), axis=-1)  # (across, spike, 2) in (mu, mu_perp)
@@ -38,8 +42,10 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
     first, second = (line @ basis for line in theory.nullclines(points=200, radius=2.0))
     pair = ("time", "direction")
     data = {
-        "trained": (pair, run.plane, "network, along the spike and across it"),
+        "trained": (pair, run.plane, "network by gradient flow, along the spike and across it"),
         "trained_components": (pair, run.components, "network, along v₁ and v₂"),
+        "descent": (pair, run.descent_plane, "network trained by gradient descent, along the spike and across it"),
+        "descent_components": (pair, run.descent, "network trained by gradient descent, along v₁ and v₂"),
         "aligned_components": (pair, run.aligned, "aligned flow of the sampled problem, along v₁ and v₂"),
         "population_components": (pair, ideal.components, "network on the population, along v₁ and v₂"),
         "population_reduced": (
@@ -69,6 +75,7 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
         "samples": settings.samples,
     }
     ds = xr.Dataset(variables, coords=coords, attrs=attrs | {"scale": settings.scale, "dim": settings.dim})
+    ds.attrs["learning_rate"] = run.learning_rate
     ds.attrs["plateau"] = float(np.sqrt(theory.correlation / theory.lambda1))
     return ds
 
@@ -101,11 +108,11 @@ def plot(ds: xr.Dataset) -> Picture:
             line = through + np.outer([-2, 2], vector)
             axis.plot(*line.T, color=style.GREY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
         axis.plot(
-            *ds.trained.values.T,
+            *ds.descent.values.T,
             color=style.PINK,
             linewidth=3.4,
             alpha=0.75,
-            label=f"network, n = {ds.attrs['samples']}",
+            label=f"gradient descent, n = {ds.attrs['samples']}",
         )
         axis.plot(
             *ds.reduced.values.T,
@@ -134,7 +141,9 @@ def check(ds: xr.Dataset) -> list[Check]:
     ideal = float(np.abs(ds.population_components - ds.population_reduced).max())
     aligned = float(np.abs(ds.trained_components - ds.aligned_components).max())
     sampled = float(np.abs(ds.trained_components - ds.reduced_components).max())
-    n = ds.attrs["samples"]
+    n, rate = ds.attrs["samples"], ds.attrs["learning_rate"]
+    reduced, descent = ds.reduced_components.values, ds.descent_components.values
+    plane = max(networks.plane_distance(descent, reduced), networks.plane_distance(reduced, descent))
     return [
         Check(
             f"population: reduced dynamics against the network, max error {ideal:.1e} (limit {limit:.0e})",
@@ -150,7 +159,11 @@ def check(ds: xr.Dataset) -> list[Check]:
             aligned < limit,
         ),
         Check(
-            f"{n} samples: the population's reduced dynamics against the network, max distance {sampled:.3f}", sampled
+            f"{n} samples, gradient descent of learning rate {rate:.1e}: the population's reduced dynamics is at most "
+            f"{plane:.4f} away in the plane (limit {NEAR:g}); at equal times {sampled:.3f} from the gradient flow",
+            plane,
+            NEAR,
+            plane < NEAR,
         ),
     ]
 
@@ -159,9 +172,11 @@ FIGURE = Figure(
     name="fig1",
     title="Two phases of learning in the plane of spike and target",
     caption=(
-        "A network trained on sampled spiked data grows along the input-output correlation v1, turns, and goes "
-        "along v2 to the target. The reduced dynamics is the population's: what keeps the network from it is the "
-        "sample's covariance, not the reduction, as the checks measure."
+        "Red: a network of 30 inputs and 50 hidden units, trained by full-batch gradient descent on sampled spiked "
+        "data (n = 10 000; 2000 in quick mode; the learning rate is ours, as the text gives none): it grows along the "
+        "input-output correlation v1, turns, and goes along v2 to the target. Black: the reduced dynamics (18)-(19) of "
+        "the population, from the network's own u(0). What keeps the network from it is the sample's covariance, not "
+        "the reduction, as the checks measure. By the time w1 peaks, w2 has a fifth of its limit."
     ),
     settings=PlaneSettings,
     quick={"samples": 2000, "points": 200},

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import linnet as ln
-from linnet.papers.watanabe import runs as watanabe_runs
+from linnet.papers.watanabe import networks
+from linnet.papers.watanabe.settings import RunSettings
 from linnet.reproduction.figure import Check, Figure
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-class LossSettings(watanabe_runs.RunSettings):
+class LossSettings(RunSettings):
     """Spikes of panel a and alignments of panel b."""
 
     spikes: tuple[float, ...] = (1.0, 5.0, 20.0, 50.0)
@@ -37,10 +38,10 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
         theories = [ln.theories.spiked.TwoPhase(*pair) for pair in pairs]
         ends = [theory.later_time(settings.scale, settings.delta) for theory in theories]
         times = np.linspace(0, 1.5 * max(ends), settings.points)
-        runs = [watanabe_runs.train(settings, *pair, times, samples=settings.samples) for pair in pairs]
+        runs = [networks.figure_run(settings, *pair, times, samples=settings.samples) for pair in pairs]
         axis, time = f"{name}_{panel}", f"time_{panel}"
         measured = [
-            watanabe_runs.phase_times(
+            networks.phase_times(
                 times, run.components, np.sqrt(t.correlation / t.lambda1), t.fixed_point[1], settings.delta
             )
             for run, t in zip(runs, theories)
@@ -58,6 +59,11 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
             (axis, time),
             np.stack([run.loss / run.loss[0] for run in runs]),
             {"long_name": "training loss / its start"},
+        )
+        ds[f"descent_loss_{panel}"] = (
+            (axis, time),
+            np.stack([run.descent_loss / run.descent_loss[0] for run in runs]),
+            {"long_name": "training loss / its start, by gradient descent"},
         )
         ds[f"early_time_{panel}"] = (axis, early, {"long_name": "early timescale t₁", **moment})
         ds[f"later_time_{panel}"] = (axis, ends, {"long_name": "t₁ plus the bound (20)", **moment})
@@ -88,6 +94,9 @@ def plot(ds: xr.Dataset) -> Picture:
                 axis.plot(
                     ds[f"time_{panel}"], loss, color=colour, label=f"{symbol} = {float(ds[name][i]):g}", linewidth=1.6
                 )
+                few = slice(None, None, max(1, ds.sizes[f"time_{panel}"] // 40))
+                descent = ds[f"descent_loss_{panel}"].isel({name: i})[few]
+                axis.plot(ds[f"time_{panel}"][few], descent, ".", color=colour, markersize=2.5)
                 for mark, dashes in (("early", ":"), ("later", "-.")):
                     at = float(ds[f"{mark}_time_{panel}"][i])
                     axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
@@ -106,6 +115,7 @@ def check(ds: xr.Dataset) -> list[Check]:
         name, word = ("spike_a", "spike") if panel == "a" else ("alignment_b", "alignment")
         loss = ds[f"loss_{panel}"]
         rises = float(loss.diff(name).max())
+        late = float(abs(ds[f"descent_loss_{panel}"] - loss).max())
         # Two starts of one size differ in u(0): the curves may cross by what such a shift in time is worth on the
         # plateau.
         checks.append(
@@ -115,6 +125,9 @@ def check(ds: xr.Dataset) -> list[Check]:
                 1e-2,
                 rises < 1e-2,
             )
+        )
+        checks.append(
+            Check(f"{panel}: gradient descent is at most {late:.3f} from the gradient flow at equal times", late)
         )
         for i, value in enumerate(ds[name].values):
             t1, t2 = ds[f"measured_{panel}"].values[i]
@@ -133,14 +146,13 @@ FIGURE = Figure(
     name="fig3",
     title="Training loss for different spikes and alignments",
     caption=(
-        "Loss of networks trained on sampled data, divided by its start (the mean square of the labels). Dotted: the "
-        "early "
-        "timescale. Dash-dotted: the end of the later phase by the bound (20), delta = 3. A larger spike and a better "
-        "aligned one "
-        "speed up the early phase, and with it everything. The bound assumes that the component along v1 is "
-        "above its limit in the later phase; where the early plateau is below it, as for rho = 1 in a and A = 0.1 in "
-        "b, the "
-        "network takes longer than the bound says."
+        "Loss of networks of 30 inputs and 50 hidden units trained on sampled data by gradient flow (lines) and "
+        "gradient descent (dots), divided by its start, the mean square of the labels. The spikes at A = 0.5 and the "
+        "alignments at rho = 20 are ours, as our copy of the text lists none. Dotted: the early timescale. "
+        "Dash-dotted: t1 plus the bound (20), delta = 3. A larger spike and a better aligned one speed up the early "
+        "phase, and with it everything. The bound assumes that the component along v1 is above its limit in the later "
+        "phase; where its plateau is below, as for rho = 1 in a and A = 0.1 in b, the network takes longer than the "
+        "bound says."
     ),
     settings=LossSettings,
     quick={"samples": 2000, "points": 200, "spikes": (1.0, 20.0), "alignments": (0.1, 0.5, 0.9)},

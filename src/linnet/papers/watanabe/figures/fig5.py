@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import linnet as ln
+from linnet.papers.watanabe import misprints
 from linnet.reproduction.figure import Check, Figure, Settings
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ LAWS = {
 
 
 class ErrorSettings(Settings):
-    """The paper's sizes; the lists of spikes, alignments and ratios are linnet's, as the text gives none."""
+    """The paper's sizes; the lists of spikes, alignments and ratios are ours, as the text gives none."""
 
     dim: int = 3000
     width: int = 3000
@@ -55,7 +56,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
         axes["alignment"], fixed["spike"] = list(settings.alignments), settings.spike
     return ln.sweeps.Sweep(
         name=f"watanabe-fig5{panel}",
-        function="linnet.papers.watanabe.error_cells:cells",
+        function="linnet.papers.watanabe.networks:error_cells",
         axes=axes,
         seeds=settings.trials,
         seed=settings.seed + (panel == "b"),
@@ -107,7 +108,7 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
         samples = round(settings.dim / ratio)
         return ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]) / power
     if law == "printed":
-        return ln.theories.spiked.printed_generalization_error(cosine, ratio) / power
+        return misprints.generalization_error(cosine, ratio) / power
     return ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True)
 
 
@@ -208,13 +209,10 @@ FIGURE = Figure(
     name="fig5",
     title="Test error of trained networks on fewer samples than inputs",
     caption=(
-        "Marks: two-layer networks trained from a Gaussian start of scale 1e-5 until the training loss has fallen by "
-        "1e-8; mean "
-        "and standard deviation over independent trials. Lines: eq. (27) with the spike in its bracket, where the "
-        "paper "
-        "prints kappa. Errors are divided by the signal's power. The paper's text lists no spikes, alignments or "
-        "ratios: these are "
-        "linnet's."
+        "Marks: two-layer networks of width d trained by gradient flow from a Gaussian start of scale 1e-5 until the "
+        "training loss has fallen by 1e-8; mean and standard deviation over independent trials. Lines: eq. (27) with "
+        "the spike in its bracket, where our copy of the paper has kappa. Errors are divided by the signal's power. "
+        "Our copy lists no spikes, alignments or ratios beyond A = 0.5 and rho = 20: they are ours."
     ),
     settings=ErrorSettings,
     quick={

@@ -1,0 +1,24 @@
+"""The paper's constants, once: its network, its data, its pairs of spike and alignment."""
+
+from __future__ import annotations
+
+from linnet.reproduction import Settings
+
+DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
+SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 counts as settled
+SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times at which they are saved
+
+# Figure 3 and Figure 5: the paper fixes A = 0.5 and rho = 20; our copy of its text lists no other value.
+FIXED_ALIGNMENT, FIXED_SPIKE = 0.5, 20.0
+
+NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradient flow, {SEEDS} seeds"
+
+
+class RunSettings(Settings):
+    """The paper's network and data."""
+
+    dim: int = DIM
+    width: int = WIDTH
+    samples: int = SAMPLES
+    scale: float = SCALE
+    delta: float = DELTA

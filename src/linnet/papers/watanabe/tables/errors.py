@@ -1,0 +1,77 @@
+"""Test error of networks trained on fewer samples than inputs, beside both forms of eq. (27)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.watanabe import misprints
+from linnet.reproduction import Columns, Table, Trial
+from linnet.theories import spiked
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.sweeps import Sweep
+
+RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
+
+
+def sweep(trial: Trial) -> Sweep:
+    """Networks on their own data at every ratio, spike and alignment, those of one point in a block."""
+    dim, trials = (240, 30) if trial.quick else (1200, 20)
+    axes = {"ratio": list(RATIOS), "spike": list(SPIKES[: 3 if trial.quick else 4]), "alignment": list(ALIGNMENTS)}
+    fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
+    return ln.sweeps.Sweep(
+        name="watanabe-errors",
+        function="linnet.papers.watanabe.networks:error_cells",
+        axes=axes,
+        seeds=trials,
+        seed=trial.seed,
+        fixed=fixed,
+        apart=["ratio", "spike", "alignment"],
+        block=trials,
+        dtype="float32",
+    )
+
+
+def plain(networks: xr.Dataset) -> xr.DataArray:
+    """Test errors in the units of (27), not divided by the signal's power; the trials last."""
+    power = 1 + networks["spike"] * networks["alignment"] ** 2
+    return (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
+
+
+def laws(errors: xr.DataArray) -> dict[str, np.ndarray]:
+    """(27) with the spike in its bracket, and as printed, at every point of the table."""
+    g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
+    right = np.asarray(spiked.generalization_error(rho, A, g))
+    return {"right": right, "printed": np.asarray(misprints.generalization_error(A, g))}
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """Trained networks beside both forms of (27)."""
+    errors = plain(networks)
+    wanted = laws(errors)
+    g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
+    deviations = errors.std("seed", ddof=1).values / np.sqrt(errors.sizes["seed"])
+    return {
+        "d/n": [f"{x:g}" for x in g.ravel()],
+        "spike": [f"{x:g}" for x in rho.ravel()],
+        "alignment": [f"{x:g}" for x in A.ravel()],
+        "networks": [
+            f"{m:.4f} ± {s:.4f}" for m, s in zip(errors.mean("seed").values.ravel(), deviations.ravel(), strict=True)
+        ],
+        "(27), corrected": [f"{x:.4f}" for x in wanted["right"].ravel()],
+        "(27), printed": [f"{x:.4f}" for x in wanted["printed"].ravel()],
+    }
+
+
+TABLE = Table(
+    name="errors",
+    title="Test error of networks trained on few samples, and eq. (27)",
+    sweep=sweep,
+    columns=columns,
+    note="Mean over the networks ± its standard error; errors are not divided by the power of the signal.",
+)

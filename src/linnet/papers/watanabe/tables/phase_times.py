@@ -1,0 +1,174 @@
+"""When the two phases end on trained networks, the timescale t1, and the bound (20) on t2 - t1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.observables import crossing_time
+from linnet.papers.watanabe.networks import pair_moments
+from linnet.papers.watanabe.settings import DELTA, DIM, SCALE, SEEDS, WIDTH
+from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction.fits import highest
+from linnet.theories.spiked import TwoPhase
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.sweeps import Sweep
+
+DELTAS = (DELTA, 8.0)  # the paper's, and one far in the last approach to the limit
+
+SPIKES, ALIGNMENTS = (0.5, 1.0, 2.0, 5.0, 20.0, 50.0, 100.0), (0.05, 0.1, 0.3, 0.5, 0.8, 0.9, 0.95)
+QUICK_SPIKES, QUICK_ALIGNMENTS = (2.0, 20.0, 100.0), (0.1, 0.5, 0.95)
+
+
+def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> Sweep:
+    """`SEEDS` networks for every pair, those of one pair in a block."""
+    return ln.sweeps.Sweep(
+        name=name,
+        function="linnet.papers.watanabe.networks:phase_cells",
+        axes={"spike": list(spikes), "alignment": list(alignments)},
+        seeds=SEEDS,
+        seed=trial.seed,
+        fixed={"dim": DIM, "width": WIDTH, "scale": SCALE},
+        block=SEEDS,
+        apart=["spike", "alignment"],
+    )
+
+
+def sweep(trial: Trial) -> Sweep:
+    """The grid of the table; three spikes and three alignments in quick mode."""
+    spikes, alignments = (QUICK_SPIKES, QUICK_ALIGNMENTS) if trial.quick else (SPIKES, ALIGNMENTS)
+    return grid(trial, "watanabe-phase-times", spikes, alignments)
+
+
+@dataclass(frozen=True)
+class Cell:
+    r"""What the networks of one spike and alignment did (seed,), and what is predicted.
+
+    `early` is when $w_1^2$ passes half its plateau, `settled[delta]` when $w_2$ reaches $1 - e^{-\delta}$ of its limit.
+    `allowed` is the moment from which on $w_1 \ge w_{1*}$ and $w_2 \le w_{2*}$, the hypothesis of (20): NaN where it
+    has not come before $w_2$ is settled, so that (20) says nothing; `w2_there` is the share of its limit that $w_2$
+    then has. `change` is by how much $w_1$ varies while $w_2$ goes from 5% to 95% of its limit.
+    """
+
+    spike: float
+    alignment: float
+    early: np.ndarray
+    settled: dict[float, np.ndarray]
+    allowed: np.ndarray
+    w2_there: np.ndarray
+    change: np.ndarray
+    lambda2: float
+    early_time: float
+    own_early_time: np.ndarray
+    bound: float
+
+    @property
+    def length(self) -> np.ndarray:
+        """t2 - t1 of each network, from half the plateau of w1."""
+        return self.settled[DELTA] - self.early
+
+    @property
+    def inside(self) -> bool:
+        """Whether the hypothesis of (20) is met before t2, by every network."""
+        return bool(np.isfinite(self.allowed).all())
+
+    @property
+    def slack(self) -> np.ndarray:
+        """The bound over t2 - t1, with t1 counted from where its hypothesis is met."""
+        return self.bound / (self.settled[DELTA] - self.allowed)
+
+
+def read(networks: xr.Dataset) -> list[Cell]:
+    """One cell of the table for every spike and alignment of the sweep."""
+    return [
+        read_cell(networks.sel(spike=spike, alignment=alignment))
+        for spike in networks["spike"].values
+        for alignment in networks["alignment"].values
+    ]
+
+
+def read_cell(networks: xr.Dataset) -> Cell:
+    """The phases of one pair; levels are those of the covariance, not of the theory."""
+    spike, alignment = float(networks["spike"]), float(networks["alignment"])
+    found, theory = pair_moments(spike, alignment), TwoPhase(spike, alignment)
+    rows = list(zip(*(networks[name].transpose("seed", "state").values for name in ("times", "w1", "w2")), strict=True))
+    settled = {delta: np.array([settling_time(t, w2 / found.limit[1], delta) for t, _, w2 in rows]) for delta in DELTAS}
+    hypothesis = np.array([allowed_from(t, w1, w2, found.limit) for t, w1, w2 in rows])
+    hypothesis[~(hypothesis < settled[DELTA])] = np.nan
+    there = [np.interp(at, t, w2) / found.limit[1] for at, (t, _, w2) in zip(hypothesis, rows, strict=True)]
+    changes = []
+    for _, w1, w2 in rows:
+        during = w1[(w2 >= 0.05 * found.limit[1]) & (w2 <= 0.95 * found.limit[1])]
+        changes.append(during.max() / during.min() - 1)
+    return Cell(
+        spike=spike,
+        alignment=alignment,
+        early=np.array([crossing_time(t, w1**2, 0.5 * found.plateau**2) for t, w1, _ in rows]),
+        settled=settled,
+        allowed=hypothesis,
+        w2_there=np.array(there),
+        change=np.array(changes),
+        lambda2=float(found.cov[1, 1]),
+        early_time=theory.early_time(SCALE),
+        own_early_time=np.array([theory.early_time(u0) for u0 in networks["u0"].values.tolist()]),
+        bound=theory.later_bound(DELTA),
+    )
+
+
+def settling_time(times: np.ndarray, share: np.ndarray, delta: float) -> float:
+    """When `share` (time,) reaches 1 - e^-delta; on a scale on which its last approach is a straight line."""
+    return crossing_time(times, -np.log(np.clip(1 - share, 1e-12, None)), delta)
+
+
+def allowed_from(times: np.ndarray, w1: np.ndarray, w2: np.ndarray, limit: np.ndarray) -> float:
+    """From when on w1 is above its limit and w2 below its own, up to ten times the start's scale; NaN if never."""
+    return highest(last_crossing(times, margin + 10 * SCALE) for margin in (w1 - limit[0], limit[1] - w2))
+
+
+def last_crossing(times: np.ndarray, margin: np.ndarray) -> float:
+    """From when on `margin` (time,) is not negative, between saved times by a straight line; NaN if it ends so."""
+    bad = np.flatnonzero(margin < 0)
+    if bad.size == 0:
+        return float(times[0])
+    last = int(bad[-1])
+    if last + 1 == times.size:
+        return float("nan")
+    return float(times[last] - margin[last] * (times[last + 1] - times[last]) / (margin[last + 1] - margin[last]))
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """The table as docs/phase_times.md has it."""
+    rows = read(networks)
+
+    def where(cell: Cell, text: str) -> str:
+        return text if cell.inside else "-"
+
+    return {
+        "spike": [f"{cell.spike:g}" for cell in rows],
+        "alignment": [f"{cell.alignment:g}" for cell in rows],
+        "t1": [f"{cell.early_time:.3f}" for cell in rows],
+        "t1 measured": [f"{cell.early.mean():.3f}" for cell in rows],
+        "over t1 from u(0)": [f"{(cell.early / cell.own_early_time).mean():.4f}" for cell in rows],
+        "bound (20)": [f"{cell.bound:.3f}" for cell in rows],
+        "t2 - t1 measured": [f"{cell.length.mean():.3f}" for cell in rows],
+        "hypothesis from t1 +": [where(cell, f"{(cell.allowed - cell.early).mean():.3f}") for cell in rows],
+        "w2 there": [where(cell, f"{cell.w2_there.mean():.0%}") for cell in rows],
+        "bound over t2 - that": [where(cell, f"{cell.slack.min():.3f}") for cell in rows],
+    }
+
+
+TABLE = Table(
+    name="phase-times",
+    title="When the two phases end: networks, t1, and the bound (20) on t2 - t1",
+    sweep=sweep,
+    columns=columns,
+    note="Canonical times, d = 30, m = 50, s = 1e-5; means over the networks, the least for the last column. A dash: "
+    "w1 is not above its limit before w2 is settled, and the bound says nothing.",
+)
