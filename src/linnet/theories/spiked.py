@@ -26,8 +26,8 @@ class TwoPhase:
 
     **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$.
 
-    **Valid when** the start is small (exact for aligned starts with $|W_2| = |w|$) and the covariance is the population's. The sign of
-    $v_2$ makes $\nu \ge 0$ for negative spikes too, which are outside the paper's model.
+    **Valid when** the start is small (exact for aligned starts with $|W_2| = |w|$) and the covariance is the
+    population's. The sign of $v_2$ makes $\nu \ge 0$ for negative spikes too, which are outside the paper's model.
 
     **Reference:** Watanabe et al., section 3.2 and Appendices A and B; the paper's clock is $t\tau$.
     """
@@ -191,9 +191,9 @@ class TwoPhase:
         $$ \frac{1}{\lambda_2}\Big[q\arctan(q(1-e^{-\delta})) + \tfrac12\log(1 + q^2(1-e^{-\delta})^2) + \delta\Big],
            \quad q = \nu/\lambda_2 $$
 
-        **Valid when** counted from a moment on from which $w_1(t) \ge w_1(\infty)$ and $w_2(t) \le w_2(\infty)$. That moment
-        comes after the early timescale as a rule, and never for weak spikes, nor for strong ones nearly orthogonal to
-        the target, where $w_1$ rises to its limit from below (docs/phase_times.md).
+        **Valid when** counted from a moment on from which $w_1(t) \ge w_1(\infty)$ and $w_2(t) \le w_2(\infty)$. That
+        moment comes after the early timescale as a rule, and never for weak spikes, nor for strong ones nearly
+        orthogonal to the target, where $w_1$ rises to its limit from below (docs/phase_times.md).
         """
         delta = positive("delta", delta)
         if not self.has_second_phase:
@@ -256,11 +256,12 @@ def generalization_error(
 
     **Valid when** n and d are large at fixed ratio; `theories.ridge.risk` has the finite spectrum, ridge and noise.
 
-    The normalised error is $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$: both factors in the
-    bracket rise with $\rho$ and with A, so that it falls with both. The error itself falls with $\rho$ only beyond $\gamma - 2$.
+    The normalised error is $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$: both factors
+    in the bracket rise with $\rho$ and with A, so that it falls with both. The error itself falls with $\rho$ only
+    beyond $\gamma - 2$.
 
-    **Reference:** Watanabe et al., (27), where our copy has $\kappa$ in the bracket for $\rho$. Twice linnet's `test_loss`,
-    which carries 1/2.
+    **Reference:** Watanabe et al., (27), where our copy has $\kappa$ in the bracket for $\rho$. Twice linnet's
+    `test_loss`, which carries 1/2.
     """
     rho, A = _model(spike, alignment)
     gamma, variance = real_array("ratio", ratio), positive("variance", variance)
