@@ -1,0 +1,24 @@
+"""What linnet adds to the four papers, held to the same rules: the phase diagram as a formula, and when to stop."""
+
+from linnet.papers.linnet.claims import diagram, stopping
+from linnet.papers.linnet.figures import published
+from linnet.papers.linnet.tables import cells, dimensions
+from linnet.reproduction import Paper
+
+PAPER = Paper(
+    name="linnet",
+    title="The phase diagram is a formula; when to stop, from the data alone",
+    authors="linnet",
+    subject="predictions without training",
+    figures=[
+        published.FIGURE,
+    ],
+    tables=[
+        *cells.TABLES,
+        *dimensions.TABLES,
+    ],
+    claims=[
+        *diagram.CLAIMS,
+        *stopping.CLAIMS,
+    ],
+)

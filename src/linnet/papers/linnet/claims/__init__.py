@@ -1,0 +1,1 @@
+"""Claims of linnet's own results."""

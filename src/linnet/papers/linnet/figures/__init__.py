@@ -1,0 +1,1 @@
+"""Figures of linnet's own results."""

@@ -1,0 +1,93 @@
+"""The published cells of the phase diagram against the formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet import style
+from linnet.papers.linnet.claims.diagram import PRINTED_MEDIAN, PRINTED_WORST
+from linnet.papers.linnet.printed import compared
+from linnet.reproduction import Check, Figure, Settings
+
+
+class Published(Settings):
+    """How many tasks of our own are averaged: the published one is not known."""
+
+    tasks: int = 12
+
+
+def compute(settings: Published, panels: tuple[str, ...]) -> Any:
+    data = compared(settings.tasks, settings.seed)
+    names = {
+        "test_error": "published test error per entry", "train_error": "published train error per entry",
+        "last_step": "step at which the published run was stopped",
+        "predicted": "predicted test error per entry at that step",
+        "predicted_train": "predicted train error per entry at that step",
+    }  # fmt: skip
+    for name, text in names.items():
+        data[name].attrs["long_name"] = text
+    return data
+
+
+def plot(data: Any) -> Any:
+    mean, spread = data["predicted"].mean("task"), data["predicted"].std("task")
+    error = 100 * (mean / data["test_error"] - 1)
+    with style.applied():
+        picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
+        shown = data["gamma_width"].values[:: max(1, data.sizes["gamma_width"] // 5)]
+        for colour, power in zip(style.shades(len(shown)), shown, strict=True):
+            line, band = mean.sel(gamma_width=power), spread.sel(gamma_width=power)
+            axes[0].plot(data["gamma_variance"], line, color=colour, **style.CURVE)
+            axes[0].fill_between(data["gamma_variance"], line - band, line + band, color=colour, alpha=0.2, linewidth=0)
+            axes[0].plot(
+                data["gamma_variance"], data["test_error"].sel(gamma_width=power), color=colour,
+                label=f"γ(w) = {power:.2f}", **style.MARKS,
+            )  # fmt: skip
+        axes[0].set(
+            title="a  Marks: published networks. Lines: formula", xlabel="variance exponent γ(σ²)",
+            ylabel="test error where stopped", yscale="log",
+        )  # fmt: skip
+        axes[0].legend()
+        reach = float(np.abs(error).max())
+        shades = axes[1].pcolormesh(
+            data["gamma_variance"], data["gamma_width"], error.transpose("gamma_width", "gamma_variance"),
+            shading="nearest", cmap=style.DIVERGING, vmin=-reach, vmax=reach, rasterized=True,
+        )  # fmt: skip
+        picture.colorbar(shades, ax=axes[1])
+        axes[1].grid(False)
+        axes[1].set(
+            title="b  Formula / published - 1, percent", xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)"
+        )
+    return picture
+
+
+def check(data: Any) -> list[Check]:
+    mean = data["predicted"].mean("task")
+    error = np.abs(mean / data["test_error"] - 1).values
+    train = np.abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values
+    spread = (
+        float(np.median((data["predicted"].std("task", ddof=1) / mean).values)) if data.sizes["task"] > 1 else np.nan
+    )
+    middle, worst = float(np.median(error)), float(error.max())
+    return [
+        Check(f"{error.size} published cells: test error {middle:.2%} off (median; one task differs from another by "
+              f"{spread:.2%})", middle, float(PRINTED_MEDIAN), middle <= PRINTED_MEDIAN),
+        Check(f"worst cell {worst:.1%} off", worst, float(PRINTED_WORST), worst <= PRINTED_WORST),
+        Check(f"train error {np.median(train):.2%} off (median), worst {train.max():.1%}", float(np.median(train))),
+    ]  # fmt: skip
+
+
+FIGURE = Figure(
+    name="published",
+    title="Published cells of the phase diagram against the formula",
+    caption="Test error of 300 networks published by Tu, Aranguri and Jacot (2024), where each was stopped, "
+    "and what the spectral flow predicts there without training. Lines and bands: mean and spread over tasks of the "
+    "same kind, as theirs is not known.",
+    settings=Published,
+    quick={"tasks": 4},
+    compute=compute,
+    plot=plot,
+    check=check,
+)

@@ -1,0 +1,73 @@
+"""The networks that the formula is held against: trained to their least test error, and past it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.trainers import stopping
+from linnet.trainers.gaussian_diagram import gaussian_diagram
+
+RANK = 5
+STEP = 50.0  # the learning rate is 1/(STEP |A*|), or 1/(STEP sigma^2 w) above the lazy border
+PATIENCE = 60  # steps of rising test loss: narrow networks learn in stages, between which it rises for a while
+
+
+def task(dim: int, replicate: int, seed: int) -> ln.Problem:
+    """The replicate's task: a truth of rank 5 and unit noise."""
+    return ln.problems.low_rank_plus_noise(dim, rank=RANK, key=[seed, replicate])
+
+
+def width_of(dim: int, power: float) -> int:
+    """The width at an exponent."""
+    return max(1, round(float(dim) ** float(power)))
+
+
+def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed: int) -> dict[str, Any]:
+    """Trains a block of cells of one dimension; `points` has `dim`, `gamma_variance`, `gamma_width` and `replicate`.
+
+    Least test loss over the run (canonical), its time, the stable rank then, and how many steps were taken.
+    """
+    dim = int(points["dim"][0])
+    replicates = sorted({int(number) for number in points["replicate"]})
+    problems = [task(dim, number, seed) for number in replicates]
+    sizes = np.array([float(np.linalg.norm(np.asarray(problem.truth), 2)) for problem in problems])
+    which = [replicates.index(int(number)) for number in points["replicate"]]
+    variances = float(dim) ** points["gamma_variance"]
+    widths = [width_of(dim, power) for power in points["gamma_width"]]
+    thresholds = variances * np.array(widths, dtype=float)
+    rates = 1 / (STEP * np.where(thresholds > dim, thresholds, sizes[which]))
+    runs = gaussian_diagram(
+        problems,
+        keys=[int(number) for number in seeds],
+        widths=widths,
+        variances=variances,
+        learning_rates=rates,
+        tasks=which,
+        steps=steps,
+        stop=stopping.first_of(stopping.TestLossRising(PATIENCE), stopping.LossBelow(1e-3 * dim**2 / 2)),
+    )
+    return {
+        "best_test": runs.best_test,
+        "best_time": runs.best_step * rates,
+        "stable_rank": runs.stable_rank,
+        "taken": runs.steps.astype(float),
+    }
+
+
+def beside(networks: Any, seed: int) -> dict[str, np.ndarray]:
+    """The predictions of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
+    parts: list[list[Any]] = []
+    for dim in networks["dim"].values.tolist():
+        widths = [width_of(dim, power) for power in networks["gamma_width"].values]
+        variances = float(dim) ** networks["gamma_variance"].values
+        parts.append(
+            [
+                ln.theories.mixed.predicted_diagram(task(dim, int(number), seed), variances, widths)
+                for number in networks["replicate"].values
+            ]
+        )
+    names = ("best_test", "best_time", "stable_rank", "covered", "share")
+    return {name: np.stack([np.stack([getattr(one, name) for one in row], axis=-1) for row in parts]) for name in names}

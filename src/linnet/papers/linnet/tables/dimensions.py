@@ -1,0 +1,63 @@
+"""Wide cells of growing dimension, trained and predicted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.linnet.networks import beside, cells
+from linnet.papers.linnet.tables.cells import AXES
+from linnet.reproduction import Columns, Table, Trial
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def growing(trial: Trial) -> ln.sweeps.Sweep:
+    """Wide cells on both sides of the lazy border, at several dimensions."""
+    dims, replicates = ([16, 32, 64], 3) if trial.quick else ([25, 50, 100, 200, 400], 2)
+    return ln.sweeps.Sweep(
+        name="linnet-dimensions",
+        function=cells,
+        axes={
+            "dim": dims,
+            "gamma_width": [1.6, 2.2],
+            "gamma_variance": [-2.0, -1.6, -1.2],
+            "replicate": list(range(replicates)),
+        },
+        seed=trial.seed,
+        fixed={"steps": 2000, "seed": trial.seed},
+        block=6 * replicates,
+        apart=["dim"],
+    )
+
+
+def errors(networks: xr.Dataset, seed: int) -> np.ndarray:
+    """Relative error of the formula, (dim, cell and task)."""
+    trained = networks["best_test"].transpose(*AXES).values
+    found = beside(networks, seed)["best_test"]
+    return np.abs(found / trained - 1).reshape(len(trained), -1)
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """Dimension by dimension."""
+    found = errors(networks, int(networks.attrs["seed"]))
+    return {
+        "d": [str(dim) for dim in networks["dim"].values],
+        "networks": [str(row.size) for row in found],
+        "median error": [f"{100 * np.median(row):.2f}%" for row in found],
+        "largest error": [f"{100 * row.max():.2f}%" for row in found],
+    }
+
+
+TABLES = [
+    Table(
+        name="dimensions",
+        title="How the error of the formula falls with the dimension, cells wider than their inputs",
+        sweep=growing,
+        columns=columns,
+        note="Relative to the trained network's least test error; the descent's own step (c = 50) is part of it.",
+    ),
+]
