@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
-from linnet.trainers import stopping
-from linnet.trainers.gaussian_diagram import gaussian_diagram
 
 RANK = 5
 STEP = 50.0  # the learning rate is 1/(STEP |A*|), or 1/(STEP sigma^2 w) above the lazy border
@@ -30,6 +28,9 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
 
     Least test loss over the run (canonical), its time, the stable rank then, and how many steps were taken.
     """
+    from linnet.trainers import stopping  # JAX: only where something is trained
+    from linnet.trainers.gaussian_diagram import gaussian_diagram
+
     dim = int(points["dim"][0])
     replicates = sorted({int(number) for number in points["replicate"]})
     problems = [task(dim, number, seed) for number in replicates]
