@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 
 import linnet as ln
 from linnet.randomness import generator
@@ -38,6 +37,8 @@ def measure_hindsight(trial: Trial) -> Numbers:
 
 def _hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
     """The least squared error of any threshold and time, the truth being known."""
+    from scipy.optimize import minimize
+
     left, values, right = np.linalg.svd(noisy, full_matrices=False)
     held, power = np.einsum("im,im->m", left, truth @ right.T), (truth**2).sum()
 
