@@ -243,11 +243,11 @@ class Beside:
 
     def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any, Any, Any]]:
         product, predicted = params["second"] @ params["first"], params["narrow_second"] @ params["narrow_first"]
-        residual, pull = self.target - product, self.target - predicted
-        return 0.5 * _square(residual), (product, residual, predicted, pull)
+        seen = (product, self.target - product, predicted, self.target - predicted)
+        return 0.5 * _distance(self.target, product), seen
 
     def size(self) -> Any:
-        return 0.5 * _square(self.target)
+        return 0.5 * _distance(self.target, 0.0)
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class FromTruth:
     truth: Any
 
     def at(self, params: dict[str, Any], seen: Any) -> Any:
-        return 0.5 * _square(seen[0] - self.truth)
+        return 0.5 * _distance(seen[0], self.truth)
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ class Best:
             "best_test": jnp.where(better, test_loss, record["best_test"]),
             "best_step": jnp.where(better, step, record["best_step"]),
             "best_product": jnp.where(better, product, record["best_product"]),
-            "distance": jnp.maximum(record["distance"], _square(product - predicted)),
+            "distance": jnp.maximum(record["distance"], _distance(product, predicted)),
         }
 
 
@@ -304,9 +304,12 @@ def _noted_with_product(state: loop.State) -> dict[str, Any]:
     return {**noted(state), "best_product": state["record"]["best_product"]}
 
 
-def _square(matrix: Any) -> Any:
-    """|.|_F^2 of a matrix; rows in the arithmetic of the run, their sum in float64."""
-    return jnp.sum(jnp.sum(matrix * matrix, axis=-1).astype(jnp.float64), axis=-1)
+def _distance(one: Any, other: Any) -> Any:
+    """|A - B|_F^2 in float64 whatever the run's arithmetic is.
+
+    On the plateau of a small start a float32 loss changes by less than its rounding, and would end runs at random.
+    """
+    return jnp.sum((jnp.asarray(one, jnp.float64) - jnp.asarray(other, jnp.float64)) ** 2)
 
 
 def _simultaneous(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
