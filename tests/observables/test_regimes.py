@@ -59,7 +59,7 @@ def test_a_threshold_of_one_layer_alone_is_not_it():
     assert_allclose(found.thresholds, right, rtol=0.01)
     measured = found.measured(end)
     for wrong in (width * first_std**2, width * second_std**2, width * first_std * second_std):
-        told = 2 * np.hypot(np.abs(found.sizes), wrong) / (2 * wrong)
+        told = 2 * np.hypot(found.sizes, wrong) / (2 * wrong)
         assert np.abs(told / measured - 1).max() > 0.1
 
 
@@ -82,6 +82,7 @@ def test_the_border_is_where_the_size_equals_the_threshold():
     start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**12, first_std=1e-6, second_std=1e-6)
     found = ln.observables.regimes(ln.Problem.from_target(target), start)
     assert_allclose(found.thresholds, 1.0, rtol=1e-4)
+    assert_allclose(found.sizes, [1.01, 0.99], rtol=1e-4)
     assert found.words == ["active", "lazy"]
     assert_allclose(found.movement, np.sqrt(1 + np.array([1.01, 0.99]) ** 2), rtol=1e-4)
     assert found.certain.all()

@@ -30,7 +30,7 @@ def findings(found: Diagnosis) -> list[str]:
     lines.append(_spectrum(found))
     lines.append(
         f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(told)} "
-        f"Threshold {told.regimes.thresholds.mean():.3g}, sizes {_span(np.abs(told.regimes.sizes))}."
+        f"Threshold {told.regimes.thresholds.mean():.3g}, sizes {_span(told.regimes.sizes)}."
     )
     lines.append(_border(found))
     lines.append(_kernels(found))
@@ -65,7 +65,7 @@ def _spectrum(found: Diagnosis) -> str:
     most = int(np.searchsorted(shares, 0.9)) + 1
     return (
         f"Inputs: the strongest direction holds {shares[0]:.0%} of the variance, {most} of {len(variances)} hold 90%; "
-        f"the largest variance is {variances[0] / variances[-1]:.2g} times the least."
+        f"the largest variance is {variances[0] / variances[-1]:.3g} times the least."
     )
 
 
@@ -87,10 +87,12 @@ def _border(found: Diagnosis) -> str:
 def _kernels(found: Diagnosis) -> str:
     told = found.forecast
     predicted, measured = told.regimes.movement, told.kernel[-1]
-    off = np.max(np.abs(predicted / measured - 1))
+    off, moved = np.max(np.abs(predicted / measured - 1)), np.max(np.abs(measured - 1))
+    if moved < 0.05:
+        return f"The tangent kernel hardly moves: by {moved:.1%} at most along the modes (predicted within {off:.1%})."
     return (
-        f"Along the modes the tangent kernel ends {_span(measured)} times as large as it began; predicted "
-        f"within {off:.1%}."
+        f"Along the modes the tangent kernel ends {_span(measured)} times as large as it began; predicted within "
+        f"{off:.1%}."
     )
 
 

@@ -120,8 +120,10 @@ def _narrowed(
 
 def _diverges(problem: Problem, weights: Weights, rates: np.ndarray, steps: int) -> np.ndarray:
     """Whether descent diverges at each of `rates`, trained in one batch."""
-    copies = Weights.stack([weights] * len(rates))
+    asked = len(rates)
+    rates = np.concatenate([rates, np.repeat(rates[-1:], TRIED - asked)])  # always as many: compiled once
+    copies = Weights.stack([weights] * TRIED)
     run = gradient_descent(
         problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
     )
-    return np.asarray(run.status.reason) == "diverged"
+    return (np.asarray(run.status.reason) == "diverged")[:asked]

@@ -77,9 +77,9 @@ def pictures(found: Diagnosis) -> list[tuple[str, str, Figure]]:
         ),
         (
             "Lazy or active",
-            "How many modes would be learned actively at other widths and scales of the start, for the product "
-            "that this network has at its "
-            f"stopping step. The cross is width {s['width']} at the chosen scale.",
+            "How many modes would be learned actively at other widths and scales of the start, for the product that "
+            "this network has at its stopping step. In the paler part, narrower than inputs and outputs together, "
+            f"thresholds are not certain. The cross is width {s['width']} at the chosen scale.",
             _map(found),
         ),
         (
@@ -140,7 +140,7 @@ def _inputs_and_modes(found: Diagnosis) -> Figure:
         )
         for word in dict.fromkeys(told.learned):
             at = np.array([w == word for w in told.learned])
-            axes[1].plot(modes[at], np.abs(r.sizes[at]), color=WORDS[word], label=word, **style.MARKS)
+            axes[1].plot(modes[at], r.sizes[at], color=WORDS[word], label=word, **style.MARKS)
         axes[1].set(yscale="log", xlabel="mode of the cross-covariance", title="size of each mode, and the threshold")
         axes[1].legend()
     return figure
@@ -170,6 +170,8 @@ def _map(found: Diagnosis) -> Figure:
             title="modes learned actively",
         )
         figure.colorbar(drawn, ax=axes, ticks=np.unique(np.linspace(0, len(critical), 6).round().astype(int)))
+        narrow = found.forecast.problem.in_dim + found.forecast.problem.out_dim
+        axes.axvspan(widths[0], narrow, facecolor="white", alpha=0.45, linewidth=0)
         axes.grid(False)
     return figure
 

@@ -37,7 +37,7 @@ def findings(told: Forecast) -> list[str]:
         lines.append(
             f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {told.shares[-1, mode]:.0%} at the "
             f"end, {word} "
-            f"(size {abs(r.sizes[mode]):.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
+            f"(size {r.sizes[mode]:.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
             f"kernel x {told.kernel[-1, mode]:.3g})."
         )
     if told.held_out is not None:
@@ -83,7 +83,11 @@ def dataset(told: Forecast) -> xr.Dataset:
         "share": (both, told.shares, {"long_name": "share of the mode's residual that is gone"}),
         "kernel": (both, told.kernel, {"long_name": "tangent kernel along the mode, over its start"}),
         "strength": ("mode", r.strengths, {"long_name": "singular value of the cross-covariance"}),
-        "size": ("mode", r.sizes, {"long_name": "u^T A v at the end"}),
+        "size": (
+            "mode",
+            r.sizes,
+            {"long_name": "of the mode at the end, as its kernel sees it: sqrt((theta/2)^2 - g^2)"},
+        ),
         "threshold": ("mode", r.thresholds, {"long_name": "size at which the mode turns active"}),
         "uncertainty": ("mode", r.uncertainties, {"long_name": "uncertainty of the threshold"}),
         "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end over its start"}),
@@ -115,7 +119,7 @@ def html(told: Forecast) -> str:
             "-" if np.isnan(half) else f"{half:.0f}",
             f"{told.shares[-1, mode]:.0%}",
             told.learned[mode],
-            f"{abs(r.sizes[mode]):.2g}",
+            f"{r.sizes[mode]:.2g}",
             f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
             f"{told.kernel[-1, mode]:.3g}",
         ]

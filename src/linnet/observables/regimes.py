@@ -27,7 +27,7 @@ class Regimes:
     |---|---|
     | `strengths` | the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$ |
     | `left`, `right` | its singular vectors, $u_i$ (output, mode) and $v_i$ (input, mode) |
-    | `start`, `sizes` | $u_i^T A v_i$ of the starting product and of the one that is learned |
+    | `sizes` | of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 - g_i^2}$ |
     | `thresholds` | $g_i$, the size at which a mode passes from lazy to active |
     | `uncertainties` | what modes share hidden units by, in the units of the thresholds |
     | `movement` | $\theta_i$ at the end over $\theta_i$ at the start, predicted |
@@ -38,7 +38,6 @@ class Regimes:
     strengths: Float[np.ndarray, " mode"]
     left: Float[np.ndarray, "output mode"]
     right: Float[np.ndarray, "input mode"]
-    start: Float[np.ndarray, " mode"]
     sizes: Float[np.ndarray, " mode"]
     thresholds: Float[np.ndarray, " mode"]
     uncertainties: Float[np.ndarray, " mode"]
@@ -118,7 +117,8 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     **Arguments:** `product` is the product (output, input) that is learned; by default where gradient flow ends, the
     minimum-norm solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
 
-    **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's.
+    **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's,
+    and their sizes its singular values.
 
     **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1
     v_i)v_i|$ and likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower,
@@ -142,14 +142,14 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     after = _end(problem, before) if product is None else problem._product("product", product)
     kernel = mode_kernel(weights, U, V)
     g = _thresholds(kernel, before, U, V)
+    end = tied_kernel(g, after, U, V)
     with np.errstate(divide="ignore", invalid="ignore"):
-        movement = tied_kernel(g, after, U, V) / kernel
+        movement = end / kernel
     return Regimes(
         strengths=strengths[:rank],
         left=U,
         right=V,
-        start=(U * (before @ V)).sum(axis=0),
-        sizes=(U * (after @ V)).sum(axis=0),
+        sizes=np.sqrt(np.clip((end / 2) ** 2 - g**2, 0, None)),
         thresholds=g,
         uncertainties=_coupling(weights, U, V),
         kernel=kernel,

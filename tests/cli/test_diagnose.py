@@ -1,0 +1,40 @@
+"""`linnet diagnose`: a table in, at most 25 lines and a page out, every oddity one line."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture
+def table(tmp_path):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((40, 3))
+    Y = X[:, :1] + 0.5 * random.standard_normal((40, 1))
+    path = tmp_path / "table.csv"
+    np.savetxt(path, np.concatenate([X, Y], axis=1), delimiter=",", header="a,b,c,y", comments="")
+    return path
+
+
+def test_findings_and_a_page(linnet, table, tmp_path):
+    said = linnet("diagnose", table, "--target", "y", "--seeds", 1, "--steps", 60, "--out", tmp_path / "out")
+    lines = said.out.strip().splitlines()
+    assert said.status == 0 and len(lines) <= 25
+    assert "40 rows, 3 inputs, 1 target;" in lines[0] and lines[-1].startswith("Page: ")
+    assert (tmp_path / "out" / "index.html").exists() and (tmp_path / "out" / "diagnosis.nc").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "z"], "there is no 'z' among a, b, c, y"),
+        (["--init", "0.1,x"], "--init takes pytorch, gaussian or two numbers"),
+        (["--lr", "fast"], "--lr takes a number or 'stable'"),
+        (["--scale", "log"], "`scale` must be one of none, std, whiten"),
+        (["--folds", "30"], "at least 2 rows for each of the 30 folds"),
+    ],
+)
+def test_a_wrong_call_is_one_line(linnet, table, tmp_path, options, message):
+    said = linnet("diagnose", table, *options, "--out", tmp_path / "out")
+    assert said.status in (1, 2) and message in said.err and len(said.err.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()
