@@ -11,6 +11,7 @@ import numpy as np
 
 def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = None) -> np.ndarray:
     """`value` as a float64 array (float32 stays float32 only in the trainers), finite and of the wanted rank."""
+    _refuse_masks(name, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
@@ -28,6 +29,45 @@ def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = No
         bad = int(array.size - np.isfinite(array).sum())
         raise ValueError(f"`{name}` must be finite: {bad} of {array.size} entries are NaN or infinite.")
     return array
+
+
+def _refuse_masks(name: str, value: Any) -> None:
+    """A mask says that numbers are missing; NumPy would hand over what lies beneath it as if it were data."""
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    hidden = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
+    if hidden:
+        raise ValueError(
+            f"`{name}` must not be masked: {hidden} of its entries are. Fill them, or leave their rows or columns out."
+        )
+
+
+def same_shape(**arrays: np.ndarray) -> None:
+    """Refuses arrays of different shapes, which would otherwise be broadcast against each other."""
+    if len({array.shape for array in arrays.values()}) > 1:
+        names = " and ".join(f"`{name}`" for name in arrays)
+        raise ValueError(f"{names} must have one shape: got {' and '.join(str(a.shape) for a in arrays.values())}.")
+
+
+def symmetric_matrix(name: str, value: Any) -> np.ndarray:
+    """A symmetric matrix, symmetrised to the last digit."""
+    matrix = real_array(name, value, ndim=2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"`{name}` must be square: got shape {matrix.shape}.")
+    largest = float(np.abs(matrix).max())
+    worst = float(np.abs(matrix / largest - matrix.T / largest).max()) if largest else 0.0
+    if worst > 1e-10:
+        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {worst:.3g} of the largest.")
+    return matrix / 2 + matrix.T / 2
+
+
+def whole_steps(name: str, value: Any, *, most: int = 10**15) -> np.ndarray:
+    """Numbers of steps to report at: one axis, whole, non-negative, strictly increasing."""
+    steps = times_array(name, value)
+    if (steps != np.round(steps)).any():
+        raise ValueError(f"`{name}` must be whole numbers of steps: got {steps[steps != np.round(steps)][0]:g}.")
+    if steps[-1] > most:
+        raise ValueError(f"`{name}` must be at most {most:.0e}: got {steps[-1]:g}.")
+    return steps
 
 
 def positive(name: str, value: Any) -> float:
@@ -77,7 +117,7 @@ def times_array(name: str, value: Any) -> np.ndarray:
 def number(name: str, value: Any) -> float:
     """A finite number; text is not one."""
     try:
-        if isinstance(value, (str, bytes)):
+        if isinstance(value, (str, bytes)) or value is np.ma.masked:
             raise TypeError
         found = float(value)
     except (TypeError, ValueError, OverflowError):

@@ -85,7 +85,7 @@ def test_losses_of_weights():
     [
         (lambda: ln.observables.ntk(WEIGHTS, np.ones((2, 4))), "`X` must have 5 columns"),
         (lambda: ln.observables.ntk_operator(WEIGHTS, np.ones((5, 3))), "`residual` must be"),
-        (lambda: ln.observables.kernel_alignment(np.eye(2), np.eye(3)), "must have one shape"),
+        (lambda: ln.observables.kernel_alignment(np.eye(2), np.eye(3)), "must be matrices of one shape"),
         (lambda: ln.observables.singular_values([1.0, 2.0]), "`matrix` must have at least two axes"),
         (lambda: ln.observables.mode_alignment(WEIGHTS, np.eye(3), np.eye(5)), "`left` must be"),
     ],

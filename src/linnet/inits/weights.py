@@ -11,6 +11,14 @@ import numpy as np
 from linnet.arguments import count, real_array
 
 
+def check_weights(value: Any) -> None:
+    """Refuses what is not a `Weights` under the argument's usual name."""
+    if not isinstance(value, Weights):
+        kind = type(value).__name__
+        hint = " Take one of its states: `trajectory.weights[-1]`." if kind == "Trajectory" else ""
+        raise ValueError(f"`weights` must be linnet Weights, made by `ln.Weights(first, second)`: got {kind}.{hint}")
+
+
 @dataclass(frozen=True, eq=False)
 class Weights:
     """`first` (..., hidden, input) and `second` (..., output, hidden); leading axes are a batch.

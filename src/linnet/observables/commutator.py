@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_weights
 
 
 def commutator(weights: Weights, *, normalized: bool = False) -> np.ndarray:
@@ -15,6 +15,7 @@ def commutator(weights: Weights, *, normalized: bool = False) -> np.ndarray:
     It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
     and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.
     """
+    check_weights(weights)
     if weights.out_dim != 1:
         raise ValueError(f"`weights` must have one output for the commutator: got {weights.out_dim}.")
     rows = np.swapaxes(weights.first, -1, -2)  # (..., input, hidden)

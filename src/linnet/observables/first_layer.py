@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.trajectories.trajectory import Trajectory
+from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
 def first_layer_values(trajectory: Trajectory) -> np.ndarray:
@@ -18,6 +18,7 @@ def first_layer_values(trajectory: Trajectory) -> np.ndarray:
     with $Z$ the start outside the data's directions. As roots of eigenvalues they are exact to $10^{-16}
     \sigma_1^2/\sigma$.
     """
+    check_trajectory(trajectory)
     reduction, moved = trajectory.reduction, trajectory.reduced.first
     basis = reduction.basis
     turned = moved if basis is None else moved @ np.swapaxes(basis, -1, -2)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from linnet.arguments import real_array
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_weights
 
 
 def ntk_operator(weights: Weights, residual: Any) -> np.ndarray:
     r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product under gradient
     flow."""
+    check_weights(weights)
     R = real_array("residual", residual)
     if R.shape[-2:] != (weights.out_dim, weights.in_dim):
         raise ValueError(
@@ -27,6 +28,7 @@ def ntk(weights: Weights, X: Any, X2: Any = None) -> np.ndarray:
 
     $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x' . $$
     """
+    check_weights(weights)
     left = _samples("X", X, weights)
     right = left if X2 is None else _samples("X2", X2, weights)
     hidden_left = left @ np.swapaxes(weights.first, -1, -2)
@@ -42,11 +44,18 @@ def ntk(weights: Weights, X: Any, X2: Any = None) -> np.ndarray:
 def kernel_alignment(kernel: Any, other: Any) -> Any:
     """The cosine between two kernels, <K, K'>/(|K| |K'|), over the last two axes."""
     a, b = real_array("kernel", kernel), real_array("other", other)
-    if a.shape[-2:] != b.shape[-2:]:
-        raise ValueError(f"`kernel` and `other` must have one shape: got {a.shape} and {b.shape}.")
+    if a.ndim < 2 or a.shape[-2:] != b.shape[-2:]:
+        raise ValueError(f"`kernel` and `other` must be matrices of one shape: got {a.shape} and {b.shape}.")
+    a, b = _unit_scale(a), _unit_scale(b)
     norms = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(b, axis=(-2, -1))
     cosine = np.divide((a * b).sum(axis=(-2, -1)), norms, out=np.zeros_like(norms), where=norms > 0)
     return float(cosine) if np.ndim(cosine) == 0 else cosine
+
+
+def _unit_scale(kernels: np.ndarray) -> np.ndarray:
+    """Each kernel over its largest entry, so that no square overflows or vanishes."""
+    largest = np.abs(kernels).max(axis=(-2, -1), keepdims=True)
+    return np.divide(kernels, largest, out=np.zeros_like(kernels), where=largest > 0)
 
 
 def _samples(name: str, X: Any, weights: Weights) -> np.ndarray:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from linnet.arguments import real_array
-from linnet.inits.weights import Weights
-from linnet.trajectories.trajectory import Trajectory
+from linnet.inits.weights import Weights, check_weights
+from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
 def imbalance(weights: Weights) -> np.ndarray:
     r"""$M = W_1 W_1^T - W_2^T W_2$ (..., hidden, hidden)."""
+    check_weights(weights)
     return weights.imbalance
 
 
@@ -21,6 +22,7 @@ def imbalance_drift(trajectory: Trajectory) -> np.ndarray:
 
     Measured in reduced coordinates, where it is the same number.
     """
+    check_trajectory(trajectory)
     states = trajectory.reduced
     now, then = states.imbalance, trajectory.reduction.weights.imbalance
     size = (states.first**2).sum(axis=(-2, -1)) + (states.second**2).sum(axis=(-2, -1))
@@ -34,6 +36,7 @@ def mode_alignment(weights: Weights, left: Any, right: Any) -> np.ndarray:
 
     for `left` U (output, mode) and `right` V (input, mode). Zero where a layer does not reach the mode.
     """
+    check_weights(weights)
     U, V = real_array("left", left, ndim=(1, 2)), real_array("right", right, ndim=(1, 2))
     U, V = (vectors[:, None] if vectors.ndim == 1 else vectors for vectors in (U, V))
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
@@ -41,7 +44,12 @@ def mode_alignment(weights: Weights, left: Any, right: Any) -> np.ndarray:
             f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and "
             f"{V.shape}."
         )
-    back = np.swapaxes(weights.second, -1, -2) @ U
-    forth = weights.first @ V
+    back, forth = (_unit_columns(part) for part in (np.swapaxes(weights.second, -1, -2) @ U, weights.first @ V))
     norms = np.linalg.norm(back, axis=-2) * np.linalg.norm(forth, axis=-2)
     return np.divide((back * forth).sum(axis=-2), norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def _unit_columns(vectors: np.ndarray) -> np.ndarray:
+    """Each column over its largest entry, so that no square overflows or vanishes."""
+    largest = np.abs(vectors).max(axis=-2, keepdims=True)
+    return np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)

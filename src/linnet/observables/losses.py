@@ -6,15 +6,18 @@ from typing import Any
 
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
 
 
 def loss(problem: Problem, weights: Weights) -> Any:
     """The training loss of `weights`, leading axes kept."""
+    check_match(problem, weights)
     return problem.loss(weights.product)
 
 
 def test_loss(problem: Problem, weights: Weights) -> Any:
     """The test loss of `weights` against the problem's truth, leading axes kept."""
+    check_match(problem, weights)
     return problem.test_loss(weights.product)
 
 

@@ -23,9 +23,10 @@ def singular_vectors(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def stable_rank(matrix: Any) -> Any:
     r"""$|A|_F^2 / |A|_{op}^2$; zero for a zero matrix."""
-    squares = singular_values(matrix) ** 2
-    top = squares[..., 0]
-    return _plain(np.divide(squares.sum(axis=-1), top, out=np.zeros_like(top), where=top > 0))
+    values = singular_values(matrix)
+    top = values[..., :1]
+    shares = np.divide(values, top, out=np.zeros_like(values), where=top > 0)  # first, as squares may leave the range
+    return _plain((shares**2).sum(axis=-1))
 
 
 def effective_rank(matrix: Any) -> Any:

@@ -120,3 +120,11 @@ class Trajectory:
         from linnet.trajectories.dataset import dataset
 
         return dataset(self)
+
+
+def check_trajectory(value: object) -> None:
+    """Refuses what is not a `Trajectory` under the argument's usual name."""
+    if not isinstance(value, Trajectory):
+        raise ValueError(
+            f"`trajectory` must be what a trainer returns, a linnet Trajectory: got {type(value).__name__}."
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.arguments import count, real_array
+from linnet.arguments import count, real_array, same_shape
 
 
 def alignment_defect(product: object, truth: object, rank: int) -> np.ndarray:
@@ -17,7 +17,11 @@ def alignment_defect(product: object, truth: object, rank: int) -> np.ndarray:
     **Reference:** Tu et al. 2024, Lemma A.4; at most $8K$ (pairs of opposite sign), $4K$ for unrelated ones.
     """
     matrix, known = real_array("product", product), real_array("truth", truth, ndim=2)
-    size = count("rank", rank)
+    if matrix.shape[-2:] != known.shape:
+        raise ValueError(
+            f"`product` must be (..., {known.shape[0]}, {known.shape[1]}) like `truth`: got {matrix.shape}."
+        )
+    size = _rank(rank, known)
     left0, values, right0 = np.linalg.svd(known)
     left, _, right = np.linalg.svd(matrix, full_matrices=False)
     u = left0[:, :size].T @ left[..., :, :size]
@@ -38,7 +42,8 @@ def alignment_bound(product: object, reference: object, rank: int) -> float:
     **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
     """
     matrix, known = real_array("product", product, ndim=2), real_array("reference", reference, ndim=2)
-    size = count("rank", rank)
+    same_shape(product=matrix, reference=known)
+    size = _rank(rank, known)
     values = np.linalg.svd(known, compute_uv=False)
     rest = values[size] if values.size > size else 0.0
     signal = values[:size]
@@ -48,3 +53,11 @@ def alignment_bound(product: object, reference: object, rank: int) -> float:
     sizes = np.sqrt(size) * (np.linalg.norm(matrix, 2) + signal[0])
     reach = 2 * min(sizes, np.linalg.norm(matrix) + np.linalg.norm(known)) / gaps[split].min()
     return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)
+
+
+def _rank(rank: int, matrix: np.ndarray) -> int:
+    """How many leading pairs are compared: no more than the matrix has."""
+    size, most = count("rank", rank), int(np.linalg.matrix_rank(matrix))
+    if size > most:
+        raise ValueError(f"`rank` must not exceed that of the matrix compared with, {most}: got {size}.")
+    return size

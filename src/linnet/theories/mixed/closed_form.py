@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from linnet.arguments import non_negative, real_array, times_array
+from linnet.arguments import non_negative, real_array, same_shape, times_array
+from linnet.problems.problem import Problem
 
 # Relative size of the rounding errors that a determined answer may carry.
 _TOLERANCE = 1e-6
@@ -43,6 +44,7 @@ def factors(start: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray
     **Reference:** the setup at the end of appendix B of Tu et al. 2024, with its C1 and C2 exchanged; there only for
     $k \ge d$.
     """
+    start = real_array("start", start, ndim=2)
     left, values, right = np.linalg.svd(start, full_matrices=False)
     if threshold == 0:
         kept = values > _RANK * max(values[0], np.finfo(float).tiny)
@@ -54,6 +56,20 @@ def factors(start: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray
     return small[:, None] * right, left * big
 
 
+def whitened_target(target: object) -> np.ndarray:
+    """The target matrix, given as it is or by a problem; a problem whose inputs are not whitened has none."""
+    if isinstance(target, Problem):
+        if target.cost is not None or target.batch is not None:
+            raise ValueError("`target` must be a matrix, or a single problem with a squared loss.")
+        if not (target.whitened or np.allclose(target.cov, np.eye(target.in_dim), atol=1e-12)):
+            raise ValueError(
+                "`target` must be a problem with whitened inputs, whose covariance is the identity: this one's is not. "
+                "Use `theories.mixed.integrate`, which takes any covariance."
+            )
+        target = target.cross
+    return real_array("target", target, ndim=2)
+
+
 def self_consistent(
     target: object, start: object, threshold: float, times: object, *, throw: bool = True
 ) -> np.ndarray:
@@ -61,8 +77,9 @@ def self_consistent(
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
 
-    **Arguments:** `target` is $Y$ $(k \times d)$, `start` is $A_0$, `threshold` is $g = \sigma^2 w \ge 0$, `times`
-    are canonical and increasing. Returns an array (time, output, input).
+    **Arguments:** `target` is $Y$ $(k \times d)$, or a `Problem` with whitened inputs, whose target it is; `start` is
+    $A_0$, `threshold` is $g = \sigma^2 w \ge 0$, `times` are canonical and increasing. Returns an array (time, output,
+    input).
 
     **Valid for** any shape, any start and any $t \ge 0$. At $g = 0$ the sign of $\det A$ is conserved: a square start
     with the other sign than the target's ends in a saddle from which rounding escapes. Such times raise
@@ -84,9 +101,8 @@ def self_consistent(
 
 def solve(target: object, start: object, threshold: float, times: object) -> Solution:
     """`self_consistent` with its status: the products, which of them are determined in floating point, and why not."""
-    goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
-    if goal.shape != first.shape:
-        raise ValueError(f"`target` and `start` must have one shape: got {goal.shape} and {first.shape}.")
+    goal, first = whitened_target(target), real_array("start", start, ndim=2)
+    same_shape(target=goal, start=first)
     g, clock = non_negative("threshold", threshold), times_array("times", times)
     weights = factors(first, g)
     if weights[0].shape[0] == 0:  # a zero start of a balanced network never moves

@@ -74,6 +74,7 @@ def cubic_residuals(first: object, second: object, threshold: float) -> tuple[np
 
 def cubic(own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float) -> np.ndarray:
     """The left side of the cubic equation for `own` (C1, with `product` A; or C2, with its transpose)."""
+    own, other, product = (real_array(*pair) for pair in (("own", own), ("other", other), ("product", product)))
     turned = np.swapaxes(product, -1, -2)
     square = turned @ product
     return own @ own @ own - square @ own - own @ square - threshold**2 * own + turned @ other @ product

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet.arguments import non_negative, positive, real_array, times_array
+from linnet.arguments import non_negative, number, positive, real_array, times_array
 from linnet.theories.mixed.closed_form import factors
 
 if TYPE_CHECKING:
     from linnet.problems.problem import Problem
 
+_MOST_EVALUATIONS = 200_000  # about ten seconds for a hundred inputs
 Gradient = Callable[[np.ndarray], np.ndarray]
 
 
@@ -39,7 +40,10 @@ def integrate(
     if problem.batch is not None:
         raise ValueError("`problem` must be a single one: integrate the problems of a batch one by one.")
     g, clock = non_negative("threshold", threshold), times_array("times", times)
-    return _flow(_descent_direction(problem), factors(first, g), clock, positive("rtol", rtol), atol)
+    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    floor = None if atol is None else positive("atol", atol)
+    return _flow(_descent_direction(problem), factors(first, g), clock, float(rtol), floor)
 
 
 def _descent_direction(problem: Problem) -> Gradient:
@@ -73,7 +77,16 @@ def _flow(
     def unpack(state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return state[:size].reshape(one.shape), state[size:].reshape(two.shape)
 
-    def velocity(_: float, state: np.ndarray) -> np.ndarray:
+    asked = 0
+
+    def velocity(time: float, state: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        if asked > _MOST_EVALUATIONS:
+            raise ArithmeticError(
+                f"the integration gave up at t = {time:g} of {times[-1]:g} after {_MOST_EVALUATIONS} evaluations: the "
+                "dynamics is stiff there. Ask for earlier times, or a smaller `threshold`."
+            )
         w1, w2 = unpack(state)
         pull = direction(w2 @ w1)
         return np.concatenate([(w2.T @ pull).ravel(), (pull @ w1.T).ravel()])

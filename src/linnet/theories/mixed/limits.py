@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.arguments import non_negative, positive, real_array, times_array
+from linnet.arguments import non_negative, number, positive, real_array, same_shape, times_array, whole_steps
 
 
 def lazy_flow(target: object, start: object, threshold: float, times: object) -> np.ndarray:
@@ -17,6 +17,7 @@ def lazy_flow(target: object, start: object, threshold: float, times: object) ->
     **Valid when** $g$ is large against the singular values of $A(t)$. **Reference:** Tu et al. 2024, section 1.4.
     """
     goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
+    same_shape(target=goal, start=first)
     rate = 2 * non_negative("threshold", threshold)
     return goal + np.exp(-rate * times_array("times", times))[:, None, None] * (first - goal)
 
@@ -31,8 +32,9 @@ def lazy_descent(target: object, start: object, threshold: float, learning_rate:
     **Valid when** $g$ is large against the singular values of $A$, and $\mathrm{lr}\,g$ small against 1.
     """
     goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
+    same_shape(target=goal, start=first)
     factor = 1 - 2 * positive("learning_rate", learning_rate) * non_negative("threshold", threshold)
-    return goal + (factor ** times_array("steps", steps))[:, None, None] * (first - goal)
+    return goal + (factor ** whole_steps("steps", steps))[:, None, None] * (first - goal)
 
 
 def lazy_error_floor(truth: object, noise: object, remaining: object) -> np.ndarray:
@@ -46,6 +48,7 @@ def lazy_error_floor(truth: object, noise: object, remaining: object) -> np.ndar
     """
     left = np.atleast_1d(real_array("remaining", remaining))[:, None, None]
     signal, error = real_array("truth", truth, ndim=2), real_array("noise", noise, ndim=2)
+    same_shape(truth=signal, noise=error)
     return ((-left * signal + (1 - left) * error) ** 2).sum(axis=(1, 2))
 
 
@@ -129,16 +132,23 @@ def crossing_times(targets: object, starts: object, threshold: float, level: flo
     goal, first = np.atleast_1d(real_array("targets", targets)), np.atleast_1d(real_array("starts", starts))
     goal, first = np.broadcast_arrays(goal, first)
     g = non_negative("threshold", threshold)
-    aim = g if level is None else float(level)
+    aim = g if level is None else number("level", level)
+    unit = max(float(np.abs(goal).max()), float(np.abs(first).max()), g, abs(aim)) or 1.0
+    goal, first, g, aim = goal / unit, first / unit, g / unit, aim / unit  # nothing below over- or underflows
     reach = np.hypot(goal, g)
     result = np.full(goal.shape, np.inf)
     result[first >= aim] = 0.0
     moving = (first < aim) & (goal > aim) & ((g > 0) | (first > 0))
 
-    def phi(s: np.ndarray | float) -> np.ndarray:
-        return (goal[moving] * s + g**2 + reach[moving] * np.hypot(s, g)) / (goal[moving] - s)
+    def log_phi(s: np.ndarray | float) -> np.ndarray:
+        inner, outer = goal[moving] * s + g**2, reach[moving] * np.hypot(s, g)
+        far = goal[moving] - s
+        with np.errstate(divide="ignore"):  # of the branch that is not taken
+            # below zero the sum cancels; times its conjugate it is (g (s* - s))^2
+            falling = 2 * np.log(g) + np.log(far) - np.log(outer - inner)
+            return np.where(inner < 0, falling, np.log(outer + inner) - np.log(far))
 
-    result[moving] = np.log(phi(aim) / phi(first[moving])) / (2 * reach[moving])
+    result[moving] = (log_phi(aim) - log_phi(first[moving])) / (2 * reach[moving]) / unit
     return result
 
 
