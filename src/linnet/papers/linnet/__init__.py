@@ -1,13 +1,13 @@
 """What linnet adds to the four papers, held to the same rules: the phase diagram as a formula, and when to stop."""
 
-from linnet.papers.linnet.claims import diagram, stopping
+from linnet.papers.linnet.claims import diagram, flattest, one_start, stopping
 from linnet.papers.linnet.figures import published
 from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import Paper
 
 PAPER = Paper(
     name="linnet",
-    title="The phase diagram is a formula; when to stop, from the data alone",
+    title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
     authors="linnet",
     subject="predictions without training",
     figures=[
@@ -20,5 +20,7 @@ PAPER = Paper(
     claims=[
         *diagram.CLAIMS,
         *stopping.CLAIMS,
+        one_start.ONE_START,
+        flattest.FLATTEST,
     ],
 )

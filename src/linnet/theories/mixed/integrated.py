@@ -93,7 +93,8 @@ def _flow(
 
     start = np.concatenate([one.ravel(), two.ravel()])
     floor = rtol * np.abs(start).max() if atol is None else atol
-    result = solve_ivp(velocity, (0.0, times[-1]), start, "DOP853", t_eval=times, rtol=rtol, atol=floor)
+    with np.errstate(over="ignore", invalid="ignore"):  # a step tried too far, which is then refused
+        result = solve_ivp(velocity, (0.0, times[-1]), start, "DOP853", t_eval=times, rtol=rtol, atol=floor)
     if not result.success:
         raise ArithmeticError(
             f"the integration stopped at t = {result.t[-1] if result.t.size else 0:g}: {result.message}"
