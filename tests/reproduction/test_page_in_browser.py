@@ -107,7 +107,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(seen: tuple[Any, list[str],
     page, said, _ = seen
     assert shown(page) == ["tu-thm1", "tu-thm2", "tu-thm3"]
     page.click("button[data-kind='refuted']")
-    assert shown(page) == ["tu-thm2", "tu-thm3"]
+    assert shown(page) == ["tu-thm2", "tu-thm3"] and not page.is_visible("#tu-fig1")
     page.fill("#search", "SMALL error")
     assert shown(page) == ["tu-thm2"] and page.inner_text("#shown") == "1 of 3 shown"
     page.click("button[data-kind='']")
@@ -116,6 +116,8 @@ def test_claims_are_filtered_by_verdict_and_by_words(seen: tuple[Any, list[str],
     page.fill("#search", "")
     page.click("button[data-kind='alarm']")
     assert shown(page) == ["tu-thm3"] and page.get_attribute("button[data-kind='alarm']", "aria-pressed") == "true"
+    page.click("button[data-kind='']")
+    assert page.is_visible("#tu-fig1")
     assert said == []
 
 

@@ -18,6 +18,12 @@
       claim.hidden = !fits;
       count += fits;
     }
+    // While one looks for claims, the figures between them step aside.
+    const active = Boolean(kind || words.length);
+    document.body.classList.toggle("filtering", active);
+    for (const section of document.querySelectorAll(".claims")) {
+      section.hidden = !section.querySelector(".claim:not([hidden])");
+    }
     shown.textContent = kind || words.length ? `${count} of ${claims.length} shown` : "";
   };
   for (const button of buttons) {
