@@ -7,7 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.papers.huang.runs import relative_errors, section_six, separated
+from linnet.papers.huang import misprints
+from linnet.papers.huang.networks import inside, section_six
+from linnet.papers.huang.tables.equations import relative_errors
 
 
 @pytest.fixture(scope="module")
@@ -56,25 +58,25 @@ def test_plane_tracks_every_neuron_from_the_start(run):
     predicted = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps)
     assert relative_errors(predicted[0], history.alignments[:30]).max() < 2e-3
     assert relative_errors(predicted[1], history.magnitudes[:30]).max() < 2e-3
-    alone = run.stages.plane(zero, history.magnitudes[0], run.steps[:30], overlaps=history.overlaps, printed=True)
-    assert relative_errors(alone[0], history.alignments[:30]).max() > 0.2  # the control: the printed system
+    begin = run.reached(0.95)  # the control: the printed system, from the end of stage 1
+    since = run.steps[begin:] - run.steps[begin]
+    alone = misprints.plane(run.stages, history.alignments[begin], history.magnitudes[begin], since)
+    assert relative_errors(alone[0], history.alignments[begin:]).max() > 0.2
 
 
 def test_first_times_on_data_inside_the_assumption():
-    inside = separated(1, dim=2000, width=128)
-    checked = ln.theories.feature_learning.assumptions.assumption(
-        inside.data, width=128, epsilon=0.01, corrected=True, **inside.scales
-    )
+    run = inside(1, dim=2000, width=128)
+    checked = ln.theories.feature_learning.assumption(run.data, width=128, epsilon=0.01, **run.scales)
     assert checked.holds, str(checked)
-    measured = inside.history.alignment_time()
-    assert_allclose(inside.stages.first_time("median"), measured, rtol=0.01)
-    assert_allclose(inside.stages.first_time("asinh"), measured, rtol=0.01)
-    assert abs(inside.stages.first_time("printed") / measured - 1) > 0.2  # the control
+    assert misprints.assumption(run.data, width=128, epsilon=0.01, **run.scales).holds
+    measured = run.history.alignment_time()
+    assert_allclose(run.stages.first_time(), measured, rtol=0.01)
+    assert abs(misprints.first_time(run.stages) / measured - 1) > 0.2  # the control
 
 
 def test_second_time_by_the_proxy():
-    inside = separated(1, dim=2000, width=128)
-    history, stages = inside.history, inside.stages
+    run = inside(1, dim=2000, width=128)
+    history, stages = run.history, run.stages
     first = history.alignment_time()
     for share in (0.5, 0.1):
         # the proxy knows the aligned part only: right to a few percent while that is most of what is left
@@ -82,8 +84,9 @@ def test_second_time_by_the_proxy():
         assert_allclose(first + wait, history.loss_time(1 - share), rtol=0.03)
 
 
-def test_a_start_that_is_mostly_first_layer_needs_the_median_form():
+def test_a_start_that_is_mostly_first_layer_needs_its_scale():
     heavy = section_six(2, dim=1500, width=100, first_std=1e-5, magnitude=1e-7, eta=1e-3, steps=4000)
     measured = heavy.history.alignment_time()
-    assert_allclose(heavy.stages.first_time("median"), measured, rtol=0.03)
-    assert heavy.stages.first_time("asinh") > 1.3 * measured
+    stages = heavy.stages
+    assert_allclose(stages.first_time(), measured, rtol=0.03)
+    assert np.arcsinh(1 / (stages.magnitude * np.sqrt(stages.gamma))) / stages.rate > 1.3 * measured  # the control

@@ -14,7 +14,7 @@ from linnet.papers.watanabe.claims import proofs as watanabe_proofs
 from linnet.reproduction.claim import Trial, verify
 
 # The claims of the part that stands on this formula, those of another part of the paper, and those of another paper.
-CLAIMS = [*watanabe_error.CLAIMS, *watanabe_proofs.CLAIMS, *huang_lemmas.CLAIMS]
+CLAIMS = [*watanabe_error.CLAIMS, *watanabe_proofs.CLAIMS, huang_lemmas.SPECTRUM_CLAIM, huang_lemmas.GAMMA]
 RIGHT = spiked.generalization_error
 
 

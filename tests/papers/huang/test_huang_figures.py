@@ -11,8 +11,8 @@ from linnet.reproduction.registry import figures
 
 TINY = {
     "huang-fig1": {"dim": 400, "width": 40, "steps": 40},
-    "huang-fig2": {"samples": 40, "width": 30, "steps": 200},
-    "huang-fig3": {"samples": 40, "width": 30, "steps": 200, "save_every": 8},
+    "huang-fig2": {"data": "digits", "samples": 40, "width": 30, "steps": 200},
+    "huang-fig3": {"samples": 20, "width": 30, "steps": 200, "save_every": 8},
 }
 
 
@@ -27,7 +27,7 @@ def test_figures_compute_draw_and_check(name, computed):
     assert ds.attrs["panels"] == "a,b,c"
     assert ds.loss.values[0] == 1.0 and ds.loss.values[-1] < 0.6
     assert ds.ratio.values[0] == 0.0 and 0.5 < ds.ratio.values.max() < 1.1
-    assert all(np.isfinite(ds[variable]).all() for variable in ds.data_vars)
+    assert all(np.isfinite(ds[name]).all() for name, values in ds.data_vars.items() if "convention" not in values.dims)
     assert [key for key, variable in ds.variables.items() if not variable.attrs.get("long_name")] == []
     picture = figure.plot(ds)
     assert [axis.get_title("left")[0] for axis in picture.axes] == ["a", "b", "c"]
@@ -59,6 +59,7 @@ def test_a_run_that_never_learns_fails_its_checks():
     figure = figures()["huang-fig1"]
     ds = figure.compute(figure.configure(dim=400, width=40, steps=3), ())
     ds["loss"].values[:] = np.linspace(1.0, 0.9, ds.sizes["step"])  # a ratio that has not settled must be caught
+    ds["ratio"].values[:] = 0.5
     verdicts = [check.passed for check in figure.check(ds)]
     assert False in verdicts
 
@@ -72,10 +73,27 @@ def test_images_come_from_the_folder_asked_for(tmp_path):
     figure = figures()["huang-fig2"]
     assert set(figure.options) == {"data", "path"}
     settings = figure.configure(data="fashion-mnist", path=str(tmp_path), samples=20, width=10, steps=8)
-    ds = figure.compute(settings, ("a",))
+    ds = figure.compute(settings.model_copy(update={"conventions": False}), ("a",))
     assert ds.attrs["data"] == "20 images of fashion-mnist (dress and bag)" and ds.attrs["panels"] == "a"
     assert "fashion-mnist" in ds.attrs["subtitle"]
     with pytest.raises(ValueError, match="`path` must be given for cifar10"):
         figure.compute(figure.configure(data="cifar10"), ())
-    with pytest.raises(ValueError, match="`first_class` must be a class of digits, 0 to 9: got 12"):
+    with pytest.raises(ValueError, match="`first` must be a class of photographs, 0 to 1: got 12"):
         figure.compute(figure.configure(first_class=12), ())
+
+
+def test_all_conventions_of_pixels_and_targets_are_reported(computed):
+    for name in ("huang-fig2", "huang-fig3"):
+        ds = computed[name]
+        texts = [check.text for check in figures()[name].check(ds)]
+        for pixels in ("centred", "raw"):
+            for targets in ("+1 and -1", "the class numbers"):
+                assert any(f"{pixels} pixels, targets {targets}: at t1" in text for text in texts)
+        drawn = ds.ratios.sel(convention="centred pixels, targets +1 and -1").values
+        assert drawn[-1] == pytest.approx(float(ds.ratio[-1]), rel=1e-6)  # the convention that is drawn is among them
+    assert "3072 inputs" not in computed["huang-fig2"].attrs["subtitle"]
+
+
+def test_what_the_paper_averages_is_drawn_too(computed):
+    ds = computed["huang-fig1"]
+    assert ds.mean_of_ratios.values[0] == 0.0 and abs(ds.mean_of_ratios.values[-1] - 1) < 0.2

@@ -1,8 +1,11 @@
 """Huang, Chen, Xu, Wang and Suzuki: Exact and Rich Feature Learning Dynamics of Two-Layer Linear Networks."""
 
-from linnet.papers.huang.claims import equations, kernel, lemmas, stages, times
+from linnet.papers.huang.claims import equations as equation_claims
+from linnet.papers.huang.claims import experiments, kernel, proofs, times
+from linnet.papers.huang.claims import lemmas as lemma_claims
+from linnet.papers.huang.claims import neurons as neuron_claims
 from linnet.papers.huang.figures import fig1, fig2, fig3
-from linnet.papers.huang.tables import convergence, draws, errors, scalings, signs
+from linnet.papers.huang.tables import convergence, equations, lemmas, neurons, scalings, synthetic
 from linnet.reproduction import Paper
 
 PAPER = Paper(
@@ -18,17 +21,52 @@ PAPER = Paper(
         fig3.FIGURE,
     ],
     tables=[
-        *convergence.TABLES,
-        *draws.TABLES,
-        *errors.TABLES,
-        *scalings.TABLES,
-        *signs.TABLES,
+        convergence.TABLE,
+        equations.TABLE,
+        lemmas.TABLE,
+        neurons.TABLE,
+        scalings.TABLE,
+        synthetic.TABLE,
     ],
     claims=[
-        *equations.CLAIMS,
-        *kernel.CLAIMS,
-        *lemmas.CLAIMS,
-        *stages.CLAIMS,
-        *times.CLAIMS,
+        equation_claims.EQ3,
+        equation_claims.EQ7,
+        equation_claims.EQ9,
+        equation_claims.EQ10,
+        equation_claims.EQ11,
+        neuron_claims.LIMIT_CLAIM,
+        neuron_claims.DIFFERENCE,
+        neuron_claims.SIGNS_DETERMINED,
+        neuron_claims.SIGNS,
+        neuron_claims.RISING,
+        neuron_claims.PRODUCTS,
+        neuron_claims.OUTPUT,
+        neuron_claims.TWO_STAGES,
+        neuron_claims.LEMMA_52,
+        kernel.KERNEL_BOUND,
+        neuron_claims.LEMMA_53_WEIGHTS,
+        neuron_claims.LEMMA_53_LAYERS,
+        neuron_claims.LEMMA_53_KERNEL,
+        kernel.TURNING,
+        kernel.GROWTH,
+        kernel.CONVERGENCE,
+        kernel.MINIMUM_NORM,
+        times.T1,
+        times.T2,
+        times.THEOREM,
+        times.UNIT_CONSTANT,
+        proofs.EQ13,
+        proofs.PROXY,
+        lemma_claims.SPECTRUM_CLAIM,
+        lemma_claims.OVERLAPS,
+        lemma_claims.NORMS_CLAIM,
+        lemma_claims.QUADRATIC,
+        lemma_claims.GAMMA,
+        experiments.RATIO_CLAIM,
+        experiments.DICHOTOMY,
+        experiments.IMAGES,
+        experiments.IMAGES_KERNEL,
+        experiments.RELU,
+        experiments.RELU_CENTRED,
     ],
 )

@@ -60,7 +60,6 @@ def assumption(
     first_std: float,
     magnitude: float,
     epsilon: float,
-    corrected: bool = False,
     constants: Mapping[str, float] | None = None,
 ) -> Assumption:
     r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
@@ -70,9 +69,9 @@ def assumption(
     of (1), "first" $C_1$ of (2), "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of
     (6), "dominance" of (7).
 
-    **Departures:** `corrected=True` takes $\sqrt n\,m$ for $\sqrt{nm}$ in (4), $|\bar\beta|/\sqrt\epsilon$ for
-    $\sqrt\epsilon|\bar\beta|$ in (6), and adds (7): $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the signs of the
-    neurons do not stay those of $v_r(0)$.
+    **Departs from the print:** $\sqrt n\,m$ for $\sqrt{nm}$ in (4), $|\bar\beta|/\sqrt\epsilon$ for
+    $\sqrt\epsilon|\bar\beta|$ in (6), and (7) is new: $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the neurons
+    are not alike and do not keep the signs of $v_r(0)$.
 
     **Reference:** Huang et al. 2024, Assumption 4.1.
     """
@@ -86,9 +85,10 @@ def assumption(
     n, d, beta, trace = data.samples, data.in_dim, data.signal, data.trace
     power = n * beta**2 * trace
     spread = n * data.operator_norm + np.sqrt(n) * data.frobenius_norm  # sigma_x = 1
-    factor = max(c["trace"], beta / np.sqrt(eps) if corrected else np.sqrt(eps) * beta)
+    factor = max(c["trace"], beta / np.sqrt(eps))
     small = min(c["first"] / np.sqrt(d * power), np.sqrt(eps) / power**0.25)
-    largest = (np.sqrt(n) * m if corrected else np.sqrt(n * m)) / (np.sqrt(trace) * beta)
+    largest = np.sqrt(n) * m / (np.sqrt(trace) * beta)
+    dominant = c["dominance"] * sigma * np.sqrt(np.log(m))
     found = [
         Condition("1", "width m against log(2n)", m, ">=", c["width"] * np.log(2 * n)),
         Condition("2", "first-layer scale sigma_0", sigma, "<=", small),
@@ -97,10 +97,8 @@ def assumption(
         Condition("5", "noise variance against 8 n |beta|^2", data.noise_variance, "<=", 8 * n * beta**2),
         Condition("6a", "tr(Sigma) against n |Sigma| + sqrt(n) |Sigma|_F", trace, ">=", factor * spread),
         Condition("6b", "tr(Sigma) |beta|^2", trace * beta**2, ">=", c["power"]),
+        Condition("7", "v_0 against sigma_0 sqrt(log m)", v0, ">=", dominant),
     ]
-    if corrected:
-        bound = c["dominance"] * sigma * np.sqrt(np.log(m))
-        found.append(Condition("7", "v_0 against sigma_0 sqrt(log m)", v0, ">=", bound))
     return Assumption(tuple(found))
 
 

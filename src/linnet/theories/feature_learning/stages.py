@@ -20,10 +20,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from linnet import arguments
-
-FORMS = ("printed", "corrected", "asinh", "median")
 
 
 class Stages:
@@ -76,38 +75,31 @@ class Stages:
         return self.gamma**2.5 / self.phi
 
     def linear(
-        self, overlaps: Any, magnitudes: Any, steps: Any, *, printed: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, overlaps: Any, magnitudes: Any, steps: Any
+    ) -> tuple[Float[np.ndarray, "time neuron"], Float[np.ndarray, "time neuron"]]:
         r"""The first stage: $\rho_r$ and $v_r$ (time, neuron) while the output is negligible.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta}{nm}\gamma v_r, \qquad v_r \mathrel{+}= \tfrac{\eta}{nm}(\rho_r + c_r) $$
 
         solved exactly for the discrete steps: with $a = \eta\sqrt\gamma/(nm)$,
         $\rho_r + c_r = \tfrac12(1+a)^t(c_r + \sqrt\gamma v_r(0)) + \tfrac12(1-a)^t(c_r - \sqrt\gamma v_r(0))$, the
-        powers being the discrete cosh and sinh.
+        powers being the discrete cosh and sinh. So $\rho_r - \sqrt\gamma v_r$ tends to $-c_r$, not to zero.
 
-        **Arguments:** `steps` (time,), `overlaps` $c_r$ (neuron,), `magnitudes` $v_r(0)$ (neuron,), signed.
+        **Arguments:** `overlaps` $c_r$ (neuron,), `magnitudes` $v_r(0)$ (neuron,), signed; `steps` (time,).
 
         **Valid when** the output is small against the targets: before `first_time`.
 
-        **Reference:** eq. (9). Printed, the step of $v_r$ lacks the factor $\eta/(nm)$ before $\rho_r$;
-        `printed=True` gives that.
+        **Reference:** eq. (9). Printed, the step of $v_r$ lacks the factor $\eta/(nm)$ before $\rho_r$.
         """
         t = _whole(steps)[:, None]
         c, v0 = _neurons("overlaps", overlaps), _neurons("magnitudes", magnitudes)
         _match(overlaps=c, magnitudes=v0)
-        step = self.learning_rate / self.samples  # eta/(n m)
-        if printed:  # the same matrix form for u = rho + step c with couplings (step gamma, 1)
-            up, down, start = step * self.gamma, 1.0, step * c
-        else:
-            up, down, start = step * self.gamma, step, c
-        a, slope = np.sqrt(up * down), np.sqrt(up / down)
+        a, root = self.learning_rate * self.rate, np.sqrt(self.gamma)
         with np.errstate(over="ignore", invalid="ignore"):
             grow, fade = (1 + a) ** t, (1 - a) ** t
             # (1+a)^t - 1 is taken without cancellation, since rho starts at zero
-            rise = np.expm1(t * np.log1p(a)) * (start + slope * v0)
-            fall = (fade - 1) * (start - slope * v0)
-            rho, v = (rise + fall) / 2, (grow * (v0 + start / slope) + fade * (v0 - start / slope)) / 2
+            rise, fall = np.expm1(t * np.log1p(a)) * (c + root * v0), (fade - 1) * (c - root * v0)
+            rho, v = (rise + fall) / 2, (grow * (v0 + c / root) + fade * (v0 - c / root)) / 2
         if np.isnan(rho).any() or np.isnan(v).any():
             raise ValueError(
                 f"the linear stage overflows at `steps` {t.max()} with `learning_rate` {self.learning_rate}."
@@ -115,8 +107,8 @@ class Stages:
         return rho, v
 
     def plane(
-        self, alignments: Any, magnitudes: Any, steps: Any, *, overlaps: Any = None, printed: bool = False
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, alignments: Any, magnitudes: Any, steps: Any, *, overlaps: Any = None
+    ) -> tuple[Float[np.ndarray, "time neuron"], Float[np.ndarray, "time neuron"]]:
         r"""The two-dimensional system: $\rho_r$ and $v_r$ (time, neuron) from given values at step 0.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta\gamma}{nm} v_r\,g, \qquad v_r \mathrel{+}= \tfrac{\eta}{nm}\rho_r\,g, \qquad
@@ -129,8 +121,7 @@ class Stages:
         **Valid when** $w_r - w_r(0)$ is along $X^T y$ and $w_r(0)$ adds nothing else: $X X^T$ near a multiple of the
         identity.
 
-        **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean; `printed=True`
-        gives that.
+        **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean.
         """
         wanted = _whole(steps)
         rho, v = _neurons("alignments", alignments).copy(), _neurons("magnitudes", magnitudes).copy()
@@ -140,14 +131,13 @@ class Stages:
 
         def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
             rho, v = state
-            product = v * (rho + c)
-            force = 1 - damping * (product if printed else product.mean())
+            force = 1 - damping * (v * (rho + c)).mean()
             return rho + step * self.gamma * v * force, v + step * (rho + c) * force
 
-        states = self._iterate(advance, (rho, v), wanted)
+        states = self.iterate(advance, (rho, v), wanted)
         return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
 
-    def scalar(self, alignments: Any, steps: Any, *, printed: bool = False) -> np.ndarray:
+    def scalar(self, alignments: Any, steps: Any) -> Float[np.ndarray, "time neuron"]:
         r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into `plane`.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta\sqrt\gamma}{nm}\rho_r
@@ -155,26 +145,25 @@ class Stages:
 
         **Valid when** $\rho_r = \sqrt\gamma v_r$: after `first_time`.
 
-        **Reference:** eq. (11), printed with $\rho_r^2$ in place of the mean; `printed=True` gives that.
+        **Reference:** eq. (11), printed with $\rho_r^2$ in place of the mean.
         """
         wanted, rho = _whole(steps), _neurons("alignments", alignments)
         a, saturation = self.learning_rate * self.rate, 1 / self.limit
 
         def advance(rho: np.ndarray) -> np.ndarray:
-            square = rho**2
-            return rho + a * rho * (1 - saturation * (square if printed else square.mean()))
+            return rho + a * rho * (1 - saturation * (rho**2).mean())
 
-        return np.stack(self._iterate(advance, rho, wanted))
+        return np.stack(self.iterate(advance, rho, wanted))
 
-    def proxy(self, alignments: Any, *, printed: bool = False) -> np.ndarray:
+    def proxy(self, alignments: Any) -> np.ndarray:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
 
-        Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). `printed=True` takes each
-        neuron's own $\rho_r^2$, as in section 5; where that exceeds the limit the proxy does not exist and is NaN.
+        Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). Where $R$ exceeds its limit the
+        proxy does not exist and is NaN. Section 5 has each neuron's own $\rho_r^2$ in place of the mean.
         """
         rho = np.atleast_1d(arguments.real_array("alignments", alignments))
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            square = rho**2 if printed else (rho**2).mean(axis=-1)
+            square = (rho**2).mean(axis=-1)
             return np.sqrt(square / (1 - square / self.limit))
 
     def loss(self, alignments: Any, magnitudes: Any, overlaps: Any = None) -> np.ndarray:
@@ -187,83 +176,61 @@ class Stages:
         residual = self.outputs - scale * (self.gram @ self.outputs)
         return (residual**2).sum(axis=-1) / (2 * self.samples)
 
-    def first_time(self, form: str = "corrected", *, constant: float = 1.0, level: float = 1.0) -> float:
-        r"""The end $t_1$ of the first stage, where $|\rho_r|$ reaches `level`, on the canonical clock.
+    def first_time(self, *, level: float = 1.0) -> float:
+        r"""The end $t_1$ of the first stage on the canonical clock: the median over neurons of $|\rho_r|$ is `level`.
 
-        `form` is one of
+        In `linear` each $\rho_r$ is normal over the draw of $w_r(0)$, with mean $\pm v_0\sqrt\gamma\sinh\tau$ and
+        deviation $\sigma_0\sqrt\gamma(\cosh\tau - 1)$, $\tau = t\sqrt\gamma/n$; the median of its absolute value is
+        solved for the time. Without a first layer ($\sigma_0 = 0$) this is
+        $t_1 = \mathrm{asinh}(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$.
 
-        - "printed": $C\log(1/v_0)\,\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$, Theorem 4.1, with the data's
-          `trace` and `signal`;
-        - "corrected": $C\log(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$: what matters is how far $\sqrt\gamma v_0$ is
-          below $\rho = \ell$;
-        - "asinh": $C\,\mathrm{asinh}(\ell/(v_0\sqrt\gamma))\,n/\sqrt\gamma$, where $v_0\sqrt\gamma\sinh$ reaches the
-          level exactly;
-        - "median": when the median over neurons of $|\rho_r|$ does in the linear stage, for Gaussian $w_r(0)$ of scale
-          $\sigma_0$: the only form that knows of $\sigma_0$, and right when $\sigma_0$ exceeds $v_0$.
+        **Valid when** the output is still small at $t_1$, and for wide networks.
+
+        **Reference:** Theorem 4.1 and Lemma 5.2, which print
+        $C\log(1/v_0)\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$, without $\gamma$ in the logarithm and $\sigma_0$.
         """
-        constant, level = arguments.positive("constant", constant), arguments.positive("level", level)
-        start = self.magnitude * np.sqrt(self.gamma)
-        if form not in FORMS:
-            raise ValueError(f"`form` must be one of {', '.join(FORMS)}: got {form!r}.")
-        if form == "median":
-            return constant * self._median_time(level)
-        if self.magnitude == 0:
-            raise ValueError(
-                "`magnitude` must be positive for a first stage that starts from it: got 0. Use form='median'."
-            )
-        if form == "printed":
-            if self.magnitude >= 1:
-                raise ValueError(
-                    f"`magnitude` must be below 1 for the printed time, a multiple of log(1/magnitude): got "
-                    f"{self.magnitude:g}. "
-                    "Use form='asinh'."
-                )
-            return constant * np.log(1 / self.magnitude) * np.sqrt(self.samples) / (np.sqrt(self.trace) * self.signal)
-        if form == "asinh":
-            return constant * np.arcsinh(level / start) / self.rate
-        if start >= level:
-            raise ValueError(
-                f"`magnitude` is too large for a first stage: magnitude sqrt(gamma) = {start:.4g} is not below "
-                f"{level:g}, so the logarithm is not positive. Use form='asinh'."
-            )
-        return constant * np.log(level / start) / self.rate
+        from scipy.optimize import brentq
+        from scipy.stats import foldnorm
 
-    def second_time(self, share: float, *, form: str = "proxy", constant: float = 1.0, start: float = 1.0) -> float:
+        level, root = arguments.positive("level", level), np.sqrt(self.gamma)
+        if self.magnitude == 0 and self.first_std == 0:
+            raise ValueError("`magnitude` and `first_std` must not both be zero: a network at zero never moves.")
+        if self.first_std == 0:
+            return float(np.arcsinh(level / (self.magnitude * root)) / self.rate)
+
+        def excess(time: float) -> float:
+            mean = self.magnitude * root * np.sinh(self.rate * time)
+            spread = self.first_std * root * (np.cosh(self.rate * time) - 1)
+            if spread == 0 or mean > 30 * spread:  # the fold is too far away to matter
+                return float(mean - level)
+            return float(foldnorm.median(mean / spread, scale=spread)) - level
+
+        high = 1 / self.rate
+        while excess(high) < 0:
+            high *= 2
+        return float(brentq(excess, 0.0, high, xtol=1e-12 / self.rate, rtol=1e-12))
+
+    def second_time(self, share: float, *, start: float = 1.0) -> float:
         r"""How long after $t_1$ the loss has fallen to `share` of its start, on the canonical clock.
 
-        `form` is "proxy": $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `start` to
-        $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what $1 -
-        R\phi/\gamma^{5/2}$ has to become if $X X^T$ is a multiple of the identity; or "printed": $C\frac{\sqrt
-        n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L)$ with $L$ the loss itself
-        (Theorem 4.1 and Lemma 5.3, an order of magnitude there: hence `constant`).
+        $\tilde\rho$ grows from where the root mean square of $\rho_r$ is `start` to
+        $\sqrt{\gamma^{5/2}(1-\epsilon)/(\phi\,\epsilon)}$, where $\epsilon = \sqrt{\mathrm{share}}$ is what
+        $1 - R\phi/\gamma^{5/2}$ has to become if $X X^T$ is a multiple of the identity.
+
+        **Reference:** the proxy of section 5 with the mean over neurons. Theorem 4.1 and Lemma 5.3 print an order of
+        magnitude, $\frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L)$.
         """
-        share, constant = arguments.positive("share", share), arguments.positive("constant", constant)
+        share, start = arguments.positive("share", share), arguments.positive("start", start)
         if share >= 1:
             raise ValueError(f"`share` must be below 1: got {share}.")
-        if form == "proxy":
-            remaining = np.sqrt(share)
-            start, end = arguments.positive("start", start), np.sqrt(self.limit)
-            if start >= end * np.sqrt(1 - remaining):
-                raise ValueError(
-                    f"`start` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a share "
-                    f"of {share:g} "
-                    f"already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got {start:g}."
-                )
-            low = self.proxy([start])
-            high = np.sqrt(self.limit * (1 - remaining) / remaining)
-            return constant * float(np.log(high / low)) / self.rate
-        if form == "printed":
-            loss = share * (self.outputs**2).mean() / 2
-            scale = np.sqrt(self.samples) / (self.signal * np.sqrt(self.trace))
-            ratio = self.samples * self.signal * self.trace / loss
-            if ratio <= 1:
-                raise ValueError(
-                    f"`share` must be below {share * ratio:.4g} for the printed time to be positive: got {share:g}. "
-                    "Its "
-                    "logarithm depends on the units of `X` and `y`; form='proxy' does not."
-                )
-            return constant * scale * float(np.log(ratio))
-        raise ValueError(f"`form` must be 'proxy' or 'printed': got {form!r}.")
+        remaining, end = np.sqrt(share), np.sqrt(self.limit)
+        if start >= end * np.sqrt(1 - remaining):
+            raise ValueError(
+                f"`start` must be below {end * np.sqrt(1 - remaining):.4g}, where the loss has fallen to a share of "
+                f"{share:g} already, and so below sqrt(limit) = {end:.4g}, where the second stage ends: got {start:g}."
+            )
+        low, high = self.proxy([start]), np.sqrt(self.limit * (1 - remaining) / remaining)
+        return float(np.log(high / low)) / self.rate
 
     def kernel(self, square: Any = 1.0) -> np.ndarray:
         r"""The target-aligned kernel $v^2\,X(I + \frac1\gamma X^T y y^T X)X^T$ (sample, sample), $m$ times the paper's.
@@ -291,8 +258,8 @@ class Stages:
         weight, feature = (square[:, None, None] for square in squares)
         return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
 
-    def _iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
-        """The states at the wanted steps of the map `advance`, refused where they leave the numbers."""
+    def iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
+        """The states at the wanted steps of the map `advance`, which is refused where it diverges."""
         kept, done = [], 0
         for step in wanted:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -308,29 +275,10 @@ class Stages:
             kept.append(state)
         return kept
 
-    def _median_time(self, level: float) -> float:
-        from scipy.optimize import brentq
-        from scipy.stats import foldnorm
 
-        root = np.sqrt(self.gamma)
-
-        def excess(time: float) -> float:
-            # rho_r is normal: mean sqrt(gamma) v0 sinh, deviation sigma_0 sqrt(gamma) (cosh - 1)
-            mean = self.magnitude * root * np.sinh(self.rate * time)
-            spread = self.first_std * root * (np.cosh(self.rate * time) - 1)
-            if spread == 0:
-                return mean - level
-            return float(foldnorm.median(mean / spread, scale=spread)) - level if mean < 30 * spread else mean - level
-
-        if self.magnitude == 0 and self.first_std == 0:
-            raise ValueError("`magnitude` and `first_std` must not both be zero: a network at zero never moves.")
-        high = 1 / self.rate
-        while excess(high) < 0:
-            high *= 2
-        return float(brentq(excess, 0.0, high, xtol=1e-12 / self.rate, rtol=1e-12))
-
-
-def target_aligned_kernel(gram: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+def target_aligned_kernel(
+    gram: Float[np.ndarray, "sample sample"], outputs: Float[np.ndarray, " sample"]
+) -> Float[np.ndarray, "sample sample"]:
     r"""$X(I + \frac1\gamma X^T y y^T X)X^T$ from `gram` $XX^T$ (sample, sample) and `outputs` $y$ (sample,)."""
     image = gram @ outputs
     return gram + np.outer(image, image) / (outputs @ image)

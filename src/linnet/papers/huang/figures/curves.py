@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
     import xarray as xr
 
     from linnet.observables.features import FeatureHistory
@@ -27,6 +28,7 @@ def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:
         "loss": (history.loss / history.loss[0], "loss, share of its start"),
         "loss_theory": (stages.loss(rho, v, history.overlaps) / history.loss[0], "predicted loss, share of its start"),
         "ratio": (history.median_ratio, "median over neurons of rho/(v sqrt(gamma))"),
+        "mean_of_ratios": (_mean_ratio(history), "mean over neurons of rho/(v sqrt(gamma)), as the paper averages"),
         "ratio_of_means": (history.mean_ratio, "mean |rho| over mean |v|, divided by sqrt(gamma)"),
         "ratio_theory": (theory.median_ratio, "predicted median of rho/(v sqrt(gamma))"),
         "alignment": (np.median(np.abs(history.alignments), axis=1), "median over neurons of |rho|"),
@@ -50,8 +52,14 @@ def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:
         root_gamma=float(root),
         first_time_alignment=history.alignment_time(1.0) / stages.learning_rate,
         first_time_loss=history.loss_time(0.05) / stages.learning_rate,
-        first_time_asinh=stages.first_time("asinh") / stages.learning_rate,
-        first_time_median=stages.first_time("median") / stages.learning_rate,
+        first_time_predicted=stages.first_time() / stages.learning_rate,
         neurons_of_one_sign=float((np.sign(history.alignments[-1]) == np.sign(history.magnitudes[-1])).mean()),
     )
     return dataset
+
+
+def _mean_ratio(history: FeatureHistory) -> np.ndarray:
+    """What the paper draws: the mean over neurons of their ratios, which one magnitude near 0 can move anywhere."""
+    import numpy as np
+
+    return (history.alignments / (history.magnitudes * np.sqrt(history.gamma))).mean(axis=-1)

@@ -1,44 +1,32 @@
-"""Figure 2 of Huang et al.: the two stages of a linear network on real images."""
+"""Figure 2: the two stages of a linear network on real images."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import linnet as ln
-from linnet.papers.huang.figures import curves as feature_curves
-from linnet.papers.huang.figures import images as feature_images
-from linnet.papers.huang.figures import panels as feature_panels
-from linnet.reproduction.figure import Check, Figure
+from linnet.papers.huang.figures import curves, images, panels
+from linnet.papers.huang.networks import pictures
+from linnet.reproduction import Check, Figure
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
 
 
-def compute(settings: feature_images.ImageSettings, panels: tuple[str, ...]) -> xr.Dataset:
-    X, y, words = feature_images.images(settings)
-    scales = {"first_std": settings.first_std, "magnitude": settings.magnitude}
-    rate = feature_images.canonical_step(settings, X, y)
-    start = ln.inits.signed(settings.seed, in_dim=X.shape[1], width=settings.width, **scales)
-    problem = ln.Problem.from_data(X, y)
-    trajectory = ln.gradient_descent(
-        problem, start, learning_rate=rate, steps=settings.steps, save_every=settings.save_every
-    )
-    stages = ln.theories.feature_learning.Stages(X, y, width=settings.width, learning_rate=rate, **scales)
-    ds = feature_curves.summary(ln.observables.feature_history(trajectory), stages)
-    ds.attrs["panels"] = ",".join(panels or feature_panels.PANELS)
-    ds.attrs["data"] = words
-    ds.attrs["subtitle"] = f"Linear network, m = {settings.width}, on {words}"
-    ds.attrs["loss_floor"] = float(problem.factor.floor / ds.attrs["loss_start"])
-    return ds
+def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> xr.Dataset:
+    X, y, words = images.drawn(settings)
+    run = pictures.linear_network(X, y, **images.network_settings(settings))
+    ds = images.described(curves.summary(run.history, run.stages), settings, run, "Linear network", words)
+    ds.attrs["panels"] = ",".join(chosen or panels.PANELS)
+    return ds.merge(images.conventions(settings, pictures.linear_network)) if settings.conventions else ds
 
 
 def plot(ds: xr.Dataset) -> Picture:
-    return feature_panels.draw(ds)
+    return panels.draw(ds)
 
 
 def check(ds: xr.Dataset) -> list[Check]:
-    return [*stage_checks(ds), feature_panels.kernel_check(ds)]
+    return [*stage_checks(ds), panels.kernel_check(ds), *images.convention_checks(ds)]
 
 
 def stage_checks(ds: xr.Dataset) -> list[Check]:
@@ -52,9 +40,10 @@ def stage_checks(ds: xr.Dataset) -> list[Check]:
     spread = float(np.ptp(settled) / settled.mean())
     return [
         Check(
-            f"data: {ds.attrs['data']}. The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of "
-            "all it "
-            f"loses by step {int(ds.step[dropped])}"
+            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} "
+            "of XX'. "
+            f"The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of all it loses by step "
+            f"{int(ds.step[dropped])}"
         ),
         Check(
             f"median rho/(v sqrt(gamma)) where the loss has lost 5%: {ratio[first]:.4f} (above 0.95: settled)",
@@ -62,7 +51,7 @@ def stage_checks(ds: xr.Dataset) -> list[Check]:
             0.95,
             bool(ratio[first] > 0.95),
         ),
-        Check(f"its spread over the drop: {spread:.2%} (limit 5%)", spread, 0.05, spread < 0.05),
+        Check(f"its spread over the drop: {spread:.2%}, where a stable ratio is claimed", spread),
         Check(
             f"and at the end, step {int(ds.step[-1])}: {ratio[-1]:.3f}: long after the drop the neurons leave the "
             "feature"
@@ -80,20 +69,26 @@ FIGURE = Figure(
     name="fig2",
     title="Two stages of a linear network on real images",
     caption=(
-        "A linear network on two classes of images (targets +1 and -1); the picture's heading says which data. The "
-        "stages "
-        "are those of the synthetic data until the drop is done. Then, since the Gram matrix of images is far from a "
-        "multiple of the identity, the network goes on to other directions and leaves the feature: the ratio falls, "
-        "the kernel goes away from its target, and eq. (10), which knows only the feature's direction, sees neither. "
-        "The paper "
-        "gives no settings; these are linnet's (pixels centred and of unit mean square, the heading gives the width), "
-        "and quick runs use a smaller width and fewer steps."
+        "A linear network on two classes of images; the picture's heading says which data. Not CIFAR-10, which "
+        "cannot be "
+        "shipped: 32 x 32 colour patches of two photographs have its 3072 inputs, and --data takes a local copy "
+        "of it. The "
+        "paper gives no settings; these are linnet's: pixels centred and of unit mean square, targets +1 and -1 "
+        "(the lines "
+        "under the figure give all four conventions of pixels and targets). The stages are those of the synthetic "
+        "data until "
+        "the drop sets in. Then, since the Gram matrix of images is far from a multiple of the identity, the "
+        "network goes on "
+        "to other directions and leaves the feature: the ratio falls, the kernel goes away from its target, and "
+        "eq. (10), "
+        "which knows only the feature's direction, sees neither. Quick runs use a smaller width and fewer steps "
+        "and samples."
     ),
-    settings=feature_images.ImageSettings,
-    quick={"width": 256, "steps": 400},
+    settings=images.ImageSettings,
+    quick={"width": 256, "steps": 400, "samples": 100},
     compute=compute,
     plot=plot,
     check=check,
-    panels=feature_panels.PANELS,
-    options=feature_images.OPTIONS,
+    panels=panels.PANELS,
+    options=images.OPTIONS,
 )

@@ -1,5 +1,4 @@
-"""Huang et al., Theorem 4.1: trained networks over which the scaling of t1 and t2 is fitted, one quantity varied at a
-time."""
+"""Theorem 4.1: trained networks over which the scaling of t1 and t2 is fitted, one quantity varied at a time."""
 
 from __future__ import annotations
 
@@ -9,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.huang.runs import spectrum, stages, train
-from linnet.randomness import generator
-from linnet.reproduction.claim import Trial
+from linnet.papers.huang import misprints
+from linnet.papers.huang.networks import cells, stages
+from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.fits import line
-from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 Fit = tuple[float, float]
 
 DIM = 1000
-BASE = {"m": 128, "n": 10, "trace": DIM, "beta": 1.0, "eta": 0.05, "v0": 3e-4}
+BASE = {"m": 128, "n": 10, "trace": DIM, "beta": 1.0, "eta": 0.05, "v0": 3e-4, "ratio": 30.0}
 AXES: dict[str, tuple[float, ...]] = {
     "m": (64, 128, 256, 512),
     "n": (5, 10, 20, 40),
@@ -32,6 +30,7 @@ AXES: dict[str, tuple[float, ...]] = {
     "eta": (0.0125, 0.025, 0.05),
     "v0": (1e-6, 1e-5, 1e-4, 1e-3),
 }
+RATIOS = (0.1, 1.0, 30.0)  # v_0/sigma_0
 PRINTED = {"m": 1.0, "n": 0.5, "trace": -0.5, "beta": -1.0, "eta": -1.0, "v0": 1.0}
 WORDS = {"m": "m", "n": "n", "trace": "tr Σ", "beta": "‖β‖", "eta": "η", "v0": "v₀"}
 SHARES = (0.95, *np.geomspace(0.1, 1e-9, 17).tolist())  # of the first loss: lost a twentieth, then two a decade
@@ -54,58 +53,23 @@ def case_of(name: str, value: float) -> str:
     return "base" if BASE[name] == value else f"{name} = {value:g}"
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, seed: int, dim: int) -> dict[str, Any]:
-    """When each network passes median |rho| = 1 and each share of its loss, in steps; its data's spectrum, NaN beyond
-    n.
-
-    `points` has `case` and `replicate`: one teacher, inputs, noise and start per replicate, the same in every case.
-    """
-    most = int(max(AXES["n"]))
-    found = {
-        "alignment_steps": np.empty(len(seeds)),
-        "loss_steps": np.empty((len(seeds), len(SHARES))),
-        "values": np.full((len(seeds), most), np.nan),
-        "coefficients": np.full((len(seeds), most), np.nan),
-    }
-    for cell, (case, replicate) in enumerate(zip(points["case"].tolist(), points["replicate"].tolist(), strict=True)):
-        p, key = settings(case), [seed, int(replicate)]
-        direction = generator(key, 2).standard_normal(dim)
-        variance = p["trace"] / dim
-        data = ln.problems.subgaussian_regression(
-            key,
-            samples=int(p["n"]),
-            covariance=np.full(dim, variance),
-            teacher=p["beta"] * direction / (np.linalg.norm(direction) * np.sqrt(variance)),
-            noise_variance=0.01 * p["beta"] ** 2,
-        )
-        growth = p["eta"] / p["m"] * np.linalg.norm(data.inputs.T @ data.outputs) / data.samples
-        # t1 takes log(1/(v0 sqrt(gamma))), the drop a few more, the tail half the logarithm of the final share
-        steps = int((np.log(1 / p["v0"]) + 16) / growth)
-        run = train(data, key, steps=steps, save_every=max(1, steps // 512), **_scales(p))
-        rate = p["eta"] / p["m"]
-        found["alignment_steps"][cell] = run.history.alignment_time() / rate
-        found["loss_steps"][cell] = [run.history.loss_time(1 - share) / rate for share in SHARES]
-        for name, numbers in zip(("values", "coefficients"), spectrum(data), strict=True):
-            found[name][cell, : data.samples] = numbers
-    dims = {"alignment_steps": (), "loss_steps": ("share",), "values": ("mode",), "coefficients": ("mode",)}
-    return {name: (dims[name], values) for name, values in found.items()}
-
-
-def _scales(p: dict[str, float]) -> dict[str, Any]:
-    rate = p["eta"] / p["m"]
-    return {"width": int(p["m"]), "learning_rate": rate, "first_std": p["v0"] / 30, "magnitude": p["v0"]}
-
-
-def scalings(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Every case with 32 replicates; in quick mode every second value of each quantity, with 4."""
     step, replicates = (2, 4) if trial.quick else (1, 32)
     cases = dict.fromkeys(["base", *(case_of(name, v) for name, values in AXES.items() for v in values[::step])])
+    cases |= dict.fromkeys(case_of("ratio", ratio) for ratio in RATIOS)
     return ln.sweeps.Sweep(
         name="huang-scalings",
-        function=cells,
+        function=cells.scalings,
         axes={"case": list(cases), "replicate": list(range(replicates))},
         seed=trial.seed,
-        fixed={"seed": trial.seed, "dim": DIM},
+        fixed={
+            "seed": trial.seed,
+            "dim": DIM,
+            "cases": {case: settings(case) for case in cases},
+            "shares": list(SHARES),
+            "most": int(max(AXES["n"])),
+        },
         block=replicates,
         apart=["case"],
         coords={"share": list(SHARES)},
@@ -123,7 +87,7 @@ class Scaling:
     loss: Fit
     corrected: Fit
     printed: float
-    worst: float  # of the asinh form in any network
+    worst: float  # of `Stages.first_time` in any network
     leading: float  # of log(1/(v0 sqrt(gamma))) alone
 
 
@@ -137,13 +101,13 @@ def read(networks: xr.Dataset) -> list[Scaling]:
 def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
     chosen = networks.sel(case=[case_of(name, value) for value in values]).transpose("replicate", "case", ...)
     theories = [theory(chosen.sel(case=case_of(name, value))) for value in values]
-    predicted = [[t.first_time("asinh") / t.learning_rate for t in row] for row in theories]
+    predicted = [[t.first_time() / t.learning_rate for t in row] for row in theories]
     times = {  # in steps, (replicate, value)
         "alignment": chosen["alignment_steps"].values,
         "loss": chosen["loss_steps"].sel(share=SHARES[0]).values,
         "corrected": np.array(predicted).T,
     }
-    leading = np.array([[t.first_time("corrected") / t.learning_rate for t in row] for row in theories]).T
+    leading = np.array([[leading_time(t) / t.learning_rate for t in row] for row in theories]).T
     worst = float(np.abs(times["alignment"] / times["corrected"] - 1).max())
     alone = float(np.abs(leading / times["alignment"] - 1).max())
     if name == "v0":  # t1 is linear in log(1/v0): the slope in units of the growth time
@@ -159,7 +123,10 @@ def theory(networks: xr.Dataset) -> list[Stages]:
     p = settings(str(networks["case"].values))
     spectra = (networks[name].transpose("replicate", "mode").values for name in ("values", "coefficients"))
     n = int(p["n"])
-    return [stages(values[:n], coefficients[:n], **_scales(p)) for values, coefficients in zip(*spectra, strict=True)]
+    return [
+        stages(values[:n], coefficients[:n], **cells.scaling_scales(p))
+        for values, coefficients in zip(*spectra, strict=True)
+    ]
 
 
 def slope(x: Any, rows: np.ndarray) -> Fit:
@@ -168,14 +135,42 @@ def slope(x: Any, rows: np.ndarray) -> Fit:
     return float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
 
 
+def leading_time(stages: Stages) -> float:
+    """log(1/(v0 sqrt(gamma))) growth times: what is left of t1 for v0 -> 0 without sigma_0."""
+    return float(np.log(1 / (stages.magnitude * np.sqrt(stages.gamma))) / stages.rate)
+
+
+def start_times(networks: xr.Dataset) -> dict[float, tuple[float, float]]:
+    """How far `Stages.first_time`, and asinh(1/(v0 sqrt(gamma))) alone, are from t1 at each v_0/sigma_0: the worst."""
+    found = {}
+    for ratio in RATIOS:
+        chosen = networks.sel(case=case_of("ratio", ratio))
+        steps, theories = chosen["alignment_steps"].values, theory(chosen)
+        ours = np.array([t.first_time() / t.learning_rate for t in theories])
+        alone = np.array(
+            [np.arcsinh(1 / (t.magnitude * np.sqrt(t.gamma))) / t.rate / t.learning_rate for t in theories]
+        )
+        found[ratio] = float(np.abs(ours / steps - 1).max()), float(np.abs(alone / steps - 1).max())
+    return found
+
+
 @dataclass(frozen=True)
 class SecondTime:
-    """Growth times at which each share of the loss is left, (replicate, share), with t1 and the printed t2 after it."""
+    """t2 - t1 of one case: growth times at which each share of the loss is left, t1, and the stated t2 - t1.
 
+    `times` and `stated` are (replicate, share), `first` (replicate, 1).
+    """
+
+    case: str
     shares: np.ndarray
     times: np.ndarray
     first: np.ndarray
-    printed: np.ndarray
+    stated: np.ndarray
+
+    @property
+    def constants(self) -> np.ndarray:
+        """What the stated time must be multiplied by, (replicate, share)."""
+        return (self.times - self.first) / self.stated
 
     def between(self, high: float, low: float) -> np.ndarray:
         """Which shares lie between the two."""
@@ -187,16 +182,42 @@ class SecondTime:
         return slope(-np.log(self.shares[chosen]), self.times[:, chosen])
 
 
-def second_times(networks: xr.Dataset) -> SecondTime:
-    """The base case's drop and tail, over shares of a tenth and less."""
-    base = networks.sel(case="base")
-    theories = theory(base)
+def second_times(networks: xr.Dataset) -> dict[str, SecondTime]:
+    """Every case's drop and tail, over shares of a tenth and less."""
+    return {str(case): _second(networks.sel(case=case), str(case)) for case in networks["case"].values}
+
+
+def _second(networks: xr.Dataset, case: str) -> SecondTime:
+    theories = theory(networks)
     units = np.array([t.learning_rate * t.rate for t in theories])[:, None]
-    shares = base["share"].values[1:]
-    times = base["loss_steps"].transpose("replicate", "share").values[:, 1:] * units
-    first = base["alignment_steps"].values[:, None] * units
-    printed = [[t.second_time(float(share), form="printed") * t.rate for share in shares] for t in theories]
-    return SecondTime(shares, times, first, np.array(printed))
+    shares = networks["share"].values[1:]
+    times = networks["loss_steps"].transpose("replicate", "share").values[:, 1:] * units
+    first = networks["alignment_steps"].values[:, None] * units
+    stated = [
+        [misprints.second_time(t, float(share) * (t.outputs**2).mean() / 2) * t.rate for share in shares]
+        for t in theories
+    ]
+    return SecondTime(case, shares, times, first, np.array(stated))
+
+
+def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Fit, float]]:
+    """The exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated time."""
+    known, later = set(networks["case"].values.tolist()), second_times(networks)
+    found = {}
+    for name, values in AXES.items():
+        chosen = [v for v in values if case_of(name, v) in known]
+        if name == "v0" or len(chosen) < 2:
+            continue
+        measured, stated = [], []
+        for value in chosen:
+            case = case_of(name, value)
+            at = int(np.abs(np.log(later[case].shares / share)).argmin())
+            units = np.array([t.learning_rate * t.rate for t in theory(networks.sel(case=case))])
+            measured.append((later[case].times - later[case].first)[:, at] / units)
+            stated.append(later[case].stated[:, at] / units)
+        fit = slope(np.log(chosen), np.log(np.array(measured)).T)
+        found[name] = fit, slope(np.log(chosen), np.log(np.array(stated)).T)[0]
+    return found
 
 
 def rounded(fit: Fit) -> str:
@@ -212,7 +233,7 @@ DROP, TAIL, WHOLE = (0.1, 1e-3), (1e-6, 1e-9), (1e-2, 1e-9)
 def columns(networks: xr.Dataset) -> Columns:
     """The table as docs/scalings.md has it."""
     rows = read(networks)
-    later = second_times(networks)
+    later = second_times(networks)["base"]
     windows = {"ε, drop": (DROP, "0.25"), "ε, tail": (TAIL, "0.5"), "ε, whole": (WHOLE, "–")}
     shares = [window for window, _ in windows.values()]
     blank = ["–"] * len(windows)
@@ -230,12 +251,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="scalings",
-        title="How the ends t1 and t2 of the two stages scale: networks, Theorem 4.1 and its correction",
-        sweep=scalings,
-        columns=columns,
-        note="Mean over the data sets ± its standard error, left out below 0.0005; slopes in growth times mn/(η √γ).",
-    ),
-]
+TABLE = Table(
+    name="scalings",
+    title="How the ends t1 and t2 of the two stages scale: networks, Theorem 4.1 and its correction",
+    sweep=sweep,
+    columns=columns,
+    note="Mean over the data sets ± its standard error, left out below 0.0005; slopes in growth times mn/(η √γ).",
+)

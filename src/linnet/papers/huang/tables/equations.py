@@ -1,4 +1,4 @@
-"""Huang et al.: how far equations (9), (10) and (11) are from trained neurons in each stage, over seeds."""
+"""How far equations (9), (10) and (11) are from trained neurons in each stage, over draws and start scales."""
 
 from __future__ import annotations
 
@@ -9,79 +9,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.huang.runs import (
-    INGREDIENTS,
-    SCALES,
-    ingredients,
-    once,
-    relative_errors,
-    section_six,
-    separated,
-    theory_of,
-)
-from linnet.reproduction.claim import Trial
+from linnet.papers.huang import misprints, settings
+from linnet.papers.huang.networks import SCALES, cells, theory_of
+from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.milestones import first_of
-from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from linnet.theories.feature_learning import Stages
 
-SETTINGS = ("section 6", "inside")  # the paper's synthetic run; unit-signal data inside Assumption 4.1
-ENDS = (0.95, 1e-4)  # the share of the loss at which the first stage is over, and the second
-EARLY, LATE = 32, 128  # states kept of each
+SECTION_SIX = "section 6"
+INSIDE = tuple(f"{ratio:g}" for ratio in (0.03, 0.3, 1.0, 3.0, 10.0))  # v_0/(sigma_0 sqrt(log m)) inside the assumption
+SETTINGS = (SECTION_SIX, *INSIDE)
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, width: int) -> dict[str, Any]:
-    """The alignments of all neurons at `EARLY` + `LATE` states of the two stages, and what a theory needs to start
-    from.
-
-    A stage of fewer steps repeats some. `magnitudes` are those at the start of each stage; `ends` counts steps.
-    """
-    found: dict[str, list[Any]] = {}
-    for setting, seed in zip(points["setting"].tolist(), seeds.tolist(), strict=True):
-        if setting == "section 6":  # more steps than its figure has: some draws of a smaller network need them
-            run = once(section_six, seed, dim=dim, width=width, steps=120)
-        else:
-            run = once(separated, seed, dim=dim, width=width)
-        begin, end = (run.reached(share) for share in ENDS)
-        early, late = np.linspace(1, begin, EARLY - 1), np.linspace(begin, end, LATE + 1)[1:]
-        states = np.rint(np.concatenate([[0], early, late])).astype(int)
-        cell = {
-            "steps": run.steps[states],
-            "loss": run.history.loss[states],
-            "alignments": run.history.alignments[states],
-            "magnitudes": run.history.magnitudes[[0, begin]],
-            "overlaps": run.history.overlaps,
-            "ends": run.steps[[begin, end]],
-            **ingredients(run),
-        }
-        for name, value in cell.items():
-            found.setdefault(name, []).append(value)
-    dims = {
-        "steps": ("state",),
-        "loss": ("state",),
-        "alignments": ("state", "neuron"),
-        "magnitudes": ("stage", "neuron"),
-        "overlaps": ("neuron",),
-        "ends": ("stage",),
-        **INGREDIENTS,
-    }
-    return {name: (dims[name], np.array(value)) for name, value in found.items()}
-
-
-def equations(trial: Trial) -> ln.sweeps.Sweep:
-    """Both settings with 8 draws of data and start; in quick mode 3, of smaller networks."""
-    size = {"dim": 2000, "width": 256} if trial.quick else {"dim": 10_000, "width": 1024}
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Section 6 and five ratios inside the assumption with 8 draws of data and start; in quick mode 3, smaller."""
     return ln.sweeps.Sweep(
         name="huang-equations",
-        function=cells,
+        function=cells.equations,
         axes={"setting": list(SETTINGS)},
         seeds=3 if trial.quick else 8,
         seed=trial.seed,
-        fixed=size,
+        fixed=settings.SMALL if trial.quick else settings.LARGE,
         block=2,
         apart=["setting"],
         coords={"scale": list(SCALES), "stage": [1, 2]},
@@ -132,35 +84,67 @@ class Errors:
     late: tuple[int, float] = (0, np.nan)  # the step at which 5% is passed, and the share of the loss left there
 
 
-def linear(run: Neurons, *, printed: bool = False) -> Errors:
+def linear(run: Neurons) -> Errors:
+    """Eq. (9), corrected, from step 0."""
+    return _linear(run, run.stages.linear(run.overlaps, run.magnitudes[0], run.steps)[0])
+
+
+def linear_printed(run: Neurons) -> Errors:
     """Eq. (9) from step 0."""
-    rho, _ = run.stages.linear(run.overlaps, run.magnitudes[0], run.steps, printed=printed)
+    return _linear(run, misprints.linear(run.stages, run.overlaps, run.magnitudes[0], run.steps)[0])
+
+
+def _linear(run: Neurons, rho: np.ndarray) -> Errors:
     errors = relative_errors(rho, run.alignments)
     late = first_of(errors > 0.05, "the linear stage is never off by 5%")
     return _errors(errors, run.begin, late=(int(run.steps[late]), float(run.share[late])))
 
 
-def plane(run: Neurons, *, printed: bool = False) -> Errors:
+def plane(run: Neurons) -> Errors:
+    """Eq. (10), corrected, from the end of stage 1."""
+    begin = run.begin
+    rho, v = run.stages.plane(run.alignments[begin], run.magnitudes[1], run.steps[begin:] - run.steps[begin])
+    return _plane(run, rho, v)
+
+
+def plane_printed(run: Neurons) -> Errors:
     """Eq. (10) from the end of stage 1."""
     begin = run.begin
-    rho, v = run.stages.plane(
-        run.alignments[begin], run.magnitudes[1], run.steps[begin:] - run.steps[begin], printed=printed
-    )
-    loss = float(np.abs(run.stages.loss(rho, v) - run.loss[begin:]).max() / run.loss[0])
-    return _errors(relative_errors(rho, run.alignments[begin:]), 0, loss=loss)
+    since = run.steps[begin:] - run.steps[begin]
+    return _plane(run, *misprints.plane(run.stages, run.alignments[begin], run.magnitudes[1], since))
 
 
-def plane_from_start(run: Neurons, *, overlaps: bool = True) -> Errors:
-    """Eq. (10), corrected, from step 0, with what the start's overlaps add to it or without."""
-    given = run.overlaps if overlaps else None
-    rho, _ = run.stages.plane(0 * run.overlaps, run.magnitudes[0], run.steps, overlaps=given)
+def _plane(run: Neurons, rho: np.ndarray, v: np.ndarray) -> Errors:
+    loss = float(np.abs(run.stages.loss(rho, v) - run.loss[run.begin :]).max() / run.loss[0])
+    return _errors(relative_errors(rho, run.alignments[run.begin :]), 0, loss=loss)
+
+
+def plane_from_start(run: Neurons) -> Errors:
+    """Eq. (10), corrected, from step 0, with what the start's overlaps add to it."""
+    return _plane_from_start(run, run.overlaps)
+
+
+def plane_without_overlaps(run: Neurons) -> Errors:
+    """Eq. (10), corrected, from step 0, without the start's overlaps."""
+    return _plane_from_start(run, None)
+
+
+def _plane_from_start(run: Neurons, overlaps: np.ndarray | None) -> Errors:
+    rho, _ = run.stages.plane(0 * run.overlaps, run.magnitudes[0], run.steps, overlaps=overlaps)
     return _errors(relative_errors(rho, run.alignments), run.begin)
 
 
-def scalar(run: Neurons, *, printed: bool = False) -> Errors:
+def scalar(run: Neurons) -> Errors:
+    """Eq. (11), corrected, from the end of stage 1."""
+    begin = run.begin
+    rho = run.stages.scalar(run.alignments[begin], run.steps[begin:] - run.steps[begin])
+    return _errors(relative_errors(rho, run.alignments[begin:]), 0)
+
+
+def scalar_printed(run: Neurons) -> Errors:
     """Eq. (11) from the end of stage 1."""
     begin = run.begin
-    rho = run.stages.scalar(run.alignments[begin], run.steps[begin:] - run.steps[begin], printed=printed)
+    rho = misprints.scalar(run.stages, run.alignments[begin], run.steps[begin:] - run.steps[begin])
     return _errors(relative_errors(rho, run.alignments[begin:]), 0)
 
 
@@ -170,19 +154,28 @@ def scalar_from_start(run: Neurons) -> Errors:
     return _errors(relative_errors(rho, run.alignments[1:]), run.begin - 1)
 
 
+def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
+    """The distance over all neurons, relative to the trained values, (time,); infinite where a prediction overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        distance = np.linalg.norm(predicted - trained, axis=-1)
+    size = np.linalg.norm(trained, axis=-1)
+    relative = np.divide(distance, size, out=np.zeros_like(size), where=size > 0)
+    return np.where(np.isfinite(relative), relative, np.inf)
+
+
 def _errors(errors: np.ndarray, begin: int, **more: Any) -> Errors:
     return Errors(float(errors[: begin + 1].max()), float(errors[begin:].max()), **more)
 
 
 Row = Callable[[Neurons], Errors]
 ROWS: dict[str, tuple[str, Row]] = {
-    "(9) printed": ("step 0", lambda run: linear(run, printed=True)),
+    "(9) printed": ("step 0", linear_printed),
     "(9) corrected": ("step 0", linear),
-    "(10) printed": ("t1", lambda run: plane(run, printed=True)),
+    "(10) printed": ("t1", plane_printed),
     "(10) corrected": ("t1", plane),
-    "(10) corrected, overlaps dropped": ("step 0", lambda run: plane_from_start(run, overlaps=False)),
+    "(10) corrected, overlaps dropped": ("step 0", plane_without_overlaps),
     "(10) corrected, overlaps kept": ("step 0", plane_from_start),
-    "(11) printed": ("t1", lambda run: scalar(run, printed=True)),
+    "(11) printed": ("t1", scalar_printed),
     "(11) corrected": ("t1", scalar),
     "(11) corrected, from the start": ("first state", scalar_from_start),
 }
@@ -193,7 +186,8 @@ def columns(dataset: xr.Dataset) -> Columns:
     trained = {setting: networks(dataset, setting) for setting in SETTINGS}
     table: Columns = {"equation": list(ROWS), "from": [start for start, _ in ROWS.values()]}
     for setting, runs in trained.items():
-        first, second = f"stage 1, {setting}", f"stage 2, {setting}"
+        name = setting if setting == SECTION_SIX else f"ratio {setting}"
+        first, second = f"stage 1, {name}", f"stage 2, {name}"
         table[first], table[second] = [], []
         for start, row in ROWS.values():
             errors = [row(run) for run in runs]
@@ -221,12 +215,14 @@ def _size(error: float) -> tuple[str, str]:
     return f"{100 * error:.3g}" if error > 0.9 else f"{100 * error:.2g}", "%"
 
 
-TABLES = [
-    Table(
-        name="equations",
-        title="How far equations (9)-(11), printed and corrected, are from the trained alignments in each stage",
-        sweep=equations,
-        columns=columns,
-        note="Relative error of all alignments, the largest in the stage: median and range over the draws.",
+TABLE = Table(
+    name="equations",
+    title="How far equations (9)-(11), printed and corrected, are from the trained alignments in each stage",
+    sweep=sweep,
+    columns=columns,
+    note=(
+        "Relative error of all alignments, the largest in the stage: median and range over the draws. Ratio: "
+        "v₀/(σ₀ √log m), inside the printed assumption; there stage 2 begins where the median |ρ| is 1, in section 6 "
+        "where the loss has lost 5%."
     ),
-]
+)

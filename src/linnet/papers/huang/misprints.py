@@ -1,0 +1,123 @@
+"""Formulas of the paper as printed where they differ from `theories.feature_learning`, with what is wrong in each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet import arguments
+from linnet.theories.feature_learning import assumptions
+
+if TYPE_CHECKING:
+    from linnet.problems.subgaussian import Regression
+    from linnet.theories.feature_learning import Assumption, Stages
+
+
+def linear(stages: Stages, overlaps: Any, magnitudes: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
+    r"""Eq. (9): $v_r \mathrel{+}= \rho_r + \frac{\eta}{nm}c_r$, without the factor $\eta/(nm)$ before $\rho_r$."""
+    step, c = stages.learning_rate / stages.samples, np.asarray(overlaps, dtype=float)
+
+    def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        rho, v = state
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rho + step * stages.gamma * v, v + rho + step * c
+
+    return _iterated(advance, (np.zeros_like(c), np.asarray(magnitudes, dtype=float)), steps)
+
+
+def plane(stages: Stages, alignments: Any, magnitudes: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
+    r"""Eq. (10): the force on a neuron with its own $v_r\rho_r$ where the mean over neurons belongs."""
+    step, damping = stages.learning_rate / stages.samples, stages.phi / stages.gamma**2
+
+    def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        rho, v = state
+        force = 1 - damping * v * rho
+        return rho + step * stages.gamma * v * force, v + step * rho * force
+
+    return _iterated(advance, (np.asarray(alignments, dtype=float), np.asarray(magnitudes, dtype=float)), steps)
+
+
+def scalar(stages: Stages, alignments: Any, steps: Any) -> np.ndarray:
+    r"""Eq. (11): the neuron's own $\rho_r^2$ where the mean over neurons belongs."""
+    a, saturation = stages.learning_rate * stages.rate, 1 / stages.limit
+
+    def advance(state: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        (rho,) = state
+        return (rho + a * rho * (1 - saturation * rho**2),)
+
+    return _iterated(advance, (np.asarray(alignments, dtype=float),), steps)[0]
+
+
+def proxy(stages: Stages, alignments: Any) -> np.ndarray:
+    r"""Section 5: $\tilde\rho_r$ from each neuron's own $\rho_r^2$; NaN for a neuron above the limit of the mean."""
+    return _proxy(alignments, stages.limit)
+
+
+def appendix_proxy(alignments: Any, *, gamma: float, trace: float) -> np.ndarray:
+    r"""Appendix B.2: the same with $\mathrm{tr}(\Sigma)/\gamma^{3/2}$ for $\phi/\gamma^{5/2}$."""
+    return _proxy(alignments, gamma**1.5 / trace)
+
+
+def first_time(stages: Stages, *, constant: float = 1.0) -> float:
+    r"""Theorem 4.1: $t_1 = C\log(1/v_0)\,\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$ on the canonical clock.
+
+    The distance to cover is from $v_0\sqrt\gamma$ to 1, not from $v_0$; Lemma B.1 has the constant 1.
+    """
+    if not 0 < stages.magnitude < 1:
+        raise ValueError(
+            "`magnitude` must be between 0 and 1 for the printed time, a multiple of log(1/magnitude): "
+            f"got {stages.magnitude:g}."
+        )
+    scale = np.sqrt(stages.samples) / (np.sqrt(stages.trace) * stages.signal)
+    return float(constant * np.log(1 / stages.magnitude) * scale)
+
+
+def second_time(stages: Stages, loss: float, *, constant: float = 1.0) -> float:
+    r"""Lemma 5.3: $t_2 - t_1$, canonical, for a loss $L$.
+
+    $$ C\frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L) $$
+
+    An order of magnitude in the paper, hence `constant`; its logarithm depends on the units of the data.
+    """
+    ratio = stages.samples * stages.signal * stages.trace / arguments.positive("loss", loss)
+    if ratio <= 1:
+        raise ValueError(f"`loss` must be below {loss * ratio:.4g} for the printed time to be positive: got {loss:g}.")
+    return float(constant * np.sqrt(stages.samples) / (stages.signal * np.sqrt(stages.trace)) * np.log(ratio))
+
+
+def assumption(
+    data: Regression, *, width: int, learning_rate: float, first_std: float, magnitude: float, epsilon: float
+) -> Assumption:
+    r"""Assumption 4.1: $\sqrt{nm}$ in (4), $\sqrt\epsilon|\bar\beta|$ in (6), no word on $v_0$ against $\sigma_0$."""
+    ours = assumptions.assumption(
+        data,
+        width=width,
+        learning_rate=learning_rate,
+        first_std=first_std,
+        magnitude=magnitude,
+        epsilon=epsilon,
+    )
+    step = np.sqrt(data.samples * width / data.trace) / data.signal
+    spread = data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
+    printed = {"4": step, "6a": max(1.0, np.sqrt(epsilon) * data.signal) * spread}
+    kept = [c for c in ours.conditions if c.number != "7"]
+    return replace(ours, conditions=tuple(replace(c, right=float(printed.get(c.number, c.right))) for c in kept))
+
+
+def _proxy(alignments: Any, limit: float) -> np.ndarray:
+    square = np.asarray(alignments, dtype=float) ** 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt(square / (1 - square / limit))
+
+
+def _iterated(advance: Any, state: tuple[np.ndarray, ...], steps: Any) -> Any:
+    """The states of a recursion at whole steps, stacked; what diverges is infinite or NaN, not an error."""
+    kept, done = [], 0
+    for step in np.asarray(steps, dtype=int).tolist():
+        for _ in range(step - done):
+            state = advance(state)
+        done = step
+        kept.append(state)
+    return tuple(np.stack(column) for column in zip(*kept, strict=True))

@@ -1,0 +1,119 @@
+"""Networks on pictures, linear and ReLU: what the image figures draw and their claims judge.
+
+The paper gives no settings for CIFAR-10, neither of its pixels nor of its targets: both are options here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.huang import settings
+from linnet.reproduction.milestones import first_of
+
+if TYPE_CHECKING:
+    from linnet.observables.features import FeatureHistory
+    from linnet.theories.feature_learning import Stages
+
+# (centred, targets): what is done to the pixels, and what is asked for
+CONVENTIONS: tuple[tuple[bool, str], ...] = tuple(product((True, False), ("signs", "labels")))
+MOMENTS = ("t1", "dropped", "end")
+
+
+def convention(centred: bool, targets: str) -> str:
+    """In words."""
+    pixels = "centred" if centred else "raw"
+    return f"{pixels} pixels, targets {'+1 and -1' if targets == 'signs' else 'the class numbers'}"
+
+
+@dataclass(frozen=True)
+class PictureRun:
+    """A network trained on pictures: its history, the theory for it, and the share of the loss that cannot be lost."""
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    history: FeatureHistory
+    stages: Stages
+    floor: float
+
+    def moments(self) -> list[int]:
+        """The saved states where the loss has lost 5%, where it has lost 90% of all it loses, and the last."""
+        share = self.history.loss / self.history.loss[0]
+        dropped = first_of(share <= share[-1] + 0.1 * (1 - share[-1]), "the loss never drops")
+        return [first_of(share <= settings.FIRST_SHARE, "the loss never loses 5%"), dropped, len(share) - 1]
+
+    @property
+    def gated_cosine(self) -> np.ndarray:
+        """The cosine to the target-aligned kernel between pictures on one side of the feature, (time,).
+
+        That is what each half of a ReLU network's neurons can see once they lie along the feature.
+        """
+        side = np.sign(self.stages.gram @ self.targets)
+        gates = np.where(np.outer(side, side) > 0, self.history.target, 0.0)
+        sizes = np.linalg.norm(self.history.kernels, axis=(1, 2)) * np.linalg.norm(gates)
+        return (self.history.kernels * gates).sum(axis=(1, 2)) / sizes
+
+    @property
+    def dominance(self) -> float:
+        """The share of XX' in its first mode: 1/n for a multiple of the identity."""
+        values = np.linalg.eigvalsh(self.stages.gram)
+        return float(values[-1] / values.sum())
+
+
+def linear_network(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    seed: int,
+    width: int = settings.IMAGE_WIDTH,
+    growth: float = settings.LINEAR_GROWTH,
+    first_std: float = settings.IMAGE_FIRST_STD,
+    magnitude: float = settings.IMAGE_MAGNITUDE,
+    steps: int = 600,
+    save_every: int = 4,
+) -> PictureRun:
+    """Descent of a linear network from the signed start; the step is the `growth` of the first stage per step."""
+    rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
+    start = ln.inits.signed(seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
+    problem = ln.Problem.from_data(X, y)
+    run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=save_every)
+    theory = ln.theories.feature_learning.Stages(
+        X, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
+    )
+    history = ln.observables.feature_history(run)
+    return PictureRun(X, y, history, theory, float(problem.factor.floor / history.loss[0]))
+
+
+def relu_network(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    seed: int,
+    width: int = settings.IMAGE_WIDTH,
+    growth: float = settings.RELU_GROWTH,
+    first_std: float = settings.IMAGE_FIRST_STD,
+    magnitude: float = settings.IMAGE_MAGNITUDE,
+    steps: int = 400,
+    save_every: int = 4,
+) -> PictureRun:
+    """The same for a ReLU network, which cannot be reduced in width: hence the larger step."""
+    rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
+    start = ln.inits.signed(seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
+    # gradients of the first layer stay in the span of the pictures: in its basis the network is the same, and smaller
+    basis = ln.Problem.from_data(X, y).factor.basis
+    seen = X @ basis
+    run = ln.relu_descent(
+        (seen, y),
+        ln.Weights(start.first @ basis, start.second),
+        learning_rate=rate,
+        steps=steps,
+        save_every=save_every,
+    )
+    theory = ln.theories.feature_learning.Stages(
+        seen, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
+    )
+    return PictureRun(seen, y, ln.observables.feature_history(run, activation="relu"), theory, 0.0)

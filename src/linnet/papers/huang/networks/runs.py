@@ -1,0 +1,220 @@
+"""Single runs: section 6's own network, and networks inside Assumption 4.1, read neuron by neuron."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.huang import settings
+from linnet.randomness import Key, words
+from linnet.reproduction.milestones import first_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.inits.weights import Weights
+    from linnet.observables.features import FeatureHistory
+    from linnet.problems.subgaussian import Regression
+    from linnet.theories.feature_learning import Stages
+    from linnet.trajectories.trajectory import Trajectory
+
+SCALES = ("width", "learning_rate", "first_std", "magnitude")
+INGREDIENTS: dict[str, tuple[str, ...]] = {"values": ("mode",), "coefficients": ("mode",), "scales": ("scale",)}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A network at one canonical time, interpolated between saved states: every neuron, and the canonical kernel."""
+
+    time: float
+    alignments: np.ndarray
+    magnitudes: np.ndarray
+    deviations: np.ndarray
+    kernel: np.ndarray
+
+
+@dataclass(frozen=True)
+class FeatureRun:
+    """One trained network: its data, start and scales, and the history of every neuron."""
+
+    data: Regression
+    start: Weights
+    scales: dict[str, Any]
+    trajectory: Trajectory
+    history: FeatureHistory
+
+    @property
+    def width(self) -> int:
+        return self.start.width
+
+    @property
+    def stages(self) -> Stages:
+        """The theory for its data and scales."""
+        return ln.theories.feature_learning.Stages(self.data.inputs, self.data.outputs, width=self.width, **self.scales)
+
+    @property
+    def share(self) -> np.ndarray:
+        """The loss as a share of its start, (time,)."""
+        return self.history.loss / self.history.loss[0]
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The saved steps."""
+        assert self.history.steps is not None  # descent always counts them
+        return self.history.steps
+
+    @property
+    def magnitude_unit(self) -> float:
+        """The unit that the paper measures magnitudes by is one over this: sqrt(n tr(Sigma)) |beta|."""
+        return float(np.sqrt(self.data.samples * self.data.trace) * self.data.signal)
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """What the network says of its samples, (time, sample), from the reduced states alone."""
+        reduced, basis = self.trajectory.reduced, self.trajectory.reduction.basis
+        seen = self.data.inputs if basis is None else self.data.inputs @ basis
+        return (reduced.second @ reduced.first)[:, 0] @ seen.T
+
+    def reached(self, share: float) -> int:
+        """The first saved state at which the loss is at most `share` of its start; an error where it never is."""
+        return first_of(self.share <= share, f"the loss never falls to {share:g} of its start")
+
+    def first_time(self) -> float:
+        """t1, measured: the median over neurons of |rho_r| is 1. An error where it never is."""
+        time = self.history.alignment_time()
+        if time != time:
+            raise RuntimeError("the median |rho| never reaches 1: the run is too short for what is measured on it")
+        return time
+
+    def moment(self, time: float) -> Moment:
+        """Every neuron and the kernel at a canonical time within the run, linear between the saved states."""
+        h = self.history
+        later = int(np.clip(np.searchsorted(h.times, time), 1, len(h.times) - 1))
+        weight = (time - h.times[later - 1]) / (h.times[later] - h.times[later - 1])
+
+        def between(values: np.ndarray) -> np.ndarray:
+            return (1 - weight) * values[later - 1] + weight * values[later]
+
+        return Moment(time, *map(between, (h.alignments, h.magnitudes, h.deviations, h.kernels)))
+
+    def second_stage(self, loss: float) -> list[Moment]:
+        """From t1 on, at that very moment and at every saved state, until the loss is at most `loss`."""
+        first = self.first_time()
+        end = first_of(self.history.loss <= loss, f"the loss never falls to {loss:g}")
+        times = self.history.times[: end + 1]
+        return [self.moment(first), *(self.moment(time) for time in times[times > first])]
+
+
+def section_six(
+    seed: Key = 0,
+    *,
+    samples: int = settings.SAMPLES,
+    dim: int = settings.DIM,
+    width: int = settings.WIDTH,
+    eta: float = settings.ETA,
+    first_std: float = settings.FIRST_STD,
+    magnitude: float = settings.MAGNITUDE,
+    noise_variance: float = settings.NOISE_VARIANCE,
+    steps: int = 64,
+) -> FeatureRun:
+    """The synthetic experiment of section 6, trained in reduced coordinates with every step kept."""
+    data = ln.problems.gaussian_teacher(seed, samples=samples, dim=dim, noise_variance=noise_variance)
+    return train(
+        data, seed, width=width, steps=steps, first_std=first_std, magnitude=magnitude, learning_rate=eta / width
+    )
+
+
+def scales_at(data: Regression, *, width: int, ratio: float | None = None) -> dict[str, float]:
+    """Start scales and a step inside Assumption 4.1, as printed.
+
+    `ratio` is v_0/(sigma_0 sqrt(log m)): v_0 alone moves, down from the admissible one, so that every condition of the
+    printed assumption goes on holding. Without it v_0 is the admissible one, where (7) holds as well.
+    """
+    scales = ln.theories.feature_learning.admissible(
+        data, width=width, epsilon=settings.EPSILON, margin=settings.MARGIN
+    )
+    if ratio is not None:
+        scales["magnitude"] = ratio * scales["first_std"] * np.sqrt(np.log(width))
+    return scales
+
+
+def inside(
+    seed: Key = 0,
+    *,
+    data: Regression | None = None,
+    samples: int = settings.SAMPLES,
+    dim: int = settings.DIM,
+    width: int = settings.WIDTH,
+    signal: float = 1.0,
+    ratio: float | None = None,
+    smaller: float = 1.0,
+    growth_times: float = 10.0,
+    states: int = 400,
+) -> FeatureRun:
+    """A run inside Assumption 4.1: a teacher of small signal, or the given `data`, and small enough scales.
+
+    It goes on for `growth_times` times n/sqrt(gamma) after about the end of the first stage, keeping about `states`
+    states. `ratio` as in `scales_at`; `smaller` multiplies both v_0 and sigma_0.
+    """
+    if data is None:
+        data = ln.problems.gaussian_teacher(seed, samples=samples, dim=dim, signal=signal)
+    scales = scales_at(data, width=width, ratio=ratio)
+    scales = {name: value * (1.0 if name == "learning_rate" else smaller) for name, value in scales.items()}
+    feature = float(np.linalg.norm(data.inputs.T @ data.outputs))
+    # |rho| grows as e^(t |X'y|/n) from about the larger of v_0 and sigma_0, times |X'y|
+    first = np.log(2 / (feature * max(scales["magnitude"], scales["first_std"])))
+    steps = int((first + growth_times) * data.samples / feature / scales["learning_rate"])
+    return train(data, seed, width=width, steps=steps, save_every=max(1, steps // states), **scales)
+
+
+def train(
+    data: Regression,
+    key: Key,
+    *,
+    width: int,
+    steps: int,
+    first_std: float,
+    magnitude: float,
+    learning_rate: float,
+    save_every: Any = 1,
+) -> FeatureRun:
+    """Descent from the signed start, and the history of every neuron."""
+    # a key below that of the data: the start must not repeat their numbers
+    start = ln.inits.signed([*words(key), 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude)
+    trajectory = ln.gradient_descent(
+        ln.Problem.from_data(data.inputs, data.outputs),
+        start,
+        learning_rate=learning_rate,
+        steps=steps,
+        save_every=save_every,
+    )
+    scales = {"first_std": first_std, "magnitude": magnitude, "learning_rate": learning_rate}
+    return FeatureRun(data, start, scales, trajectory, ln.observables.feature_history(trajectory))
+
+
+def spectrum(data: Regression) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values of the inputs and the outputs along them, (mode,) each: all of the data that the theory sees."""
+    frame, values, _ = np.linalg.svd(data.inputs, full_matrices=False)
+    return values, frame.T @ data.outputs
+
+
+def stages(values: np.ndarray, coefficients: np.ndarray, **scales: Any) -> Stages:
+    """The theory for data of that `spectrum`: as many samples as inputs, with the same Gram matrix up to rotation."""
+    return ln.theories.feature_learning.Stages(np.diag(values), coefficients, **scales)
+
+
+def ingredients(run: FeatureRun) -> dict[str, Any]:
+    """What a cell keeps of a run for the theory to be applied later; `INGREDIENTS` names the dimensions."""
+    values, coefficients = spectrum(run.data)
+    scales = [run.width, *(run.scales[name] for name in SCALES[1:])]
+    return {"values": values, "coefficients": coefficients, "scales": scales}
+
+
+def theory_of(cell: xr.Dataset) -> Stages:
+    """The theory for a cell that has kept its `ingredients`."""
+    width, *scales = cell["scales"].values.tolist()
+    named = dict(zip(SCALES[1:], scales, strict=True))
+    return stages(cell["values"].values, cell["coefficients"].values, width=int(width), **named)
