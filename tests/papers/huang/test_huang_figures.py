@@ -39,7 +39,7 @@ def test_figures_compute_draw_and_check(name, computed):
 def test_the_kernel_s_floor_is_measured(computed):
     for name in ("huang-fig1", "huang-fig2"):
         ds = computed[name]
-        (floor,) = [check for check in figures()[name].check(ds) if "kernel distance" in check.text]
+        (floor,) = [check for check in figures()[name].check(ds) if "kernel distance to the" in check.text]
         assert floor.passed is None and floor.value == pytest.approx(float(ds.kernel_distance.min()))
         assert floor.value > float(ds.kernel_distance_theory.min())  # what eq. (10) cannot see
 

@@ -111,19 +111,22 @@ def test_a_cell_of_the_neurons_is_what_a_full_network_does():
     begin, end = int(np.ceil(first)), int(np.argmax(run["loss"] <= 0.04))
     np.testing.assert_allclose(cell["alignments"], np.abs(rho[begin]), rtol=0.02, atol=0.01)
     # every step of the full network against the saved states of the cell: a little more may be seen
-    gap = (np.abs(rho - np.sqrt(gamma) * v) / np.abs(rho))[begin : end + 1].max(axis=0)
+    second = slice(begin, end + 1)
+    gap = (np.abs(rho[second] - np.sqrt(gamma) * v[second]) / np.abs(rho[second])).max(axis=0)
     calm = gap < 0.1
     np.testing.assert_allclose(cell["gap"][calm], gap[calm], rtol=0.2, atol=2e-3)
     assert calm.mean() > 0.8
     across = run["moved"] - rho[..., None] * feature / gamma
-    lengths = (np.linalg.norm(across, axis=2) / np.abs(rho))[begin : end + 1].max(axis=0) * np.sqrt(10 * 300)
+    lengths = (np.linalg.norm(across, axis=2)[second] / np.abs(rho[second])).max(axis=0) * np.sqrt(10 * 300)
     np.testing.assert_allclose(cell["across"][calm], lengths[calm], rtol=0.1)
     signs = np.sign(v[0])
     kept = (np.sign(v) == signs).all(axis=0) & (np.sign(rho[1:]) == signs).all(axis=0)
     np.testing.assert_array_equal(cell["kept"], kept)
     assert 0.5 < kept.mean() < 1
     kernel = ((v[end] @ v[end]) * data.inputs @ data.inputs.T) / 40
-    assert np.linalg.norm(kernel, 2) > 0  # the constants with the mean and the smallest neuron are ordered as they must be
+    assert (
+        np.linalg.norm(kernel, 2) > 0
+    )  # the constants with the mean and the smallest neuron are ordered as they must be
     assert cell["kernel_mean"] < cell["kernel_none"] < cell["kernel_smallest"]
 
 

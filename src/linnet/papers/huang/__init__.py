@@ -5,6 +5,7 @@ from linnet.papers.huang.claims import experiments, kernel, proofs, times
 from linnet.papers.huang.claims import lemmas as lemma_claims
 from linnet.papers.huang.claims import neurons as neuron_claims
 from linnet.papers.huang.figures import fig1, fig2, fig3
+from linnet.papers.huang.statements import STATEMENTS
 from linnet.papers.huang.tables import convergence, equations, lemmas, neurons, scalings, synthetic
 from linnet.reproduction import Paper
 
@@ -28,6 +29,7 @@ PAPER = Paper(
         scalings.TABLE,
         synthetic.TABLE,
     ],
+    statements=STATEMENTS,
     claims=[
         equation_claims.EQ3,
         equation_claims.EQ7,

@@ -1,0 +1,246 @@
+"""A deliberate error for every claim, in a theory, a start, the data or what is read off a run, turns its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linnet as ln
+from linnet.observables import features
+from linnet.papers.huang import PAPER, misprints, settings
+from linnet.papers.huang.claims import equations as equation_claims
+from linnet.papers.huang.claims import experiments, kernel
+from linnet.papers.huang.networks import cells, runs
+from linnet.papers.huang.tables import lemmas
+from linnet.problems.images import Images
+from linnet.reproduction import Trial, table
+from linnet.theories.feature_learning import Stages
+
+QUICK = Trial(quick=True, seed=4)
+Patch = pytest.MonkeyPatch
+CLAIMS = {claim.name.removeprefix("huang-"): claim for claim in PAPER.claims}
+
+
+def scaled(owner: Any, name: str, factor: float) -> Callable[[Patch], None]:
+    """What the function returns, multiplied."""
+    right = getattr(owner, name)
+
+    def multiplied(*arguments: Any, **named: Any) -> Any:
+        found = right(*arguments, **named)
+        return tuple(factor * part for part in found) if isinstance(found, tuple) else factor * found
+
+    return lambda patch: patch.setattr(owner, name, multiplied)
+
+
+def start_scaled(name: str, factor: float) -> Callable[[Patch], None]:
+    """A start inside the assumption with one of its scales wrong."""
+    right = runs.scales_at
+    wrong = lambda *a, **k: (s := right(*a, **k)) | {name: factor * s[name]}  # noqa: E731
+    return lambda patch: patch.setattr(runs, "scales_at", wrong)
+
+
+def layer_scaled(factor: float) -> Callable[[Patch], None]:
+    """A signed start whose first layer is too large."""
+    right = ln.inits.signed
+
+    def wrong(*arguments: Any, **named: Any) -> ln.Weights:
+        weights = right(*arguments, **named)
+        return ln.Weights(factor * weights.first, weights.second)
+
+    return lambda patch: patch.setattr(ln.inits, "signed", wrong)
+
+
+def ignoring(owner: Any, function: str, argument: str, value: Any) -> Callable[[Patch], None]:
+    """A function that forgets one of its arguments."""
+    right = getattr(owner, function)
+    return lambda patch: patch.setattr(owner, function, lambda *a, **k: right(*a, **{**k, argument: value}))
+
+
+def history_changed(change: Callable[[Any], dict[str, Any]]) -> Callable[[Patch], None]:
+    """What is read off a run, wrong."""
+    right = features.feature_history
+
+    def wrong(*arguments: Any, **named: Any) -> Any:
+        history = right(*arguments, **named)
+        return replace(history, **change(history))
+
+    return lambda patch: patch.setattr(ln.observables, "feature_history", wrong)
+
+
+def orthogonal_inputs(patch: Patch) -> None:
+    """Data whose Gram matrix is exactly a multiple of the identity: on them the theory has nothing to neglect."""
+    right = ln.problems.gaussian_teacher
+
+    def wrong(*arguments: Any, **named: Any) -> Any:
+        data = right(*arguments, **named)
+        inputs = np.sqrt(data.in_dim) * np.linalg.qr(data.inputs.T)[0].T
+        return replace(data, inputs=inputs, outputs=inputs @ data.teacher)
+
+    patch.setattr(ln.problems, "gaussian_teacher", wrong)
+
+
+def orthogonal_pictures(patch: Patch) -> None:
+    """The same for pictures: as many orthogonal ones."""
+    right = Images.two_classes
+
+    def wrong(self: Images, *arguments: Any, **named: Any) -> tuple[np.ndarray, np.ndarray]:
+        X, y = right(self, *arguments, **{**named, "samples": 40})
+        return 8.0 * np.eye(len(y), X.shape[1]), y - y.mean() + 0.1
+
+    patch.setattr(Images, "two_classes", wrong)
+
+
+def limit_doubled(patch: Patch) -> None:
+    patch.setattr(Stages, "limit", property(lambda self: 2 * self.gamma**2.5 / self.phi))
+
+
+def plane_without_mean(patch: Patch) -> None:
+    patch.setattr(Stages, "plane", lambda self, rho, v, steps, overlaps=None: misprints.plane(self, rho, v, steps))
+
+
+def wrong_kernel_target(patch: Patch) -> None:
+    right = features.target_aligned_kernel
+    patch.setattr(features, "target_aligned_kernel", lambda gram, y: 2 * gram - right(gram, y))
+
+
+def outputs_of_wrong_sign(patch: Patch) -> None:
+    right = vars(runs.FeatureRun)["outputs"].fget
+    signs = np.where(np.arange(settings.SAMPLES) < 3, -1.0, 1.0)
+    patch.setattr(runs.FeatureRun, "outputs", property(lambda self: right(self) * signs))
+
+
+def backwards(patch: Patch) -> None:
+    """A second stage that is read from its end to its beginning."""
+    right = runs.FeatureRun.second_stage
+    patch.setattr(runs.FeatureRun, "second_stage", lambda self, loss: right(self, loss)[::-1])
+
+
+def trace_in_the_time(patch: Patch) -> None:
+    right = misprints.second_time
+    patch.setattr(misprints, "second_time", lambda stages, loss: right(stages, loss) * stages.trace)
+
+
+def proxy_of_the_mean(patch: Patch) -> None:
+    right = misprints.appendix_proxy
+
+    def wrong(alignments: np.ndarray, **named: float) -> np.ndarray:
+        root = np.sqrt((alignments**2).mean(axis=1, keepdims=True))
+        return right(root * np.ones_like(alignments) * 0.9, **named)
+
+    patch.setattr(misprints, "appendix_proxy", wrong)
+
+
+def inputs_doubled(patch: Patch) -> None:
+    right = ln.problems.subgaussian_regression
+
+    def wrong(*arguments: Any, **named: Any) -> Any:
+        data = right(*arguments, **named)
+        return replace(data, inputs=2 * data.inputs)
+
+    patch.setattr(ln.problems, "subgaussian_regression", wrong)
+
+
+def times_of_the_theorem_wrong(patch: Patch) -> None:
+    for name in ("first_time", "second_time"):
+        scaled(misprints, name, 0.01)(patch)
+
+
+def pictures_by(centred: bool, targets: str) -> Callable[[Patch], None]:
+    """Pictures that come in one convention, whichever is asked for."""
+    right = Images.two_classes
+
+    def wrong(self: Images, *arguments: Any, **named: Any) -> tuple[np.ndarray, np.ndarray]:
+        return right(self, *arguments, **{**named, "centred": centred, "targets": targets})
+
+    return lambda patch: patch.setattr(Images, "two_classes", wrong)
+
+
+def deviations(history: Any) -> dict[str, Any]:
+    return {"deviations": 100 * history.deviations}
+
+
+def kernels(history: Any) -> dict[str, Any]:
+    return {"kernels": 0.4 * history.kernels}
+
+
+def alignments(history: Any) -> dict[str, Any]:
+    return {"alignments": 0.8 * history.alignments}
+
+
+def overlaps(history: Any) -> dict[str, Any]:
+    return {"overlaps": -2 * history.overlaps}
+
+
+# claim, the error, and whether it is cheap enough for every run of the tests
+MUTATIONS: list[tuple[str, Callable[[Patch], None], bool]] = [
+    ("eq3", history_changed(kernels), True),
+    ("eq7", ignoring(equation_claims, "section_six", "eta", 0.2), True),
+    ("eq9", ignoring(Stages, "linear", "magnitudes", 0.0), False),
+    ("eq10", plane_without_mean, False),
+    ("eq11", limit_doubled, False),
+    ("limit", limit_doubled, False),
+    ("difference", history_changed(overlaps), False),
+    ("signs-determined", history_changed(overlaps), False),
+    ("signs", layer_scaled(2.0), False),
+    ("rising", backwards, False),
+    ("products", backwards, False),
+    ("output-aligns", outputs_of_wrong_sign, False),
+    ("two-stages", start_scaled("magnitude", 1e6), False),
+    ("lemma5.2", layer_scaled(30.0), False),
+    ("lemma5.2-kernel", ignoring(kernel, "inside", "signal", 1.0), True),
+    ("lemma5.3-weights", history_changed(deviations), False),
+    ("lemma5.3-layers", layer_scaled(30.0), False),
+    ("lemma5.3-kernel", history_changed(kernels), False),
+    ("ntk-turning", ignoring(kernel, "inside", "smaller", 1.0), True),
+    ("ntk-growth", wrong_kernel_target, False),
+    ("ntk-converges", orthogonal_inputs, False),
+    ("minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), True),
+    ("t1", scaled(Stages, "first_time", 2.0), False),
+    ("t2", trace_in_the_time, False),
+    ("theorem4.1", times_of_the_theorem_wrong, False),
+    ("lemmaB1-time", scaled(misprints, "first_time", 0.3), True),
+    ("eq13", start_scaled("first_std", 0.0), True),
+    ("proxy-step", proxy_of_the_mean, False),
+    ("lemma5.1", inputs_doubled, False),
+    ("lemmaA1", layer_scaled(2.0), False),
+    ("lemmaA2", layer_scaled(1.5), True),
+    ("lemmaA3", lambda patch: patch.setattr(lemmas, "FORM", (0.9, 1.1)), True),
+    ("lemmaA4", ignoring(ln.problems, "gaussian_teacher", "noise_variance", 0.0), True),
+    ("ratio", history_changed(alignments), False),
+    ("dichotomy", ignoring(experiments, "train", "magnitude", 1e-6), False),
+    ("images", orthogonal_pictures, False),
+    ("images-kernel", orthogonal_pictures, False),
+    ("relu", pictures_by(True, "signs"), False),
+    ("relu-centred", pictures_by(False, "labels"), False),
+]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered(monkeypatch: Patch) -> Iterator[None]:
+    """Tables are trained anew under the error, on small networks, and forgotten after it."""
+    table._results.cache_clear()
+    monkeypatch.setattr(settings, "SMALL", {"dim": 800, "width": 96})
+    monkeypatch.setattr(
+        cells, "section_six", lambda seed, **k: runs.section_six(seed, **{"dim": 800, "width": 96, **k})
+    )
+    yield
+    table._results.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "mutate"),
+    [pytest.param(n, m, marks=() if cheap else pytest.mark.slow, id=n) for n, m, cheap in MUTATIONS],
+)
+def test_an_error_turns_the_verdict(name, mutate, monkeypatch):
+    claim = CLAIMS[name]
+    mutate(monkeypatch)
+    found = claim.measurement(QUICK)
+    assert found.verdict != claim.expected, found.measured
+
+
+def test_every_claim_has_its_error():
+    assert {name for name, _, _ in MUTATIONS} == set(CLAIMS)
