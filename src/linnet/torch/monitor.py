@@ -184,8 +184,7 @@ class PairMonitor:
             with torch.autocast(pair.first.device.type, enabled=False):
                 found += self._grams_of(pair)
         flat = {device: torch.cat([m.reshape(-1) for m in found]).cpu().numpy() for device, found in parts.items()}
-        at = dict.fromkeys(flat, 0)
-        result = []
+        at, rates, result = dict.fromkeys(flat, 0), self._rates(), []
         for pair in self.pairs:
             device, sides = pair.first.device, []
             for _ in range(2):
@@ -193,7 +192,7 @@ class PairMonitor:
                 block = flat[device][at[device] : at[device] + size * len(NAMES)].astype(np.float64)
                 at[device] += size * len(NAMES)
                 sides.append(Grams(*block.reshape(len(NAMES), pair.width, pair.width)))
-            result.append(reading(pair, sides[0], sides[1], self._ratio(pair)))
+            result.append(reading(pair, sides[0], sides[1], self._ratio(pair, rates)))
             if self._alignment and not self._handles and not np.isfinite(sides[0].gradient + sides[1].gradient).all():
                 self._start_again()
         return result
@@ -209,13 +208,12 @@ class PairMonitor:
             copies.gradient = None
         self._listen()
 
-    def _ratio(self, pair: Pair) -> float:
+    def _rates(self) -> dict[int, float]:
+        """The learning rate of each parameter now."""
+        groups = [] if self.optimizer is None else self.optimizer.param_groups
+        return {id(parameter): float(group["lr"]) for group in groups for parameter in group["params"]}
+
+    def _ratio(self, pair: Pair, rates: Mapping[int, float]) -> float:
         """The second factor's learning rate over the first's; 1 where one of them has none."""
-        if self.optimizer is None:
-            return 1.0
-        rates = {}
-        for group in self.optimizer.param_groups:
-            for parameter in group["params"]:
-                rates[id(parameter)] = float(group["lr"])
         first, second = rates.get(id(pair.first), 0.0), rates.get(id(pair.second), 0.0)
         return second / first if first > 0 and second > 0 else 1.0
