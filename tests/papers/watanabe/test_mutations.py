@@ -174,7 +174,7 @@ TABLE = [
     ("conserved", heavy_second_layer, True),
     ("bounded-weights", scaled(alignment, "weight_bound", 0.5), False),
     ("t1", half_correlation, True),
-    ("early-speed", constant("correlation", lambda x: 1.0), True),
+    ("early-speed", half_correlation, True),
     ("eq20", double_lambda2, True),
     ("eq42", double_lambda2, False),
     ("eq41", double_lambda2, False),

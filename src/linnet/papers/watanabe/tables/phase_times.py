@@ -54,11 +54,13 @@ class Cell:
     `early` is when $w_1^2$ passes half its plateau, `settled[delta]` when $w_2$ reaches $1 - e^{-\delta}$ of its limit.
     `allowed` is the moment from which on $w_1 \ge w_{1*}$ and $w_2 \le w_{2*}$, the hypothesis of (20): NaN where it
     has not come before $w_2$ is settled, so that (20) says nothing; `w2_there` is the share of its limit that $w_2$
-    then has. `change` is by how much $w_1$ varies while $w_2$ goes from 5% to 95% of its limit.
+    then has. `change` is by how much $w_1$ varies while $w_2$ goes from 5% to 95% of its limit, `rate` how fast $w_1$
+    grows while it is small.
     """
 
     spike: float
     alignment: float
+    rate: np.ndarray
     early: np.ndarray
     settled: dict[float, np.ndarray]
     allowed: np.ndarray
@@ -110,6 +112,7 @@ def read_cell(networks: xr.Dataset) -> Cell:
     return Cell(
         spike=spike,
         alignment=alignment,
+        rate=np.array([growth_rate(t, w1, found.plateau) for t, w1, _ in rows]),
         early=np.array([crossing_time(t, w1**2, 0.5 * found.plateau**2) for t, w1, _ in rows]),
         settled=settled,
         allowed=hypothesis,
@@ -120,6 +123,13 @@ def read_cell(networks: xr.Dataset) -> Cell:
         own_early_time=np.array([theory.early_time(u0) for u0 in networks["u0"].values.tolist()]),
         bound=theory.later_bound(DELTA),
     )
+
+
+def growth_rate(times: np.ndarray, w1: np.ndarray, plateau: float) -> float:
+    """d log w1/dt from 30 s, where the start's decaying part is a thousandth, to a hundredth of the plateau."""
+    logs, levels = np.log(np.clip(w1, 1e-30, None)), np.log([30 * SCALE, 0.01 * plateau])
+    early, late = (crossing_time(times, logs, float(level)) for level in levels)
+    return float((levels[1] - levels[0]) / (late - early))
 
 
 def settling_time(times: np.ndarray, share: np.ndarray, delta: float) -> float:
