@@ -296,6 +296,36 @@ def error_cells(
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
 
+def few_samples(
+    seed: int, dim: int, samples: int, spike: float, alignment: float, dtype: str = "float64"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (sample, input) with the spike along the first axis, and the target."""
+    inputs = generator(seed, 0).standard_normal((samples, dim), dtype=np.dtype(dtype).type)
+    inputs[:, 0] *= np.sqrt(1 + spike)
+    target = np.zeros(dim, dtype=inputs.dtype)
+    target[:2] = alignment, np.sqrt(1 - alignment**2)
+    return inputs, target
+
+
+def descended(
+    seed: int, dim: int, samples: int, width: int, spike: float, alignment: float, scale: float, loss: float
+) -> float:
+    """The normalised test error of one network on few samples trained by gradient descent, as the paper trains it."""
+    inputs, target = few_samples(seed, dim, samples, spike, alignment)
+    problem = ln.Problem.from_data(inputs, inputs @ target)
+    run = ln.gradient_descent(
+        problem,
+        start(seed + 1, dim, width, scale),
+        learning_rate=0.2 / float(np.linalg.eigvalsh(inputs @ inputs.T / samples)[-1]),
+        steps=50_000,
+        stop=loss * problem.loss(np.zeros((1, dim))),
+        save_every=ln.trajectories.last(),
+        keep="products",
+    )
+    miss = run.products[-1].reshape(-1) - target
+    return float(miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2)
+
+
 def interpolated(
     seed: int,
     dim: int,
@@ -311,10 +341,7 @@ def interpolated(
     """Draws data, trains one network on them to the relative training `loss`, and measures its test error."""
     from linnet.trainers.interpolation import interpolating_network
 
-    inputs = generator(seed, 0).standard_normal((samples, dim), dtype=np.dtype(dtype).type)
-    inputs[:, 0] *= np.sqrt(1 + spike)
-    target = np.zeros(dim, dtype=inputs.dtype)
-    target[:2] = alignment, np.sqrt(1 - alignment**2)
+    inputs, target = few_samples(seed, dim, samples, spike, alignment, dtype)
     run = interpolating_network(
         inputs,
         inputs @ target,

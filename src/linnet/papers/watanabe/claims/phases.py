@@ -392,7 +392,7 @@ CLAIMS = [
     Claim(
         name="early-speed",
         number="Sections 3.2.1 and 5",
-        sentence="The speed of the early phase is proportional to |Sigma_xy| and rises with the spike and the alignment.",
+        sentence="The speed of the early phase is proportional to |Sigma_xy| and rises with spike and alignment.",
         assumptions="small Gaussian start",
         setting=GRID,
         claimed="rate |Sigma_xy|, rising with both",

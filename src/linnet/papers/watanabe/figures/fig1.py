@@ -172,7 +172,7 @@ FIGURE = Figure(
     name="fig1",
     title="Two phases of learning in the plane of spike and target",
     caption=(
-        "Red: a network of 30 inputs and 50 hidden units, trained by full-batch gradient descent on sampled spiked "
+        "Pink: a network of 30 inputs and 50 hidden units, trained by full-batch gradient descent on sampled spiked "
         "data (n = 10 000; 2000 in quick mode; the learning rate is ours, as the text gives none): it grows along the "
         "input-output correlation v1, turns, and goes along v2 to the target. Black: the reduced dynamics (18)-(19) of "
         "the population, from the network's own u(0). What keeps the network from it is the sample's covariance, not "

@@ -83,7 +83,9 @@ def plot(ds: xr.Dataset) -> Picture:
         right.tick_params(axis="y", colors=style.LOSS)
         right.spines["right"].set_color(style.LOSS)
         for k, colour in enumerate((style.FIRST_LAYER, style.SECOND_LAYER)):
-            axis.plot(ds.time, ds.components[:, k], color=colour, label=f"network, r̂₁ᵀW₁v{'₁₂'[k]}", **style.TRAINING)
+            axis.plot(
+                ds.time, ds.components[:, k], color=colour, label=f"gradient flow, r̂₁ᵀW₁v{'₁₂'[k]}", **style.TRAINING
+            )
             axis.plot(
                 ds.time,
                 ds.reduced[:, k],
@@ -102,7 +104,7 @@ def plot(ds: xr.Dataset) -> Picture:
         axis.set_ylim(bottom, top)
         highest = 1.06 * float(ds.loss.max())
         right.set_ylim(bottom * highest / top, highest)  # one line of zero for both axes
-        for name, text in (("early_time", "t₁"), ("later_time", "t₂, eq. (20)")):
+        for name, text in (("early_time", "t₁"), ("later_time", "t₁ + bound (20)")):
             axis.annotate(
                 text, (ds.attrs[name], top), xytext=(3, -9), textcoords="offset points", color=style.GREY, fontsize=7
             )

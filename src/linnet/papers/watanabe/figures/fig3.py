@@ -102,7 +102,7 @@ def plot(ds: xr.Dataset) -> Picture:
                     axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
             axis.set(xlabel="time t (canonical)", title=titles[panel], xlim=(0, float(ds[f"time_{panel}"][-1])))
             axis.plot([], [], color=style.GREY, linestyle=":", linewidth=0.9, label="t₁")
-            axis.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₂, eq. (20)")
+            axis.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₁ + bound (20)")
             axis.legend()
         axes[0][0].set_ylabel("training loss / its start")
     return picture
