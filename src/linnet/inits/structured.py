@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, number, real_array
 from linnet.inits.weights import Weights
@@ -34,7 +33,7 @@ def orthogonal(key: Key, *, in_dim: int, out_dim: int, width: int, scale: float)
     return Weights(np.sqrt(2 * scale) * frame, np.zeros((k, h)))
 
 
-def balanced(product: Any, imbalance: float = 0.0, *, width: int | None = None) -> Weights:
+def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = None) -> Weights:
     r"""Weights with $W_2 W_1$ = `product` and $W_1 W_1^T - W_2^T W_2$ = `imbalance` times the identity.
 
     With `product` $= U S V^T$ and $g$ = |`imbalance`|/2, the stronger layer has singular values

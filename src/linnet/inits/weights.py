@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, real_array
 
@@ -30,7 +31,7 @@ class Weights:
     second: np.ndarray
     full_width: int
 
-    def __init__(self, first: Any, second: Any, *, full_width: int | None = None) -> None:
+    def __init__(self, first: ArrayLike, second: ArrayLike, *, full_width: int | None = None) -> None:
         a, b = real_array("first", first), real_array("second", second)
         if a.ndim < 2 or b.ndim < 2:
             raise ValueError(

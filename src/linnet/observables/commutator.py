@@ -4,11 +4,12 @@ al.."""
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
 
 from linnet.inits.weights import Weights, check_weights
 
 
-def commutator(weights: Weights, *, normalized: bool = False) -> np.ndarray:
+def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarray, "*batch input"]:
     r"""Size of $[z_i, a] = z_i a^\top - a z_i^\top$ for each input i: the area spanned by $z_i$, the weights from
     input i to the hidden units, and $a$, the weights to the output. Shape (..., input).
 

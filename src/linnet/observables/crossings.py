@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import real_array, times_array
 
 
-def crossing_time(times: Any, values: Any, level: float) -> float:
+def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
     """The first time at which `values` (time,) reach `level` from below, between saved times by a straight line.
 
     The first of `times` where they begin at or above it; NaN where they never reach it.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
 
 from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
-def first_layer_values(trajectory: Trajectory) -> np.ndarray:
+def first_layer_values(trajectory: Trajectory) -> Float[np.ndarray, "time *batch input"]:
     r"""Singular values of $W_1$ at every saved state, decreasing, (time, [batch,] input).
 
     $W_1^\top W_1$ is the sum of what training moves, in the directions of the data, and of what it never touches:

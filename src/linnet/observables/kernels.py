@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import real_array
 from linnet.inits.weights import Weights, check_weights
 
 
-def ntk_operator(weights: Weights, residual: Any) -> np.ndarray:
+def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
     r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product under gradient
     flow."""
     check_weights(weights)
@@ -23,7 +25,7 @@ def ntk_operator(weights: Weights, residual: Any) -> np.ndarray:
     return second @ (np.swapaxes(second, -1, -2) @ R) + (R @ np.swapaxes(first, -1, -2)) @ first
 
 
-def ntk(weights: Weights, X: Any, X2: Any = None) -> np.ndarray:
+def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np.ndarray, "*batch row column"]:
     r"""The kernel on samples, (n k, n' k) with samples outermost:
 
     $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x' . $$
@@ -41,7 +43,7 @@ def ntk(weights: Weights, X: Any, X2: Any = None) -> np.ndarray:
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
 
 
-def kernel_alignment(kernel: Any, other: Any) -> Any:
+def kernel_alignment(kernel: ArrayLike, other: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     """The cosine between two kernels, <K, K'>/(|K| |K'|), over the last two axes."""
     a, b = real_array("kernel", kernel), real_array("other", other)
     if a.ndim < 2 or a.shape[-2:] != b.shape[-2:]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import real_array
 from linnet.inits.weights import Weights, check_weights
 from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
-def imbalance(weights: Weights) -> np.ndarray:
+def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
     r"""$M = W_1 W_1^T - W_2^T W_2$ (..., hidden, hidden)."""
     check_weights(weights)
     return weights.imbalance
 
 
-def imbalance_drift(trajectory: Trajectory) -> np.ndarray:
+def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
     r"""$|M(t) - M(0)|_F / (|W_1|_F^2 + |W_2|_F^2)(t)$ at every saved state: zero for the flow.
 
     Measured in reduced coordinates, where it is the same number.
@@ -29,7 +29,7 @@ def imbalance_drift(trajectory: Trajectory) -> np.ndarray:
     return np.linalg.norm(now - then, axis=(-2, -1)) / np.where(size > 0, size, 1.0)
 
 
-def mode_alignment(weights: Weights, left: Any, right: Any) -> np.ndarray:
+def mode_alignment(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
     r"""How aligned the layers are in each mode, between -1 and 1:
 
     $$ \frac{u_i^T W_2 W_1 v_i}{|W_2^T u_i|\,|W_1 v_i|} $$

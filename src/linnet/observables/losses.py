@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from jaxtyping import Float
 
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 
 
-def loss(problem: Problem, weights: Weights) -> Any:
+def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
     """The training loss of `weights`, leading axes kept."""
     check_match(problem, weights)
     return problem.loss(weights.product)
 
 
-def test_loss(problem: Problem, weights: Weights) -> Any:
+def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
     """The test loss of `weights` against the problem's truth, leading axes kept."""
     check_match(problem, weights)
     return problem.test_loss(weights.product)

@@ -5,23 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from linnet.arguments import non_negative, real_array
 
 
-def singular_values(matrix: Any) -> np.ndarray:
+def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
     """Singular values of (..., rows, columns), decreasing along the last axis. `Weights` give theirs layer by layer:
     `singular_values(weights.first)`."""
     return np.linalg.svd(_matrix(matrix), compute_uv=False)
 
 
-def singular_vectors(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def singular_vectors(
+    matrix: ArrayLike,
+) -> tuple[
+    Float[np.ndarray, "*batch row mode"], Float[np.ndarray, "*batch mode"], Float[np.ndarray, "*batch column mode"]
+]:
     """The thin SVD as (left, values, right): `left` (..., rows, mode), `right` (..., columns, mode)."""
     left, values, right = np.linalg.svd(_matrix(matrix), full_matrices=False)
     return left, values, np.swapaxes(right, -1, -2)
 
 
-def stable_rank(matrix: Any) -> Any:
+def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""$|A|_F^2 / |A|_{op}^2$; zero for a zero matrix."""
     values = singular_values(matrix)
     top = values[..., :1]
@@ -29,7 +35,7 @@ def stable_rank(matrix: Any) -> Any:
     return _plain((shares**2).sum(axis=-1))
 
 
-def effective_rank(matrix: Any) -> Any:
+def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$: the exponential of the entropy of the singular values; zero for a
     zero matrix."""
     values = singular_values(matrix)
@@ -39,7 +45,7 @@ def effective_rank(matrix: Any) -> Any:
     return _plain(np.where(total[..., 0] > 0, np.exp(-(shares * logs).sum(axis=-1)), 0.0))
 
 
-def numerical_rank(values: Any, *, share: float = 0.1) -> Any:
+def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.ndarray, ...]:
     """How many singular values (..., mode) exceed `share` of the largest; zero where all are zero."""
     s = np.atleast_1d(real_array("values", values))
     counted = (s > non_negative("share", share) * s.max(axis=-1, keepdims=True)).sum(axis=-1)

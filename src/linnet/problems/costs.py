@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import real_array
 from linnet.problems.problem import Problem
 
 
-def matrix_completion(values: Any, mask: Any, *, truth: Any = None) -> Problem:
+def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
     r"""Fit the observed entries of a matrix only: $C(A) = \tfrac12 \sum_{ij} m_{ij} (A_{ij} - y_{ij})^2$.
 
     **Arguments:** `values` (k, d) are the observations (entries outside the mask are ignored), `mask` (k, d) is 1 or
@@ -34,7 +35,7 @@ def matrix_completion(values: Any, mask: Any, *, truth: Any = None) -> Problem:
     return Problem.from_cost(cost, in_dim=seen.shape[1], out_dim=seen.shape[0], truth=truth)
 
 
-def logistic(inputs: Any, labels: Any, *, truth: Any = None) -> Problem:
+def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
     r"""Mean logistic loss of a linear classifier, multinomial for more than two classes.
 
     Two classes, labels -1 and 1: $C(A) = \frac1n \sum_i \log(1 + e^{-y_i A x_i})$ with one output. Labels 0 .. k-1

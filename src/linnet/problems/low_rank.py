@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, real_array
 from linnet.memory import check_fits
@@ -11,7 +12,13 @@ from linnet.randomness import Key, generator
 
 
 def low_rank_plus_noise(
-    dim: int, *, rank: int, out_dim: int | None = None, noise_std: float = 1.0, key: Key, spectrum: object = None
+    dim: int,
+    *,
+    rank: int,
+    out_dim: int | None = None,
+    noise_std: float = 1.0,
+    key: Key,
+    spectrum: ArrayLike | None = None,
 ) -> Problem:
     r"""Fit $Y = A^* + E$; the test loss measures $A^*$, which is `.truth`.
 

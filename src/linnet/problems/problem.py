@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, real_array
 from linnet.problems import factor as factors
@@ -56,7 +58,9 @@ class Problem:
         _ = self.batch  # refuses arrays of different batches now rather than later
 
     @classmethod
-    def from_data(cls, X: Any, Y: Any, *, truth: Any = None, test_cov: Any = None) -> Problem:
+    def from_data(
+        cls, X: ArrayLike, Y: ArrayLike, *, truth: ArrayLike | None = None, test_cov: ArrayLike | None = None
+    ) -> Problem:
         """From samples: `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed. Moments are divided by n."""
         inputs = real_array("X", X, ndim=(2, 3))
         outputs = real_array("Y", Y, ndim=(1, 2, 3))
@@ -79,7 +83,13 @@ class Problem:
 
     @classmethod
     def from_moments(
-        cls, cov: Any, cross: Any, *, output_power: Any = None, truth: Any = None, test_cov: Any = None
+        cls,
+        cov: ArrayLike,
+        cross: ArrayLike,
+        *,
+        output_power: ArrayLike | None = None,
+        truth: ArrayLike | None = None,
+        test_cov: ArrayLike | None = None,
     ) -> Problem:
         """From `cov` (d, d) and `cross` (k, d). `output_power` is E|y|^2; without it the least that the moments allow
         is taken,
@@ -92,7 +102,7 @@ class Problem:
             raise ValueError("`cov` must be given: the (d, d) second moment of the inputs.")
         power = None if output_power is None else real_array("output_power", output_power, ndim=(0, 1))
         if power is not None and (power < 0).any():
-            raise ValueError(f"`output_power` must not be negative: got {output_power}.")
+            raise ValueError(f"`output_power` must not be negative: got {output_power!r}.")
         return cls(
             in_dim=in_dim,
             out_dim=out_dim,
@@ -104,14 +114,16 @@ class Problem:
         )
 
     @classmethod
-    def from_target(cls, target: Any, *, truth: Any = None) -> Problem:
+    def from_target(cls, target: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
         """Whitened inputs: fit `target` (k, d) itself, L = |A - target|^2 / 2."""
         cross = real_array("target", target, ndim=(2, 3))
         out_dim, in_dim = cross.shape[-2:]
         return cls(in_dim=in_dim, out_dim=out_dim, cross=cross, whitened=True, truth=_truth(truth, out_dim, in_dim))
 
     @classmethod
-    def from_cost(cls, cost: Callable[[Any], Any], *, in_dim: int, out_dim: int, truth: Any = None) -> Problem:
+    def from_cost(
+        cls, cost: Callable[[Any], Any], *, in_dim: int, out_dim: int, truth: ArrayLike | None = None
+    ) -> Problem:
         """Any differentiable `cost(A)` of the product (k, d), written with jax.numpy and returning a scalar.
 
         With a `truth`, the test loss is |A - truth|^2 / 2.
@@ -158,7 +170,7 @@ class Problem:
             raise ValueError("`problems` must all have as many held-out samples, or none: theirs differ.")
         return whole.with_validation(np.stack([v.inputs for v in held]), np.stack([v.outputs for v in held]))
 
-    def with_validation(self, X: Any, Y: Any) -> Problem:
+    def with_validation(self, X: ArrayLike, Y: ArrayLike) -> Problem:
         """The same problem with held-out samples `X` (n, d) and `Y` (n, k) or (n,), one leading batch axis allowed.
 
         Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look
@@ -239,7 +251,7 @@ class Problem:
         self._needs_square_loss()
         return factors.of_moments(self.cov, self.cross, self.output_power)
 
-    def loss(self, A: Any) -> Any:
+    def loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|y - A x|^2$ for `A` (..., k, d), the constant included; or the cost."""
         A = self._product("A", A)
         if self.cost is not None:
@@ -251,7 +263,7 @@ class Problem:
         rotated = A if f.basis is None else A @ f.basis
         return _scalar(0.5 * ((f.target - rotated * f.scales[..., None, :]) ** 2).sum(axis=(-1, -2)) + f.floor)
 
-    def test_loss(self, A: Any) -> Any:
+    def test_loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|(A - A_{truth}) x|^2$ under the test covariance."""
         if self.truth is None:
             raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
@@ -264,7 +276,7 @@ class Problem:
             return _scalar(0.5 * (difference**2).sum(axis=(-1, -2)))
         return _scalar(0.5 * ((difference @ self.test_cov) * difference).sum(axis=(-1, -2)))
 
-    def residual(self, A: Any) -> np.ndarray:
+    def residual(self, A: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
         r"""$R = \Gamma - A\Sigma = -dL/dA$ for `A` (..., k, d); minus the gradient of the cost where there is one."""
         A = self._product("A", A)
         if self.cost is not None:
@@ -274,13 +286,13 @@ class Problem:
             return np.swapaxes(left, -1, -2) @ self.inputs / self.inputs.shape[-2]
         return self.cross - (A if self.whitened else A @ self.cov)
 
-    def validation_loss(self, A: Any) -> Any:
+    def validation_loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|y - A x|^2$ over the held-out samples, for `A` (..., k, d)."""
         if self.validation is None:
             raise ValueError("`validation_loss` needs held-out samples: give them by `problem.with_validation(X, Y)`.")
         return self.validation.loss(self._product("A", A))
 
-    def min_norm_solution(self) -> np.ndarray:
+    def min_norm_solution(self) -> Float[np.ndarray, "*batch output input"]:
         """The minimiser of the loss of least Frobenius norm, (k, d)."""
         f = self.factor
         safe = np.where(f.scales > 0, f.scales, 1.0)[..., None, :]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, positive, real_array
 from linnet.memory import check_fits
@@ -13,8 +12,8 @@ from linnet.randomness import Key, generator
 
 
 def spectrum(
-    eigenvalues: Any,
-    overlaps: Any,
+    eigenvalues: ArrayLike,
+    overlaps: ArrayLike,
     *,
     out_dim: int | None = None,
     samples: int | None = None,
@@ -68,8 +67,8 @@ def spectrum(
 def many_spikes(
     dim: int,
     *,
-    spikes: Any,
-    alignments: Any,
+    spikes: ArrayLike,
+    alignments: ArrayLike,
     variance: float = 1.0,
     out_dim: int | None = None,
     samples: int | None = None,

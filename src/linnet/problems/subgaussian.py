@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet import arguments
 from linnet.memory import check_fits
@@ -65,7 +66,13 @@ class Regression:
 
 
 def subgaussian_regression(
-    key: Key, *, samples: int, covariance: Any, teacher: Any, noise_variance: float = 0.0, entries: str = "gaussian"
+    key: Key,
+    *,
+    samples: int,
+    covariance: ArrayLike,
+    teacher: ArrayLike,
+    noise_variance: float = 0.0,
+    entries: str = "gaussian",
 ) -> Regression:
     r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of $z$, and the outputs of a noisy linear teacher.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.inits.weights import Weights
 from linnet.problems.factor import Factor
@@ -92,7 +93,7 @@ class Reduction:
         first = self.full_weights.first
         return first - (first @ self.basis) @ np.swapaxes(self.basis, -1, -2)
 
-    def lift(self, weights: Weights, *, rest: Any = 1.0) -> Weights:
+    def lift(self, weights: Weights, *, rest: ArrayLike = 1.0) -> Weights:
         """The full network that `weights` (reduced, leading axes allowed) stand for; `rest` is c in the formula
         above."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
@@ -111,7 +112,9 @@ class Reduction:
                 first = first + np.asarray(rest)[..., None, None] * self._outside
         return Weights.computed(first.astype(dtype, copy=False), second.astype(dtype, copy=False))
 
-    def products(self, product: np.ndarray, second: np.ndarray, *, rest: Any = 1.0) -> np.ndarray:
+    def products(
+        self, product: np.ndarray, second: np.ndarray, *, rest: ArrayLike = 1.0
+    ) -> Float[np.ndarray, "*batch output input"]:
         """The full product from the reduced one, (..., k, d), without lifting the weights."""
         if self.basis is None:
             return product
@@ -120,7 +123,7 @@ class Reduction:
             full = full + np.asarray(rest)[..., None, None] * (second @ self.untouched)
         return full.astype(product.dtype, copy=False)
 
-    def test_loss(self, weights: Weights, *, rest: Any = 1.0) -> Any:
+    def test_loss(self, weights: Weights, *, rest: ArrayLike = 1.0) -> float | Float[np.ndarray, " ..."]:
         """The full problem's test loss at reduced `weights`."""
         return self.full_problem.test_loss(self.products(weights.product, weights.second, rest=rest))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import positive, real_array, times_array
 from linnet.problems.problem import Problem
@@ -17,7 +18,7 @@ SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
 STIFFEST = 1e18  # beyond it the two phases are too far apart for one clock of doubles
 
 
-def aligned_flow(problem: Problem, u0: Any, times: Any) -> Float[np.ndarray, "time input"]:
+def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time input"]:
     r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
 
     $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import positive, real_array, times_array
 
@@ -95,7 +96,7 @@ class TwoPhase:
         r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
         return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
 
-    def vector_field(self, w: Any) -> Float[np.ndarray, "... 2"]:
+    def vector_field(self, w: ArrayLike) -> Float[np.ndarray, "... 2"]:
         r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical clock."""
         w = real_array("w", w)
         if w.shape[-1:] != (2,):
@@ -105,7 +106,9 @@ class TwoPhase:
         first = norm * (self.correlation + norm * (self.nu * w2 - self.lambda1 * w1))
         return np.stack([first, norm * (norm * (self.nu * w1 - self.lambda2 * w2))], axis=-1)
 
-    def nullclines(self, points: int = 200, radius: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
+    def nullclines(
+        self, points: int = 200, radius: float = 2.0
+    ) -> tuple[Float[np.ndarray, "point 2"], Float[np.ndarray, "point 2"]]:
         r"""The curves $\dot w_1 = 0$ and $\dot w_2 = 0$ in $(w_1, w_2)$ within `radius`, each (point, 2).
 
         The first is $|w|^2 = |\Sigma\beta|/(\lambda_1\cos\theta - \nu\sin\theta)$ at the angle $\theta$, the second
@@ -123,7 +126,7 @@ class TwoPhase:
         line = np.linspace(-radius, radius, points)[:, None] * self.fixed_point
         return np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=-1), line
 
-    def growth(self, u0: float, times: Any) -> Float[np.ndarray, " time"]:
+    def growth(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
         r"""$u_0 e^{|\Sigma_{xy}| t}$, the linear start of the early phase (15)."""
         exponent = self.correlation * times_array("times", times) + np.log(positive("u0", u0))
         if exponent[-1] > 709:
@@ -134,7 +137,7 @@ class TwoPhase:
             )
         return np.exp(exponent)
 
-    def early(self, u0: float, times: Any) -> Float[np.ndarray, " time"]:
+    def early(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
         r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{c/\lambda_1}$, $c = |\Sigma_{xy}|$.
 
         $$ w_1(t)^2 = \frac{c/\lambda_1}{1 + (c/(\lambda_1 u_0^2) - 1)\,e^{-2ct}} $$
@@ -151,7 +154,7 @@ class TwoPhase:
         behind = np.log(plateau) - 2 * np.log(u0) - 2 * self.correlation * times
         return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
 
-    def reduced(self, u0: Any, times: Any) -> Float[np.ndarray, "time 2"]:
+    def reduced(self, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time 2"]:
         r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
 
         **Arguments:** `u0` is the start along $v_1$: the flow begins at $(u_0, 0)$, which follows a trained network
@@ -165,7 +168,7 @@ class TwoPhase:
         if start.ndim == 0:
             start = np.array([positive("u0", u0), 0.0])
         if start.shape != (2,) or not start.any():
-            raise ValueError(f"`u0` must be a positive number or a pair (w1, w2) other than the origin: got {u0}.")
+            raise ValueError(f"`u0` must be a positive number or a pair (w1, w2) other than the origin: got {u0!r}.")
         sigma = np.array([[self.lambda1, -self.nu], [-self.nu, self.lambda2]])
         return integrate(sigma, np.array([self.correlation, 0.0]), times, start)
 
@@ -211,7 +214,7 @@ class TwoPhase:
         return self.early_time(scale) + self.later_bound(delta)
 
 
-def adapted_basis(covariance: Any, target: Any) -> Float[np.ndarray, "2 input"]:
+def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
     r"""Rows $v_1 = \Sigma\beta/|\Sigma\beta|$ and $v_2 \perp v_1$ in the plane of $\Sigma\beta$ and $\beta$, with
     $v_1^T\Sigma v_2 \le 0$.
 
@@ -243,8 +246,8 @@ def adapted_basis(covariance: Any, target: Any) -> Float[np.ndarray, "2 input"]:
 
 
 def generalization_error(
-    spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, normalized: bool = False
-) -> Any:
+    spike: ArrayLike, alignment: ArrayLike, ratio: ArrayLike, *, variance: float = 1.0, normalized: bool = False
+) -> float | Float[np.ndarray, " ..."]:
     r"""Test error $E[(\hat\beta^T x - \beta^T x)^2]$ of the network trained from a small start on n < d samples.
 
     $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big],

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet.arguments import count, non_negative, positive, real_array
 from linnet.inits.weights import Weights
@@ -16,8 +17,8 @@ from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import loop
 from linnet.trainers.objective import testing_objective, training_objective
 from linnet.trainers.stability import stable_learning_rate
-from linnet.trainers.stopping import rule_of
-from linnet.trajectories.saving import policy
+from linnet.trainers.stopping import Rule, rule_of
+from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -26,14 +27,14 @@ def gradient_descent(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: Any,
+    learning_rate: float | ArrayLike,
     steps: int,
-    save_every: Any = 1,
+    save_every: int | Saving = 1,
     weight_decay: float = 0.0,
     momentum: float = 0.0,
     update: str = "simultaneous",
-    stop: Any = None,
-    dtype: Any = None,
+    stop: Rule | float | None = None,
+    dtype: DTypeLike | None = None,
     reduce: bool = True,
     keep: str = "weights",
     device: str | None = None,
@@ -144,11 +145,11 @@ def _moved(params: Any, hyper: Any, forces: dict[str, Any], also_rest: bool = Tr
 UPDATES = {"simultaneous": _step, "sequential": _sequential_step}
 
 
-def learning_rates(learning_rate: Any, problem: Problem, weights: Weights) -> np.ndarray:
+def learning_rates(learning_rate: float | ArrayLike, problem: Problem, weights: Weights) -> np.ndarray:
     """The step size of each run, checked: one number, or one for each member of the batch."""
     rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
     if (rates <= 0).any():
-        raise ValueError(f"`learning_rate` must be positive: got {learning_rate}.")
+        raise ValueError(f"`learning_rate` must be positive: got {learning_rate!r}.")
     if rates.ndim == 1:
         check_match(problem, weights)
         batch = weights.batch or problem.batch

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet.arguments import count, positive, times_array
 from linnet.inits.weights import Weights
@@ -24,10 +25,10 @@ def gradient_flow(
     problem: Problem,
     weights: Weights,
     *,
-    times: Any,
+    times: ArrayLike,
     rtol: float = 1e-10,
     atol: float | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     reduce: bool = True,
     max_steps: int = 1_000_000,
     device: str | None = None,

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, positive
 from linnet.inits.gaussian import reduced_gaussian
@@ -29,8 +30,8 @@ class Interpolation:
 
 
 def interpolating_network(
-    inputs: Any,
-    labels: Any,
+    inputs: ArrayLike,
+    labels: ArrayLike,
     *,
     key: Key,
     width: int,

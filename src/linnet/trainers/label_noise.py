@@ -6,12 +6,15 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet.arguments import count, real_array
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.randomness import Key
 from linnet.trainers.stochastic import moved, sample_count, sampled_run
+from linnet.trainers.stopping import Rule
+from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
@@ -19,14 +22,14 @@ def label_noise_descent(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: Any,
+    learning_rate: float | ArrayLike,
     steps: int,
     noise_std: float | np.ndarray,
     key: Key,
     samples: int | None = None,
-    save_every: Any = 1,
-    stop: Any = None,
-    dtype: Any = None,
+    save_every: int | Saving = 1,
+    stop: Rule | float | None = None,
+    dtype: DTypeLike | None = None,
     reduce: bool = True,
     keep: str = "weights",
     device: str | None = None,

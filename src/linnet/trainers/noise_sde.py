@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet.arguments import count, non_negative, positive, real_array, times_array
 from linnet.inits.weights import Weights
@@ -47,14 +48,14 @@ def decreasing(first: float) -> Decreasing:
 def noise_sde(
     weights: Weights,
     *,
-    times: Any,
+    times: ArrayLike,
     step: float | Decreasing,
     key: Key,
     paths: int = 1,
     problem: Problem | None = None,
     noise_std: float = 1.0,
-    increments: Any = None,
-    dtype: Any = None,
+    increments: ArrayLike | None = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
@@ -131,7 +132,7 @@ def noise_sde(
     return Trajectory(times, ends, losses, status, reduction, kept, np.ones(losses.shape), attributes)
 
 
-def step_sizes(times: Any, step: float | Decreasing) -> tuple[np.ndarray, np.ndarray]:
+def step_sizes(times: ArrayLike, step: float | Decreasing) -> tuple[np.ndarray, np.ndarray]:
     """The steps that `noise_sde` takes to the last of `times`, and after how many of them each time is reached."""
     times = times_array("times", times)
     gaps = np.diff(times, prepend=0.0)

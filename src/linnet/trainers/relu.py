@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet.arguments import count
 from linnet.inits.weights import Weights
@@ -17,8 +18,8 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match
 from linnet.trainers import loop
 from linnet.trainers.descent import learning_rates, start
-from linnet.trainers.stopping import rule_of
-from linnet.trajectories.saving import policy
+from linnet.trainers.stopping import Rule, rule_of
+from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -27,11 +28,11 @@ def relu_descent(
     data: Any,
     weights: Weights,
     *,
-    learning_rate: Any,
+    learning_rate: float | ArrayLike,
     steps: int,
-    save_every: Any = 1,
-    stop: Any = None,
-    dtype: Any = None,
+    save_every: int | Saving = 1,
+    stop: Rule | float | None = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:

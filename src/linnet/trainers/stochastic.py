@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet.arguments import count
 from linnet.inits.weights import Weights
@@ -18,8 +19,8 @@ from linnet.randomness import Key, jax_key
 from linnet.trainers import loop
 from linnet.trainers.descent import diverged, learning_rates, prepare, start
 from linnet.trainers.objective import Samples, testing_objective, training_objective
-from linnet.trainers.stopping import rule_of
-from linnet.trajectories.saving import policy
+from linnet.trainers.stopping import Rule, rule_of
+from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.trajectory import Trajectory
 
 
@@ -27,13 +28,13 @@ def stochastic_descent(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: Any,
+    learning_rate: float | ArrayLike,
     steps: int,
     batch_size: int,
     key: Key,
-    save_every: Any = 1,
-    stop: Any = None,
-    dtype: Any = None,
+    save_every: int | Saving = 1,
+    stop: Rule | float | None = None,
+    dtype: DTypeLike | None = None,
     reduce: bool = True,
     keep: str = "weights",
     device: str | None = None,
@@ -86,14 +87,14 @@ def sampled_run(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: Any,
+    learning_rate: float | ArrayLike,
     steps: int,
     key: Key,
     update: Callable[..., dict[str, Any]],
     hyper: dict[str, np.ndarray],
-    save_every: Any,
-    stop: Any,
-    dtype: Any,
+    save_every: int | Saving,
+    stop: Rule | float | None,
+    dtype: DTypeLike | None,
     reduce: bool,
     keep: str,
     device: str | None,
@@ -142,7 +143,7 @@ def sampled_run(
     return trajectory
 
 
-def moved(params: dict[str, Any], rate: Any, residual: Any) -> dict[str, Any]:
+def moved(params: dict[str, Any], rate: Any, residual: ArrayLike) -> dict[str, Any]:
     """Both layers one step along `residual`."""
     first, second = params["first"], params["second"]
     return {**params, "first": first + rate * second.T @ residual, "second": second + rate * residual @ first.T}

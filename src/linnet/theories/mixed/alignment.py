@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, real_array, same_shape
 
 
-def alignment_defect(product: object, truth: object, rank: int) -> np.ndarray:
+def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> Float[np.ndarray, " ..."]:
     r"""The measure $x$ of Lemma A.4: 0 where the leading `rank` singular pairs of $A$ and $A^*$ span the same blocks.
 
     $$ x = 4K - \sum_k \mathrm{tr}\big(U_{kk}^\top U_{kk} + V_{kk}^\top V_{kk} + 2 U_{kk} V_{kk}^\top\big) $$
@@ -32,7 +34,7 @@ def alignment_defect(product: object, truth: object, rank: int) -> np.ndarray:
     return 4 * size - total
 
 
-def alignment_bound(product: object, reference: object, rank: int) -> float:
+def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> float:
     r"""Lemma A.4's bound on $x$ by the distance of `product` $X$ from the `reference` $\hat\Sigma$ (equal trailing
     values).
 

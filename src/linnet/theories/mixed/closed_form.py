@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.linalg import qr, solve_triangular
 
 from linnet.arguments import non_negative, real_array, same_shape, times_array
@@ -35,7 +37,9 @@ class Solution:
     reason: str = "completed"
 
 
-def factors(start: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def factors(
+    start: np.ndarray, threshold: float
+) -> tuple[Float[np.ndarray, "hidden input"], Float[np.ndarray, "output hidden"]]:
     r"""The network of width $\min(k, d)$ with $W_2 W_1 = A(0)$ and $W_1 W_1^\top - W_2^\top W_2 = \pm 2g I$.
 
     The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
@@ -56,7 +60,7 @@ def factors(start: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray
     return small[:, None] * right, left * big
 
 
-def whitened_target(target: object) -> np.ndarray:
+def whitened_target(target: ArrayLike) -> np.ndarray:
     """The target matrix, given as it is or by a problem; a problem whose inputs are not whitened has none."""
     if isinstance(target, Problem):
         if target.cost is not None or target.batch is not None:
@@ -71,8 +75,8 @@ def whitened_target(target: object) -> np.ndarray:
 
 
 def self_consistent(
-    target: object, start: object, threshold: float, times: object, *, throw: bool = True
-) -> np.ndarray:
+    target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLike, *, throw: bool = True
+) -> Float[np.ndarray, "time output input"]:
     r"""Products $A(t)$ of the mixed lazy/active dynamics towards a target, at any times, without integrating.
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
@@ -99,7 +103,7 @@ def self_consistent(
     return products
 
 
-def solve(target: object, start: object, threshold: float, times: object) -> Solution:
+def solve(target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLike) -> Solution:
     """`self_consistent` with its status: the products, which of them are determined in floating point, and why not."""
     goal, first = whitened_target(target), real_array("start", start, ndim=2)
     same_shape(target=goal, start=first)

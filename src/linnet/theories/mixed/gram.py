@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, positive, real_array
 
 
-def gram_matrices(product: object, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def gram_matrices(
+    product: ArrayLike, threshold: float
+) -> tuple[Float[np.ndarray, "*batch input input"], Float[np.ndarray, "*batch output output"]]:
     r"""The predicted $\hat C_1 = \sqrt{A^\top A + g^2 I}$ and $\hat C_2 = \sqrt{A A^\top + g^2 I}$ of a product $A$.
 
     **Reference:** Tu et al. 2024, before Theorem 1. Leading axes of `product` are kept.
@@ -34,7 +38,7 @@ class GramGap(NamedTuple):
     strong: np.ndarray
 
 
-def gram_gap(first: object, second: object, threshold: float, width: float | None = None) -> GramGap:
+def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float | None = None) -> GramGap:
     r"""How far a network's Gram matrices are from the self-consistent ones, beside the bound.
 
     $$ |C_1 - \hat C_1|_{op},\ |C_2 - \hat C_2|_{op} \le \min\{ O(\sigma^2 w),\ O(\sqrt{d/w}\,|C_1|_{op}) \} $$
@@ -56,7 +60,9 @@ def gram_gap(first: object, second: object, threshold: float, width: float | Non
     )
 
 
-def cubic_residuals(first: object, second: object, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+def cubic_residuals(
+    first: ArrayLike, second: ArrayLike, threshold: float
+) -> tuple[Float[np.ndarray, " ..."], Float[np.ndarray, " ..."]]:
     r"""Operator norms of the two cubic equations that $\hat C_1, \hat C_2$ solve, at a network's own $C_1, C_2$.
 
     $$ C_1^3 - A^\top A C_1 - C_1 A^\top A - g^2 C_1 + A^\top C_2 A, \qquad
@@ -72,7 +78,9 @@ def cubic_residuals(first: object, second: object, threshold: float) -> tuple[np
     return _norm(cubic(gram1, gram2, product, g)), _norm(cubic(gram2, gram1, np.swapaxes(product, -1, -2), g))
 
 
-def cubic(own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float) -> np.ndarray:
+def cubic(
+    own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float
+) -> Float[np.ndarray, "*batch side side"]:
     """The left side of the cubic equation for `own` (C1, with `product` A; or C2, with its transpose)."""
     own, other, product = (real_array(*pair) for pair in (("own", own), ("other", other), ("product", product)))
     turned = np.swapaxes(product, -1, -2)
@@ -80,7 +88,7 @@ def cubic(own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: fl
     return own @ own @ own - square @ own - own @ square - threshold**2 * own + turned @ other @ product
 
 
-def projection_gap(first: object, second: object, threshold: float) -> np.ndarray:
+def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Float[np.ndarray, ""]:
     r"""$|M - g (P_1 - P_2)|_{op}$ for the imbalance $M$ and the nearest orthogonal projections: Lemma B.3's distance.
 
     The eigenvalues of $M$ on the weights' span should be $\pm g$; the distance is how far the farthest one is from it.

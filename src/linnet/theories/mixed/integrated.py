@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import non_negative, number, positive, real_array, times_array
 from linnet.theories.mixed.closed_form import factors
@@ -19,8 +21,14 @@ Gradient = Callable[[np.ndarray], np.ndarray]
 
 
 def integrate(
-    problem: Problem, start: object, threshold: float, times: object, *, rtol: float = 1e-9, atol: float | None = None
-) -> np.ndarray:
+    problem: Problem,
+    start: ArrayLike,
+    threshold: float,
+    times: ArrayLike,
+    *,
+    rtol: float = 1e-9,
+    atol: float | None = None,
+) -> Float[np.ndarray, "time output input"]:
     r"""Products of the mixed dynamics for any problem: any covariance, any differentiable cost.
 
     $$ \dot A = -\sqrt{A A^\top + g^2 I}\,\nabla C(A) - \nabla C(A)\sqrt{A^\top A + g^2 I} $$

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import non_negative, number, positive, real_array, same_shape, times_array, whole_steps
 
 
-def lazy_flow(target: object, start: object, threshold: float, times: object) -> np.ndarray:
+def lazy_flow(
+    target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLike
+) -> Float[np.ndarray, "time output input"]:
     r"""Products far below the threshold: every direction relaxes at one rate, noise as fast as signal.
 
     $$ A(t) = Y + e^{-2gt}(A_0 - Y) $$
@@ -22,7 +26,9 @@ def lazy_flow(target: object, start: object, threshold: float, times: object) ->
     return goal + np.exp(-rate * times_array("times", times))[:, None, None] * (first - goal)
 
 
-def lazy_descent(target: object, start: object, threshold: float, learning_rate: float, steps: object) -> np.ndarray:
+def lazy_descent(
+    target: ArrayLike, start: ArrayLike, threshold: float, learning_rate: float, steps: ArrayLike | None
+) -> Float[np.ndarray, "time output input"]:
     r"""Products of gradient descent far below the threshold, after each number of `steps`.
 
     $$ A_n = Y + (1 - 2\,\mathrm{lr}\,g)^n (A_0 - Y) $$
@@ -37,7 +43,7 @@ def lazy_descent(target: object, start: object, threshold: float, learning_rate:
     return goal + (factor ** whole_steps("steps", steps))[:, None, None] * (first - goal)
 
 
-def lazy_error_floor(truth: object, noise: object, remaining: object) -> np.ndarray:
+def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -> Float[np.ndarray, " state"]:
     r"""$|E[A] - A^*|_F^2$ when a fraction `remaining` $= q^n$ of the way to $A^* + E$ is left: a floor for the mean
     test error.
 
@@ -52,7 +58,7 @@ def lazy_error_floor(truth: object, noise: object, remaining: object) -> np.ndar
     return ((-left * signal + (1 - left) * error) ** 2).sum(axis=(1, 2))
 
 
-def balanced_modes(targets: object, starts: object, times: object) -> np.ndarray:
+def balanced_modes(targets: ArrayLike, starts: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""Singular values of a balanced network aligned with its target: logistic growth, or a decay to zero.
 
     $$ \dot s = 2 |s| (s^* - s): \qquad s(t) = \frac{s^*}{1 + (s^*/s_0 - 1) e^{-2 s^* t}} \quad (s_0 > 0) $$
@@ -70,7 +76,9 @@ def balanced_modes(targets: object, starts: object, times: object) -> np.ndarray
     return np.where(first > 0, rising, stuck)
 
 
-def aligned_modes(targets: object, starts: object, threshold: float, times: object) -> np.ndarray:
+def aligned_modes(
+    targets: ArrayLike, starts: ArrayLike, threshold: float, times: ArrayLike
+) -> Float[np.ndarray, "time mode"]:
     r"""Singular values of the mixed dynamics aligned with its target: linear below the threshold, logistic above.
 
     $$ \dot s = 2 \sqrt{s^2 + g^2}\,(s^* - s) $$
@@ -97,7 +105,7 @@ def aligned_modes(targets: object, starts: object, threshold: float, times: obje
     return (far - near * turn) * (near + far * turn) / gram
 
 
-def mode_speed(values: object, threshold: float) -> np.ndarray:
+def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
     r"""Effective learning rate along a singular value: $2\sqrt{s^2 + g^2}$, constant when lazy, proportional to $s$
     when active.
 
@@ -107,7 +115,7 @@ def mode_speed(values: object, threshold: float) -> np.ndarray:
     return 2 * np.hypot(real_array("values", values), non_negative("threshold", threshold))
 
 
-def mode_alignment(values: object, threshold: float) -> np.ndarray:
+def mode_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
     r"""Cosine between $W_1 v$ and $W_2^\top u$ for the singular pair of $s$: $s/\sqrt{s^2 + g^2}$, 0 when lazy and 1
     when active.
 
@@ -118,7 +126,9 @@ def mode_alignment(values: object, threshold: float) -> np.ndarray:
     return np.divide(singular, length, out=np.zeros_like(singular), where=length > 0)
 
 
-def crossing_times(targets: object, starts: object, threshold: float, level: float | None = None) -> np.ndarray:
+def crossing_times(
+    targets: ArrayLike, starts: ArrayLike, threshold: float, level: float | None = None
+) -> Float[np.ndarray, " mode"]:
     r"""When an aligned singular value reaches `level` (by default the threshold $g$); infinite where it never does.
 
     $$ t = \frac{1}{2D} \ln \frac{\Phi(\mathrm{level})}{\Phi(s_0)}, \qquad

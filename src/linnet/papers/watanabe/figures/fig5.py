@@ -129,7 +129,7 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
         return ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]) / power
     if law == "printed":
         return misprints.generalization_error(cosine, ratio) / power
-    return ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True)
+    return float(ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True))
 
 
 def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
