@@ -24,6 +24,9 @@ from linnet.memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import loop
 
+# On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
+# a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
+UNTUNED: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
 LOG = logging.getLogger("linnet.lanes")
 SPARE = 3  # a lane's arrays are there twice while it steps, beside what the step computes on the way
 PAUSE = 512  # steps after which Python has a word, for Ctrl-C, where no run has ended
@@ -216,7 +219,7 @@ def _empty(shared: Arrays, orders: Arrays, lanes: int, kind: Kind) -> tuple[Arra
     return lane, {**state, "code": state["code"] + loop.DIVERGED}
 
 
-@partial(jax.jit, static_argnames=("kind",), donate_argnames=("lane", "state"))
+@partial(jax.jit, static_argnames=("kind",), donate_argnames=("lane", "state"), compiler_options=UNTUNED)
 def _filled(
     shared: Arrays, lane: Arrays, state: loop.State, places: Any, orders: Arrays, *, kind: Kind
 ) -> tuple[Arrays, loop.State]:
@@ -225,7 +228,7 @@ def _filled(
     return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (lane, state), fresh)
 
 
-@partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",))
+@partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",), compiler_options=UNTUNED)
 def _advance(shared: Arrays, lane: Arrays, state: loop.State, enough: Any, *, kind: Kind) -> tuple[Any, loop.State]:
     """Steps of all lanes until `enough` of them are at their end; how many, and the lanes afterwards."""
 
@@ -241,7 +244,7 @@ def _advance(shared: Arrays, lane: Arrays, state: loop.State, enough: Any, *, ki
     return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(lane, carry[1])), (jnp.asarray(0), state))
 
 
-@partial(jax.jit, static_argnames=("kind",))
+@partial(jax.jit, static_argnames=("kind",), compiler_options=UNTUNED)
 def _taken(shared: Arrays, lane: Arrays, state: loop.State, places: Any, *, kind: Kind) -> Arrays:
     """What is kept of the runs in these places, which have ended."""
 
