@@ -67,23 +67,30 @@ def test_the_law_of_one_step():
     assert np.abs(measured - covariance * samples).max() > 0.5 * np.abs(measured).max()  # control: without the 1/n
 
 
-def test_the_stochastic_equation_has_the_same_law_for_small_steps():
+def test_the_stochastic_equation_is_the_limit_of_small_rates():
+    """The equation, in steps far below the rates, against descents of two rates with the same noise per unit of time:
+    their distance from it halves with the rate. (In steps of the rate itself its scheme would be the descent.)"""
     problem, start = setting(3)
-    samples, rate, noise, number = problem.inputs.shape[0], 0.01, 3.0, 4000
-    descent = ln.label_noise_descent(
-        problem, copies(start, number), learning_rate=rate, steps=150, noise_std=noise, key=4, save_every=150
-    )
-    options: dict[str, Any] = {"times": [0.0, 1.5], "step": 0.01, "key": 5, "paths": number, "problem": problem}
-    paths = noise_sde(start, noise_std=noise * np.sqrt(rate / samples), **options)
-    wrong = noise_sde(start, noise_std=noise * np.sqrt(rate), **options)  # control: without the 1/sqrt(n)
+    samples, noise, number, end = problem.inputs.shape[0], 0.15, 3000, 1.0
+    options: dict[str, Any] = {"times": [end], "step": 0.00125, "key": 5, "paths": number, "problem": problem}
 
-    def squares(run):
-        return (run.reduced.second[-1] ** 2).sum(axis=(-1, -2)), (run.reduced.first[-1] ** 2).sum(axis=(-1, -2))
+    def size(weights):  # smooth in the weights, and of all of them
+        return np.log((weights.first[-1] ** 2).sum(axis=(-1, -2)) + (weights.second[-1] ** 2).sum(axis=(-1, -2)))
 
-    for one, two, control in zip(squares(descent), squares(paths), squares(wrong), strict=True):
-        error = np.sqrt((one.var() + two.var()) / number)
-        assert abs(one.mean() - two.mean()) < 4.5 * error
-        assert abs(one.mean() - control.mean()) > 10 * error
+    limit = size(noise_sde(start, noise_std=noise, **options).reduced)
+    wrong = size(noise_sde(start, noise_std=noise * np.sqrt(samples), **options).reduced)  # control: without 1/sqrt(n)
+    gaps, errors = [], []
+    for rate in (0.02, 0.01):
+        steps, std = round(end / rate), noise * np.sqrt(samples / rate)
+        descent = ln.label_noise_descent(
+            problem, copies(start, number), learning_rate=rate, steps=steps, noise_std=std, key=4, save_every=steps
+        )
+        sample = size(descent.reduced)
+        gaps.append(sample.mean() - limit.mean())
+        errors.append(np.sqrt((sample.var() + limit.var()) / number))
+    assert abs(gaps[0]) > 6 * errors[0]  # it is there to be seen
+    assert abs(2 * gaps[1] - gaps[0]) < 4.5 * np.hypot(2 * errors[1], errors[0])  # and vanishes with the rate
+    assert abs(sample.mean() - wrong.mean()) > 10 * errors[1]
 
 
 def test_refusals():

@@ -1,4 +1,6 @@
-"""What is known exactly of training driven by noise alone: moments, growth of scales, the commutator."""
+"""What is known exactly of training driven by noise alone: moments, growth of scales, Lyapunov exponents, the
+commutator.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import math
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from linnet.arguments import count, non_negative, real_array, times_array
 
@@ -72,6 +75,58 @@ def scale_drift(in_dim: int) -> float:
     return float(count("in_dim", in_dim) - 2)
 
 
+def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
+    r"""Rates at which the singular values of the first layer grow under noise alone,
+    $\ln\sigma_k(W_1) \sim \lambda_k t$.
+
+    $$ \lambda_1 + \dots + \lambda_k = \delta^2\, \frac{d - 1 - k}{2}\, E_k[q], \qquad
+       E_k[q] = \frac{\int \frac{z}{1+z}\, p_k(z)\, dz}{\int p_k(z)\, dz}, \quad
+       p_k(z) = z^{k/2 - 1} (1 + z)^{(d-k-1)/2}\, e^{-(d-1) z/2} $$
+
+    **Why.** The incoming weights $w_1, \dots, w_k \in R^d$ of k neurons and their outgoing weights $a \in R^k$ follow
+    $dw_i = a_i\,dB$, $da_i = w_i \cdot dB$. With $G = W^\top W$ and $q = a^\top G^{-1} a$, Ito's formula gives one
+    Brownian motion b for both
+
+    $$ d\ln\det G = (d - 1 - k)\,q\,dt + 2\sqrt q\,db, \qquad
+       dq = [k - 2(k+1)q + (3 + k - d)q^2]\,dt + 2\sqrt q\,(1 - q)\,db, $$
+
+    and $z = q/(1 - q)$ follows $dz = [k + 2z - (d-1)z^2]\,dt + 2\sqrt{z(1+z)}\,db$, whose stationary density is
+    $p_k$. The volume $\sqrt{\det G}$ of k vectors grows at the sum of the k largest exponents.
+
+    **Arguments:** `in_dim` is d, `noise_std` $\delta$. Returns the d exponents of $W_1$ from the largest on, those of a
+    network with d hidden units or more; the outgoing weights grow at the first.
+
+    **What follows.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive from d = 3 on. $\lambda_2$ is
+    negative up to d = 5 and positive from d = 6 on. Areas, and with them the commutators $[z_i, a]$, grow at
+    $\lambda_1 + \lambda_2$: they shrink for d = 2 and grow from d = 4 on. Angles fall at $\lambda_1 - \lambda_2 > 0$ in
+    every dimension.
+
+    **Valid when** the noise has identity covariance, there is one output and no drift. For d = 1, $q \to 1$.
+
+    **Reference:** ours, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without a
+    horizon.
+
+    >>> lyapunov_exponents(5).round(4).tolist()
+    [0.341, -0.0077, -0.1338, -0.1995, -0.2403]
+    """
+    d = count("in_dim", in_dim)
+    columns = np.arange(1, d + 1)
+    sums = 0.5 * (d - 1 - columns) * np.array([_mean_square_cosine(d, int(k)) for k in columns])
+    return non_negative("noise_std", noise_std) ** 2 * np.diff(sums, prepend=0.0)
+
+
+def _mean_square_cosine(d: int, k: int) -> float:
+    """E_k[q] of `lyapunov_exponents`, by the trapezoidal rule in x = ln z, which converges exponentially here."""
+    if d == 1:
+        return 1.0
+    step = min(0.02, 0.2 / math.sqrt(d))
+    x = np.arange(-80.0 / k - 5.0, 8.0, step)  # p_k dz falls like exp(k x/2) to the left and faster to the right
+    z = np.exp(x)
+    logs = 0.5 * k * x + 0.5 * (d - k - 1) * np.log1p(z) - 0.5 * (d - 1) * z
+    weights = np.exp(logs - logs.max())
+    return float((weights * z / (1 + z)).sum() / weights.sum())
+
+
 def commutator_mean_limit(determinant: float = 1.0) -> float:
     r"""Where $E|[w_i, a]|$ tends for two inputs, two hidden units and one output under noise alone: 0.4819 from
     $W_1 = I$, not zero.
@@ -103,6 +158,6 @@ def _representable(name: str, first: np.ndarray, second: np.ndarray) -> tuple[np
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError(
             f"`{name}` reach too far: the mean squares, which grow exponentially, overflow. End earlier, or lower "
-            "`noise`."
+            "`noise_std`."
         )
     return first, second

@@ -444,3 +444,39 @@ def test_mirrors_of_large_and_of_tiny_predictors():
 def test_shapes_and_sizes_that_cannot_be_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("first_gamma", "second_gamma"), [(0.1, 1.0), (0.7, 0.7), (2.0, 0.05)])
+def test_limits_with_a_second_layer_that_is_not_zero(first_gamma, second_gamma):
+    """SciPy on the whole network, from layers that are orthogonal each and to each other; any covariance."""
+    from scipy.integrate import solve_ivp
+
+    random = np.random.default_rng(3)
+    frame = np.linalg.qr(random.standard_normal((9, 6)))[0]
+    first, second = np.sqrt(2 * first_gamma) * frame[:, :4], np.sqrt(2 * second_gamma) * frame[:, 4:].T
+    data, target = random.standard_normal((4, 4)), random.standard_normal((2, 4))
+    cov = data.T @ data
+
+    def velocity(_, flat):
+        w1, w2 = flat[:36].reshape(9, 4), flat[36:].reshape(2, 9)
+        residual = (target - w2 @ w1) @ cov
+        return np.concatenate([(w2.T @ residual).ravel(), (residual @ w1.T).ravel()])
+
+    flat = np.concatenate([first.ravel(), second.ravel()])
+    end = solve_ivp(velocity, (0, 3000), flat, method="LSODA", rtol=1e-11, atol=1e-13).y[:, -1]
+    w1, w2 = end[:36].reshape(9, 4), end[36:].reshape(2, 9)
+    np.testing.assert_allclose(w2 @ w1, target, atol=1e-6)
+    values = np.linalg.svd(target, compute_uv=False)
+    expected = sb.final_singular_values(values, first_gamma, 4, second_gamma=second_gamma)
+    for layer, value in zip((w1, w2), expected, strict=True):
+        np.testing.assert_allclose(np.linalg.svd(layer, compute_uv=False), np.sort(value)[::-1], atol=1e-5)
+    without = sb.final_singular_values(values, first_gamma, 4)[0]  # control
+    assert np.abs(np.sort(without)[::-1] - np.linalg.svd(w1, compute_uv=False)).max() > 1e-3
+
+
+def test_a_second_scale_of_zero_changes_no_bit():
+    plain = sb.final_singular_values([3.0, 1e-9], 0.2, 5)
+    given = sb.final_singular_values([3.0, 1e-9], 0.2, 5, second_gamma=0.0)
+    assert all((a == b).all() for a, b in zip(plain, given, strict=True))
+    with pytest.raises(ValueError, match="`second_gamma` must not be negative"):
+        sb.final_singular_values([1.0], 1.0, 2, second_gamma=-1.0)

@@ -139,8 +139,13 @@ def convergence_bound(beta: Any, gamma: float, times: Any) -> np.ndarray:
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
 
-    **Reference:** Varre et al. 2023, Lemma C.8. Its rate is $1/(\sqrt\gamma\,t)$, not the $1/(\gamma t)$ of section
-    3.2, and the convexity inequality of its proof is printed the wrong way round.
+    The divergence falls with $\gamma$, and the bound is at most $|\beta_*|^2/(4\gamma t)$, the $O(1/(\gamma t))$ of
+    section 3.2.
+
+    **Reference:** Varre et al. 2023, Lemma C.8; the convexity inequality of its proof is printed the wrong way round.
+
+    >>> convergence_bound([3.0, 4.0], 1.0, [0.5, 1.0]).round(3).tolist()
+    [8.549, 4.275]
     """
     gamma = positive("gamma", gamma)
     times = times_array("times", times)

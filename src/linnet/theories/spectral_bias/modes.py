@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, positive, real_array, times_array
+from linnet.arguments import count, non_negative, positive, real_array, times_array
 from linnet.memory import check_fits
 from linnet.theories.spectral_bias.mirror import modes
 from linnet.theories.spectral_bias.variational import moments
@@ -14,20 +14,34 @@ from linnet.theories.spectral_bias.variational import moments
 LARGEST = 1e300  # of singular values and scales: sums of a few of them are still numbers
 
 
-def final_singular_values(values: Any, gamma: float, dim: int) -> tuple[np.ndarray, np.ndarray]:
+def final_singular_values(
+    values: Any, gamma: float, dim: int, *, second_gamma: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
 
-    $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + \gamma^2} + \gamma, \qquad
-       \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + \gamma^2} - \gamma $$
+    $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} + \gamma - \gamma_2, \qquad
+       \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} - \gamma + \gamma_2 $$
 
     **Arguments:** `values` are the singular values $\beta_i$ of the minimum-norm solution, shape `(..., mode)`,
     `gamma` is the scale of the start, `dim` the input dimension: the remaining `dim - mode` singular values of $W_1$
-    stay at $\sqrt{2\gamma}$. Returns those of $W_1$ `(..., dim)` and of $W_2$ `(..., mode)`.
+    stay at $\sqrt{2\gamma}$; `second_gamma` is $\gamma_2$, the scale of a second layer that does not start at zero.
+    Returns those of $W_1$ `(..., dim)` and of $W_2$ `(..., mode)`.
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
-    covariance. With the predictor's singular values at time t in place of the final ones it holds at time t.
+    covariance. With the predictor's singular values at time t in place of the final ones it holds at time t. With
+    `second_gamma`: $W_1(0)$ and $W_2(0)^\top$ have orthogonal columns of squared lengths $2\gamma$ and $2\gamma_2$,
+    also to each other; wide Gaussian layers of variances $s_1, s_2$ nearly do, with $\gamma = s_1 h/2$ and
+    $\gamma_2 = s_2 h/2$.
 
-    **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10.
+    **Why.** The imbalance M, conserved, has eigenvalues $2\gamma$ and $-2\gamma_2$ on the span of both layers, so
+    $(M - 2\gamma)(M + 2\gamma_2) = 0$ there; seen through the layers this is
+    $C_1^2 - 2(\gamma - \gamma_2) C_1 = A^\top A + 4\gamma\gamma_2$ for $C_1 = W_1^\top W_1$.
+
+    **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10; the second scale is ours.
+
+    >>> first, second = final_singular_values([3.0], 4.0, dim=2)
+    >>> first.round(4).tolist(), second.round(4).tolist()
+    ([3.0, 2.8284], [1.0])
     """
     values, gamma = _scales(values, gamma)
     dim = count("dim", dim)
@@ -39,11 +53,10 @@ def final_singular_values(values: Any, gamma: float, dim: int) -> tuple[np.ndarr
         f"singular values of a layer of {dim} inputs",
         "All beyond the given `values` are sqrt(2 gamma): use dim = len(values).",
     )
-    balance = np.hypot(values, gamma)
+    second_gamma = non_negative("second_gamma", second_gamma)
+    _at_most_largest(second_gamma=second_gamma)
     idle = np.full((*values.shape[:-1], dim - modes), np.sqrt(2 * gamma))
-    first = np.concatenate([np.sqrt(balance + gamma), idle], axis=-1)
-    second = values / np.sqrt(balance + gamma)  # not sqrt(balance - gamma): that cancels for small values
-    return first, second
+    return np.concatenate([_side(values, gamma, second_gamma), idle], axis=-1), _side(values, second_gamma, gamma)
 
 
 def singular_values(values: Any, gamma: float, times: Any) -> np.ndarray:
@@ -189,6 +202,15 @@ def loss_rate(cov: Any, gamma: float) -> float:
     if kept.size == 0:
         raise ValueError("`cov` must have a positive eigenvalue: got a matrix of zeros.")
     return float(4 * gamma * kept[0])
+
+
+def _side(values: np.ndarray, own: float, other: float) -> np.ndarray:
+    """sqrt(hypot(s, own + other) + own - other), without the cancellation where `other` is the larger."""
+    balance = np.hypot(values, own + other)
+    if own >= other:
+        return np.sqrt(balance + (own - other))
+    # (balance + own - other)(balance + other - own) = s^2 + 4 own other, as the square of a root that cannot overflow
+    return np.hypot(values, 2 * np.sqrt(own) * np.sqrt(other)) / np.sqrt(balance + (other - own))
 
 
 def _modes(values: Any) -> np.ndarray:

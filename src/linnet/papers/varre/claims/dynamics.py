@@ -1,52 +1,97 @@
-"""Varre et al., how training gets there: invariants, the Riccati equation, the order of learning, rates."""
+"""How training gets there: the projection, the invariant, the Riccati equation, rates, discrete steps."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.flows import INPUTS, OUTPUTS, WIDTH
-from linnet.papers.varre.paths import Path
-from linnet.papers.varre.runs import corrected, paths
+from linnet.papers.varre import misprints
+from linnet.papers.varre.networks.path import transposed
+from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
+from linnet.papers.varre.tables.flows import paths
 from linnet.randomness import generator
-from linnet.reproduction.claim import Claim, Measurement, Trial, Verdict
-from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction.fits import highest
 
 START = "orthogonal start of scale gamma"
-SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 1 (10 in full mode)"
+SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 10"
+
+EQUAL = Limit(1e-12, "500 steps of plain arithmetic, each with rounding of 1e-16")
+INVARIANT = Limit(1e-8, "drift of a flow integrated to a relative tolerance of 1e-11")
+OF_GAMMA = Limit(1e-3, "the invariant is 2 gamma I itself: at gamma = 1e-6 a drift of 1e-8 would hide it")
+FRAME = Limit(1e-10, "the part outside the start's frame is an equilibrium of the flow: rounding alone")
+RICCATI = Limit(1e-6, "alpha is divided by gamma >= 1e-3, which leaves about seven digits")
+SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, over gamma")
+PRINTED = Limit(1e-3, "a printed formula this near would pass for right")
+RISE = Limit(1e-4, "a rise of |R|^2 far above the flow's tolerance")
+SLACK = Limit(1e-12, "the inequality has no slack but rounding, in units of the first loss")
+ONE_DIRECTION = Limit(1e-12, "rank one is exact: rounding alone")
+TRAINED = Limit(0.1, "share of the loss that may be left by descent that trains")
 
 
-def measure_projection(trial: Trial) -> Measurement:
+def corrected(printed: bool, right: bool) -> Verdict:
+    """Holds as printed, holds with the correction, or neither."""
+    return Verdict.HOLDS if printed else Verdict.CORRECTED if right else Verdict.REFUTED
+
+
+def measure_projection(trial: Trial) -> dict[str, Any]:
     """Descent at full width and at width d, in plain NumPy: the projection commutes with any step."""
-    problem = ln.problems.gaussian_regression(trial.seed, samples=5, in_dim=INPUTS, out_dim=OUTPUTS)
+    problem = ln.problems.gaussian_regression(trial.seed, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
     start = ln.inits.orthogonal(trial.seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, scale=0.1)
     frame = start.first / np.sqrt(0.2)  # h x d, orthonormal columns: the paper's P transposed
     wide, narrow = (start.first, start.second), (frame.T @ start.first, start.second @ frame)
     for _ in range(500):
-        wide, narrow = (_step(layers, problem, 0.02) for layers in (wide, narrow))
+        wide, narrow = (plain_step(layers, problem, 0.02) for layers in (wide, narrow))
     error = highest(np.abs(frame @ narrow[0] - wide[0]).max(), np.abs(narrow[1] @ frame.T - wide[1]).max())
-    verdict = Verdict.HOLDS if error < 1e-12 else Verdict.REFUTED
-    return Measurement(
-        verdict, f"width 200 against width 10, 500 steps: largest difference {error:.1e}", float(error), 1e-12
-    )
+    return {"value": error, "uncertainty": float(EQUAL)}
 
 
-def _step(layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float) -> tuple[np.ndarray, np.ndarray]:
+def plain_step(
+    layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """One step of gradient descent."""
     first, second = layers
     residual = problem.cross - second @ first @ problem.cov
     return first + rate * second.T @ residual, second + rate * residual @ first.T
 
 
-def measure_invariant(trial: Trial) -> Measurement:
-    drift = 0.0
+def judge_projection(numbers: Numbers) -> Verdict:
+    return Verdict.HOLDS if numbers["value"] < EQUAL else Verdict.REFUTED
+
+
+def tell_projection(numbers: Numbers) -> str:
+    return f"width 200 against width 10, 500 steps: largest difference {numbers['value']:.1e}"
+
+
+def measure_invariant(trial: Trial) -> dict[str, Any]:
+    """Z1^T Z1 - Z2 Z2^T against 2 gamma I on all ten inputs, in the frame of the start; what leaves the frame."""
+    drift, share, outside, count = 0.0, 0.0, 0.0, 0
     for path in paths(trial, "regression", "scalar"):
-        imbalance = path.first @ _t(path.first) - _t(path.second) @ path.second
-        drift = highest(drift, float(np.abs(imbalance - imbalance[0]).max()))
-    verdict = Verdict.HOLDS if drift < 1e-8 else Verdict.REFUTED
-    return Measurement(verdict, f"imbalance along the flows moves by at most {drift:.1e} (limit 1e-8)", drift, 1e-8)
+        first, second = path.projected_first, path.projected_second
+        gram = first @ transposed(first) - transposed(second) @ second
+        error = float(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max())
+        drift, outside, count = highest(drift, error), highest(outside, path.off_frame), count + 1
+        if path.gamma >= 1e-6:
+            share = highest(share, error / (2 * path.gamma))
+    return {"value": drift, "share": share, "off_frame": outside, "flows": count, "uncertainty": float(INVARIANT)}
 
 
-def measure_alpha(trial: Trial) -> Measurement:
+def judge_invariant(numbers: Numbers) -> Verdict:
+    holds = numbers["value"] < INVARIANT and numbers["share"] < OF_GAMMA and numbers["off_frame"] < FRAME
+    return Verdict.HOLDS if holds else Verdict.REFUTED
+
+
+def tell_invariant(numbers: Numbers) -> str:
+    return (
+        f"Z1^T Z1 - Z2 Z2^T is {numbers['value']:.1e} from 2 gamma I at most (limit {INVARIANT:.0e}), "
+        f"{numbers['share']:.1e} of 2 gamma from gamma = 1e-6 on (limit {OF_GAMMA:.0e}), on all 10 inputs of "
+        f"{numbers['flows']} flows; outside the start's frame {numbers['off_frame']:.0e}"
+    )
+
+
+def measure_alpha(trial: Trial) -> dict[str, Any]:
     """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2
     gamma."""
     theory = ln.theories.spectral_bias
@@ -63,83 +108,27 @@ def measure_alpha(trial: Trial) -> Measurement:
             expected = theory.alpha_velocity(a, path.cov, path.cross, path.gamma)
             speed = highest(speed, float(np.abs(velocity - expected).max() / np.abs(path.cross).max()))
             size = np.abs(product).max()
-            again = theory.predictor(a, path.gamma)
-            back = highest(back, float(np.abs(again - product).max() / size))
-            printed = highest(printed, float(np.abs(again / (2 * path.gamma) - product).max() / size))
+            back = highest(back, float(np.abs(theory.predictor(a, path.gamma) - product).max() / size))
+            printed = highest(printed, float(np.abs(misprints.predictor(a) - product).max() / size))
     # the inverse in alpha is as badly conditioned as gamma is small
     leak = highest(path.outside for path in paths(trial, "regression", "scalar", "white") if path.gamma >= 1e-3)
-    verdict = corrected(printed < 1e-3, speed < 1e-6 and back < 1e-6 and leak < 1e-8)
-    text = (
-        f"predictor from alpha: {back:.1e} off with the factor 2 gamma of Lemma C.2, {printed:.1e} without it as in "
-        "Lemma 3.3; "
-        f"Riccati equation of alpha {speed:.1e} off; outside the span of the data {leak:.0e} of alpha"
+    return {"value": printed, "uncertainty": float(RICCATI), "back": back, "speed": speed, "leak": leak}
+
+
+def judge_alpha(numbers: Numbers) -> Verdict:
+    right = numbers["speed"] < RICCATI and numbers["back"] < RICCATI and numbers["leak"] < SPAN
+    return corrected(numbers["value"] < PRINTED, right)
+
+
+def tell_alpha(numbers: Numbers) -> str:
+    return (
+        f"predictor from alpha: {numbers['back']:.1e} off with the factor 2 gamma of Lemma C.2, {numbers['value']:.1e} "
+        f"without it as in Lemma 3.3; Riccati equation of alpha {numbers['speed']:.1e} off; outside the span of the "
+        f"data {numbers['leak']:.0e} of alpha"
     )
-    return Measurement(verdict, text, printed, 1e-6)
 
 
-def measure_vectors(trial: Trial) -> Measurement:
-    still = highest(path.turn for path in paths(trial, "white"))
-    others = [path.turn for path in paths(trial, "regression")]
-    shared = highest(_commutators(path) for path in paths(trial, "regression", "white"))
-    verdict = Verdict.HOLDS if still < 1e-8 and lowest(others) > 1e-2 and shared < 1e-8 else Verdict.REFUTED
-    text = (
-        f"largest sine of the angle to the final singular vectors: {still:.1e} for whitened data (limit 1e-8), "
-        f"{lowest(others):.2f} to {highest(others):.2f} for others; both layers share the predictor's vectors to "
-        f"{shared:.0e} on any data"
-    )
-    return Measurement(verdict, text, still, 1e-8)
-
-
-def _commutators(path: Path) -> float:
-    """How far W1^T W1 from commuting with A^T A, and W2 W2^T with A A^T, in units of the product of their norms."""
-    worst = 0.0
-    for left, right in ((path.first, path.product), (_t(path.second), _t(path.product))):
-        one, two = _t(left) @ left, _t(right) @ right
-        sizes = np.linalg.norm(one, axis=(-1, -2)) * np.linalg.norm(two, axis=(-1, -2))
-        worst = highest(worst, float((np.linalg.norm(one @ two - two @ one, axis=(-1, -2)) / sizes).max()))
-    return worst
-
-
-def measure_evolution(trial: Trial) -> Measurement:
-    found = list(paths(trial, "white"))
-    error, gammas = highest(path.evolution_error for path in found), {path.gamma for path in found}
-    verdict = Verdict.HOLDS if error < 1e-9 else Verdict.REFUTED
-    text = (
-        f"trained singular values {error:.1e} from the formula at most, gamma from {max(gammas):g} to {min(gammas):g}"
-    )
-    return Measurement(verdict, text, error, 1e-9)
-
-
-def measure_jump(trial: Trial) -> Measurement:
-    """Trained modes at their activation time ln(1/gamma)/(2 s) itself, and where they stand at half height."""
-    theory = ln.theories.spectral_bias
-    s, gamma = 3.0, 1e-12
-    at, half = float(theory.activation_times([s], gamma)[0]), float(theory.half_times([s], gamma)[0])
-    jump, middle = _one_mode(s, gamma, [at, half])
-    delay = half - at
-    right = abs(jump - s / (1 + 2 * s)) < 1e-6 and abs(middle - s / 2) < 1e-6
-    verdict = corrected(min(abs(jump), abs(jump - s)) < 1e-3, right and abs(delay - np.log(2 * s) / (2 * s)) < 1e-6)
-    text = (
-        f"s = 3, gamma = 1e-12: the trained mode is {jump:.6f} at its jump, s/(1 + 2s) = {s / (1 + 2 * s):.6f}; half "
-        "height "
-        f"{delay:.6f} later, ln(2s)/(2s) = {np.log(2 * s) / (2 * s):.6f}"
-    )
-    return Measurement(verdict, text, float(jump), 1e-6)
-
-
-def _one_mode(s: float, gamma: float, times: list[float]) -> np.ndarray:
-    """A network with one mode of size s, integrated by SciPy: dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1 w2)."""
-    from scipy.integrate import solve_ivp
-
-    def velocity(_: float, w: np.ndarray) -> np.ndarray:
-        return w[::-1] * (s - w[0] * w[1])
-
-    start = np.array([np.sqrt(2 * gamma), 0.0])
-    run = solve_ivp(velocity, (0, times[-1]), start, t_eval=times, method="DOP853", rtol=1e-12, atol=1e-18)
-    return run.y[0] * run.y[1]
-
-
-def measure_rate(trial: Trial) -> Measurement:
+def measure_rate(trial: Trial) -> dict[str, Any]:
     theory = ln.theories.spectral_bias
     rises, slack, count = [], -np.inf, 0
     for path in paths(trial, "regression"):
@@ -152,20 +141,29 @@ def measure_rate(trial: Trial) -> Measurement:
         keep = path.loss > 1e-16 * path.loss[0]
         slack = highest(slack, float((falling + rate * path.loss)[keep].max() / path.loss[0]))
         count += 1
-    rising = sum(rise > 1e-4 for rise in rises)
-    built = _built_rise()
-    verdict = corrected(rising == 0 and built < 1e-4, slack < 1e-12)
-    text = (
-        f"|R|^2 rises by {built:.0%} for Sigma = diag(9, 0.09) and A = [[1, 0], [1, 5]], and in {rising} of "
-        f"{len(rises)} seeds of "
-        f"the regression by up to {highest(rises):.1%}; dL/dt <= -4 gamma lambda L holds on {count} flows (worst "
-        "excess "
-        f"{slack:.0e})"
+    return {
+        "value": built_rise(),
+        "rising": sum(rise > RISE for rise in rises),
+        "draws": len(rises),
+        "largest_rise": highest(rises),
+        "slack": slack,
+        "flows": count,
+    }
+
+
+def judge_rate(numbers: Numbers) -> Verdict:
+    return corrected(numbers["rising"] == 0 and numbers["value"] < RISE, numbers["slack"] < SLACK)
+
+
+def tell_rate(numbers: Numbers) -> str:
+    return (
+        f"|R|^2 rises by {numbers['value']:.0%} for Sigma = diag(9, 0.09) and A = [[1, 0], [1, 5]], and in "
+        f"{numbers['rising']} of {numbers['draws']} seeds of the regression by up to {numbers['largest_rise']:.1%}; "
+        f"dL/dt <= -4 gamma lambda L holds on {numbers['flows']} flows (worst excess {numbers['slack']:.0e})"
     )
-    return Measurement(verdict, text, built)
 
 
-def _built_rise() -> float:
+def built_rise() -> float:
     """How much |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two outputs."""
     from scipy.integrate import solve_ivp
 
@@ -186,31 +184,42 @@ def _built_rise() -> float:
     return float((squares / np.minimum.accumulate(squares)).max() - 1)
 
 
-def measure_discrete(trial: Trial) -> Measurement:
-    """One output, whitened data, W1 = I: the second singular value of W1 - I under descent with any step."""
+def measure_discrete(trial: Trial) -> dict[str, Any]:
+    """One output, whitened data, W1 = I: the second singular value of W1 - I under descent with any step, and the
+    directions of R and a."""
     target = generator(trial.seed, 8).standard_normal((1, 6))
     problem = ln.Problem.from_target(target / np.linalg.norm(target))
     rates = np.array([0.01, 0.1, 0.4, 0.8])
     starts = ln.Weights(np.repeat(np.eye(6)[None], 4, 0), np.zeros((4, 1, 6)))
     run = ln.gradient_descent(problem, starts, learning_rate=rates, steps=200, save_every=20)
     values = np.linalg.svd(run.weights.first - np.eye(6), compute_uv=False)[1:]
-    share = float((values[..., 1] / values[..., 0]).max())
-    left = float((run.loss[-1] / run.loss[0]).max())
+    direction = problem.cross[0] / np.linalg.norm(problem.cross)
+    vectors = np.concatenate([problem.cross - run.products[:-1], run.weights.second[1:]])[..., 0, :]
+    along = vectors @ direction
+    turned = np.linalg.norm(vectors - along[..., None] * direction, axis=-1).max()  # a and R at first have length one
     first, second = np.eye(6), np.zeros((1, 6))
-    for _ in range(200):  # as printed: the second layer moves by W^T a
-        first, second = first + 0.1 * second.T @ (problem.cross - second @ first), second + 0.1 * second @ first
-    printed = float(problem.loss(second @ first) / run.loss[0, 0])
-    verdict = corrected(printed < 0.1, share < 1e-12 and left < 0.1)
-    text = (
-        f"second over first singular value of W - W(0): {share:.0e} at most for steps 0.01 to 0.8, with a + eta W^T "
-        "R, and "
-        f"{left:.0e} of the loss left at most; with the printed a + eta W^T a, which never leaves a = 0, {printed:.0%}"
+    for _ in range(200):
+        first, second = misprints.discrete_step(first, second, problem.cross - second @ first, 0.1)
+    return {
+        "value": float((values[..., 1] / values[..., 0]).max()),
+        "uncertainty": float(ONE_DIRECTION),
+        "left": float((run.loss[-1] / run.loss[0]).max()),
+        "turned": float(turned),
+        "printed": float(problem.loss(second @ first) / run.loss[0, 0]),
+    }
+
+
+def judge_discrete(numbers: Numbers) -> Verdict:
+    right = highest(numbers["value"], numbers["turned"]) < ONE_DIRECTION and numbers["left"] < TRAINED
+    return corrected(numbers["printed"] < TRAINED, right)
+
+
+def tell_discrete(numbers: Numbers) -> str:
+    return (
+        f"second over first singular value of W - W(0): {numbers['value']:.0e} at most for steps 0.01 to 0.8, with "
+        f"a + eta W^T R, R and a turn by {numbers['turned']:.0e}, and {numbers['left']:.0e} of the loss is left at "
+        f"most; with the printed a + eta W^T a, which never leaves a = 0, {numbers['printed']:.0%}"
     )
-    return Measurement(verdict, text, share, 1e-12)
-
-
-def _t(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2)
 
 
 CLAIMS = [
@@ -223,6 +232,9 @@ CLAIMS = [
         claimed="equal",
         expected=Verdict.HOLDS,
         measure=measure_projection,
+        judge=judge_projection,
+        tell=tell_projection,
+        limits={"difference": EQUAL},
     ),
     Claim(
         name="lemma-3.2",
@@ -230,9 +242,12 @@ CLAIMS = [
         sentence="The difference of the layers' Gram matrices stays 2 gamma times the identity.",
         assumptions=START,
         setting=SETTING,
-        claimed="constant",
+        claimed="2 gamma I",
         expected=Verdict.HOLDS,
         measure=measure_invariant,
+        judge=judge_invariant,
+        tell=tell_invariant,
+        limits={"difference": INVARIANT, "difference over 2 gamma": OF_GAMMA, "outside the frame": FRAME},
     ),
     Claim(
         name="lemma-3.3",
@@ -243,36 +258,9 @@ CLAIMS = [
         claimed="beta = (1 - alpha alpha^T)^-1 alpha",
         expected=Verdict.CORRECTED,
         measure=measure_alpha,
-    ),
-    Claim(
-        name="theorem-C.11",
-        number="Theorem C.11",
-        sentence="For whitened data the singular vectors of the predictor do not move.",
-        assumptions=START + ", whitened data",
-        setting="as above, orthonormal samples; against Gaussian samples",
-        claimed="no motion",
-        expected=Verdict.HOLDS,
-        measure=measure_vectors,
-    ),
-    Claim(
-        name="theorem-C.12",
-        number="Theorem C.12",
-        sentence="For whitened data each singular value of the predictor evolves by a closed formula.",
-        assumptions=START + ", whitened data",
-        setting="as above, orthonormal samples",
-        claimed="error 0",
-        expected=Verdict.HOLDS,
-        measure=measure_evolution,
-    ),
-    Claim(
-        name="jump",
-        number="Theorem C.12, section 3.2",
-        sentence="As gamma tends to 0 a mode jumps from 0 to s at ln(1/gamma)/(2 s): at that very time it is 0, or s.",
-        assumptions=START + ", whitened data",
-        setting="gradient flow, one mode of size 3, gamma = 1e-12",
-        claimed="0 (section 3.2) or s (theorem) at the jump",
-        expected=Verdict.CORRECTED,
-        measure=measure_jump,
+        judge=judge_alpha,
+        tell=tell_alpha,
+        limits={"as printed": PRINTED, "equation and predictor": RICCATI, "outside the span": SPAN},
     ),
     Claim(
         name="lemma-C.6-rate",
@@ -284,6 +272,9 @@ CLAIMS = [
         claimed="|R|^2 never rises",
         expected=Verdict.CORRECTED,
         measure=measure_rate,
+        judge=judge_rate,
+        tell=tell_rate,
+        limits={"rise": RISE, "slack": SLACK},
     ),
     Claim(
         name="discrete-step",
@@ -294,5 +285,8 @@ CLAIMS = [
         claimed="rank one",
         expected=Verdict.CORRECTED,
         measure=measure_discrete,
+        judge=judge_discrete,
+        tell=tell_discrete,
+        limits={"rank one": ONE_DIRECTION, "loss left": TRAINED},
     ),
 ]

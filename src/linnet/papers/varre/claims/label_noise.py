@@ -1,145 +1,140 @@
-"""Varre et al., descent with label noise: what it does to small singular values, and its stochastic equation."""
+"""Descent with label noise: what it does to small singular values, its stochastic equation, and mini-batches."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction.claim import Claim, Measurement, Trial, Verdict
-from linnet.reproduction.table import Columns, Table
+from linnet.papers.varre.claims.dynamics import corrected
+from linnet.papers.varre.networks import label_noise as networks
+from linnet.papers.varre.settings import NOISY_RATE
+from linnet.papers.varre.tables.label_noise import LABEL_NOISE, NETWORKS, decay, shares
+from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction.fits import highest
 
-if TYPE_CHECKING:
-    import xarray as xr
+LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
+KEPT = Limit(0.99, "share that descent without noise must keep of what it does not touch")
+RATE = Limit(0.1, "deviation of the median's rate: 40 values fluctuate by about 5%, and eta corrections add 2%")
+ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
+WRONG = Limit(10.0, "standard errors by which the equation must differ with the scale eta delta on the canonical clock")
+VANISHES = Limit(0.75, "difference at the least rate over that at the largest, a quarter for first order; with errors")
+SEEN = Limit(6.0, "standard errors of the difference at the largest rate: it must be seen to be seen to vanish")
 
-INPUTS, WIDTH, RATE, NETWORKS = 5, 200, 0.02, 10
+NOISE, TIME, RATES = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; rates of the descents that approach it
+FINE = 8  # the equation's own step is that many times finer than the least rate
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, rate: float, steps: int, seed: int) -> dict[str, Any]:
-    """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
+def measure_label_noise(trial: Trial) -> dict[str, Any]:
+    found = LABEL_NOISE.results(trial)
+    noisy, plain = shares(found, 1.0), shares(found, 0.0)
+    middle, predicted = float(np.median(noisy)), decay(found, 1.0)
+    return {
+        "value": float(noisy.max()),
+        "median": middle,
+        "plain": float(plain.min()),
+        "predicted": predicted,
+        "rate": float(np.log(middle) / np.log(predicted)),  # of the decay, over eta delta^2/2
+    }
 
-    `start_values` and `end_values` are the singular values of the first layer before and after, `loss` that of the
-    clean labels at the end.
+
+def judge_label_noise(numbers: Numbers) -> Verdict:
+    holds = numbers["value"] < LEFT and numbers["plain"] > KEPT and abs(numbers["rate"] - 1) < RATE
+    return Verdict.HOLDS if holds else Verdict.REFUTED
+
+
+def tell_label_noise(numbers: Numbers) -> str:
+    return (
+        f"small singular values at the end over the start, {NETWORKS} seeds, gamma = 1: {numbers['median']:.2g} (worst "
+        f"{numbers['value']:.2g}) with label noise, {numbers['plain']:.6f} with descent; exp(-eta delta^2 t/2) = "
+        f"{numbers['predicted']:.2g}, the median's rate is {numbers['rate']:.3f} of that (limit {RATE:.0%})"
+    )
+
+
+def measure_equation(trial: Trial) -> dict[str, Any]:
+    """One equation, and descents of falling rate whose label noise s/sqrt(eta) has it for a limit.
+
+    The equation is integrated with steps far finer than any of the descents, so its scheme is not their recursion.
     """
-    values, losses = [], []
-    for delta, replicate, key in zip(points["delta"], points["replicate"].tolist(), seeds.tolist(), strict=True):
-        problem = ln.problems.orthogonal_regression([seed, replicate], in_dim=INPUTS)
-        weights = ln.inits.orthogonal([seed, replicate], in_dim=INPUTS, out_dim=1, width=WIDTH, scale=1.0)
-        run = ln.label_noise_descent(
-            problem,
-            weights,
-            learning_rate=rate,
-            steps=steps,
-            noise_std=float(delta) * np.sqrt(INPUTS),
-            key=key,
-            save_every=ln.trajectories.last(),
-        )
-        values.append(np.linalg.svd(run.reduced.first, compute_uv=False))
-        losses.append(run.loss[-1])
-    start, end = np.moveaxis(np.array(values), 1, 0)
-    return {
-        "start_values": (("value",), start),
-        "end_values": (("value",), end),
-        "loss": np.array(losses),
-        "time": np.full(len(seeds), rate * steps),
-    }
-
-
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Networks with label noise and without, the same data and starts for both."""
-    return ln.sweeps.Sweep(
-        name="varre-label-noise",
-        function=cells,
-        axes={"delta": [0.0, 1.0], "replicate": list(range(NETWORKS))},
-        seed=trial.seed,
-        fixed={"rate": RATE, "steps": 10_000 if trial.quick else 40_000, "seed": trial.seed},
-        block=NETWORKS,
-        apart=["delta"],
-    )
-
-
-def shares(networks: xr.Dataset, delta: float) -> np.ndarray:
-    """Small singular values at the end over the start (replicate, value)."""
-    chosen = networks.sel(delta=delta).isel(value=slice(1, None))
-    return (chosen["end_values"] / chosen["start_values"]).transpose("replicate", "value").values
-
-
-def decay(networks: xr.Dataset, delta: float) -> float:
-    """The predicted share exp(-eta delta^2 t/2)."""
-    return float(np.exp(-RATE * delta**2 * float(networks["time"].isel(delta=0, replicate=0)) / 2))
-
-
-def columns(networks: xr.Dataset) -> Columns:
-    """What is left of the small singular values."""
-    deltas = networks["delta"].values.tolist()
-    found = {delta: shares(networks, delta) for delta in deltas}
-    return {
-        "label noise delta": [f"{delta:g}" for delta in deltas],
-        "networks": [str(len(found[delta])) for delta in deltas],
-        "training time": [f"{float(networks['time'].sel(delta=delta)[0]):g}" for delta in deltas],
-        "largest final loss": [f"{networks['loss'].sel(delta=delta).values.max():.0e}" for delta in deltas],
-        "small values, end / start: median": [f"{np.median(found[delta]):.2g}" for delta in deltas],
-        "smallest": [f"{found[delta].min():.2g}" for delta in deltas],
-        "largest": [f"{found[delta].max():.2g}" for delta in deltas],
-        "exp(-eta delta^2 t/2)": [f"{decay(networks, delta):.2g}" for delta in deltas],
-    }
-
-
-def measure_label_noise(trial: Trial) -> Measurement:
-    networks = TABLES[0].results(trial)
-    noisy, plain = shares(networks, 1.0), shares(networks, 0.0)
-    middle, predicted = float(np.median(noisy)), decay(networks, 1.0)
-    rate = float(np.log(middle) / np.log(predicted))  # of the decay, over eta delta^2/2
-    holds = noisy.max() < 0.5 and plain.min() > 0.99 and abs(rate - 1) < 0.1
-    verdict = Verdict.HOLDS if holds else Verdict.REFUTED
-    text = (
-        f"small singular values at the end over the start, {NETWORKS} seeds, gamma = 1: {middle:.2g} (worst "
-        f"{noisy.max():.2g}) with label noise, {plain.min():.6f} with descent; exp(-eta delta^2 t/2) = "
-        f"{predicted:.2g}, "
-        f"the median's rate is {rate:.3f} of that (limit 10%)"
-    )
-    return Measurement(verdict, text, float(noisy.max()))
-
-
-def measure_equation(trial: Trial) -> Measurement:
-    """Label-noise descent against the equation with drift, at the scale of Appendix D carried to the canonical
-    clock."""
-    number = 2000 if trial.quick else 20_000
+    paths = 600 if trial.quick else 8000
     problem = ln.problems.orthogonal_regression(trial.seed, in_dim=3)
     start = ln.inits.orthogonal(trial.seed, in_dim=3, out_dim=1, width=20, scale=1.0)
-    rate, steps, delta = 0.02, 500, 2.0
-    many = ln.Weights(np.repeat(start.first[None], number, 0), np.repeat(start.second[None], number, 0))
-    descent = ln.label_noise_descent(
-        problem, many, learning_rate=rate, steps=steps, noise_std=delta * np.sqrt(3), key=trial.seed, save_every=steps
-    )
-    small = _least(descent.reduced.first[-1])
-    distance = {}
-    for name, scale in (("right", np.sqrt(rate) * delta), ("unscaled", rate * delta)):
-        run = ln.noise_sde(
-            start,
-            times=[0.0, rate * steps],
-            step=rate,
-            key=trial.seed + 1,
-            paths=number,
-            problem=problem,
-            noise_std=scale,
+    fixed: dict[str, Any] = {"time": TIME, "paths": paths}
+    step = RATES[-1] / FINE
+    limit = networks.small_by_equation(problem, start, step=step, noise=NOISE, key=[trial.seed, 0], **fixed)
+    wrong = networks.small_by_equation(
+        problem, start, step=step, noise=NOISE * np.sqrt(RATES[-1]), key=[trial.seed, 1], **fixed
+    )  # eta delta in place of sqrt(eta) delta
+    means, errors = [], []
+    for number, rate in enumerate(RATES):
+        descent = networks.small_after_descent(
+            problem, start, rate=rate, noise=NOISE, key=[trial.seed, 2 + number], **fixed
         )
-        other = _least(run.reduced.first[-1])
-        distance[name] = abs(small.mean() - other.mean()) / np.sqrt((small.var() + other.var()) / number)
-    verdict = Verdict.HOLDS if distance["right"] < 4.5 and distance["unscaled"] > 10 else Verdict.REFUTED
-    text = (
-        f"mean of ln of the least singular value at t = 10, {number} paths each: descent and equation "
-        f"{distance['right']:.1f} "
-        f"standard errors apart with sqrt(eta) delta on the canonical clock ({distance['unscaled']:.0f} with eta "
-        "delta on it)"
+        means.append(float(descent.mean()))
+        errors.append(float(descent.std() / np.sqrt(paths)))
+    base, base_error = float(limit.mean()), float(limit.std() / np.sqrt(paths))
+    gaps = [mean - base for mean in means]
+    gap_errors = [float(np.hypot(error, base_error)) for error in errors]
+    # to rate zero by all three rates; the equation's own first-order error, 1/FINE of theirs, is taken out too
+    weights = np.array([1.0, -6.0, 8.0]) / 3 + np.array([0.0, 1.0, -1.0]) / FINE
+    extrapolated = float(weights @ means) - base
+    error = float(np.linalg.norm([*(weights * errors), base_error]))
+    wrong_error = float(np.hypot(errors[-1], wrong.std() / np.sqrt(paths)))
+    return {
+        "value": extrapolated / error,
+        "uncertainty": 1.0,
+        "gaps": gaps,
+        "gap_errors": gap_errors,
+        "extrapolated": extrapolated,
+        "error": error,
+        "wrong": abs(means[-1] - float(wrong.mean())) / wrong_error,
+        "paths": paths,
+    }
+
+
+def judge_equation(numbers: Numbers) -> Verdict:
+    gaps, errors = numbers["gaps"], numbers["gap_errors"]
+    seen = abs(gaps[0]) > SEEN * errors[0]
+    vanishes = abs(gaps[-1]) < VANISHES * abs(gaps[0]) and abs(numbers["value"]) < ERRORS
+    return Verdict.HOLDS if seen and vanishes and numbers["wrong"] > WRONG else Verdict.REFUTED
+
+
+def tell_equation(numbers: Numbers) -> str:
+    words = ", ".join(
+        f"{gap:+.4f} ± {error:.4f} at eta = {rate:g}"
+        for rate, gap, error in zip(RATES, numbers["gaps"], numbers["gap_errors"], strict=True)
     )
-    return Measurement(verdict, text, float(distance["right"]), 1.0)
+    return (
+        f"mean of ln of the small singular values at t = {TIME:g}, {numbers['paths']} paths each, descent minus "
+        f"equation (of step {RATES[-1] / FINE:g}): {words}; extrapolated to eta = 0 {numbers['extrapolated']:+.4f} ± "
+        f"{numbers['error']:.4f}; with eta delta on the canonical clock {numbers['wrong']:.0f} standard errors apart"
+    )
 
 
-def _least(first: np.ndarray) -> np.ndarray:
-    """ln of the least of the three singular values that the data reach."""
-    return np.log(np.linalg.svd(first, compute_uv=False)[..., 2])
+def measure_minibatch(trial: Trial) -> dict[str, Any]:
+    steps = 30_000 if trial.quick else 60_000
+    options: dict[str, Any] = {"networks": 4 if trial.quick else 10, "rate": NOISY_RATE, "steps": steps}
+    fitted = networks.minibatch_shares(trial.seed, noisy=False, **options)
+    noisy = networks.minibatch_shares(trial.seed, noisy=True, **options)
+    return {
+        "value": float(np.median(noisy)),
+        "worst": float(noisy.max()),
+        "fitted": float(np.median(fitted)),
+        "time": steps * NOISY_RATE,
+    }
+
+
+def judge_minibatch(numbers: Numbers) -> Verdict:
+    return corrected(highest(numbers["fitted"], numbers["value"]) < LEFT, numbers["value"] < LEFT)
+
+
+def tell_minibatch(numbers: Numbers) -> str:
+    return (
+        f"small singular values at t = {numbers['time']:g} over the start, batches of one of 20 samples, gamma = 1: "
+        f"{numbers['value']:.2g} (worst {numbers['worst']:.2g}) where the labels cannot be fitted, "
+        f"{numbers['fitted']:.2g} where they can and the noise ends with the loss"
+    )
 
 
 CLAIMS = [
@@ -152,6 +147,9 @@ CLAIMS = [
         claimed="decay (ours: as exp(-eta delta^2 t/2), the median's rate within 10%)",
         expected=Verdict.HOLDS,
         measure=measure_label_noise,
+        judge=judge_label_noise,
+        tell=tell_label_noise,
+        limits={"left with noise": LEFT, "kept without": KEPT, "rate": RATE},
     ),
     Claim(
         name="noise-equation",
@@ -159,19 +157,25 @@ CLAIMS = [
         sentence="Descent with label noise follows a stochastic equation, with noise of scale eta delta if time "
         "counts steps.",
         assumptions="small steps",
-        setting="n = d = 3, gamma = 1, step 0.02, delta = 2, to t = 10",
-        claimed="the same law",
+        setting="n = d = 3, gamma = 1, sqrt(eta) delta = 0.3, eta = 0.08, 0.04, 0.02; the equation in steps of 0.0025",
+        claimed="the same law as eta tends to 0",
         expected=Verdict.HOLDS,
         measure=measure_equation,
+        judge=judge_equation,
+        tell=tell_equation,
+        limits={"seen": SEEN, "vanishes": VANISHES, "extrapolated": ERRORS, "wrong scale": WRONG},
     ),
-]
-
-TABLES = [
-    Table(
-        name="label-noise",
-        title="Label noise from a large start: what is left of the small singular values",
-        sweep=sweep,
-        columns=columns,
-        note="Singular values of W1 but the largest, at the end over the start.",
+    Claim(
+        name="minibatch",
+        number="after Proposition 4.1",
+        sentence="The noise of stochastic gradient descent itself biases the hidden layer towards low rank.",
+        assumptions="large start; with the correction: labels that cannot be fitted, so that the noise does not end",
+        setting="batches of one of 20 samples, d = 5, k = 1, width 200, gamma = 1, step 0.02, 10 networks (4 if quick)",
+        claimed="small singular values decay",
+        expected=Verdict.CORRECTED,
+        measure=measure_minibatch,
+        judge=judge_minibatch,
+        tell=tell_minibatch,
+        limits={"left": LEFT},
     ),
 ]

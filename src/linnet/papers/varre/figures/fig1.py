@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.regression import problems, together
+from linnet.papers.varre.networks.regression import problems
+from linnet.papers.varre.settings import INPUTS, NOISY_INPUTS, NOISY_RATE, OUTPUTS, SAMPLES, WIDTH
 from linnet.reproduction.figure import Check, Figure, Settings
 
 if TYPE_CHECKING:
@@ -21,19 +22,19 @@ class Fig1(Settings):
     here.
     """
 
-    samples: int = 5
-    inputs: int = 10
-    outputs: int = 3
-    width: int = 200
+    samples: int = SAMPLES
+    inputs: int = INPUTS
+    outputs: int = OUTPUTS
+    width: int = WIDTH
     gammas: tuple[float, ...] = (1.0, 1e-4)
     stds: tuple[float, ...] = (0.1, 0.01)
     end_time: float = 300.0
     times: int = 200
     seeds: int = 20
-    noise_inputs: int = 5
+    noise_inputs: int = NOISY_INPUTS
     noise_gamma: float = 1.0
     noise_delta: float = 1.0
-    noise_rate: float = 0.02
+    noise_rate: float = NOISY_RATE
     noise_steps: int = 20_000
     noise_saves: int = 200
     noise_seeds: int = 10
@@ -95,8 +96,7 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
 
 def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
     inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
-    singles = [ln.problems.orthogonal_regression(seed, in_dim=inputs) for seed in seeds]
-    problem = together(singles)
+    problem = ln.Problem.stack([ln.problems.orthogonal_regression(seed, in_dim=inputs) for seed in seeds])
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
     start = ln.Weights.stack(ln.inits.orthogonal(seed, scale=settings.noise_gamma, **shape) for seed in seeds)
     options: dict[str, Any] = {"learning_rate": settings.noise_rate, "steps": settings.noise_steps}
@@ -247,16 +247,13 @@ FIGURE = Figure(
     name="fig1",
     title="Small starts leave a first layer of low rank, and label noise does so from any start",
     caption=(
-        "a: the four largest singular values of the first layer during gradient flow (in the paper 5 samples, 10 "
-        "inputs, 3 "
-        "outputs, width 200), from orthogonal starts of scale 1 and 0.0001 and from Gaussian starts; dashed: where "
-        "Corollary "
-        "3.1 says they end. The text's variance of 0.01 means an effective scale of 1 and a full rank; a standard "
-        "deviation of "
-        "0.01 gives the low rank the text describes, so both are drawn. b: all singular values under gradient descent "
-        "and under descent with noisy labels, from a large start (γ = 1, whitened data, one output, label noise of "
-        "unit "
-        "size, step 0.02)."
+        "a: the four largest singular values of the first layer during gradient flow on 5 Gaussian samples of 10 "
+        "inputs and 3 outputs, width 200, as in the paper, from orthogonal starts of scale 1 and 0.0001 and from "
+        "Gaussian starts; dashed: where Corollary 3.1 says they end. The text's variance of 0.01 means an effective "
+        "scale of 1 and a full rank; a standard deviation of 0.01 gives the low rank the text describes, so both are "
+        "drawn. b: all singular values under gradient descent and under descent with noisy labels, from a large start: "
+        "5 orthogonal samples, one output, width 200 as in the paper; the scale 1, label noise of unit size and the "
+        "step 0.02 are ours, as the paper does not print its own."
     ),
     settings=Fig1,
     quick={"times": 60, "seeds": 4, "noise_saves": 100},

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.teacher import TEACHERS, Students, student
+from linnet.papers.varre.networks.students import Students, student
+from linnet.papers.varre.settings import TEACHERS
 from linnet.reproduction.figure import Check, Figure
 
 if TYPE_CHECKING:
@@ -84,12 +85,11 @@ FIGURE = Figure(
     title="A ReLU student from a small start finds few directions, from a large start all of them",
     caption=(
         "Singular values of the hidden layer of a ReLU network with 20 hidden units, trained on 10 points in 5 "
-        "dimensions "
-        "labelled by a ReLU teacher with 2 neurons. Teacher and students are Gaussian; the seed drawn is the first at "
-        "which "
-        "the small start ends with the teacher's rank, and the checks say at which share of the seeds it does. From "
-        "the small "
-        "start the other singular values stay so small that their curves lie on each other, as one line at 0."
+        "dimensions labelled by a ReLU teacher with 2 neurons, sizes as in the paper. Teacher and students are "
+        "Gaussian, with starts of standard deviation 0.001 and 1; these scales are ours, and descent with small steps "
+        "stands for the flow. The seed drawn is the first at which the small start ends with the teacher's rank, and "
+        "the checks say at which share of the seeds it does. From the small start the other singular values stay so "
+        "small that their curves lie on each other, as one line at 0."
     ),
     settings=Students,
     quick={"seeds": 8, "small_steps": 30_000, "large_steps": 20_000, "saves": 120},

@@ -44,6 +44,10 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     area = ln.observables.commutator(sample)[..., 0]
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
     logs = np.log(np.linalg.svd(sample.first, compute_uv=False))
+    exponents = noise.lyapunov_exponents(settings.dim)
+    offset = logs[-1].mean(axis=0) - settings.end_time * exponents  # a slope to compare with: drawn through the end
+    if settings.dim == 2:
+        offset[0] = np.log(2)  # known for two inputs
     error = np.sqrt(settings.paths)
     of_runs = ("time", "run")
     of_many = "coarse_time"
@@ -57,6 +61,8 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
             "mean_sine": (of_many, np.concatenate([[np.nan], sine.mean(axis=1)]), {"long_name": "normalised, mean"}),
             "mean_log": ((of_many, "mode"), logs.mean(axis=1), {"long_name": "mean of ln σ"}),
             "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / error, {"long_name": "its standard error"}),
+            "exponents": ("mode", exponents, {"long_name": "Lyapunov exponents"}),
+            "offset": ("mode", offset, {"long_name": "where their lines are drawn"}),
         },
         {
             "time": ("time", times, {"long_name": "time t", "units": "canonical, unit noise"}),
@@ -88,6 +94,9 @@ def plot(ds: xr.Dataset) -> Any:
                     axes["a"].plot(time, ds["values"][:, run, mode], color=colour, label=label, **thin)
             axes["a"].plot(coarse, np.exp(ds["mean_log"]), color=style.BLACK, linewidth=1.6, alpha=0.8)
             axes["a"].plot([], [], color=style.BLACK, linewidth=1.6, alpha=0.8, label="exp of the mean of ln σ")
+            guides = np.exp(coarse[:, None] * ds["exponents"].values + ds["offset"].values)
+            for mode, label in ((0, "Lyapunov exponents"), (ds.sizes["mode"] - 1, None)):
+                axes["a"].plot(coarse, guides[:, mode], color=style.BLACK, label=label, **style.THEORY)
             axes["a"].set(yscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁")
             axes["a"].set_title("a  Three runs of the noise process")
             axes["a"].legend(loc="lower left")
@@ -136,22 +145,33 @@ def check(ds: xr.Dataset) -> list[Check]:
         for i, (log, err) in enumerate(zip(logs, errors, strict=True))
     )
     checks.append(Check(f"mean of ln σ at the end: {text}", float(logs[-1])))
+    half = ds.sizes["coarse_time"] // 2
+    span = float(ds["coarse_time"][-1] - ds["coarse_time"][half])
+    slope = float(ds["mean_log"][-1, -1] - ds["mean_log"][half, -1]) / span
+    slope_error = float(np.hypot(ds["mean_log_error"][-1, -1], ds["mean_log_error"][half, -1])) / span
+    expected = float(ds["exponents"][-1])
+    text = (
+        f"the smallest decays at {slope:+.3f} ± {slope_error:.3f} over the second half; its exponent is {expected:+.3f}"
+    )
+    checks.append(Check(text, slope))
+    if ds.attrs["dim"] == 2:
+        away = abs(float(ds["mean_log"][-1, 0]) - np.log(2))
+        text = f"the mean of ln σ₁ ends {away:.3f} from ln 2, where it tends to: σ₁ does not grow for two inputs"
+        checks.append(Check(text, away))
     return checks
 
 
 FIGURE = Figure(
     name="fig3",
-    title="Noise alone grows one singular value and shrinks the other, but not the mean commutator",
+    title="Noise alone shrinks one singular value; the other wanders, and the mean commutator stays",
     caption=(
-        "Three runs of the process driven by the noise of noisy labels (two inputs, from the identity and zero). a: "
-        "both "
-        "singular values of the first layer, with their typical size over many paths. b: the area spanned by a row of "
-        "the "
+        "Three runs of the process driven by the noise of noisy labels, for two inputs, from the identity and zero, as "
+        "in the paper; the time and the many paths are ours. a: both singular values of the first layer, with their "
+        "typical size over many paths. The smaller one decays at the rate of its Lyapunov exponent; that of the larger "
+        "is zero for two inputs: its logarithm wanders and its mean tends to ln 2. b: the area spanned by a row of the "
         "first layer and the second layer: it is zero when they are aligned. It falls in most runs, but its mean over "
-        "many "
-        "paths stays at 0.482: rare runs with a large area make up for the others. The mean is drawn while its "
-        "standard error "
-        "is below a tenth of it: later too few paths carry it. The median needs no such limit."
+        "many paths stays at 0.482: rare runs with a large area make up for the others. The mean is drawn while its "
+        "standard error is below a tenth of it: later too few paths carry it. The median needs no such limit."
     ),
     settings=Fig3,
     quick={"paths": 8000, "step": 0.02, "saves": 120},

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.papers.varre.teacher import Students, student
+from linnet.papers.varre.networks.students import Students, first_plateau, student
 from linnet.reproduction.figure import Check, Figure
 
 if TYPE_CHECKING:
     import xarray as xr
 
-PLATEAU = 0.1  # a plateau is where the loss falls slower than this share of its fastest fall before
 SHARE = 0.1
 
 
@@ -31,23 +30,6 @@ def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
         {"time": ("time", run.times, {"long_name": "time t", "units": "canonical"})},
         {"panels": ",".join(panels)},
     )
-
-
-def first_plateau(times: np.ndarray, loss: np.ndarray) -> int:
-    """The index of the saved state at the first plateau, -1 if there is none.
-
-    With the slope of the loss as drawn, in logarithms of both axes: after the first peak of the slope above 1, its
-    first minimum is a plateau if it is below a tenth of that peak.
-    """
-    slope = -np.gradient(np.log(loss[1:]), np.log(times[1:]))
-    inner = np.arange(1, slope.size - 1)
-    peaks = inner[(slope[inner] > 1) & (slope[inner] >= slope[inner - 1]) & (slope[inner] > slope[inner + 1])]
-    if peaks.size == 0:
-        return -1
-    valleys = inner[(inner > peaks[0]) & (slope[inner] <= slope[inner - 1]) & (slope[inner] < slope[inner + 1])]
-    if valleys.size == 0 or slope[valleys[0]] > PLATEAU * slope[peaks[0]]:
-        return -1
-    return 1 + int(valleys[0])
 
 
 def plot(ds: xr.Dataset) -> Any:
@@ -108,9 +90,9 @@ FIGURE = Figure(
     title="The loss of a small ReLU student falls in steps, and the first step learns one direction",
     caption=(
         "a: training loss of the ReLU student of figure 2 from a small start, with its first plateau. b: singular "
-        "values of "
-        "its hidden layer up to that plateau: one of them has grown, and the others are so small that "
-        "their curves lie on each other, as one line near 0. The seed drawn is the first whose loss has a plateau."
+        "values of its hidden layer up to that plateau: one of them has grown, and the others are so small that their "
+        "curves lie on each other, as one line near 0. The seed drawn is the first whose loss has a plateau; the scale "
+        "of the start is ours."
     ),
     settings=Students,
     quick={"seeds": 8, "small_steps": 30_000, "saves": 200},

@@ -1,4 +1,4 @@
-"""One flow of Varre et al. as it was trained, and what is read off it: errors against the theory, rank, alignment."""
+"""One flow as it was trained, and what is read off it without any theory: rank, alignment, turning vectors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.flows import INPUTS, OUTPUTS
-from linnet.reproduction.fits import highest
+from linnet.papers.varre.settings import OUTPUTS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
 class Path:
     """One flow in the eigenbasis of its data: `first` (time, hidden, direction), `second` (time, output, hidden).
 
-    `values` are the final singular values of the whole first layer, `outside` the part of the final alpha outside the
-    span of the data, of its norm.
+    `values` are the final singular values of the whole first layer. The rest is in all inputs and hidden units:
+    `whole_first`, `whole_second`, `whole_cov`, `whole_cross`, and `projected_first`, `projected_second` in the frame of
+    the start.
     """
 
     gamma: float
@@ -32,7 +32,13 @@ class Path:
     cross: np.ndarray
     values: np.ndarray
     loss: np.ndarray
-    outside: float
+    whole_first: np.ndarray
+    whole_second: np.ndarray
+    whole_cov: np.ndarray
+    whole_cross: np.ndarray
+    projected_first: np.ndarray
+    projected_second: np.ndarray
+    off_frame: float
 
     @property
     def product(self) -> np.ndarray:
@@ -57,19 +63,17 @@ class Path:
     def velocity(self) -> np.ndarray:
         """dA/dt = W2 W2^T R + R W1^T W1 along the flow."""
         r = self.residual
-        return self.second @ np.swapaxes(self.second, -1, -2) @ r + r @ np.swapaxes(self.first, -1, -2) @ self.first
+        return self.second @ transposed(self.second) @ r + r @ transposed(self.first) @ self.first
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """alpha^T = A (W1^T W1)^-1 along the flow, in the layers' own coordinates."""
+        return self.product @ np.linalg.inv(transposed(self.first) @ self.first)
 
     @property
     def solution_error(self) -> float:
         """Largest entry of the final predictor minus the minimum-norm solution."""
         return float(np.abs(self.product[-1] - self.solution).max())
-
-    @property
-    def limit_error(self) -> float:
-        """Largest distance of the final singular values of both layers from Corollary 3.1."""
-        first, second = ln.theories.spectral_bias.final_singular_values(self.modes, self.gamma, INPUTS)
-        measured = np.linalg.svd(self.second[-1], compute_uv=False)
-        return highest(float(np.abs(self.values - first).max()), float(np.abs(measured - second).max()))
 
     @property
     def excess(self) -> float:
@@ -85,38 +89,52 @@ class Path:
         return float(np.sqrt(max(1 - along / (self.values**2).sum(), 0)))
 
     @property
+    def neuron_sines(self) -> np.ndarray:
+        """With one output, the sine of the angle of every neuron's input weights with the predictor, at the end."""
+        predictor = self.whole_second[0] @ self.whole_first
+        direction = predictor / np.linalg.norm(predictor)
+        outside = self.whole_first - (self.whole_first @ direction)[:, None] * direction
+        return np.linalg.norm(outside, axis=1) / np.linalg.norm(self.whole_first, axis=1)
+
+    @property
+    def outside(self) -> float:
+        """The part of the final alpha outside the span of the data, of its norm, in all inputs."""
+        a = self.whole_second @ self.whole_first @ np.linalg.inv(self.whole_first.T @ self.whole_first)
+        eigenvalues, vectors = np.linalg.eigh(self.whole_cov)
+        basis = vectors[:, eigenvalues > 1e-10 * eigenvalues[-1]]
+        return float(np.linalg.norm(a - a @ basis @ basis.T) / np.linalg.norm(a))
+
+    @property
     def rank(self) -> int:
         """Final singular values of the first layer above a tenth of the largest."""
         return int(ln.observables.numerical_rank(self.values))
 
     @property
     def turn(self) -> float:
-        """Largest sine between a right singular vector on the way and at the end, for modes that arithmetic can tell
-        apart."""
-        _, values, right = np.linalg.svd(self.product, full_matrices=False)
-        final = np.linalg.svd(self.solution, full_matrices=False)[2]
-        along = np.einsum("tid,id->ti", right, final)
-        sines = np.linalg.norm(right - along[..., None] * final, axis=-1)
-        return float(sines[values > 1e-6 * values[:, :1]].max())
+        """Largest sine between a singular vector of the predictor on the way and at the end, on either side, for modes
+        that arithmetic can tell apart."""
+        left, values, right = np.linalg.svd(self.product, full_matrices=False)
+        last, _, final = np.linalg.svd(self.solution, full_matrices=False)
+        sides = ((right, final), (transposed(left), last.T))
+        kept = values > 1e-6 * values[:, :1]
+        return max(float(_sines(moving, fixed)[kept].max()) for moving, fixed in sides)
 
-    @property
-    def evolution_error(self) -> float:
-        """Largest distance of the predictor's singular values from Theorem C.12 along the flow; for whitened data."""
-        expected = ln.theories.spectral_bias.singular_values(self.modes, self.gamma, self.times)
-        return float(np.abs(np.linalg.svd(self.product, compute_uv=False) - expected).max())
 
-    @property
-    def bound_share(self) -> float:
-        """With one output, the loss over its bound of Lemma C.8, where that is largest."""
-        bound = ln.theories.spectral_bias.convergence_bound(self.solution[0], self.gamma, self.times)
-        return float((self.loss / bound).max())
+def transposed(matrices: np.ndarray) -> np.ndarray:
+    """Matrices with their rows and columns exchanged."""
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _sines(vectors: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    """Sines of the angles of unit vectors (time, mode, entry) with fixed ones (mode, entry)."""
+    along = np.einsum("tid,id->ti", vectors, fixed)
+    return np.linalg.norm(vectors - along[..., None] * fixed, axis=-1)
 
 
 def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> Iterator[Path]:
     """One path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
-    names = ("times", "first", "second", "scales", "target", "first_values", "loss", "outside")
     # views into the arrays: a lookup by label for each flow would take longer than all else
-    whole = {name: flows[name].transpose("gamma", "replicate", ...).values for name in names}
+    whole = {str(name): array.transpose("gamma", "replicate", ...).values for name, array in flows.data_vars.items()}
     for i, gamma in enumerate(flows["gamma"].values.tolist()):
         for j in range(flows.sizes["replicate"]):
             at = {name: array[i, j] for name, array in whole.items()}
@@ -129,7 +147,13 @@ def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> Iterator[Path]:
                 cross=(at["target"] * at["scales"])[:outputs],
                 values=at["first_values"],
                 loss=at["loss"],
-                outside=float(at["outside"]),
+                whole_first=at["whole_first"],
+                whole_second=at["whole_second"][:outputs],
+                whole_cov=at["cov"],
+                whole_cross=at["cross"][:outputs],
+                projected_first=at["projected_first"],
+                projected_second=at["projected_second"][:, :outputs],
+                off_frame=float(at["off_frame"]),
             )
 
 

@@ -6,21 +6,20 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import linnet as ln
-from linnet.papers.varre import flows as varre_flows
-from linnet.papers.varre import noise_paths as varre_noise_paths
-from linnet.papers.varre import paths as varre_paths
-from linnet.papers.varre import runs as varre_runs
-from linnet.papers.varre.claims import label_noise as varre_label_noise
-from linnet.papers.varre.claims import noise as varre_noise
-from linnet.papers.varre.claims import relu as varre_relu
-from linnet.reproduction.claim import Trial, Verdict
+from linnet.papers.varre.networks import flows, label_noise, noise_process, regression, students, volumes
+from linnet.papers.varre.networks.path import read
+from linnet.papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
+from linnet.papers.varre.tables.flows import FLOWS, LIMITS, ONE_OUTPUT, paths
+from linnet.papers.varre.tables.noise import process, sampled
+from linnet.papers.varre.tables.relu import STARTS
+from linnet.reproduction.claim import Trial
 
 QUICK = Trial(quick=True)
 
 
 def flow_cells(gammas, replicates, kind="regression", seed=0):
     points = {"gamma": np.array(gammas), "replicate": np.array(replicates)}
-    return varre_flows.cells(points, np.zeros(len(gammas), int), kind=kind, seed=seed)
+    return flows.cells(points, np.zeros(len(gammas), int), kind=kind, seed=seed)
 
 
 def entry(results, name, cell):
@@ -32,8 +31,8 @@ def entry(results, name, cell):
 def test_a_flow_is_that_of_the_whole_network(kind):
     """All 200 hidden units and ten inputs, by SciPy on the samples."""
     gamma, key = 1.0, [0, 2]
-    inputs, outputs = varre_flows.data(kind, key)
-    start = varre_flows.start(kind, key, gamma)
+    inputs, outputs = flows.data(kind, key)
+    start = flows.start(kind, key, gamma)
     split = start.first.size
 
     def layers(flat):
@@ -58,8 +57,16 @@ def test_a_flow_is_that_of_the_whole_network(kind):
         np.testing.assert_allclose(np.linalg.svd(second[state] @ first[state], compute_uv=False), product, atol=1e-7)
     loss = 0.5 * ((outputs - inputs @ (whole[1] @ whole[0]).T) ** 2).sum() / len(inputs)
     assert abs(entry(results, "loss", 0)[-1] - loss) < 1e-12
-    values = np.linalg.svd(layers(run.y[:, -1])[0], compute_uv=False)
-    np.testing.assert_allclose(entry(results, "first_values", 0), values, atol=1e-7)
+    whole = layers(run.y[:, -1])
+    np.testing.assert_allclose(entry(results, "first_values", 0), np.linalg.svd(whole[0], compute_uv=False), atol=1e-7)
+    np.testing.assert_allclose(entry(results, "whole_first", 0), whole[0], atol=1e-7)
+    np.testing.assert_allclose(entry(results, "whole_second", 0), whole[1], atol=1e-7)
+    np.testing.assert_allclose(entry(results, "cov", 0), inputs.T @ inputs / len(inputs), atol=1e-12)
+    np.testing.assert_allclose(entry(results, "cross", 0), outputs.T @ inputs / len(inputs), atol=1e-12)
+    if kind != "gaussian":
+        frame = start.first / np.sqrt(2 * gamma)
+        np.testing.assert_allclose(entry(results, "projected_first", 0)[-1], frame.T @ whole[0], atol=1e-7)
+        np.testing.assert_allclose(entry(results, "projected_second", 0)[-1], whole[1] @ frame, atol=1e-7)
 
 
 def test_a_flow_does_not_see_its_neighbours():
@@ -69,13 +76,13 @@ def test_a_flow_does_not_see_its_neighbours():
 
 
 def test_every_gamma_sees_the_same_data():
-    flows = varre_runs.FLOWS["regression"].results(QUICK)
-    assert (flows["target"] == flows["target"].isel(gamma=0)).all()
-    assert (flows["target"].isel(replicate=0) != flows["target"].isel(replicate=1)).any()
+    found = LIMITS.results(QUICK)
+    assert (found["target"] == found["target"].isel(gamma=0)).all()
+    assert (found["target"].isel(replicate=0) != found["target"].isel(replicate=1)).any()
 
 
 def test_flows_are_trained_to_the_end():
-    for table in varre_runs.TABLES:
+    for table in FLOWS.values():
         loss = table.results(QUICK)["loss"]
         assert (loss.isel(state=-1) < 1e-20 * loss.isel(state=0)).all()
 
@@ -83,12 +90,11 @@ def test_flows_are_trained_to_the_end():
 def test_what_theory_says_is_not_in_the_cells(monkeypatch):
     import linnet.theories.spectral_bias as theory
 
-    table = varre_runs.FLOWS["regression"]
-    flows = table.results(QUICK)
-    before = table.columns(flows)
+    found = LIMITS.results(QUICK)
+    before = LIMITS.columns(found)
     right = theory.final_singular_values
     monkeypatch.setattr(theory, "final_singular_values", lambda values, gamma, dim: right(values, 1.5 * gamma, dim))
-    after = table.columns(flows)
+    after = LIMITS.columns(found)
     measured = "squared norms / 2 nuclear norms - 1"
     assert before[measured] == after[measured]
     predicted = "the same by Corollary 3.1"
@@ -100,21 +106,33 @@ def test_what_theory_says_is_not_in_the_cells(monkeypatch):
 
 
 def test_one_output_moves_alone():
-    second = varre_runs.FLOWS["scalar"].results(QUICK)["second"]
-    assert np.abs(second.isel(output=slice(1, None))).max() == 0
-    found = list(varre_paths.read(varre_runs.FLOWS["scalar"].results(QUICK), outputs=1))
-    assert all(path.product.shape == (varre_flows.STATES, 1, 5) for path in found)
+    results = ONE_OUTPUT.results(QUICK)
+    assert np.abs(results["second"].isel(output=slice(1, None))).max() == 0
+    found = list(read(results, outputs=1))
+    assert all(path.product.shape == (STATES, 1, 5) for path in found)
+    path = found[0]
+    predictor = path.whole_second[0] @ path.whole_first
+    cosine = path.whole_first[7] @ predictor / np.linalg.norm(path.whole_first[7]) / np.linalg.norm(predictor)
+    np.testing.assert_allclose(path.neuron_sines[7], np.sqrt(1 - cosine**2), atol=1e-7)
 
 
-def students(start, replicates, steps=300):
+def test_both_layers_of_an_orthogonal_start_of_two_frames():
+    shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 40}
+    start = regression.two_frames([0, 1], first_gamma=0.3, second_gamma=2.0, **shape)
+    np.testing.assert_allclose(start.first.T @ start.first, 0.6 * np.eye(INPUTS), atol=1e-12)
+    np.testing.assert_allclose(start.second @ start.second.T, 4.0 * np.eye(OUTPUTS), atol=1e-12)
+    np.testing.assert_allclose(start.product, 0.0, atol=1e-12)
+
+
+def student_cells(start, replicates, steps=300):
     points = {"start": np.array([start] * len(replicates)), "replicate": np.array(replicates)}
-    fixed = {name: {**setting, "steps": steps} for name, setting in varre_relu.STARTS.items()}
-    return varre_relu.cells(points, np.zeros(len(replicates), int), **fixed, seed=0)
+    starts = {name: {**setting, "steps": steps} for name, setting in STARTS.items()}
+    return students.cells(points, np.zeros(len(replicates), int), starts=starts, seed=0)
 
 
 @pytest.mark.parametrize("start", ["small", "large"])
 def test_a_student_is_trained_by_plain_descent(start):
-    std, rate = varre_relu.STARTS[start]["std"], varre_relu.STARTS[start]["rate"]
+    std, rate = STARTS[start]["std"], STARTS[start]["rate"]
     teacher = ln.problems.relu_teacher([0, 3], samples=10, in_dim=5, neurons=2)
     weights = ln.inits.gaussian([0, 3], in_dim=5, out_dim=1, width=20, first_std=std, second_std=std)
     first, second = weights.first, weights.second
@@ -125,50 +143,34 @@ def test_a_student_is_trained_by_plain_descent(start):
         back = (error @ second) * (hidden > 0)
         first, second = first - rate * back.T @ x / len(x), second - rate * error.T @ hidden / len(x)
     loss = 0.5 * ((np.maximum(x @ first.T, 0) @ second.T - y) ** 2).sum() / len(x)
-    found = students(start, [3, 1])
+    found = student_cells(start, [3, 1])
     np.testing.assert_allclose(entry(found, "values", 0), np.linalg.svd(first, compute_uv=False), rtol=1e-9)
     np.testing.assert_allclose(entry(found, "loss", 0), loss, rtol=1e-9)
 
 
+def test_the_teachers_directions_are_those_that_label_its_samples():
+    """The labels are linear in max(x.w, 0) of exactly these two directions."""
+    teacher = ln.problems.relu_teacher([0, 3], samples=10, in_dim=5, neurons=2)
+    inputs, outputs = np.asarray(teacher.inputs), np.asarray(teacher.outputs)
+    features = np.maximum(inputs @ students.teacher_directions([0, 3]).T, 0)
+    rest = outputs - features @ np.linalg.lstsq(features, outputs, rcond=None)[0]
+    assert np.abs(rest).max() < 1e-12
+    wrong = np.maximum(inputs @ students.teacher_directions([0, 4]).T, 0)
+    assert np.abs(outputs - wrong @ np.linalg.lstsq(wrong, outputs, rcond=None)[0]).max() > 0.1
+
+
 def test_students_of_a_batch_do_not_see_each_other():
-    ten, other = students("large", list(range(10))), students("large", [20, 21, 2, *range(23, 30)])
+    ten, other = student_cells("large", list(range(10))), student_cells("large", [20, 21, 2, *range(23, 30)])
     for name in ten:
         np.testing.assert_array_equal(entry(ten, name, 2), entry(other, name, 2))
+    points = {"start": np.array(["small", "large"]), "replicate": np.zeros(2, int)}
     with pytest.raises(ValueError, match="`start` must be one for all cells"):
-        varre_relu.cells(
-            {"start": np.array(["small", "large"]), "replicate": np.zeros(2, int)},
-            np.zeros(2, int),
-            small={},
-            large={},
-            seed=0,
-        )
-
-
-def test_ranks_are_counted_when_the_table_is_read(monkeypatch):
-    import linnet.observables as observables
-
-    monkeypatch.setattr(observables, "numerical_rank", lambda values: np.full(values.shape[:-1], 2))
-    assert varre_relu.measure_rank_two(QUICK).verdict == Verdict.HOLDS
-    assert varre_relu.measure_low_rank(QUICK).verdict == Verdict.REFUTED
-
-
-def test_students_that_have_not_learned_are_left_out(monkeypatch):
-    table = varre_relu.TABLES[0].results(QUICK)
-    for unlearned, verdict in (([4], Verdict.HOLDS), ([4, 7], Verdict.OUTSIDE)):
-        students = table.copy(deep=True)
-        students["loss"].loc[{"start": "small", "replicate": unlearned}] = [0.013, np.nan][: len(unlearned)]
-        students["values"].loc[{"start": "small", "replicate": unlearned}] = (
-            1.0  # of full rank: seen, if they were judged
-        )
-        monkeypatch.setattr(type(varre_relu.TABLES[0]), "results", lambda table, trial, students=students: students)
-        found = varre_relu.measure_low_rank(QUICK)
-        assert found.verdict == verdict and f"{len(unlearned)} of 10 left out" in found.measured
-        assert found.value == 1.0
+        students.cells(points, np.zeros(2, int), starts={}, seed=0)
 
 
 def noisy(deltas, replicates, seeds, steps=200):
     points = {"delta": np.array(deltas), "replicate": np.array(replicates)}
-    return varre_label_noise.cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
+    return label_noise.cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
 
 
 def test_without_noise_it_is_plain_descent_at_full_width():
@@ -192,41 +194,32 @@ def test_the_noise_of_a_network_is_that_of_its_seed():
     assert np.abs(ends[0] - ends[1]).max() > 1e-3 and np.abs(ends[0] - ends[2]).max() > 1e-3
 
 
-def test_small_values_that_stay_refute_the_decay(monkeypatch):
-    right = varre_label_noise.shares
-    monkeypatch.setattr(varre_label_noise, "shares", lambda networks, delta: right(networks, 0.0))
-    assert varre_label_noise.measure_label_noise(QUICK).verdict == Verdict.REFUTED
-
-
-def test_a_decay_at_another_rate_is_refuted(monkeypatch):
-    right = varre_label_noise.decay
-    monkeypatch.setattr(varre_label_noise, "decay", lambda networks, delta: right(networks, delta) ** 2)
-    assert varre_label_noise.measure_label_noise(QUICK).verdict == Verdict.REFUTED
-
-
 def test_statistics_are_those_of_the_paths():
     """Two inputs from a tilted start, three batches: areas are determinants, singular values come from the Gram
     matrix."""
     seed, batch = 5, 40
-    found = varre_noise_paths.statistics(2, True, seed, paths=3 * batch, step=0.05, batch=batch)
+    found = noise_process.statistics(2, True, seed, paths=3 * batch, step=0.05, batch=batch)
     a = np.random.default_rng(np.random.SeedSequence([seed], spawn_key=(7,))).standard_normal((1, 2))
     start = ln.Weights(np.eye(2), a / np.linalg.norm(a))
-    runs = [
-        ln.noise_sde(start, times=varre_noise_paths.TIMES, step=0.05, key=[seed, number], paths=batch)
-        for number in range(3)
-    ]
+    runs = [ln.noise_sde(start, times=TIMES, step=0.05, key=[seed, number], paths=batch) for number in range(3)]
     first, second = (
-        np.concatenate([getattr(run.reduced, part) for run in runs], axis=1) for part in ("first", "second")
+        np.concatenate([getattr(run.weights, part) for run in runs], axis=1) for part in ("first", "second")
     )
     at = {1.0: 10, 3.0: 30, 6.0: 31}
     np.testing.assert_allclose(runs[0].times[list(at.values())], list(at))
     for place, index in enumerate(at.values()):
         w, a = first[index][:, :, 0], second[index][:, 0]  # weights from the first input, and to the output
-        area = np.abs(w[:, 0] * a[:, 1] - w[:, 1] * a[:, 0])
+        signed = w[:, 0] * a[:, 1] - w[:, 1] * a[:, 0]
+        area = np.abs(signed)
         assert_close(found["area"][place], area.mean())
         assert_close(found["area_error"][place], area.std() / np.sqrt(120))
         assert_close(found["area_median"][place], np.median(area))
-        assert_close(found["sine"][place], (area / np.hypot(*w.T) / np.hypot(*a.T)).mean())
+        assert_close(found["signed"][place], signed.mean() / start.second[0, 1])
+        sines = [area / np.hypot(*w.T) / np.hypot(*a.T)]
+        v = first[index][:, :, 1]
+        sines.append(np.abs(v[:, 0] * a[:, 1] - v[:, 1] * a[:, 0]) / np.hypot(*v.T) / np.hypot(*a.T))
+        assert_close(found["sine"][place], sines[0].mean())
+        assert_close(found["worst_sine"][place], np.maximum(*sines).mean())
         squares = (first[index] ** 2).sum(axis=(1, 2))
         assert_close(found["first_square"][place], squares.mean())
         assert_close(found["second_square"][place], (a**2).sum(axis=1).mean())
@@ -234,10 +227,6 @@ def test_statistics_are_those_of_the_paths():
     logs = [0.5 * np.log(np.linalg.eigvalsh(first[i].transpose(0, 2, 1) @ first[i])[:, ::-1]) for i in (30, 31)]
     np.testing.assert_allclose(found["log_value_change"][:2], (logs[1] - logs[0]).mean(axis=0), rtol=1e-6)
     assert np.isnan(found["log_value_change"][2:]).all()
-    rows = (first[:31] ** 2).sum(axis=-1)
-    assert_close(found["growth"], np.log(rows[-1] / rows[0]).mean())
-    speed = second[:31, :, 0] ** 2 / rows
-    assert_close(found["clock"], (0.1 * (speed[1:] + speed[:-1]) / 2).sum(axis=0).mean())
     assert_close(found["area_start"], abs(start.second[0, 1]))
 
 
@@ -247,20 +236,67 @@ def assert_close(one, other):
 
 def test_noise_process_is_euler_maruyama_in_numpy():
     """Three inputs from a = 0, with other random numbers: means and medians within standard errors."""
-    random, paths, step = np.random.default_rng(1), 4000, 0.02
-    first, second = np.repeat(np.eye(3)[None], paths, 0), np.zeros((paths, 1, 3))
+    random, number, step = np.random.default_rng(1), 4000, 0.02
+    first, second = np.repeat(np.eye(3)[None], number, 0), np.zeros((number, 1, 3))
     for _ in range(150):
-        push = np.sqrt(step) * random.standard_normal((paths, 1, 3))
+        push = np.sqrt(step) * random.standard_normal((number, 1, 3))
         first, second = first + second.transpose(0, 2, 1) @ push, second + push @ first.transpose(0, 2, 1)
     area = np.linalg.norm(np.cross(first[:, :, 0], second[:, 0]), axis=1)
     growth = np.log((first**2).sum(axis=2)).mean(axis=1)
-    table = varre_noise.process(QUICK, 3)
+    table = process(QUICK, 3)
     for name, moment, sample in (("area", 3.0, area), ("growth", None, growth)):
-        mean, error = varre_noise.sampled(table, name, moment)
-        assert abs(mean - sample.mean()) < 4.5 * np.hypot(error, sample.std() / np.sqrt(paths))
+        mean, error = sampled(table, name, moment)
+        assert abs(mean - sample.mean()) < 4.5 * np.hypot(error, sample.std() / np.sqrt(number))
         assert mean > 10 * error
+
+
+def test_the_splitting_scheme_has_the_laws_of_the_process():
+    """Mean squares at t = 1 against their exact equation: two columns of three inputs, unequal scales."""
+    from scipy.linalg import expm
+
+    scales, number, step = np.array([1.2, 0.8, 0.5]), 4000, 0.05
+    random, d = np.random.default_rng(2), 3
+    matrix = np.zeros((d + 1, d + 1))
+    matrix[:d, d] = matrix[d, :d] = scales**2
+    exact = expm(matrix)[:, 0]  # E w_i^2 and E a^2 of the neuron that starts as the first unit vector
+    grown = volumes.growth(scales, 3, paths=number, step=step, time=1 + volumes.BURN_IN)
+    assert np.isfinite(list(grown.values())).all()
+    first, a = np.zeros((d, number)), np.zeros(number)
+    first[0] = 1.0
+    order = [0, 1, 2, 1, 0]
+    for _ in range(20):  # the scheme once more, neuron by neuron
+        first, a = first * np.exp(-step / 4 * scales[:, None] ** 2), a * np.exp(-step / 4 * (scales**2).sum())
+        for turn, i in enumerate(order):
+            angle = scales[i] * np.sqrt(step if turn == 2 else step / 2) * random.standard_normal(number)
+            turned = first[i] * np.cosh(angle) + a * np.sinh(angle)
+            a = first[i] * np.sinh(angle) + a * np.cosh(angle)
+            first[i] = turned
+        first, a = first * np.exp(-step / 4 * scales[:, None] ** 2), a * np.exp(-step / 4 * (scales**2).sum())
+    for sample, mean in zip([*first**2, a**2], exact, strict=True):
+        assert abs(sample.mean() - mean) < 4.5 * sample.std() / np.sqrt(number)
+
+
+def test_growth_of_lengths_is_that_of_long_paths():
+    """One column of two inputs by Euler-Maruyama, renormalised: no drift; and the second rate by areas."""
+    random, number, step = np.random.default_rng(4), 2000, 0.01
+    first, a = np.repeat(np.eye(2)[:, :, None], number, 2), np.zeros((2, number))
+    logs = []
+    for count in range(1, 2001):
+        push = np.sqrt(step) * random.standard_normal((2, number))
+        first, a = first + push[:, None] * a[None], a + np.einsum("ihp,ip->hp", first, push)
+        if count in (400, 2000):
+            logs.append(np.log(np.abs(first[0, 0] * first[1, 1] - first[0, 1] * first[1, 0])))
+    area = (logs[1] - logs[0]) / 16.0
+    grown = volumes.growth(np.ones(2), 5, paths=2000, step=0.05, time=20.0)
+    error = np.hypot(area.std() / np.sqrt(number), np.hypot(grown["length_error"], grown["second_error"]))
+    assert abs(area.mean() - grown["length"] - grown["second"]) < 4.5 * error + 0.005
+    assert abs(grown["length"]) < 4.5 * grown["length_error"] + 0.002
 
 
 def test_paths_come_in_whole_batches():
     with pytest.raises(ValueError, match="`paths` must be a multiple of `batch` = 6: got 10"):
-        varre_noise_paths.statistics(2, False, 0, paths=10, step=0.05, batch=6)
+        noise_process.statistics(2, False, 0, paths=10, step=0.05, batch=6)
+
+
+def test_paths_are_read_by_their_kind():
+    assert {path.cross.shape[0] for path in paths(QUICK, "scalar")} == {1}

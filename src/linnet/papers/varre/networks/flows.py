@@ -1,5 +1,4 @@
-"""The gradient flows behind the claims of Varre et al., as cells of sweeps: what is trained, and nothing of what is
-predicted.
+"""The gradient flows behind the claims, as cells of sweeps.
 
 All are the paper's regression (n = 5, d = 10, k = 3, width 200). The kinds are "regression"; "scalar", with one output
 (two of the three labels are zero, so those outputs never move); "white", with orthonormal samples; and "gaussian",
@@ -13,64 +12,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet.papers.varre.settings import INPUTS, LEFT, LONGEST, OUTPUTS, SAMPLES, SHORTEST, STATES, WIDTH
 
 if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
-SAMPLES, INPUTS, OUTPUTS, WIDTH, STATES = 5, 10, 3, 200, 100
-SHORTEST, LONGEST = 25.0, 25600.0  # times at which a flow may end
-LEFT = 1e-21  # of the loss, where it may
-GAMMAS = {
-    "regression": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "scalar": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "white": (1e-12, 1e-9, 1e-6, 1e-3, 1.0),
-    "gaussian": (1e-2, 1.0),
-}
-QUICK_GAMMAS = {
-    "regression": (1e-6, 1e-4, 1e-2, 1.0),
-    "scalar": (1e-6, 1e-4, 1e-2, 1.0),
-    "white": (1e-12, 1e-6, 1.0),
-    "gaussian": (1e-2, 1.0),
-}
-REPLICATES = {"regression": 12, "scalar": 12, "white": 6, "gaussian": 48}
-QUICK_REPLICATES = {"regression": 6, "scalar": 4, "white": 4, "gaussian": 24}
-
-
-def sweep(name: str, kind: str, *, quick: bool, seed: int) -> ln.sweeps.Sweep:
-    """The flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
-    gammas, replicates = (QUICK_GAMMAS, QUICK_REPLICATES) if quick else (GAMMAS, REPLICATES)
-    axes = {"gamma": list(gammas[kind]), "replicate": list(range(replicates[kind]))}
-    return ln.sweeps.Sweep(
-        name=name,
-        function=cells,
-        axes=axes,
-        seed=seed,
-        fixed={"kind": kind, "seed": seed},
-        block=replicates[kind],
-        apart=["gamma"],
-    )
+LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
 
 
 def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, kind: str, seed: int) -> dict[str, Any]:
-    """Flows one after the other, each on the data set and from the start of its replicate, in the eigenbasis of its
-    data.
+    """Flows one after the other, each on the data set and from the start of its replicate.
 
-    `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow, `loss` their
-    loss; `scales` and `target` are the data in that basis. At the end, lifted back: `first_values`, all singular
-    values of W1, and `outside`, the part of alpha = A (W1^T W1)^-1 outside the span of the data, of its norm.
+    `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow in the
+    eigenbasis of the data, `loss` their loss; `scales` and `target` are the data in that basis. Lifted back to all
+    inputs and hidden units, of the states `LIFTED`: `projected_first` and `projected_second`, the layers seen from the
+    start's own frame P, and `off_frame`, what of them lies outside it; of the last: `whole_first`, `whole_second`, and
+    `first_values`, all singular values of W1. `cov` and `cross` are the moments in the inputs' own coordinates.
     """
     gammas, replicates = points["gamma"].tolist(), points["replicate"].tolist()
     runs = [trained(kind, [seed, replicate], gamma) for gamma, replicate in zip(gammas, replicates, strict=True)]
-    factors = [run.reduction.full_problem.factor for run in runs]
+    problems = [run.reduction.full_problem for run in runs]
+    frames = [start(kind, [seed, replicate], gamma).first for gamma, replicate in zip(gammas, replicates, strict=True)]
+    ends = [run.weights_at(-1) for run in runs]
+    seen = [projected(run, frame) for run, frame in zip(runs, frames, strict=True)]
     return {
         "times": (("state",), np.stack([run.times for run in runs])),
         "loss": (("state",), np.stack([run.loss for run in runs])),
         "first": (("state", "hidden", "direction"), np.stack([run.reduced.first for run in runs])),
         "second": (("state", "output", "hidden"), np.stack([run.reduced.second for run in runs])),
-        "scales": (("direction",), np.stack([factor.scales for factor in factors])),
-        "target": (("output", "direction"), np.stack([factor.target for factor in factors])),
+        "scales": (("direction",), np.stack([problem.factor.scales for problem in problems])),
+        "target": (("output", "direction"), np.stack([problem.factor.target for problem in problems])),
         "first_values": (("input",), np.stack([ln.observables.first_layer_values(run)[-1] for run in runs])),
-        "outside": np.array([_outside(run) for run in runs]),
+        "whole_first": (("unit", "input"), np.stack([end.first for end in ends])),
+        "whole_second": (("output", "unit"), np.stack([end.second for end in ends])),
+        "cov": (("input", "other_input"), np.stack([problem.cov for problem in problems])),
+        "cross": (("output", "input"), np.stack([problem.cross for problem in problems])),
+        "projected_first": (("lifted", "frame", "input"), np.stack([one[0] for one in seen])),
+        "projected_second": (("lifted", "output", "frame"), np.stack([one[1] for one in seen])),
+        "off_frame": np.array([one[2] for one in seen]),
     }
 
 
@@ -109,9 +88,15 @@ def start(kind: str, key: list[int], gamma: float) -> ln.Weights:
     return ln.inits.orthogonal(key, scale=gamma, **shape)
 
 
-def _outside(run: Trajectory) -> float:
-    """The part of the trained alpha outside the span of the data, of its norm, on the lifted network."""
-    whole, basis = run.weights_at(-1), run.reduction.basis
-    assert basis is not None
-    a = whole.product @ np.linalg.inv(whole.first.T @ whole.first)
-    return float(np.linalg.norm(a - a @ basis @ basis.T) / np.linalg.norm(a))
+def projected(run: Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """The layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest part outside."""
+    frame = np.linalg.qr(first)[0]
+    frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal start the paper's P, transposed
+    firsts, seconds, outside = [], [], 0.0
+    for state in LIFTED:
+        whole = run.weights_at(state)
+        firsts.append(frame.T @ whole.first)
+        seconds.append(whole.second @ frame)
+        rest = (whole.first - frame @ firsts[-1], whole.second - seconds[-1] @ frame.T)
+        outside = max(outside, *(float(np.abs(part).max()) for part in rest))
+    return np.stack(firsts), np.stack(seconds), outside

@@ -10,7 +10,7 @@ from linnet.papers.varre.figures import fig2 as varre_fig2
 from linnet.papers.varre.figures import fig3 as varre_fig3
 from linnet.papers.varre.figures import fig4 as varre_fig4
 from linnet.papers.varre.figures import fig5 as varre_fig5
-from linnet.papers.varre.figures.fig5 import first_plateau
+from linnet.papers.varre.networks.students import first_plateau
 from linnet.reproduction.figure import Check
 
 TINY: dict[Any, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""The noise process of Varre et al. as cells of a sweep: many paths of one dimension and start, and what is kept of
+"""The process driven by noise alone as cells of sweeps: many paths of one dimension and start, and what is kept of
 them.
 
 Cells keep means with their standard errors and medians, never the paths, which are made in batches: memory does not
@@ -12,39 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet.papers.varre.settings import AT, DIMS, TIMES
 from linnet.randomness import generator
-from linnet.reproduction.claim import Trial
 
 if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
-
-DIMS, STARTS, BATCH = (1, 2, 3, 5), ("zero", "tilted"), 6000
-MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at
-TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
-AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)
-NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or not
-
-
-def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Every dimension from both starts, each in a block of its own."""
-    paths, step = NOISE[trial.quick]
-    return ln.sweeps.Sweep(
-        name="varre-noise",
-        function=cells,
-        axes={"dim": list(DIMS), "start": list(STARTS)},
-        seed=trial.seed,
-        fixed={"paths": paths, "step": step, "batch": BATCH},
-        block=1,
-        coords={"moment": list(MOMENTS)},
-    )
 
 
 def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, batch: int) -> dict[str, Any]:
     """Statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
-    At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, the sine of the angle of w_1 and a. From t = 3
-    to 6: the change of the logarithms of the singular values of W1. To t = 3: the growth of the mean of ln|w_i|^2, and
-    its clock.
+    At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, the sine of the angle of w_1 and a, the largest
+    such sine of all rows, and the commutator [w_1, a] along its start. From t = 3 to 6: the change of the logarithms of
+    the singular values of W1. To t = 3: the growth of the mean of ln|w_i|^2, and its clock.
     """
     found = [
         statistics(int(dim), str(start) == "tilted", seed, paths=paths, step=step, batch=batch)
@@ -55,25 +35,28 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step:
     return {name: (named.get(name, ("moment",) if array.ndim == 2 else ()), array) for name, array in together.items()}
 
 
+def tilted_start(dim: int, seed: int) -> ln.Weights:
+    """W1 = I, and a random a of unit length."""
+    a = generator(seed, 7).standard_normal((1, dim))
+    return ln.Weights(np.eye(dim), a / np.linalg.norm(a))
+
+
 def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
     """What is kept of the paths of one cell, made `batch` at a time."""
     if paths % batch:
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
-    a = np.zeros((1, dim))
-    if tilted:
-        a = generator(seed, 7).standard_normal((1, dim))
-        a /= np.linalg.norm(a)
-    start = ln.Weights(np.eye(dim), a)
+    start = tilted_start(dim, seed) if tilted else ln.Weights(np.eye(dim), np.zeros((1, dim)))
     parts = [
-        _looked_at(ln.noise_sde(start, times=TIMES, step=step, key=[seed, number], paths=batch))
+        _looked_at(ln.noise_sde(start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
         for number in range(paths // batch)
     ]
     seen = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
     largest = np.sort(seen["first_square"], axis=-1)[:, -max(paths // 1000, 1) :]
     drop = seen["sine"][0] - seen["sine"][-1]
+    worst_drop = seen["worst_sine"][0] - seen["worst_sine"][-1]
     change = np.full((max(DIMS), paths), np.nan)
     change[:dim] = seen.pop("log_values")
-    kept = {**seen, "sine_drop": drop, "log_value_change": change}
+    kept = {**seen, "sine_drop": drop, "worst_sine_drop": worst_drop, "log_value_change": change}
     return {
         **{name: array.mean(axis=-1) for name, array in kept.items()},
         **{f"{name}_error": array.std(axis=-1) / np.sqrt(paths) for name, array in kept.items()},
@@ -84,7 +67,7 @@ def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, ba
     }
 
 
-def _looked_at(run: Trajectory) -> dict[str, np.ndarray]:
+def _looked_at(run: Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
     """The quantities of every path (moment, path), or (path,) where they belong to no moment."""
     from scipy.integrate import trapezoid
 
@@ -92,12 +75,36 @@ def _looked_at(run: Trajectory) -> dict[str, np.ndarray]:
     until = AT[1] + 1
     squares = (run.reduced.first[:until] ** 2).sum(axis=-1)  # (time, path, neuron)
     logs = np.log(np.linalg.svd(chosen.first[1:], compute_uv=False))
+    lifted = run.reduction.lift(chosen)  # signs are those of the hidden units themselves
+    commuted = signed_commutator(lifted.first[..., 0], lifted.second[..., 0, :])
+    at_start = signed_commutator(start.first[:, 0], start.second[0])
+    size = (at_start**2).sum()
+    sines = ln.observables.commutator(chosen, normalized=True)
     return {
         "first_square": (chosen.first**2).sum(axis=(-1, -2)),
         "second_square": (chosen.second**2).sum(axis=(-1, -2)),
         "area": ln.observables.commutator(chosen)[..., 0],
-        "sine": ln.observables.commutator(chosen, normalized=True)[..., 0],
+        "sine": sines[..., 0],
+        "worst_sine": sines.max(axis=-1),
+        "signed": (commuted * at_start).sum(axis=(-1, -2)) / (size if size > 0 else np.nan),
         "log_values": (logs[1] - logs[0]).T,
         "growth": np.log(squares[-1] / squares[0]).mean(axis=1),
         "clock": trapezoid(run.reduced.second[:until, :, 0] ** 2 / squares, run.times[:until], axis=0).mean(axis=1),
     }
+
+
+def signed_commutator(row: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """[z, a] = z a^T - a z^T, with its signs (..., hidden, hidden)."""
+    outer = row[..., :, None] * second[..., None, :]
+    return outer - np.swapaxes(outer, -1, -2)
+
+
+LOG_STEP = 0.02  # of Euler's scheme in `mean_log_top`
+
+
+def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[tuple[float, float]]:
+    """Mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
+    start = ln.Weights(np.eye(2), np.zeros((1, 2)))
+    run = ln.noise_sde(start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
+    logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
+    return [(float(row.mean()), float(row.std() / np.sqrt(paths))) for row in logs]

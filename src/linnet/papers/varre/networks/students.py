@@ -1,0 +1,139 @@
+"""The ReLU teacher and students of figures 2 and 5.
+
+The paper gives 10 Gaussian points in 5 dimensions, a teacher with 2 neurons and a student with 20, started "at low
+scale" and "at a larger scale". Fixed here, before looking at any seed: the teacher's weights are independent standard
+normals; both layers of a student start with independent normals, of standard deviation 0.001 or 1; gradient flow is
+followed by descent with small steps; a singular value counts towards the rank above a tenth of the largest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.varre.settings import HIDDEN, POINT_INPUTS, POINTS, TEACHERS
+from linnet.randomness import generator
+from linnet.reproduction.figure import Settings
+
+if TYPE_CHECKING:
+    from linnet.problems.problem import Problem
+    from linnet.trajectories.trajectory import Trajectory
+
+SAVES = 400  # states in which plateaus are looked for
+PLATEAU = 0.1  # a plateau is where the loss falls slower than this share of its fastest fall before
+
+
+class Students(Settings):
+    """Sizes of the teacher-student runs and how they are trained."""
+
+    samples: int = POINTS
+    inputs: int = POINT_INPUTS
+    width: int = HIDDEN
+    small: float = 1e-3
+    large: float = 1.0
+    seeds: int = 20
+    small_rate: float = 0.02
+    large_rate: float = 0.005
+    small_steps: int = 100_000
+    large_steps: int = 100_000
+    saves: int = SAVES
+
+
+def teacher(settings: Students) -> Problem:
+    """One teacher and its samples for each seed."""
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    shape = {"samples": settings.samples, "in_dim": settings.inputs, "neurons": TEACHERS}
+    return ln.Problem.stack([ln.problems.relu_teacher(seed, **shape) for seed in seeds])
+
+
+def student(settings: Students, *, large: bool) -> Trajectory:
+    """A student of each teacher, trained from the small or the large start."""
+    std = settings.large if large else settings.small
+    shape: dict[str, Any] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    starts = ln.Weights.stack(ln.inits.gaussian(seed, first_std=std, second_std=std, **shape) for seed in seeds)
+    steps = settings.large_steps if large else settings.small_steps
+    rate = settings.large_rate if large else settings.small_rate
+    saving = ln.trajectories.log_spaced(settings.saves)
+    return ln.relu_descent(teacher(settings), starts, learning_rate=rate, steps=steps, save_every=saving)
+
+
+def cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, starts: dict[str, dict[str, Any]], seed: int
+) -> dict[str, Any]:
+    """Students of one start, side by side, each with the teacher and from the start of its replicate.
+
+    `values` are the singular values of the final first layer, `loss` is the final loss; `directions` the cosines of the
+    hidden units with the teacher's neurons, one for each of these. `plateau` says
+    whether the loss has a plateau between two falls, and `plateau_ratio` is the second over the first singular value
+    there (NaN without one).
+    """
+    name = str(points["start"][0])
+    if (points["start"] != name).any():
+        raise ValueError("`start` must be one for all cells of a block.")
+    std, rate, steps = (starts[name][part] for part in ("std", "rate", "steps"))
+    keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
+    teachers = [ln.problems.relu_teacher(key, samples=POINTS, in_dim=POINT_INPUTS, neurons=TEACHERS) for key in keys]
+    first = [
+        ln.inits.gaussian(key, in_dim=POINT_INPUTS, out_dim=1, width=HIDDEN, first_std=std, second_std=std)
+        for key in keys
+    ]
+    run = ln.relu_descent(
+        ln.Problem.stack(teachers),
+        ln.Weights.stack(first),
+        learning_rate=rate,
+        steps=steps,
+        save_every=ln.trajectories.log_spaced(SAVES),
+    )
+    values = np.linalg.svd(run.reduced.first, compute_uv=False)
+    plateaus = [first_plateau(run.times, run.loss[:, index]) for index in range(len(keys))]
+    ratios = [values[at, i, 1] / values[at, i, 0] if at > 0 else np.nan for i, at in enumerate(plateaus)]
+    return {
+        "values": (("value",), values[-1]),
+        "loss": run.loss[-1],
+        "directions": (("neuron",), np.stack([_learned(key, run, i) for i, key in enumerate(keys)])),
+        "plateau": np.array([at > 0 for at in plateaus]),
+        "plateau_ratio": np.array(ratios),
+        "std": np.full(len(seeds), std),
+        "time": np.full(len(seeds), rate * steps),
+    }
+
+
+def teacher_directions(key: list[int]) -> np.ndarray:
+    """Unit vectors along the input weights of a teacher's neurons (neuron, input): the draw of `relu_teacher` again."""
+    random = generator(key, 2)
+    random.standard_normal((POINTS, POINT_INPUTS))  # its inputs come first
+    first = random.standard_normal((TEACHERS, POINT_INPUTS))
+    return first / np.linalg.norm(first, axis=1, keepdims=True)
+
+
+def _learned(key: list[int], run: Trajectory, index: int) -> np.ndarray:
+    """For each neuron of the teacher, the cosine to it of the student's units, weighted by |a_j||w_j|, of those that
+    are nearer to it than to the other neuron."""
+    directions = teacher_directions(key)
+    units, outgoing = run.reduced.first[-1, index], run.reduced.second[-1, index, 0]
+    lengths = np.linalg.norm(units, axis=1)
+    cosines = units @ directions.T / lengths[:, None]
+    weights = np.abs(outgoing) * lengths
+    nearest = cosines.argmax(axis=1)
+    found = [weights * (nearest == j) for j in range(TEACHERS)]
+    return np.array([part @ cosines[:, j] / part.sum() if part.any() else 0.0 for j, part in enumerate(found)])
+
+
+def first_plateau(times: np.ndarray, loss: np.ndarray) -> int:
+    """The index of the saved state at the first plateau, -1 if there is none.
+
+    With the slope of the loss as drawn, in logarithms of both axes: after the first peak of the slope above 1, its
+    first minimum is a plateau if it is below a tenth of that peak.
+    """
+    slope = -np.gradient(np.log(loss[1:]), np.log(times[1:]))
+    inner = np.arange(1, slope.size - 1)
+    peaks = inner[(slope[inner] > 1) & (slope[inner] >= slope[inner - 1]) & (slope[inner] > slope[inner + 1])]
+    if peaks.size == 0:
+        return -1
+    valleys = inner[(inner > peaks[0]) & (slope[inner] <= slope[inner - 1]) & (slope[inner] < slope[inner + 1])]
+    if valleys.size == 0 or slope[valleys[0]] > PLATEAU * slope[peaks[0]]:
+        return -1
+    return 1 + int(valleys[0])

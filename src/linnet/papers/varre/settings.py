@@ -1,0 +1,42 @@
+"""The numbers of Varre et al. that figures, tables and claims share; where the paper leaves one open it is ours, and
+said so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Section 4, "Experiments": the regression of Figures 1a and 4
+SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
+# Figure 1b: orthogonal data, one output, width 200; the step, the noise and the start are ours
+NOISY_INPUTS, NOISY_RATE = 5, 0.02
+# Figures 2 and 5: points, inputs and neurons of the ReLU teacher and of its student; the scales of the starts are ours
+POINTS, POINT_INPUTS, TEACHERS, HIDDEN = 10, 5, 2, 20
+# Figure 4: variances of both layers
+FIRST_VARIANCE, SECOND_VARIANCES = 1e-3, (1e-2, 1e-3)
+
+# How flows are followed (ours)
+STATES = 100
+SHORTEST, LONGEST = 25.0, 25600.0  # times at which a flow may end
+LEFT = 1e-21  # of the loss, where it may
+GAMMAS = {
+    "regression": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
+    "scalar": (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0),
+    "white": (1e-12, 1e-9, 1e-6, 1e-3, 1.0),
+    "gaussian": (1e-2, 1.0),
+}
+QUICK_GAMMAS = {
+    "regression": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
+    "scalar": (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0),
+    "white": (1e-12, 1e-6, 1.0),
+    "gaussian": (1e-2, 1.0),
+}
+REPLICATES = {"regression": 12, "scalar": 12, "white": 6, "gaussian": 48}
+QUICK_REPLICATES = {"regression": 6, "scalar": 4, "white": 4, "gaussian": 24}
+
+# The noise process (ours but for d = 2 and the start of Figure 3)
+DIMS, STARTS, BATCH = (1, 2, 3, 5), ("zero", "tilted"), 6000
+MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at
+TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
+AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)
+NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or not

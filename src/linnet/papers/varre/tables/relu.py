@@ -1,0 +1,84 @@
+"""The table of ReLU students: which rank they end with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.varre.networks import students as networks
+from linnet.papers.varre.settings import POINT_INPUTS
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FITTED = 1e-2  # labels have a mean square of about 1
+BATCH = 20
+STARTS = {
+    "small": {"std": 1e-3, "rate": 0.02},
+    "medium": {"std": 0.1, "rate": 0.02},
+    "large": {"std": 1.0, "rate": 0.005},
+}
+STEPS = {  # quick or not
+    True: {"small": 30_000, "medium": 30_000, "large": 10_000},
+    False: {"small": 200_000, "medium": 200_000, "large": 100_000},
+}
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Students from starts of three scales, of the same teachers."""
+    steps = STEPS[trial.quick]
+    starts = {name: {**setting, "steps": steps[name]} for name, setting in STARTS.items()}
+    return ln.sweeps.Sweep(
+        name="varre-relu-ranks",
+        function=networks.cells,
+        axes={"start": list(STARTS), "replicate": list(range(BATCH if trial.quick else 2 * BATCH))},
+        seed=trial.seed,
+        fixed={"starts": starts, "seed": trial.seed},
+        block=BATCH,
+        apart=["start"],
+    )
+
+
+def ranks(students: xr.Dataset, start: str) -> np.ndarray:
+    """Singular values above a tenth of the largest, of each student from this start."""
+    values = students["values"].sel(start=start).transpose("replicate", "value").values
+    return np.asarray(ln.observables.numerical_rank(values))
+
+
+def fitted(students: xr.Dataset) -> np.ndarray:
+    """Which seeds have students that have learned their samples, from every start (replicate,)."""
+    return np.all(students["loss"].transpose("replicate", "start").values < FITTED, axis=1)
+
+
+def columns(students: xr.Dataset) -> Columns:
+    """How many students end with each rank, and how near they come to the teacher."""
+    found = {start: ranks(students, start) for start in students["start"].values.tolist()}
+    one = students.isel(replicate=0)
+    return {
+        "start": list(found),
+        "std of the weights": [f"{float(one['std'].sel(start=start)):g}" for start in found],
+        "training time": [f"{float(one['time'].sel(start=start)):g}" for start in found],
+        "students": [str(len(counted)) for counted in found.values()],
+        "largest final loss": [f"{students['loss'].sel(start=start).values.max():.0e}" for start in found],
+        **{
+            f"rank {rank}": [str(int((counted == rank).sum())) for counted in found.values()]
+            for rank in range(1, POINT_INPUTS + 1)
+        },
+        "median cosine to the teacher": [
+            f"{np.median(students['directions'].sel(start=start).values):.2f}" for start in found
+        ],
+        "with a plateau": [str(int(students["plateau"].sel(start=start).values.sum())) for start in found],
+    }
+
+
+RELU_RANKS = Table(
+    name="relu-ranks",
+    title="ReLU students of a teacher of two neurons: which rank they end with, by the scale of their start",
+    sweep=sweep,
+    columns=columns,
+    note="The rank counts singular values of the first layer above a tenth of the largest.",
+)
