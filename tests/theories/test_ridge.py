@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from linnet.theories.ridge import effective_ridge, risk
+from linnet.theories.ridge import effective_ridge, estimate, risk
 from linnet.theories.spiked import generalization_error
 
 
@@ -211,3 +211,44 @@ def test_eigenvalues_four_hundred_digits_apart():
     assert_allclose(effective_ridge([1e200, 1e-200], 1), 1.0, rtol=1e-12)  # kappa^2 is their product
     with pytest.raises(ValueError, match="`eigenvalues` times `overlaps` are too large"):
         risk([1e200], [1e200], 5, multiplicities=[10])
+
+
+def test_many_outputs_are_each_output_alone():
+    eigenvalues, overlaps, noise = [2.0, 1.0, 0.1], np.array([[1.0, 0.5, 0.0], [0.0, 0.2, 3.0]]), [0.3, 0.0]
+    together = risk(eigenvalues, overlaps, 2, ridge=0.2, noise_variance=noise)
+    alone = [risk(eigenvalues, row, 2, ridge=0.2, noise_variance=s) for row, s in zip(overlaps, noise)]
+    assert_allclose(together, alone, rtol=1e-14)
+    assert_allclose(risk(eigenvalues, overlaps, 50, noise_variance=0.1), 0.1 * 3 / 47)
+    with pytest.raises(ValueError, match="one for each of the 2 outputs"):
+        risk(eigenvalues, overlaps, 2, ridge=0.2, noise_variance=[0.1, 0.2, 0.3])
+
+
+def test_what_is_estimated_from_data_is_what_they_were_drawn_from():
+    random = np.random.default_rng(0)
+    values, beta, noise = (
+        np.array([4.0, 1.0, 0.25]),
+        np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 0.0]]),
+        np.array([0.5, 2.0]),
+    )
+    X = random.standard_normal((40_000, 3)) * np.sqrt(values) + 7
+    Y = X @ beta.T + random.standard_normal((40_000, 2)) * np.sqrt(noise) - 3
+    found = estimate(X, Y)
+    assert_allclose(found.eigenvalues, values, rtol=0.03)
+    assert_allclose(found.overlaps, beta**2, rtol=0.05, atol=0.02)
+    assert_allclose(found.noise_variance, noise, rtol=0.03)
+
+
+def test_the_estimate_is_not_fooled_by_its_own_noise():
+    """Pure noise on few samples: least squares alone would see overlaps of rank/n times the noise."""
+    random = np.random.default_rng(1)
+    explained, naive = [], []
+    for _ in range(200):
+        X, y = random.standard_normal((30, 10)), random.standard_normal(30)
+        found = estimate(X, y)
+        explained.append((found.eigenvalues * found.overlaps).sum())
+        naive.append(((np.linalg.lstsq(X, y, rcond=None)[0] @ X.T) ** 2).mean())
+    assert np.mean(explained) < 0.25 * np.mean(naive)
+    with pytest.raises(
+        ValueError, match="more samples than directions to show the noise: got 5 samples of 4 directions"
+    ):
+        estimate(random.standard_normal((5, 9)), random.standard_normal(5))
