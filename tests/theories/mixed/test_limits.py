@@ -139,16 +139,12 @@ def test_borders_pass_through_the_papers_corner():
     assert mixed.lazy_border(200**0.5, dim=200) == pytest.approx(0.5)
 
 
-def test_the_stopping_time_and_its_printed_form():
+def test_the_stopping_time():
     arguments = {"spectrum": [2.0, 1.0], "gamma_variance": -1.75, "gamma_width": 2.5, "dim": 100}
     unit = np.log(100) / 100
-    # Delta = 1/4: printed max(1, 1/2) = 1, right min(1, 1/2) = 1/2
-    c_printed, c = 1 * 1 / 3, 1 * 1 / 4
-    assert_allclose(mixed.stopping_time(**arguments, printed=True), (0.25 + 2 / c_printed + 0.5) * unit)
+    c = 1 * 1 / 4  # Delta = 1/4: min(1, 2 Delta) = 1/2
     assert_allclose(mixed.stopping_time(**arguments), (0.125 + 1 / c + 0.25) * unit)
     assert_allclose(mixed.stopping_time(**arguments, clock="paper"), mixed.stopping_time(**arguments) * 1e4)
-    with pytest.raises(ValueError, match="two different values"):
-        mixed.spectrum_constant([1.0], printed=True)
     assert mixed.spectrum_constant([1.0]) == 1.0
     with pytest.raises(ValueError, match="active region"):
         mixed.stopping_time([1.0], -1.0, 2.5, dim=100)

@@ -1,8 +1,9 @@
 """Tu, Aranguri and Jacot: Mixed Dynamics In Linear Networks: Unifying the Lazy and Active Regimes."""
 
-from linnet.papers.tu.claims import alignment, descent, gram, modes, theorem2
+from linnet.papers.tu.claims import alignment, descent, gram, modes, phase_diagram, stages
 from linnet.papers.tu.figures import fig1, fig2
-from linnet.papers.tu.tables import active_region, border, published, regions, timeline, updates, widths
+from linnet.papers.tu.statements import STATEMENTS
+from linnet.papers.tu.tables import active_region, border, plane, published, regions, timeline, updates, widths
 from linnet.reproduction import Paper
 
 PAPER = Paper(
@@ -17,19 +18,22 @@ PAPER = Paper(
         fig2.FIGURE,
     ],
     tables=[
-        *active_region.TABLES,
-        *border.TABLES,
+        active_region.ACTIVE_REGION,
+        border.BORDER,
+        plane.PLANE,
         published.PUBLISHED,
-        *regions.TABLES,
-        *timeline.TABLES,
-        *updates.TABLES,
-        *widths.TABLES,
+        regions.REGIONS,
+        timeline.TIMELINE,
+        updates.UPDATES,
+        widths.WIDTHS,
     ],
     claims=[
-        *alignment.CLAIMS,
-        *descent.CLAIMS,
         *gram.CLAIMS,
         *modes.CLAIMS,
-        *theorem2.CLAIMS,
+        *phase_diagram.CLAIMS,
+        *stages.CLAIMS,
+        *alignment.CLAIMS,
+        *descent.CLAIMS,
     ],
+    statements=STATEMENTS,
 )

@@ -59,23 +59,19 @@ def lazy_border(size: float, *, dim: int) -> float:
     return float(np.log(positive("size", size)) / np.log(count("dim", dim, least=2)))
 
 
-def spectrum_constant(spectrum: Sequence[float], *, printed: bool = False) -> float:
+def spectrum_constant(spectrum: Sequence[float]) -> float:
     r"""$c(a_1, \dots, a_K)$ of Theorem 2, which sets how fast singular vectors align.
 
     $$ c = \frac{\min_{a_k \ne a_j} |a_k - a_j|\, a_K^2}{\max_{a_k \ne a_j} |a_k^2 - a_j^2|} $$
 
-    **Departs from the print:** $a_{K+1} = 0$ counts among the $a_j$. Without it the printed formula has nothing to
-    minimise over for $K = 1$ or equal values (`printed=True` raises there), and it ignores how fast signal and noise
-    part.
+    $a_{K+1} = 0$, the noise, counts among the $a_j$: without it there is nothing to minimise over for $K = 1$ or equal
+    values. The print leaves it open. **Reference:** Tu et al. 2024, Theorem 2 and A.1.
     """
     values = np.unique(real_array("spectrum", spectrum, ndim=1))
     if (values <= 0).any():
         raise ValueError(f"`spectrum` must be positive: the smallest is {values.min()}.")
     smallest = values[0]
-    if not printed:
-        values = np.concatenate([[0.0], values])
-    if values.size < 2:
-        raise ValueError("`spectrum` needs two different values for the printed constant: use `printed=False`.")
+    values = np.concatenate([[0.0], values])
     return float(np.diff(values).min() * smallest**2 / (values[-1] ** 2 - values[0] ** 2))
 
 
@@ -85,7 +81,6 @@ def stopping_time(
     gamma_width: float,
     *,
     dim: int,
-    printed: bool = False,
     clock: Literal["canonical", "paper"] = "canonical",
 ) -> float:
     r"""$T^*$ of Theorem 2, when the active region has learned the signal and not yet the noise (leading order in $d$).
@@ -96,11 +91,10 @@ def stopping_time(
     **Arguments:** `spectrum` are $a_i = s_i(A^*)/d$. `clock="paper"` is the clock of its appendices C to F, $d^2 \dot
     A = \dots$; the canonical time is that over $d^2$.
 
-    **Departs from the print** (`printed=True`): $\max$ for $\min$ in $m$, $\Delta/a_K$ for the growth from threshold
-    to target (twice what its own ODE takes), and the printed $c(a)$. **Reference:** Tu et al. 2024, Theorem 2, E.3,
-    Theorem E.5.
+    **Departs from the print:** $\max$ for $\min$ in $m$, and $\Delta/a_K$ for the growth from threshold to target,
+    twice what its own ODE takes. **Reference:** Tu et al. 2024, Theorem 2, E.3, Theorem E.5.
     """
-    stages = stage_lengths(spectrum, gamma_variance, gamma_width, dim=dim, printed=printed)
+    stages = stage_lengths(spectrum, gamma_variance, gamma_width, dim=dim)
     total = sum(stages.values())
     if clock == "paper":
         return total * dim**2
@@ -110,11 +104,11 @@ def stopping_time(
 
 
 def stage_lengths(
-    spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int, printed: bool = False
+    spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int
 ) -> dict[str, float]:
     """Canonical lengths of the stages at leading order: growth (T1 to T3), alignment (T3 to T4), settling (T4 to T5).
 
-    **Valid in** the active region, for large d; `printed` as in `stopping_time`. **Reference:** Tu et al. 2024, E.3.
+    **Valid in** the active region, for large d. **Reference:** Tu et al. 2024, E.3.
     """
     values = real_array("spectrum", spectrum, ndim=1)
     gap = 1 - float(gamma_variance) - float(gamma_width)
@@ -122,11 +116,11 @@ def stage_lengths(
         raise ValueError(f"`gamma_variance` + `gamma_width` must be below 1, the active region: got {1 - gap:g}.")
     side = count("dim", dim, least=2)
     slowest = values.min()
-    tight = max(1.0, 2 * gap) if printed else min(1.0, 2 * gap)
+    tight = min(1.0, 2 * gap)
     unit = np.log(side) / side
     return {
-        "growth": float(gap / (slowest if printed else 2 * slowest) * unit),
-        "alignment": float(2 * tight / spectrum_constant(spectrum, printed=printed) * unit),
+        "growth": float(gap / (2 * slowest) * unit),
+        "alignment": float(2 * tight / spectrum_constant(spectrum) * unit),
         "settling": float(tight / (2 * slowest) * unit),
     }
 

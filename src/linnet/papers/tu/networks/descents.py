@@ -9,8 +9,10 @@ import numpy as np
 import linnet as ln
 from linnet.randomness import generator
 from linnet.reproduction.milestones import first_of
+from linnet.trajectories.saving import at
 
 POINTS = 256  # of a curve
+SEEN = [*range(40), *range(40, 200, 4), *range(200, 400, 20), 400]  # steps of a timeline that are looked at
 LEADING = 3  # singular values kept: those of the signal and one of the noise
 
 
@@ -66,7 +68,8 @@ def timeline_cells(
 ) -> dict[str, Any]:
     """One network and task for each cell: leading singular values, and how far the singular vectors are from aligned.
 
-    Descent with a small step, 1/(40 |A*|), seen at every step. `goals` are the leading singular values of A* + E.
+    Descent with a small step, 1/(40 |A*|), seen often while the signal grows (`SEEN`) and seldom later. `goals` are
+    the leading singular values of A* + E.
     """
     found = [
         followed(dim, spectra[name], gammas, steps, int(seed))
@@ -87,7 +90,8 @@ def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, s
     std, width = float(dim ** (gammas[0] / 2)), round(dim ** gammas[1])
     weights = ln.inits.reduced_gaussian([seed, 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std)
     rate = 1 / (40 * max(spectrum) * dim)
-    run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, keep="products")
+    seen = [step for step in SEEN if step <= steps]
+    run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, save_every=at(seen), keep="products")
     values, goals = (np.linalg.svd(matrix, compute_uv=False)[..., :LEADING] for matrix in (run.products, task.cross))
     return run.times, values, goals, ln.theories.mixed.alignment_defect(run.products, task.truth, len(spectrum))
 

@@ -45,6 +45,7 @@ class Border:
     claimed: float
     dims: np.ndarray
     crossings: np.ndarray
+    shares: np.ndarray  # the crossings over |B|
 
     @property
     def middle(self) -> np.ndarray:
@@ -58,7 +59,7 @@ class Border:
 
 def table(trial: Trial) -> list[Border]:
     """The borders of low and of full rank, on trained networks."""
-    return read(TABLES[0].results(trial))
+    return read(BORDER.results(trial))
 
 
 def read(networks: xr.Dataset) -> list[Border]:
@@ -73,7 +74,9 @@ def read(networks: xr.Dataset) -> list[Border]:
             for pair in zip(*(x[i].reshape(-1, x.shape[-1]) for x in (thresholds, preference)), strict=True)
         ]
         dims = networks["dim"].values.astype(float)
-        found.append(Border(name, TARGETS[name], dims, np.array(crossings).reshape(len(dims), -1)))
+        crossed = np.array(crossings).reshape(len(dims), -1)
+        sizes = thresholds[i, ..., -1] / LEVELS[-1]  # |B|: thresholds are multiples of it
+        found.append(Border(name, TARGETS[name], dims, crossed, crossed / sizes))
     return found
 
 
@@ -94,6 +97,7 @@ def columns(networks: xr.Dataset) -> Columns:
         "target": [border.name for border, _ in rows],
         "d": [f"{border.dims[i]:.0f}" for border, i in rows],
         "lazy above σ²w": [f"{border.middle[i]:.2f}" for border, i in rows],
+        "over |B|": [f"{border.shares[i].mean():.3f}" for border, i in rows],
         "least to largest of the targets": [
             f"{border.crossings[i].min():.2f} to {border.crossings[i].max():.2f}" for border, i in rows
         ],
@@ -102,12 +106,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="border",
-        title="Where training turns lazy: sigma^2 w over the dimension, for targets of low and of full rank",
-        sweep=border,
-        columns=columns,
-        note="Lazy above: geometric mean over the targets; the exponent has its standard error.",
-    ),
-]
+BORDER = Table(
+    name="border",
+    title="Where training turns lazy: sigma^2 w over the dimension, for targets of low and of full rank",
+    sweep=border,
+    columns=columns,
+    note="Lazy above: geometric mean over the targets; the exponent has its standard error.",
+)

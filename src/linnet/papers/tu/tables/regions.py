@@ -75,7 +75,7 @@ class Group:
 
 def diagram(trial: Trial) -> tuple[int, dict[str, Group]]:
     """The dimension, and the groups of cells that several claims look at."""
-    networks = TABLES[0].results(trial)
+    networks = REGIONS.results(trial)
     return int(networks["dim"].item()), read(networks)
 
 
@@ -113,12 +113,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="regions",
-        title="Chosen cells of the phase diagram: least test error, steps to it, and distance to eq. (1)",
-        sweep=regions,
-        columns=columns,
-        note="Medians over the tasks; test errors per entry; the bound is a third of min(‖A*‖², ‖E‖²)/d².",
-    ),
-]
+REGIONS = Table(
+    name="regions",
+    title="Chosen cells of the phase diagram: least test error, steps to it, and distance to eq. (1)",
+    sweep=regions,
+    columns=columns,
+    note="Medians over the tasks; test errors per entry; the bound is a third of min(‖A*‖², ‖E‖²)/d².",
+)

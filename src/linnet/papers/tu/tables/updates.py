@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
-UPDATES = {"simultaneous": "both layers at once", "sequential": "W2 sees the new W1"}
+ORDERS = {"simultaneous": "both layers at once", "sequential": "W2 sees the new W1"}
 
 
 def updates(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the replicates of one step size and order in a block."""
     dim, replicates = (30, 2) if trial.quick else (100, 4)
-    axes = {"dim": [dim], "c": list(STEPS), "update": list(UPDATES), "replicate": list(range(replicates))}
+    axes = {"dim": [dim], "c": list(STEPS), "update": list(ORDERS), "replicate": list(range(replicates))}
     return ln.sweeps.Sweep(
         name="tu-updates",
         function=update_cells,
@@ -52,7 +52,7 @@ def columns(networks: xr.Dataset) -> Columns:
     rows = [(c, update, middle.sel(c=c, update=update)) for c, update in distances]
     return {
         "c": [f"{c:g}" for c, _, _ in rows],
-        "update": [UPDATES[update] for _, update, _ in rows],
+        "update": [ORDERS[update] for _, update, _ in rows],
         "RMS distance to eq. (1)": [f"{distances[c, update]:.4f}" for c, update, _ in rows],
         "times that of both at once": [
             f"{distances[c, update] / distances[c, 'simultaneous']:.2f}" for c, update, _ in rows
@@ -62,12 +62,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="updates",
-        title="Distance of descent to eq. (1), by the size of the step and the order of the updates",
-        sweep=updates,
-        columns=columns,
-        note="Medians over the tasks; the step is 1/(c ‖A*‖).",
-    ),
-]
+UPDATES = Table(
+    name="updates",
+    title="Distance of descent to eq. (1), by the size of the step and the order of the updates",
+    sweep=updates,
+    columns=columns,
+    note="Medians over the tasks; the step is 1/(c ‖A*‖).",
+)

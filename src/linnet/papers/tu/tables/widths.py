@@ -79,7 +79,7 @@ class Widths:
 
 def widths(trial: Trial) -> Widths:
     """Reduced networks of w/d = 4 .. 16384 on a noisy rank-2 target, threshold a tenth of the target's norm."""
-    return read(TABLES[0].results(trial))
+    return read(WIDTHS.results(trial))
 
 
 def read(networks: xr.Dataset) -> Widths:
@@ -111,12 +111,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="widths",
-        title="Gram matrices of networks of growing width and their distance to the self-consistent ones (Theorem 1)",
-        sweep=growing,
-        columns=columns,
-        note="The largest over the networks; the cubic equation in units of σ⁴w² ‖C1‖.",
-    ),
-]
+WIDTHS = Table(
+    name="widths",
+    title="Gram matrices of networks of growing width and their distance to the self-consistent ones (Theorem 1)",
+    sweep=growing,
+    columns=columns,
+    note="The largest over the networks; the cubic equation in units of σ⁴w² ‖C1‖.",
+)

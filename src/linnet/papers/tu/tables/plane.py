@@ -1,0 +1,95 @@
+"""Figure 2 on a coarse grid: the whole plane of variance and width, for what its caption says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.tu.settings import CAREFUL, RANK
+from linnet.reproduction.claim import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
+
+
+def plane(trial: Trial) -> ln.sweeps.Sweep:
+    """The grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
+    dim, points = (30, 7) if trial.quick else (100, 9)
+    return ln.sweeps.Sweep(
+        name="tu-plane",
+        function="linnet.papers.tu.networks.phase_diagram:cells",
+        axes={
+            "replicate": [0],
+            "gamma_width": np.linspace(0.0, 2.8, points).tolist(),
+            "gamma_variance": np.linspace(-3.0, 0.0, points).tolist(),
+        },
+        seed=trial.seed,
+        fixed={"dim": dim, "rank": RANK, "c": CAREFUL, "update": "simultaneous", "seed": trial.seed},
+        block=points**2,
+    )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells, one entry each: their region, and what their runs left behind."""
+
+    dim: int
+    region: np.ndarray
+    best_test: np.ndarray
+    stable_rank: np.ndarray
+    best_step: np.ndarray
+    distance: np.ndarray  # largest root mean square distance to eq. (1) over the run
+
+    @property
+    def inside(self) -> np.ndarray:
+        """Where Theorems 1 and 2 speak."""
+        return np.isin(self.region, ("lazy", "active"))
+
+
+def table(trial: Trial) -> Cells:
+    """The cells of trained networks."""
+    return read(PLANE.results(trial), int(plane(trial).fixed["dim"]))
+
+
+def read(networks: xr.Dataset, dim: int = 0) -> Cells:
+    """The cells of the sweep in one line."""
+    order = ("gamma_width", "gamma_variance")
+    region = ln.theories.mixed.phase(
+        networks["gamma_variance"].values[None, :], networks["gamma_width"].values[:, None]
+    )
+    flat = {
+        name: networks[name].squeeze("replicate").transpose(*order).values.ravel()
+        for name in ("best_test", "stable_rank", "best_step", "log_distance")
+    }
+    distance = np.exp(flat.pop("log_distance") / 2)
+    return Cells(dim=dim, region=np.asarray(region).ravel(), distance=distance, **flat)
+
+
+def columns(networks: xr.Dataset) -> Columns:
+    """A row for each region, medians over its cells."""
+    cells = read(networks)
+    rows = [(name, cells.region == name) for name in NAMES if (cells.region == name).any()]
+    return {
+        "region": [name for name, _ in rows],
+        "cells": [str(int(part.sum())) for _, part in rows],
+        "least test error": [f"{np.median(cells.best_test[part]):.3f}" for _, part in rows],
+        "stable rank": [f"{np.median(cells.stable_rank[part]):.2f}" for _, part in rows],
+        "after steps": [f"{np.median(cells.best_step[part]):.0f}" for _, part in rows],
+        "RMS distance to eq. (1)": [f"{np.median(cells.distance[part]):.3f}" for _, part in rows],
+        "above 0.14": [f"{(cells.distance[part] > 0.14).mean():.0%}" for _, part in rows],
+    }
+
+
+PLANE = Table(
+    name="plane",
+    title="The phase diagram on a coarse grid, by region",
+    sweep=plane,
+    columns=columns,
+    note="Medians over the cells; an entry of the target has a root mean square of about 1.4.",
+)
