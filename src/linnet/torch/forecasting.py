@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FAR = 1e8  # a loss so many times the first one, or that of no output at all, does not come back
-TRIED, NARROW = 8, 1.004  # rates tried together, and how well the largest is known in the end
+TRIED, FINE, NARROW = (
+    8,
+    32,
+    1.004,
+)  # rates tried together, at first and in a fine grid; how well one is known in the end
+MARGIN, ISLANDS = 0.05, 6  # to both sides of a border that is called one, and how many are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,28 +260,50 @@ def _diverged(run: Run, steps: int) -> DivergedError:
 
 
 def largest_factor(run: Run, steps: int) -> float:
-    """By how much all learning rates can be multiplied before the run diverges, to 0.4%, by trying."""
-    low, high = None, None
-    tried = np.geomspace(2.0**-3, 2.0**4, TRIED)
-    for _ in range(40):
+    """By how much all learning rates can be multiplied before the run diverges, to 0.4%, by trying.
+
+    The border may have islands on both sides. The one returned is, where there is such a one, stable 5% below and
+    diverges 5% above; otherwise the lowest found. Infinity where nothing diverges.
+    """
+    top = _first_diverging(run, steps)
+    if top is None:
+        return float("inf")
+    window, lowest = (top / 4, top), None
+    for _ in range(ISLANDS):
+        found = _border(run, steps, *window)
+        if found is None:
+            break
+        lowest = found if lowest is None else min(lowest, found)
+        below, above = _diverges(run, found * np.array([1 - MARGIN, 1 + MARGIN]), steps)
+        if not below and above:
+            return found
+        window = (found / 2, (1 - MARGIN) * found) if below else ((1 + MARGIN) * found, 4 * found)
+    return top if lowest is None else lowest
+
+
+def _first_diverging(run: Run, steps: int) -> float | None:
+    """The first power of two that diverges, from below."""
+    for start in range(-40, 40, TRIED):
+        tried = 2.0 ** np.arange(start, start + TRIED)
         wrong = _diverges(run, tried, steps)
         if wrong.any():
-            at = int(np.argmax(wrong))
-            high = float(tried[at])
-            low = float(tried[at - 1]) if at else low
-        else:
-            low = float(tried[-1])
-        if low is None and high is not None:
-            tried = high * np.geomspace(2.0**-7, 0.9, TRIED)
-        elif high is None and low is not None:
-            tried = low * np.geomspace(1.1, 2.0**7, TRIED)
-        elif low is not None and high is not None:
-            if high / low <= NARROW:
-                return float(np.sqrt(low * high))
-            tried = np.geomspace(low, high, TRIED + 2)[1:-1]
-        if low is not None and low > 1e12:
-            break
-    return float("inf") if high is None else float(low or 0.0)
+            return float(tried[np.argmax(wrong)])
+    return None
+
+
+def _border(run: Run, steps: int, low: float, high: float) -> float | None:
+    """Between the first factor of a fine grid in (low, high) that diverges and the one before it, narrowed."""
+    tried = np.geomspace(low, high, FINE)
+    while True:
+        wrong = _diverges(run, tried, steps)
+        if not wrong.any():
+            return None if len(tried) == FINE else float(high)
+        at = int(np.argmax(wrong))
+        high = float(tried[at])
+        low = float(tried[at - 1]) if at else low
+        if high / low <= NARROW:
+            return float(np.sqrt(low * high))
+        tried = np.append(np.geomspace(low, high, TRIED + 2)[1:-1], high)
 
 
 def _diverges(run: Run, factors: np.ndarray, steps: int) -> np.ndarray:
