@@ -25,7 +25,7 @@ class ReluSettings(images.ImageSettings):
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> xr.Dataset:
     X, y, words = images.drawn(settings)
     run = pictures.relu_network(X, y, **images.network_settings(settings))
-    ds = images.described(curves.summary(run.history, run.stages), settings, run, "ReLU network", words)
+    ds = images.described(curves.summary(run.history, run.stages), settings, run, "ReLU network", words, X.shape[1])
     ds["gated_cosine"] = (
         "step",
         run.gated_cosine,
@@ -43,7 +43,7 @@ def check(ds: xr.Dataset) -> list[Check]:
     first = int(abs(ds.step.values - ds.attrs["first_time_loss"]).argmin())
     gated = ds.gated_cosine.values
     return [
-        *stage_checks(ds),
+        *stage_checks(ds, settled=False),
         Check(
             "kernel cosine to the target-aligned kernel gated by the side of the feature: "
             f"{gated[0]:.4f} at the start, {gated[first]:.4f} at t1, {gated[-1]:.4f} at the end"

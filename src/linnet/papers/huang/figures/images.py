@@ -116,13 +116,15 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> xr
     return xr.Dataset(variables, coords=coords)
 
 
-def described(ds: xr.Dataset, chosen: ImageSettings, run: PictureRun, network: str, words: str) -> xr.Dataset:
+def described(
+    ds: xr.Dataset, chosen: ImageSettings, run: PictureRun, network: str, words: str, inputs: int
+) -> xr.Dataset:
     """The dataset with what its headings and checks say of the data."""
     from linnet.papers.huang.networks.pictures import convention
 
     return ds.assign_attrs(
         data=words,
-        subtitle=f"{network}, m = {chosen.width}, on {words}, {run.inputs.shape[1]} inputs",
+        subtitle=f"{network}, m = {chosen.width}, on {words}, {inputs} inputs",
         convention_drawn=convention(chosen.centred, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,

@@ -15,7 +15,7 @@ PANELS = ("a", "b", "c")
 TITLES = {
     "a": "a  Loss: flat, then a drop",
     "b": "b  Layers: the ratio settles first",
-    "c": "c  Kernel: direction and norm",
+    "c": "c  Kernel: direction, norm",
 }
 
 
@@ -24,7 +24,7 @@ def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture
     kernel."""
     panels = tuple(ds.attrs["panels"].split(","))
     with style.applied():
-        picture, axes = style.subplots(1, len(panels), size=style.column(2, ratio=0.48), squeeze=False)
+        picture, axes = style.subplots(1, len(panels), size=style.column(2, ratio=0.5), squeeze=False)
         layout: Any = picture.get_layout_engine()
         layout.set(w_pad=0.1)  # room for the labels beside legends that hang below
         for axis, panel in zip(axes[0], panels):
@@ -40,7 +40,7 @@ def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture
             )
             axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.24), frameon=False)
         rate = ds.attrs["learning_rate"]
-        picture.suptitle(f"{ds.attrs['subtitle']}; one step is {rate:.3g} of the canonical time t", fontsize=8)
+        picture.suptitle(f"{ds.attrs['subtitle']}\none step is {rate:.3g} of the canonical time t", fontsize=8)
         return picture
 
 
