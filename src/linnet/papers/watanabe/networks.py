@@ -318,7 +318,7 @@ def descended(
         start(seed + 1, dim, width, scale),
         learning_rate=0.2 / float(np.linalg.eigvalsh(inputs @ inputs.T / samples)[-1]),
         steps=50_000,
-        stop=loss * problem.loss(np.zeros((1, dim))),
+        stop=loss * float(problem.loss(np.zeros((1, dim)))),
         save_every=ln.trajectories.last(),
         keep="products",
     )
