@@ -114,6 +114,7 @@ def test_one_output_moves_alone():
     predictor = path.whole_second[0] @ path.whole_first
     cosine = path.whole_first[7] @ predictor / np.linalg.norm(path.whole_first[7]) / np.linalg.norm(predictor)
     np.testing.assert_allclose(path.neuron_sines[7], np.sqrt(1 - cosine**2), atol=1e-7)
+    np.testing.assert_allclose(path.neuron_tangents[7], np.tan(np.arcsin(path.neuron_sines[7])), rtol=1e-9)
 
 
 def test_both_layers_of_an_orthogonal_start_of_two_frames():

@@ -91,10 +91,21 @@ class Path:
     @property
     def neuron_sines(self) -> np.ndarray:
         """With one output, the sine of the angle of every neuron's input weights with the predictor, at the end."""
+        along, across = self._neuron_parts()
+        return across / np.hypot(along, across)
+
+    @property
+    def neuron_tangents(self) -> np.ndarray:
+        """With one output, the tangent of that angle."""
+        along, across = self._neuron_parts()
+        return across / np.abs(along)
+
+    def _neuron_parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of every neuron's input weights, the part along the predictor and the length of the rest."""
         predictor = self.whole_second[0] @ self.whole_first
         direction = predictor / np.linalg.norm(predictor)
-        outside = self.whole_first - (self.whole_first @ direction)[:, None] * direction
-        return np.linalg.norm(outside, axis=1) / np.linalg.norm(self.whole_first, axis=1)
+        along = self.whole_first @ direction
+        return along, np.linalg.norm(self.whole_first - along[:, None] * direction, axis=1)
 
     @property
     def outside(self) -> float:
