@@ -50,6 +50,20 @@ def test_training_ends_by_itself_once_the_error_has_had_its_minimum():
         cross_validate(all_folds(X, Y), [start], learning_rate=50.0)
 
 
+def test_whitened_folds_may_have_fewer_inputs_than_the_table():
+    X, Y = regression()
+    X = np.concatenate([X, np.eye(43)[:, :1]], axis=1)  # a column that varies in one row only
+    folds = all_folds(X, Y, folds=4, scale="whiten", key=5)
+    assert {fold.inputs.shape[1] for fold in folds} == {6, 7}
+    start = ln.inits.gaussian(0, in_dim=7, out_dim=2, width=9, first_std=0.3, second_std=0.3)
+    curves = cross_validate(folds, [start], learning_rate=0.05, steps=400)
+    fold = next(fold for fold in folds if fold.inputs.shape[1] == 6)
+    solved = np.linalg.lstsq(fold.inputs, fold.outputs, rcond=None)[0].T
+    assert_allclose(
+        curves.errors[-1, [part is fold for part in folds].index(True), 0], fold.error(solved[None])[0], rtol=1e-3
+    )
+
+
 def test_a_choice_made_elsewhere_does_not_look_at_its_fold():
     errors = np.array([[1.0, 1.0, 9.0], [2.0, 2.0, 1.0]])  # the third fold alone prefers the second choice
     assert_allclose(chosen_elsewhere(errors), [2.0, 2.0, 9.0])

@@ -39,9 +39,13 @@ class Fold:
     units: Float[np.ndarray, " output"]
 
     def error(self, products: Float[np.ndarray, "time output input"]) -> Float[np.ndarray, " time"]:
-        """The share of the targets' variance that is not explained on the held-out rows, at every state."""
-        times, k, d = products.shape
-        told = (products.reshape(times * k, d) @ self.held_inputs.T).reshape(times, k, -1)
+        """The share of the targets' variance that is not explained on the held-out rows, at every state.
+
+        Whitening may leave a fold fewer inputs than the whole table: the others are zero in it.
+        """
+        times, k, _ = products.shape
+        seen = products[..., : self.held_inputs.shape[1]]
+        told = (seen.reshape(times * k, -1) @ self.held_inputs.T).reshape(times, k, -1)
         squares = ((told - self.held_outputs.T) ** 2).mean(axis=2)
         return (squares * self.units).sum(axis=1) / k
 

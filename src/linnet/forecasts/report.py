@@ -121,6 +121,8 @@ def _inputs_and_modes(found: Diagnosis) -> Figure:
         variances = told.problem.factor.scales**2
         axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
         axes[0].set(xscale="log", yscale="log", xlabel="direction", title="variance of the inputs")
+        if variances[0] < 2 * variances[-1]:  # whitened: there is nothing to see but rounding
+            axes[0].set_ylim(variances[-1] / 4, variances[0] * 4)
         modes = np.arange(1, len(r.strengths) + 1)
         low, high = np.maximum(r.thresholds - r.uncertainties, r.thresholds / 100), r.thresholds + r.uncertainties
         axes[1].fill_between(
