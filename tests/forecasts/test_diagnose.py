@@ -71,6 +71,12 @@ def test_whitened_inputs_have_the_closed_form_and_stein():
         assert errors[at] < 1.15 * errors.min()
 
 
+def test_an_exact_map_is_no_victory():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    found = ln.diagnose(X, X[:, 0], seeds=1, steps=2000)
+    assert "are a linear map of the inputs" in str(found) and "beats ridge" not in str(found)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -96,6 +96,11 @@ def test_what_does_not_fit_is_refused_before_it_is_read(tmp_path):
         read(path)
 
 
+def test_an_array_that_does_not_fit_is_refused_by_its_size():
+    with pytest.raises(ValueError, match=r"working on a table of 10000000 x 10000 would take .* GiB.*`rows`"):
+        table(np.broadcast_to(0.5, (10**7, 10**4)), np.zeros(10**7))
+
+
 def test_strange_files(tmp_path):
     with pytest.raises(ValueError, match="must end in one of"):
         read(tmp_path / "t.xls")

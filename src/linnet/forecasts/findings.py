@@ -12,6 +12,7 @@ from linnet.observables.regimes import MOVED, tied_kernel
 if TYPE_CHECKING:
     from linnet.forecasts.diagnose import Diagnosis
 
+EXACT = 1e-6  # of the variance: an error below it is none
 SCALED = {
     "std": "inputs and targets are centred and divided by their standard deviations",
     "none": "inputs and targets are centred, not scaled",
@@ -136,6 +137,8 @@ def _rivals(found: Diagnosis) -> list[str]:
     mean, spread = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
     share = mean / found.rivals["ridge"].mean()
     lines = [f"In the same folds, every choice made without the held-out ones: {told}."]
+    if max(network.mean(), found.rivals["ridge"].mean()) < EXACT:
+        return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
     if network.mean() >= 1:
         lines.append("The network predicts no better than the mean of the targets.")
     if abs(mean) <= 2 * spread:

@@ -188,6 +188,7 @@ def _numbers(name: str, value: Any, letter: str) -> tuple[np.ndarray, list[str]]
         array = array[:, None]
     if array.ndim != 2:
         raise ValueError(f"`{name}` must be a table, (rows, columns): got shape {array.shape}.")
+    check_fits(32 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", SMALL)
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
