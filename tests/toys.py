@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from linnet import style
-from linnet.reproduction.claim import Claim, Measurement, Trial, Verdict
+from linnet.reproduction.claim import Claim, Numbers, Trial, Verdict
 from linnet.reproduction.figure import Check, Figure, Settings
 
 
@@ -81,24 +81,38 @@ def formula(x: float) -> float:
     return x * x
 
 
-def measure_square(trial: Trial) -> Measurement:
+def measure_square(trial: Trial) -> Numbers:
     value = formula(3.0)
-    verdict = Verdict.HOLDS if abs(value - 9.0) < 1e-12 else Verdict.REFUTED
-    return Measurement(verdict, f"the square of 3 is {value:g}", value, 1e-12)
+    return {
+        "value": value,
+        "uncertainty": 1e-12,
+        "holds": abs(value - 9.0) < 1e-12,
+        "told": f"the square of 3 is {value:g}",
+    }
 
 
-def measure_other(trial: Trial) -> Measurement:
-    return Measurement(Verdict.REFUTED, f"measured {trial.seed}, quick {trial.quick}", float("inf"))
+def measure_other(trial: Trial) -> Numbers:
+    return {"value": float("inf"), "holds": False, "told": f"measured {trial.seed}, quick {trial.quick}"}
 
 
-def measure_broken(trial: Trial) -> Measurement:
+def measure_broken(trial: Trial) -> Numbers:
     raise ZeroDivisionError("nothing to divide by")
+
+
+def judge(numbers: Numbers) -> Verdict:
+    return Verdict.HOLDS if numbers["holds"] else Verdict.REFUTED
+
+
+def tell(numbers: Numbers) -> str:
+    return numbers["told"]
 
 
 def toy_claim(name: str, expected: Verdict, measure: Any) -> Claim:
     words = {"number": "Eq. (1)", "sentence": "Squares are squares.", "assumptions": "none", "setting": "x = 3"}
     paper = name.split("-")[0]
-    return Claim(name=name, paper=paper, claimed="9", expected=expected, measure=measure, **words)
+    return Claim(
+        name=name, paper=paper, claimed="9", expected=expected, measure=measure, judge=judge, tell=tell, **words
+    )
 
 
 CLAIMS = {
@@ -137,9 +151,9 @@ def grid() -> Any:
     )
 
 
-def measure_grid(trial: Trial) -> Measurement:
+def measure_grid(trial: Trial) -> Numbers:
     found = float(grid()["end"].sum())
-    return Measurement(Verdict.HOLDS, f"the cells sum to {found:.3f}", found)
+    return {"value": found, "holds": True, "told": f"the cells sum to {found:.3f}"}
 
 
 GRID = toy_claim("tu-grid", Verdict.HOLDS, measure_grid)

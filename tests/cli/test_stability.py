@@ -7,15 +7,14 @@ from types import ModuleType
 
 import pytest
 
-from linnet.reproduction.claim import Measurement, Trial, Verdict
+from linnet.reproduction.claim import Numbers, Trial
 from linnet.reproduction.registry import claims
 from linnet.reproduction.stability import survey
 
 
 def flipping(every: int):
-    def measure(trial: Trial) -> Measurement:
-        odd = trial.seed % every == every - 1
-        return Measurement(Verdict.REFUTED if odd else Verdict.HOLDS, f"measured at {trial.seed}")
+    def measure(trial: Trial) -> Numbers:
+        return {"holds": trial.seed % every != every - 1, "told": f"measured at {trial.seed}"}
 
     return measure
 

@@ -86,17 +86,15 @@ class Claim:
     setting: str
     claimed: str
     expected: Verdict
-    measure: Callable[[Trial], Any]
-    judge: Callable[[Numbers], Verdict] | None = None
-    tell: Callable[[Numbers], str] | None = None
+    measure: Callable[[Trial], Numbers]
+    judge: Callable[[Numbers], Verdict]
+    tell: Callable[[Numbers], str]
     limits: Mapping[str, Limit] = field(default_factory=dict)
     paper: str = ""
 
     def measurement(self, trial: Trial) -> Measurement:
         """Measures, judges and tells."""
         numbers = self.measure(trial)
-        if self.judge is None or self.tell is None:
-            return numbers
         value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
         return Measurement(self.judge(numbers), self.tell(numbers), value, uncertainty, numbers)
 

@@ -18,7 +18,7 @@
       claim.hidden = !fits;
       count += fits;
     }
-    // While one looks for claims, the figures between them step aside.
+    /* While one looks for claims, the figures between them step aside. */
     const active = Boolean(kind || words.length);
     document.body.classList.toggle("filtering", active);
     for (const section of document.querySelectorAll(".claims")) {
