@@ -170,3 +170,12 @@ def test_cells_do_not_depend_on_their_neighbours():
     alone = phase_diagram.cells({name: values[2:] for name, values in points.items()}, seeds[2:], **fixed)
     for name, values in together.items():
         np.testing.assert_allclose(values[2:], alone[name], rtol=1e-12)
+
+
+def test_figure_two_has_the_diagram_by_formula(diagram):
+    titles = [axis.get_title(loc="left") for axis in tu_fig2.FIGURE.plot(diagram).axes]
+    assert any(title.startswith("g") for title in titles) and any(title.startswith("h") for title in titles)
+    texts = [check.text for check in tu_fig2.FIGURE.check(diagram)]
+    assert any("covers" in text for text in texts) and any("predicted against trained" in text for text in texts)
+    apart = diagram.assign(predicted_test=3 * diagram["predicted_test"])  # the control: a formula that is wrong
+    assert [check.passed for check in tu_fig2.FIGURE.check(apart) if "predicted against" in check.text] == [False]

@@ -186,3 +186,15 @@ def test_a_run_without_a_truth_has_no_test_loss():
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_corners_of_the_plane_are_numbers(seed):
+    """Tiny and huge variances, one unit and many, large gaps between the signals: finite, and no worse than nothing."""
+    task = ln.problems.low_rank_plus_noise(24, rank=4, key=seed, spectrum=[3.0, 1.0, 0.9, 0.2])
+    found = mixed.predicted_diagram(task, [1e-12, 1e-3, 1.0, 30.0], [1, 2, 3, 4, 5, 6, 24, 47, 90, 10**7])
+    for array in (found.best_test, found.best_time, found.stable_rank, found.train_at_best):
+        assert np.isfinite(array).all() and (array > 0).all()
+    power = (np.asarray(task.truth) ** 2).sum() / 2
+    assert (found.best_test[found.covered] < 1.05 * max(power, 24 * 24)).all()
+    assert (found.stable_rank > 0.99).all() and (found.stable_rank <= 24).all()

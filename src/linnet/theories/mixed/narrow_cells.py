@@ -15,6 +15,7 @@ _FEWEST_ROWS = 40  # of the bulk, however wide the network
 _MOST_ROWS = 384  # of the bulk, before equal modes are gathered
 _LEAST_GROWTH = 1e-5  # of the exponent of the first mode: the growth divided out must not vanish
 _MOST_GROWTH = 300.0  # of the exponent of the first mode: e^600 is still a number
+_MOST_TILT = 8.0  # exponent of the imbalance; it is claimed to 1
 _BULK_GROWTH = 16.0  # of the exponent of the bulk, whose rows are squared
 _POWER_STEPS = 30
 _ROOT = np.sqrt(0.5)
@@ -84,9 +85,10 @@ class DrawnStart:
 
     def _product(self, variances: np.ndarray, times: np.ndarray) -> np.ndarray:
         """A in the singular basis, (variance, output, input); rows and columns are those of the start."""
-        std, t = np.sqrt(variances)[:, None, None], np.clip(times, self.earliest, self.latest)[:, None]
-        with np.errstate(over="ignore"):
-            tilt = np.exp(np.clip(variances[:, None] * self.rates * t / 4, -300, 300))[:, None, :]
+        steepest = max(float(np.abs(self.rates).max()), np.finfo(float).tiny)
+        latest = np.minimum(self.latest, 4 * _MOST_TILT / (variances * steepest))  # by then all that is lazy is learned
+        std, t = np.sqrt(variances)[:, None, None], np.clip(times, self.earliest, latest)[:, None]
+        tilt = np.exp(variances[:, None] * self.rates * t / 4)[:, None, :]
         first, second = std * self.first * tilt, std * self.second / tilt
         plus, minus = _ROOT * (first + second), _ROOT * (first - second)
         spare = std * self.spare * tilt if self.idle_inputs else std * self.spare / tilt
@@ -104,12 +106,6 @@ class DrawnStart:
         K, units = self.apart, self.units
         decay, fallen = self._growth(t)
         bulk, rest = plus[:, K:] / decay[:, K:], minus * decay
-        H = (
-            _turned(bulk) @ (fallen[:, K:] * bulk)
-            + _turned(minus) @ (fallen * minus)
-            + t[:, :, None] * (_turned(spare) @ spare)
-        )
-        H[:, np.arange(units), np.arange(units)] += 1
         # rows of both layers without what grows with the modes that stand apart
         inputs = np.concatenate([_ROOT * rest[:, :K], _ROOT * (bulk + rest[:, K:])], axis=1)
         outputs = np.concatenate([-_ROOT * rest[:, :K], _ROOT * (bulk - rest[:, K:])], axis=1)
@@ -119,7 +115,14 @@ class DrawnStart:
             outputs = np.concatenate([outputs, spare], axis=1)
         signals, fade, grown = plus[:, :K], decay[:, :K], fallen[:, :K]
         if units <= K + 2:
-            return _graded(H, signals, inputs, outputs, fade, grown)
+            rows = [np.sqrt(fallen[:, K:]) * bulk, np.sqrt(fallen) * minus, np.sqrt(t)[:, :, None] * spare]
+            return _graded(rows, signals, inputs, outputs, fade, grown)
+        H = (
+            _turned(bulk) @ (fallen[:, K:] * bulk)
+            + _turned(minus) @ (fallen * minus)
+            + t[:, :, None] * (_turned(spare) @ spare)
+        )
+        H[:, np.arange(units), np.arange(units)] += 1
         solved = np.linalg.solve(H, _turned(np.concatenate([signals, inputs], axis=1)))
         A, right, left = outputs @ solved[:, :, K:], signals @ solved[:, :, K:], outputs @ solved[:, :, :K]
         # Woodbury's identity for the growing modes, their growth D = grown/fade^2 divided out
@@ -159,14 +162,21 @@ def _turned(array: np.ndarray) -> np.ndarray:
 
 
 def _graded(
-    H: np.ndarray, signals: np.ndarray, inputs: np.ndarray, outputs: np.ndarray, fade: np.ndarray, grown: np.ndarray
-) -> np.ndarray:
-    """The product of a network hardly wider than the modes that stand apart: by QR, what grows most first."""
-    K = signals.shape[1]
-    basis = np.linalg.qr(_turned(signals), mode="complete").Q
-    signals, inputs, outputs = signals @ basis, inputs @ basis, outputs @ basis
-    root = _turned(np.linalg.cholesky(_turned(basis) @ H @ basis))
-    triangle: np.ndarray = np.linalg.qr(np.concatenate([np.sqrt(grown) / fade * signals, root], axis=1)).R
+    quiet: list[np.ndarray], signals: np.ndarray, inputs: np.ndarray, outputs: np.ndarray, fade: np.ndarray,
+    grown: np.ndarray,
+) -> np.ndarray:  # fmt: skip
+    """The product of a network hardly wider than the modes that stand apart: by QR, what grows most first.
+
+    H is the sum of the squares of `quiet` rows, of the growing `signals`, and of one. Squared, it would not be
+    positive to rounding: a unit that no signal uses is beside ones that have grown by e^600.
+    """
+    K, units = signals.shape[1:]
+    basis, corner = np.linalg.qr(_turned(signals), mode="complete")
+    # signals @ basis, with exact zeros: a rounding error of the first would drown the second
+    signals, inputs, outputs = _turned(np.triu(corner)), inputs @ basis, outputs @ basis
+    ones = np.broadcast_to(np.eye(units), (len(signals), units, units))
+    squares = [np.sqrt(grown) / fade * signals, np.concatenate(quiet, axis=1) @ basis, ones]
+    triangle: np.ndarray = np.linalg.qr(np.concatenate(squares, axis=1)).R
     for rows in (inputs, outputs):
         rows[:, :K] += _ROOT / fade * signals
     solved = np.linalg.solve(_turned(triangle), _turned(np.concatenate([inputs, outputs], axis=1)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.compute import REGIONS
 from linnet.reproduction import Limit
 from linnet.reproduction.figure import Check
@@ -19,7 +20,7 @@ SMALL = 0.14  # root mean square distance that is a tenth of the target's size, 
 def check(data: Any) -> list[Check]:
     checks: list[Check] = []
     if "best_test" in data:
-        checks += _map_checks(data)
+        checks += _map_checks(data) + predicted.checks(data)
     if "side_log_distance" in data:
         medians, _, _ = regional(data)
         for region, values in medians.items():

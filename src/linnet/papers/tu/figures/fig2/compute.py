@@ -7,11 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 import linnet as ln
+from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.networks.phase_diagram import REASONS
 from linnet.papers.tu.settings import CAREFUL, NOISE_STD, RANK, STEPS
 from linnet.reproduction.figure import Settings
 
-MAPS = ("a", "b", "c", "d")  # the paper's panels; e and f are ours
+MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the others ours
 
 REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")  # the numbers of `region` in the dataset
 LONG = {
@@ -28,6 +29,8 @@ LONG = {
     "border_noise": "variance exponent of the border of infinite noise",
     "width_dim": "width exponent of w = d",
     "width_rank": "width exponent of w = K",
+    "predicted_test": "smallest test error per entry by formula, without training",
+    "covered": "whether the formula is claimed there",
 }
 
 
@@ -83,11 +86,14 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
         parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
     data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
     data = data.assign(_theory(settings, data))
-    for name in data.data_vars:
-        data[name].attrs["long_name"] = LONG[str(name).removeprefix("side_")]
     task = ln.problems.low_rank_plus_noise(
         settings.dim, rank=settings.rank, noise_std=settings.noise_std, key=[settings.seed, 0]
     )
+    if "best_test" in data:
+        plane = data["gamma_variance"].values, data["gamma_width"].values
+        data = data.assign(predicted.variables(task, *plane, settings.dim))
+    for name in data.data_vars:
+        data[name].attrs["long_name"] = LONG[str(name).removeprefix("side_")]
     truth = np.asarray(task.truth)
     data.attrs = {
         "panels": ",".join(panels),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linnet import style
+from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.checks import regional
 
 # Of each panel: variable, title
@@ -31,6 +32,10 @@ def plot(data: Any) -> Any:
         elif letter == "e":
             for number, name in enumerate(SHORT, start=1):
                 drawings.append(lambda axis, name=name, number=number: _spread(axis, data, name, number))
+        elif letter == "g":
+            drawings.append(lambda axis: _predicted(axis, data))
+        elif letter == "h":
+            drawings.append(lambda axis: predicted.difference(axis, data))
         else:
             drawings.append(lambda axis: _dimensions(axis, data, beside=len(drawings) % 2 == 1 and len(drawings) > 1))
     columns = min(len(drawings), 2)
@@ -54,6 +59,13 @@ def _map(axis: Any, data: Any, letter: str) -> None:
     narrowest = float(data["width_rank"])
     values = data[name].median("replicate")
     _coloured(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest)
+    if letter == "a":
+        predicted.contours(axis, data)
+
+
+def _predicted(axis: Any, data: Any) -> None:
+    narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
+    _coloured(axis, data, data["predicted_test"], title, "gamma_variance", "gamma_width", narrowest)
 
 
 def _spread(axis: Any, data: Any, name: str, number: int) -> None:

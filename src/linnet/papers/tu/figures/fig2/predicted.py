@@ -1,0 +1,79 @@
+"""The diagram by formula beside the trained one: predicted least test error, and how far it is from training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import linnet as ln
+from linnet import style
+from linnet.papers.tu.networks.phase_diagram import REASONS
+from linnet.reproduction import Limit
+from linnet.reproduction.figure import Check
+
+MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
+COVERED = Limit(0.85, "the aim is 90% of the plane; coarse grids can miss that by a few cells")
+LEVELS = 7  # contours over panel a
+
+
+def variables(problem: Any, gamma_variance: Any, gamma_width: Any, dim: int) -> dict[str, Any]:
+    """`predicted_test` per entry and `covered`, (gamma_width, gamma_variance), without training."""
+    widths = [max(1, round(float(dim) ** float(power))) for power in gamma_width]
+    found = ln.theories.mixed.predicted_diagram(problem, float(dim) ** np.asarray(gamma_variance), widths)
+    axes = ("gamma_width", "gamma_variance")
+    return {"predicted_test": (axes, 2 / dim**2 * found.best_test), "covered": (axes, found.covered.astype(float))}
+
+
+def compared(data: Any) -> Any:
+    """Predicted over trained least test error minus one; NaN where the run was out of steps before its least error."""
+    trained = data["best_test"].isel(replicate=0)
+    finished = data["reason"].isel(replicate=0) != REASONS.index("completed")
+    return (data["predicted_test"] / trained - 1).where(finished)
+
+
+def contours(axis: Any, data: Any) -> None:
+    """The predicted least test error as lines over the trained one."""
+    values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
+    if min(values.shape) > 1 and values.max() > values.min():
+        axis.contour(
+            data["gamma_variance"], data["gamma_width"], np.log(values), levels=LEVELS, colors=style.BLACK,
+            linewidths=0.6, linestyles="dotted",
+        )  # fmt: skip
+
+
+def difference(axis: Any, data: Any) -> None:
+    """Panel h: percent, blank where not covered or where the run was out of steps."""
+    values = 100 * compared(data).where(data["covered"] > 0).transpose("gamma_width", "gamma_variance")
+    found = np.abs(values.values[np.isfinite(values.values)])
+    reach = max(float(np.quantile(found, 0.98)), 0.1) if found.size else 1.0
+    shades = axis.pcolormesh(
+        data["gamma_variance"], data["gamma_width"], values.values, shading="nearest", cmap=style.DIVERGING,
+        vmin=-reach, vmax=reach, rasterized=True,
+    )  # fmt: skip
+    axis.figure.colorbar(shades, ax=axis, extend="both")
+    axis.set_facecolor("#D8D8D8")
+    axis.grid(False)
+    axis.set(
+        title="h  Predicted / trained - 1, percent", xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)",
+        xlim=data["gamma_variance"].values[[0, -1]], ylim=data["gamma_width"].values[[0, -1]],
+    )  # fmt: skip
+
+
+def checks(data: Any) -> list[Check]:
+    """How much of the plane is covered, and how far the formula is there."""
+    covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
+    found = compared(data).transpose(*data["covered"].dims).values
+    inside = np.abs(found[covered & np.isfinite(found)])
+    share = float(covered.mean())
+    first = Check(
+        f"the formula covers {share:.0%} of the plane (at least {COVERED:.0%})", share, COVERED, share >= COVERED
+    )
+    if not inside.size:
+        return [first, Check("predicted against trained: no covered cell ended before it was out of steps")]
+    middle = float(np.median(inside))
+    text = (
+        f"predicted against trained least test error, {inside.size} covered cells that were not out of steps: median "
+        f"{middle:.2%} (at most {MEDIAN / dim:.2%}), 90% within {np.quantile(inside, 0.9):.1%}"
+    )
+    return [first, Check(text, middle, MEDIAN / dim, middle <= MEDIAN / dim)]
