@@ -155,6 +155,9 @@ def test_shapes_axes_and_datasets():
     assert np.isnan(diagram.spread[1]).all() and (diagram.spread[0] > 0).all()
     data = diagram.to_dataset()
     assert data["best_test"].dims == ("width", "variance") and data["covered"].dtype == bool
+    plain = mixed.predicted_diagram(TASK, [1e-3, 1e-2], [5, 500], draws=0)
+    assert plain.covered.tolist() == [[False, False], [True, True]]
+    assert (plain.best_test[1] == diagram.best_test[1]).all()
     again = mixed.predicted_diagram(TASK, [1e-3, 1e-2], [5], key=0)
     assert (again.best_test[0] == diagram.best_test[0]).all()
     assert "6 covered" in repr(diagram) or "of 6" in repr(diagram)
@@ -173,7 +176,7 @@ def test_a_run_without_a_truth_has_no_test_loss():
         (lambda: mixed.predicted_diagram(TASK, [np.nan], [5]), "`variances` must be finite"),
         (lambda: mixed.predicted_diagram(TASK, [1.0], [2.5]), "`widths` must be whole numbers"),
         (lambda: mixed.predicted_diagram(TASK, [1.0], [0]), "`widths` must be positive"),
-        (lambda: mixed.predicted_diagram(TASK, [1.0], [5], draws=0), "`draws` must be at least 1"),
+        (lambda: mixed.predicted_diagram(TASK, [1.0], [5], draws=-1), "`draws` must be at least 0"),
         (lambda: mixed.predicted_diagram(TASK, [1.0], [5], points=0), "`points` must be at least 1"),
         (lambda: mixed.predicted_diagram(np.eye(3), [1.0], [5]), "`problem` must be a Problem or a Spectrum"),
         (lambda: mixed.predicted_diagram(ln.Problem.from_target(np.eye(3)), [1.0], [5]), "must have a `truth`"),

@@ -12,7 +12,7 @@ from linnet.theories.mixed.wide_cells import Errors
 
 _MOST_UNITS = 64  # that are computed with; wider networks are thinned
 _FEWEST_ROWS = 40  # of the bulk, however wide the network
-_MOST_ROWS = 384  # of the bulk, before equal modes are gathered
+_MOST_ROWS = 200  # of the bulk, before equal modes are gathered
 _LEAST_GROWTH = 1e-5  # of the exponent of the first mode: the growth divided out must not vanish
 _MOST_GROWTH = 300.0  # of the exponent of the first mode: e^600 is still a number
 _MOST_TILT = 8.0  # exponent of the imbalance; it is claimed to 1
@@ -208,7 +208,7 @@ def _members(spectrum: Spectrum, rows: float, units: float) -> tuple[np.ndarray,
     """Values and overlaps of the bulk's rows: one by one where they are few, else in groups of equal modes."""
     if not rows:
         return np.zeros(0), np.zeros(0), []
-    most = max(_MOST_ROWS, 8 * units)
+    most = max(_MOST_ROWS, 4 * units)
     if rows <= most:
         number = max(round(rows), 1)
         fewer = spectrum.grouped(number)

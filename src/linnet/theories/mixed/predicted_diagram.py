@@ -26,6 +26,7 @@ MOST_TILT = 1.0
 _COARSE = 20  # times looked at first; the bulk is in groups there
 _COARSE_GROUPS = 24
 _NEAR = np.geomspace(0.6, 1.7, 6)  # times looked at, in units of a guess
+_CLOSE = np.geomspace(0.85, 1.18, 3)  # the same for further starts, from the time of the first
 _FAR = np.geomspace(0.4, 40.0, 18)  # the same for networks of too few units, whose modes wait for each other
 
 
@@ -98,7 +99,7 @@ def predicted_diagram(
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
-    - `draws`: starts drawn for a narrow cell
+    - `draws`: starts drawn for a cell that is not wide; with 0 such cells keep the wide formula and are not covered
     - `key`: of those starts
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
@@ -115,7 +116,7 @@ def predicted_diagram(
     spectrum = spectrum_of(problem, points)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
-    sizes, units, draws = _axis("variances", variances), _widths(widths), count("draws", draws)
+    sizes, units, draws = _axis("variances", variances), _widths(widths), count("draws", draws, least=0)
     distinct, back = np.unique(units, return_inverse=True)
     shape = (distinct.size, sizes.size)
     thresholds = (distinct[:, None] * sizes).ravel()
@@ -124,22 +125,21 @@ def predicted_diagram(
     share, tilt, spread = own / test, np.zeros(shape), np.full(shape, np.nan)
     drawn = drawn_cells(spectrum, distinct[:, None], share)
     drift = np.ones(sizes.size)
-    for row in np.flatnonzero(drawn.any(axis=1))[
-        ::-1
-    ]:  # from wide to narrow, as the best times drift from the wide ones
+    rows = np.flatnonzero(drawn.any(axis=1) & (draws > 0))
+    for row in rows[::-1]:  # from wide to narrow, as the best times drift from the wide ones
         at = drawn[row]
         starts = [DrawnStart(spectrum, distinct[row], [*words(key), int(distinct[row]), i]) for i in range(draws)]
         wide, runs = time[row, at].copy(), list[tuple[np.ndarray, ...]]()
         for start in starts:
-            guess = runs[-1][0] if runs else wide * drift[at]
-            runs.append(_drawn_best(start, sizes[at], guess))
+            guess, near = (runs[-1][0], _CLOSE) if runs else (wide * drift[at], _NEAR)
+            runs.append(_drawn_best(start, sizes[at], guess, near))
         stacked = np.array(runs)
         time[row, at], test[row, at], train[row, at], rank[row, at] = stacked.mean(axis=0)
         drift[at] = time[row, at] / wide
         tilt[row, at] = sizes[at] * time[row, at] * np.mean([np.abs(start.rates).max() for start in starts]) / 4
         if draws > 1:
             spread[row, at] = stacked[:, 1].std(axis=0, ddof=1) / test[row, at]
-    covered = (share <= MOST_SHARE) & (tilt <= MOST_TILT)
+    covered = (share <= MOST_SHARE) & (tilt <= MOST_TILT) & ((draws > 0) | ~drawn)
     return PredictedDiagram(
         best_test=test[back] / 2, best_time=time[back], stable_rank=rank[back], train_at_best=train[back] / 2,
         covered=covered[back], share=share[back], tilt=tilt[back], spread=spread[back], variances=sizes, widths=units,
@@ -183,9 +183,11 @@ def _wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) -
     return best, at.test[:, 0], at.train[:, 0], at.power[:, 0] / at.largest[:, 0], at.own[:, 0]
 
 
-def _drawn_best(start: DrawnStart, variances: np.ndarray, guess: np.ndarray) -> tuple[np.ndarray, ...]:
+def _drawn_best(
+    start: DrawnStart, variances: np.ndarray, guess: np.ndarray, near: np.ndarray
+) -> tuple[np.ndarray, ...]:
     """Time of the least test error from one start, twice the losses then, and the stable rank; each (variance,)."""
-    factors = _FAR if start.units <= start.apart else _NEAR
+    factors = _FAR if start.units <= start.apart else near
     times = np.minimum(guess[:, None], start.latest / factors[-1]) * factors
     best = _least(lambda t: start.errors(variances, t, largest=False).test, times)
     at = start.errors(variances, best[:, None])
