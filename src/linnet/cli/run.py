@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +32,9 @@ def run(
     path: Annotated[Path | None, typer.Option(help="Folder that holds the data set's files.")] = None,
     seeds: Annotated[int | None, typer.Option(help="How many seeds, for figures that take several.", min=1)] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what is finished.")] = False,
+    compiled: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep compiled programs there, and find them there again.")
+    ] = None,
 ) -> None:
     """Run figures: dataset, picture and measured checks of each."""
     known = registry.figures()
@@ -42,9 +46,18 @@ def run(
         changes |= _options(figure, options) | dict(_assignment(figure, text) for text in assign or ())
         requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
     batch.prepare(out)
-    results, failed = batch.run(requests, out, fresh=fresh)
+    with _compiled_in(compiled):
+        results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.verdict(results, failed):
         terminal.fail(wrong)
+
+
+def _compiled_in(folder: Path | None) -> AbstractContextManager[object]:
+    if folder is None:
+        return nullcontext()
+    from linnet.precision import compilation_cache
+
+    return compilation_cache(folder)
 
 
 def _find(name: str, known: dict[str, Figure]) -> tuple[Figure, tuple[str, ...]]:
