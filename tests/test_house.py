@@ -160,6 +160,7 @@ def test_using_linnet_leaves_jax_as_it_was(x64, dtype):
 def test_every_promised_name_is_there():
     import linnet as ln
 
+    assert "torch" in dir(ln) and "torch" not in ln.__all__  # `from linnet import *` must not hide PyTorch
     for name in ln.__all__:
         assert getattr(ln, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):

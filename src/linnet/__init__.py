@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         style,
         sweeps,
         theories,
-        torch,
         trainers,
         trajectories,
+    )
+    from linnet import (
+        torch as torch,
     )
     from linnet.forecasts.denoise import Denoised, denoise
     from linnet.forecasts.diagnose import Diagnosis, diagnose
@@ -82,6 +84,7 @@ _HOMES = {
     "stochastic_descent": "linnet.trainers.stochastic",
 }
 
+# `torch` is not among them: `from linnet import *` must not hide PyTorch.
 __all__ = [
     "Denoised",
     "Diagnosis",
@@ -115,7 +118,6 @@ __all__ = [
     "style",
     "sweeps",
     "theories",
-    "torch",
     "trainers",
     "trajectories",
 ]
@@ -131,4 +133,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "torch"])
