@@ -1,17 +1,41 @@
 """Your own problem: what will be learned, when, how far; when to stop."""
 
 from linnet.forecasts.denoise import Denoised, DenoisingPath, denoise
-from linnet.forecasts.forecast import Forecast, forecast
+from linnet.forecasts.diagnose import Diagnosis, diagnose, diagnose_table
+from linnet.forecasts.folds import Curves, all_folds, cross_validate
+from linnet.forecasts.forecast import ClosedForm, Forecast, forecast
 from linnet.forecasts.noise_level import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate
+from linnet.forecasts.samples import LearningCurve, learning_curve
+from linnet.forecasts.scaling import Scaler, scaler
+from linnet.forecasts.starts import start
+from linnet.forecasts.stein import SteinStop, stein_stop
+from linnet.forecasts.tables import Table, read, table
 
 __all__ = [
+    "ClosedForm",
+    "Curves",
     "Denoised",
     "DenoisingPath",
+    "Diagnosis",
     "Forecast",
+    "LearningCurve",
+    "Scaler",
     "StableRate",
+    "SteinStop",
+    "Table",
+    "all_folds",
+    "cross_validate",
     "denoise",
+    "diagnose",
+    "diagnose_table",
     "forecast",
     "largest_stable_rate",
+    "learning_curve",
     "noise_level",
+    "read",
+    "scaler",
+    "start",
+    "stein_stop",
+    "table",
 ]
