@@ -53,7 +53,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
     variances = dim ** across.ravel()
     widths = [max(1, round(float(dim) ** power)) for power in height.ravel()]
     lazy = (height + across).ravel() > 1
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     runs = gaussian_diagram(
         [problem],
         keys=range(grid**2),
@@ -66,7 +66,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
         tf32=tf32,
         slots=slots,
     )
-    seconds = time.perf_counter() - began
+    seconds, busy = time.perf_counter() - began, time.process_time() - busy
     print(f"  {runs.plan}")
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)
     scale = 2 / dim**2
@@ -81,6 +81,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
     found = {name: value.reshape(grid, grid) for name, value in cells.items()}
     numbers = {
         "seconds": seconds,
+        "processor": busy,
         "executed": runs.executed,
         "needed": runs.needed,
         "operations": float((own * runs.steps).sum()),
@@ -88,21 +89,22 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
     return {**found, **{name: np.asarray(value) for name, value in numbers.items()}}
 
 
-def roofline(side: int, tf32: bool = False) -> float:
-    """Operations a second of the best of several float32 products."""
+def roofline(side: int, tf32: bool = False) -> tuple[float, float]:
+    """Operations a second of the best of several float32 products, and a second of processor time."""
     with computing("float32", tf32=tf32):
         matrix = jnp.asarray(np.random.default_rng(0).standard_normal((side, side)), jnp.float32)
         multiply = jax.jit(jnp.matmul)
         multiply(matrix, matrix).block_until_ready()
-        times = []
+        times, busy = [], []
         for _ in range(5):
-            began = time.perf_counter()
+            began, processor = time.perf_counter(), time.process_time()
             multiply(matrix, matrix).block_until_ready()
             times.append(time.perf_counter() - began)
-    return 2 * side**3 / min(times)
+            busy.append(time.process_time() - processor)
+    return 2 * side**3 / min(times), 2 * side**3 / max(min(busy), 1e-9)
 
 
-def report(title: str, found: dict[str, np.ndarray], speed: float) -> None:
+def report(title: str, found: dict[str, np.ndarray], speed: float, processor: float) -> None:
     seconds, executed, needed = (float(found[name]) for name in ("seconds", "executed", "needed"))
     rate = float(found["operations"]) / seconds
     print(
@@ -112,6 +114,9 @@ def report(title: str, found: dict[str, np.ndarray], speed: float) -> None:
         f"({speed / 1e9:.0f} GFLOP/s)",
         flush=True,
     )
+    if jax.default_backend() == "cpu":  # which a busy machine does not change
+        share = float(found["operations"]) / float(found["processor"]) / processor
+        print(f"  in processor time: {share:.2f} of the best product", flush=True)
 
 
 def main() -> None:
@@ -130,13 +135,13 @@ def main() -> None:
     with allowed:
         found = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
         whole = time.perf_counter() - BEGAN
-        speed = roofline(2048 if place[0].platform == "cpu" else 8192, chosen.tf32)
+        speed, processor = roofline(2048 if place[0].platform == "cpu" else 8192, chosen.tf32)
         kind = f"{len(place)} x {place[0].device_kind}{', TF32' if chosen.tf32 else ''}"
-        report(f"d = {chosen.dim}, {chosen.grid} x {chosen.grid} on {kind}, cold", found, speed)
+        report(f"d = {chosen.dim}, {chosen.grid} x {chosen.grid} on {kind}, cold", found, speed, processor)
         print(f"  whole process until then {whole:.1f} s, of these {started:.1f} s importing and finding devices")
         if chosen.again:
             again = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
-            report("  again, warm", again, speed)
+            report("  again, warm", again, speed, processor)
             same = all(
                 np.array_equal(found[name], again[name], equal_nan=True) for name in ("best_test", "log_distance")
             )

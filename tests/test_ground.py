@@ -99,3 +99,11 @@ def test_compiled_programs_are_kept_where_allowed_and_nowhere_else(tmp_path):
         assert any("lambda" in name for name in kept)
         written = {path.name: path.stat().st_mtime_ns for path in tmp_path.rglob("*-cache")}
     assert sorted(written) == kept  # the second process compiled nothing new
+
+
+def test_short_products_are_a_choice():
+    before = dict(jax.config.values)
+    for chosen, expected in ((False, "highest"), (True, "tensorfloat32")):
+        with precision.computing("float32", tf32=chosen):
+            assert jax.config.values["jax_default_matmul_precision"] == expected
+    assert dict(jax.config.values) == before
