@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linnet.papers.varre import PAPER
-from linnet.papers.varre.claims import label_noise, limit, noise, relu
+from linnet.papers.varre.claims import growth, label_noise, limit, noise, relu
 from linnet.reproduction.claim import Trial, Verdict
 from linnet.theories.noise import lyapunov_exponents
 
@@ -51,7 +51,7 @@ def test_a_commutator_of_mean_zero_would_be_believed():
     assert noise.judge_commutator({**numbers, "areas": centred}) == Verdict.HOLDS
 
 
-def growth(**changes):
+def as_in_theory(**changes):
     """Rates as the theory has them, with an error of 0.001."""
     dims = (2, 3, 4, 5, 6)
     exponents = {dim: lyapunov_exponents(dim) for dim in dims}
@@ -64,18 +64,18 @@ def growth(**changes):
 
 
 def test_the_second_value_decides_on_the_lower_ones():
-    assert noise.judge_lower_values(growth()) == Verdict.CORRECTED
-    assert noise.judge_lower_values(growth(second={6: (-0.02, 0.001)})) == Verdict.HOLDS
-    assert noise.judge_lower_values(growth(second={5: (+0.02, 0.001)})) == Verdict.REFUTED
-    assert noise.judge_lower_values(growth(second={5: (-0.0077, 0.003)})) == Verdict.REFUTED  # not seen to decay
+    assert growth.judge_lower_values(as_in_theory()) == Verdict.CORRECTED
+    assert growth.judge_lower_values(as_in_theory(second={6: (-0.02, 0.001)})) == Verdict.HOLDS
+    assert growth.judge_lower_values(as_in_theory(second={5: (+0.02, 0.001)})) == Verdict.REFUTED
+    assert growth.judge_lower_values(as_in_theory(second={5: (-0.0077, 0.003)})) == Verdict.REFUTED  # not seen to decay
 
 
 def test_growth_at_two_inputs_would_be_believed():
-    assert noise.judge_two_inputs(growth()) == Verdict.CORRECTED
-    assert noise.judge_two_inputs(growth(length={2: (0.1, 0.001)})) == Verdict.HOLDS
-    assert noise.judge_two_inputs(growth(length={3: (0.0, 0.001)})) == Verdict.REFUTED
-    assert noise.judge_scale(growth()) == Verdict.HOLDS
-    assert noise.judge_scale(growth(outgoing={5: (0.0, 0.001)})) == Verdict.REFUTED
+    assert growth.judge_two_inputs(as_in_theory()) == Verdict.CORRECTED
+    assert growth.judge_two_inputs(as_in_theory(length={2: (0.1, 0.001)})) == Verdict.HOLDS
+    assert growth.judge_two_inputs(as_in_theory(length={3: (0.0, 0.001)})) == Verdict.REFUTED
+    assert growth.judge_scale(as_in_theory()) == Verdict.HOLDS
+    assert growth.judge_scale(as_in_theory(outgoing={5: (0.0, 0.001)})) == Verdict.REFUTED
 
 
 def test_the_difference_of_descent_and_equation_must_be_seen_to_vanish():

@@ -13,7 +13,7 @@ import linnet as ln
 import linnet.inits
 import linnet.observables
 from linnet.papers.varre import PAPER
-from linnet.papers.varre.claims import dynamics, label_noise, limit, mirror, noise, relu, starts, whitened
+from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, relu, starts, whitened
 from linnet.reproduction.claim import Trial
 from linnet.theories import noise as noise_theory
 from linnet.theories import spectral_bias as theory
@@ -191,7 +191,7 @@ MISTAKES = {
     "proposition-4.1b": scaled(noise_theory, "lyapunov_exponents", 1.2),
     "two-inputs-grow": scaled(noise_theory, "lyapunov_exponents", 1.2),
     "top-value-grows": lambda patch: patch.setattr(
-        noise.noise_process, "mean_log_top", lambda seed, *, times, paths: [(0.6, 0.03), (1.2, 0.03)]
+        growth.noise_process, "mean_log_top", lambda seed, *, times, paths: [(0.6, 0.03), (1.2, 0.03)]
     ),
     "proposition-4.1c": scaled(noise_theory, "commutator_mean_limit", 1.5),
     "proposition-4.1c-rate": lambda patch: patch.setattr(noise, "sampled", lambda paths, name, moment: (0.0, 1.0)),

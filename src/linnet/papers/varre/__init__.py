@@ -1,6 +1,6 @@
 """Varre, Vladarean, Pillaud-Vivien and Flammarion: On the spectral bias of two-layer linear networks."""
 
-from linnet.papers.varre.claims import dynamics, label_noise, limit, mirror, noise, relu, starts, whitened
+from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, relu, starts, whitened
 from linnet.papers.varre.figures import fig1, fig2, fig3, fig4, fig5
 from linnet.papers.varre.statements import STATEMENTS
 from linnet.papers.varre.tables.flows import GAUSSIAN_STARTS, LIMITS, ONE_OUTPUT, WHITENED
@@ -34,6 +34,7 @@ PAPER = Paper(
         *whitened.CLAIMS,
         *mirror.CLAIMS,
         *noise.CLAIMS,
+        *growth.CLAIMS,
         *label_noise.CLAIMS,
         *relu.CLAIMS,
     ],

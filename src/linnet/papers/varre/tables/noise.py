@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GROWTH_DIMS = (2, 3, 4, 5, 6)
-GROWTH = {True: (4000, 0.05, 40.0), False: (16_000, 0.025, 60.0)}  # paths, step and time, quick or not
+# paths, step and time, quick or not: after t = 40 the angle of two neurons nears the last digit of some paths
+GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
