@@ -63,3 +63,5 @@ def test_plateaus():
     at = first_plateau(times, two)
     assert 3 < times[at] < 60
     assert first_plateau(times, fall(1.0)) == -1
+    ended = np.where(times > 500, 0.0, two)  # a loss of zero is no plateau, and no trouble
+    assert first_plateau(times, ended) == at

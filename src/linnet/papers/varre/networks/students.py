@@ -128,7 +128,8 @@ def first_plateau(times: np.ndarray, loss: np.ndarray) -> int:
     With the slope of the loss as drawn, in logarithms of both axes: after the first peak of the slope above 1, its
     first minimum is a plateau if it is below a tenth of that peak.
     """
-    slope = -np.gradient(np.log(loss[1:]), np.log(times[1:]))
+    seen = np.maximum(loss[1:], 1e-30 * loss[0])  # some students reach a loss of zero
+    slope = -np.gradient(np.log(seen), np.log(times[1:]))
     inner = np.arange(1, slope.size - 1)
     peaks = inner[(slope[inner] > 1) & (slope[inner] >= slope[inner - 1]) & (slope[inner] > slope[inner + 1])]
     if peaks.size == 0:
