@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import linnet as ln
 import reference
@@ -232,3 +233,19 @@ def test_stages_follow_each_other() -> None:
         times = np.stack(list(row.reached.values()))
         assert list(row.reached) == ["t1", "T1", "T2", "T3", "T5"] and (np.diff(times, axis=0) >= 0).all()
         assert (row.left < 0.01).all()
+
+
+def test_an_x_that_rises_again_has_its_first_time_taken() -> None:
+    times = np.linspace(0, 1, 101)
+    leading = 10 / (1 + 40 * np.exp(-20 * times))
+    defect = 0.1 + np.exp(-12 * times) + 0.01 * times  # least at about 0.5, a little more at the end
+    network = xr.Dataset(
+        {
+            "times": ("state", times),
+            "defect": ("state", defect),
+            "goals": ("mode", [leading[-1], 0.1]),
+            "singular_values": (("state", "mode"), np.stack([leading, np.full_like(leading, 0.1)], axis=1)),
+        }
+    )
+    found = tu_timeline.read_run(network, 10, (1.0,))
+    assert found["end"] > tu_timeline.ALIGNED * found["least"] and 0 < found["aligned"] < 10 * 0.5

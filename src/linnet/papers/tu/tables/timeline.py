@@ -130,7 +130,8 @@ def read_run(network: xr.Dataset, dim: int, spectrum: tuple[float, ...]) -> dict
     from_first, from_third = times >= reached["T1"], times >= reached["T3"]
     at_third = float(np.interp(reached["T3"], times, defect))
     least = min(at_third, float(defect[from_third].min()))
-    fourth = reached["T3"] if at_third <= ALIGNED * least else crossing(times, -defect, -ALIGNED * least)
+    # x may rise again later: the first time counts
+    fourth = reached["T3"] if at_third <= ALIGNED * least else float(times[from_third & (defect <= ALIGNED * least)][0])
     near = [crossing(times, values[:, 0], threshold * share) for share in (1 / NEAR, NEAR)]
     return {
         "times": reached,
