@@ -13,10 +13,10 @@ def smooth(s, scale):
     return s**3 / (s**2 + scale**2)  # odd, between cubic and linear: what a filter does
 
 
-def drawn(shape, strength, seed):
-    """Largest value, its overlap, sum f(s) overlap and sum f(s)^2 of `DRAWS` matrices with one signal."""
+def drawn(shape, strength, seed, draws=DRAWS):
+    """Largest value, its overlap, sum f(s) overlap and sum f(s)^2 of `draws` matrices with one signal."""
     draw, rows = np.random.default_rng(seed), []
-    for _ in range(DRAWS):
+    for _ in range(draws):
         u, v = (x / np.linalg.norm(x) for x in (draw.normal(size=n) for n in shape))
         truth = strength * np.outer(u, v)
         left, values, right = np.linalg.svd(truth + draw.normal(size=shape), full_matrices=False)
@@ -24,7 +24,7 @@ def drawn(shape, strength, seed):
         f = smooth(values, np.sqrt(max(shape)))
         rows.append((values[0], overlaps[0], f @ overlaps, f @ f))
     found = np.array(rows)
-    return found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(DRAWS)
+    return found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(draws)
 
 
 def predicted(shape, strength, scale):
@@ -39,6 +39,17 @@ def test_above_the_threshold(shape, size):
     strength = size * np.sqrt(max(shape))
     mean, error = drawn(shape, strength, seed=7)
     assert (np.abs(predicted(shape, strength, 1.0) - mean) < 4 * error).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shape", "draws"), [((1000, 1000), 6), ((500, 1500), 6), ((2000, 2000), 4)])
+def test_above_the_threshold_at_large_sizes(shape, draws):
+    """Few draws: the standard errors are those of Student's t, of which 4 draws leave 3 degrees of freedom."""
+    strength = 1.4 * np.sqrt(max(shape))
+    mean, error = drawn(shape, strength, seed=11, draws=draws)
+    limit = {6: 6.9, 4: 12.9}[draws]  # 0.1% of Student's t, two-sided
+    assert (np.abs(predicted(shape, strength, 1.0) - mean) < limit * error).all()
+    assert (np.abs(predicted(shape, strength, 1.0) / mean - 1) < 0.02).all()
 
 
 def test_below_the_threshold():
