@@ -81,6 +81,7 @@ def test_every_gamma_sees_the_same_data():
     assert (found["target"].isel(replicate=0) != found["target"].isel(replicate=1)).any()
 
 
+@pytest.mark.slow
 def test_flows_are_trained_to_the_end():
     for table in FLOWS.values():
         loss = table.results(QUICK)["loss"]
@@ -235,6 +236,7 @@ def assert_close(one, other):
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_noise_process_is_euler_maruyama_in_numpy():
     """Three inputs from a = 0, with other random numbers: means and medians within standard errors."""
     random, number, step = np.random.default_rng(1), 4000, 0.02
