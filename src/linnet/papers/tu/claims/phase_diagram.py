@@ -386,7 +386,7 @@ CLAIMS = [
         number="Figure 2, section G, the authors' public code",
         sentence="The cells of the phase diagram that the authors printed.",
         assumptions="none",
-        setting="d = 200, rank 5, the public loop: 6 cells of few steps, 4 tasks each (full: 18 cells, 6 tasks)",
+        setting="d = 200, rank 5, the public loop: 6 cells of few steps (full: 18 cells), 4 tasks each",
         claimed="the printed test errors",
         expected=Verdict.HOLDS,
         measure=measure_published,

@@ -29,7 +29,7 @@ def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str
 
 def published(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
-    names, tasks = (chosen((7, 5), (12, 3)), 4) if trial.quick else (chosen((5, 3), (2, 1)), 6)
+    names, tasks = (chosen((7, 5), (12, 3)), 4) if trial.quick else (chosen((5, 3), (2, 1)), 4)
     printed = phase_diagram_cells()
     return ln.sweeps.Sweep(
         name="tu-published",
