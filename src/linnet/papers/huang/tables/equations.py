@@ -222,7 +222,7 @@ TABLE = Table(
     columns=columns,
     note=(
         "Relative error of all alignments, the largest in the stage: median and range over the draws. Ratio: "
-        "v₀/(σ₀ √log m), inside the printed assumption; there stage 2 begins where the median |ρ| is 1, in section 6 "
+        "v₀/(σ₀ √log m), inside the printed assumption; there stage 2 begins where the median abs ρ is 1, in section 6 "
         "where the loss has lost 5%."
     ),
 )

@@ -144,7 +144,7 @@ def columns(results: xr.Dataset) -> Columns:
     return {
         "v₀/(σ₀ √log m)": [f"{row.ratio:g}" for row in rows],
         "neurons": [f"{row.count}" for row in rows],
-        "|ρ(t1)|/median": [f"{row.least:.2g} to {row.most:.2g}" for row in rows],
+        "abs ρ(t1)/median": [f"{row.least:.2g} to {row.most:.2g}" for row in rows],
         "worst layer gap": [f"{row.gap:.2g}" for row in rows],
         "gap ≤ 1/2": [f"{row.gap_share:.2%}" for row in rows],
         "worst deviation": [f"{row.across:.2g}" for row in rows],
@@ -163,7 +163,7 @@ TABLE = Table(
     sweep=sweep,
     columns=columns,
     note=(
-        "Worst over all neurons of all draws, from t1 (median |ρ| = 1) until the loss is 4ε. The lemma allows a "
+        "Worst over all neurons of all draws, from t1 (median abs ρ = 1) until the loss is 4ε. The lemma allows a "
         "layer gap "
         "and a deviation of 1/2; a kernel of zero would need C = 2.0. t1 off: `Stages.first_time` against the "
         "measured t1; "
