@@ -46,9 +46,15 @@ def trained(problem: ln.Problem, count: int = 3) -> float:
     sizes = np.maximum(variances * np.array(widths, dtype=float), float(np.linalg.norm(problem.truth, 2)))
     began = time.process_time()
     gaussian_diagram(
-        [problem], keys=list(range(count**2)), widths=widths, variances=variances, learning_rates=1 / (50 * sizes),
-        steps=1500, stop=stopping.TestLossRising(3, after=100), dtype="float32",
-    )  # fmt: skip
+        [problem],
+        keys=list(range(count**2)),
+        widths=widths,
+        variances=variances,
+        learning_rates=1 / (50 * sizes),
+        steps=1500,
+        stop=stopping.TestLossRising(3, after=100),
+        dtype="float32",
+    )
     return time.process_time() - began
 
 

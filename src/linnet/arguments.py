@@ -48,18 +48,6 @@ def same_shape(**arrays: np.ndarray) -> None:
         raise ValueError(f"{names} must have one shape: got {' and '.join(str(a.shape) for a in arrays.values())}.")
 
 
-def symmetric_matrix(name: str, value: Any) -> np.ndarray:
-    """A symmetric matrix, symmetrised to the last digit."""
-    matrix = real_array(name, value, ndim=2)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"`{name}` must be square: got shape {matrix.shape}.")
-    largest = float(np.abs(matrix).max())
-    worst = float(np.abs(matrix / largest - matrix.T / largest).max()) if largest else 0.0
-    if worst > 1e-10:
-        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {worst:.3g} of the largest.")
-    return matrix / 2 + matrix.T / 2
-
-
 def whole_steps(name: str, value: Any, *, most: int = 10**15) -> np.ndarray:
     """Numbers of steps to report at: one axis, whole, non-negative, strictly increasing."""
     steps = times_array(name, value)

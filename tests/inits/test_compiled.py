@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.inits.compiled import diagonal_roots, drawn_gaussian, padded_gaussian
+from drawn import drawn_gaussian
+from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import computing
 from linnet.randomness import key_data
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.inits.compiled import drawn_gaussian
+from drawn import drawn_gaussian
 from linnet.trainers import stopping
 from linnet.trainers.gaussian_diagram import gaussian_diagram
 from linnet.trainers.paired_descent import Pair, paired_descent

@@ -104,9 +104,11 @@ class Denoised:
                 left.plot(chosen, self.risk / scale, "o", color=style.ORANGE, label="chosen")
                 left.legend()
             left.set(
-                title="a  Estimated error, dark: small threshold", xlabel="singular value half learned",
-                ylabel="error / error of the data", ylim=(0, 1.3),
-            )  # fmt: skip
+                title="a  Estimated error, dark: small threshold",
+                xlabel="singular value half learned",
+                ylabel="error / error of the data",
+                ylim=(0, 1.3),
+            )
             number = np.arange(1, self.values.size + 1)
             right.plot(number, self.values, color=style.GREY, label="data", **style.MARKS)
             right.plot(number, self.filtered, color=style.BLUE, label="denoised", **style.MARKS)
@@ -156,10 +158,18 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
         time, risk, filtered = 0.0, nothing, np.zeros_like(values)
     shares = filtered / np.where(values > 0, values, 1.0)
     return Denoised(
-        matrix=(left * filtered) @ right, threshold=threshold, time=time, risk=risk, rank=int((shares > 0.5).sum()),
-        effective_rank=float(shares.sum()), noise_std=noise, noise_error=error, values=values, filtered=filtered,
+        matrix=(left * filtered) @ right,
+        threshold=threshold,
+        time=time,
+        risk=risk,
+        rank=int((shares > 0.5).sum()),
+        effective_rank=float(shares.sum()),
+        noise_std=noise,
+        noise_error=error,
+        values=values,
+        filtered=filtered,
         path=path,
-    )  # fmt: skip
+    )
 
 
 class _Search:
@@ -212,7 +222,15 @@ def _everything(data: np.ndarray, values: np.ndarray, noise: float, error: float
     rank = int((values > 1e-12 * max(values[0], np.finfo(float).tiny)).sum())
     empty = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
     return Denoised(
-        matrix=data.copy(), threshold=float(values[0]), time=np.inf if rank else 0.0, risk=0.0, rank=rank,
-        effective_rank=float(rank), noise_std=noise, noise_error=error, values=values, filtered=values.copy(),
+        matrix=data.copy(),
+        threshold=float(values[0]),
+        time=np.inf if rank else 0.0,
+        risk=0.0,
+        rank=rank,
+        effective_rank=float(rank),
+        noise_std=noise,
+        noise_error=error,
+        values=values,
+        filtered=values.copy(),
         path=empty,
-    )  # fmt: skip
+    )

@@ -169,7 +169,7 @@ def batch_of(folds: list[Fold], copies: int, in_dim: int) -> Problem:
     basis = None if f.basis is None else np.repeat(f.basis, copies, axis=0)
     rest = (np.repeat(part, copies, axis=0) for part in (f.scales, f.target, f.floor))
     scales, target, floor = rest
-    many.__dict__["factor"] = Factor(scales, basis, target, floor)
+    many.factor = Factor(scales, basis, target, floor)
     return many
 
 

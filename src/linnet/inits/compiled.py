@@ -6,26 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.inits.weights import Weights
-from linnet.precision import computing
-from linnet.randomness import Key, generator, jax_key
-
-
-def drawn_gaussian(key: Key, *, in_dim: int, out_dim: int, width: int, std: float) -> Weights:
-    """The reduced network that compiled code draws from this key."""
-    roots = diagonal_roots(key, in_dim=in_dim, out_dim=out_dim, width=width)
-    rows = min(width, in_dim + out_dim)
-    with computing():
-        first, second = padded_gaussian(
-            jax_key(key),
-            jnp.asarray(roots),
-            in_dim=in_dim,
-            out_dim=out_dim,
-            rows=rows,
-            width=jnp.asarray(float(width)),
-            std=jnp.asarray(std),
-        )
-        return Weights(np.asarray(first), np.asarray(second))
+from linnet.randomness import Key, generator
 
 
 def diagonal_roots(key: Key, *, in_dim: int, out_dim: int, width: int) -> np.ndarray:

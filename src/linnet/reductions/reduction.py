@@ -75,7 +75,7 @@ class Reduction:
             truth=truth,
             test_cov=test_cov,
         )
-        reduced.__dict__["factor"] = Factor(f.scales, None, f.target, f.floor)
+        reduced.factor = Factor(f.scales, None, f.target, f.floor)
         return reduced
 
     @cached_property

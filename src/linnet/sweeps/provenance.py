@@ -54,6 +54,9 @@ ENGINE = (
     "problems",
     "randomness",
     "reductions",
+    "reproduction/fits",
+    "reproduction/milestones",
+    "reproduction/published",
     "sweeps",
     "theories",
     "trainers",
@@ -64,8 +67,7 @@ READERS = ("claims", "statements", "__init__")
 
 
 def source(function: str) -> str:
-    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' where it has no
-    file."""
+    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file."""
     return fingerprint(function.partition(":")[0])
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 __all__ = [
     "denoising",
-    "feature_assumptions",
     "feature_learning",
     "mixed",
     "noise",

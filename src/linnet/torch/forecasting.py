@@ -217,9 +217,14 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
         problem = problem.with_validation(held.inputs, held.targets)
     try:
         told = forecast_of(
-            problem, weights, learning_rate=rate, steps=steps, save_every=1, weight_decay=decay,
+            problem,
+            weights,
+            learning_rate=rate,
+            steps=steps,
+            save_every=1,
+            weight_decay=decay,
             momentum=run.settings.momentum,
-        )  # fmt: skip
+        )
     except DivergedError:
         raise _diverged(run, steps) from None
     other = 0.0 if held is None else 2 * held.factor * len(held.targets)

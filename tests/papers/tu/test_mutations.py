@@ -84,12 +84,22 @@ MUTATIONS: list[tuple[str, str, str, Error, bool]] = [
     ("jacobian", f"{CLAIM}.gram", "projections", lambda right: lambda a, b: tuple(reversed(right(a, b))), True),
     ("isotropic", MIXED, "self_consistent", lambda right: lambda y, a, g, t: right(y, a, 2 * g, t), True),
     ("lazy", MIXED, "lazy_descent", lambda right: lambda y, a, g, r, n: right(y, a, 2 * g, r, n), False),
-    ("lazy-grams", f"{PUBLIC}", "gradient_descent", lambda right: lambda p, w, **k: right(
-        p, w, **{**k, "learning_rate": 0.02 * k["learning_rate"]}), False),
+    (
+        "lazy-grams",
+        f"{PUBLIC}",
+        "gradient_descent",
+        lambda right: lambda p, w, **k: right(p, w, **{**k, "learning_rate": 0.02 * k["learning_rate"]}),
+        False,
+    ),
     ("eq2", f"{CLAIM}.modes", "tangent", scaled(2.0), False),
     ("balanced-step", PRINT, "balanced_step", scaled(2.0), False),
-    ("stuck-modes", MIXED, "balanced_modes", lambda right: lambda goals, starts, t: right(
-        goals, np.abs(starts), t), True),
+    (
+        "stuck-modes",
+        MIXED,
+        "balanced_modes",
+        lambda right: lambda goals, starts, t: right(goals, np.abs(starts), t),
+        True,
+    ),
     ("mode-speed", MIXED, "mode_speed", lambda right: lambda s, g: 2 * (np.asarray(s) + g), True),
     ("mode-alignment", MIXED, "mode_alignment", lambda right: lambda s, g: right(s, 2 * g), True),
     ("prop-d1-distance", MIXED, "lazy_flow", lambda right: lambda y, a, g, t: right(y, a, 2 * g, t), True),
@@ -100,26 +110,46 @@ MUTATIONS: list[tuple[str, str, str, Error, bool]] = [
     ("narrow", "tu-regions", "best_test", lambda right: lambda ds: right(ds) * ds["gamma_width"] ** -2.0, True),
     ("ranks", "tu-plane", "stable_rank", scaled(2.0), True),
     ("outside", "tu-plane", "log_distance", lambda right: lambda ds: right(ds) - 6, True),
-    ("fig1", "linnet.trainers.self_consistent", "stepping", lambda right: lambda p, a, g, *rest: right(
-        p, a, 2 * g, *rest), True),
+    (
+        "fig1",
+        "linnet.trainers.self_consistent",
+        "stepping",
+        lambda right: lambda p, a, g, *rest: right(p, a, 2 * g, *rest),
+        True,
+    ),
     ("published-cells", "tu-published", "test_error", scaled(1.06), True),
     ("stage-lazy", "linnet.papers.tu.tables.timeline", "threshold_of", lambda right: lambda d: 0.1 * d, True),
     ("alignment-early", "tu-timeline", "defect", lambda right: lambda ds: right(ds) * ds["dim"], True),
     ("alignment-kept", "tu-timeline", "defect", lambda right: lambda ds: right(ds) * ds["dim"] ** 0.7, True),
     ("alignment-stage", PRINT, "stage_lengths", scaled(1e-3), True),
     ("final-alignment", MIXED, "alignment_defect", lambda right: lambda a, b, k: right(a, b, k) ** 2, True),
-    ("settling", PUBLIC + ".problems", "low_rank_plus_noise", lambda right: lambda dim, **k: right(
-        dim, **{**k, "noise_std": 40 / dim}), True),
+    (
+        "settling",
+        PUBLIC + ".problems",
+        "low_rank_plus_noise",
+        lambda right: lambda dim, **k: right(dim, **{**k, "noise_std": 40 / dim}),
+        True,
+    ),
     ("thm2-time", MIXED, "crossing_times", scaled(2.0), True),
     ("transition", "tu-timeline", "times", lambda right: lambda ds: right(ds) ** (30 / ds["dim"]), True),
     ("lemma-f1", PRINT, "descent_bound", scaled(0.1), False),
     ("lemma-f2", f"{CLAIM}.descent", "EDGE", replaced(0.5), False),
     ("eq1", "tu-regions", "log_distance", lambda right: lambda ds: right(ds) + 4, True),
-    ("start", PUBLIC + ".inits", "reduced_gaussian", lambda right: lambda key, **k: right(
-        key, **{**k, "first_std": 2 * k["first_std"]}), False),
-    ("start-values", PUBLIC + ".inits", "reduced_gaussian", lambda right: lambda key, **k: right(
-        key, **{**k, "width": 2 * k["width"], "first_std": 2 * k["first_std"]}), False),
-]  # fmt: skip
+    (
+        "start",
+        PUBLIC + ".inits",
+        "reduced_gaussian",
+        lambda right: lambda key, **k: right(key, **{**k, "first_std": 2 * k["first_std"]}),
+        False,
+    ),
+    (
+        "start-values",
+        PUBLIC + ".inits",
+        "reduced_gaussian",
+        lambda right: lambda key, **k: right(key, **{**k, "width": 2 * k["width"], "first_std": 2 * k["first_std"]}),
+        False,
+    ),
+]
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, table: str, variable: str, error: Error) -> None:

@@ -14,8 +14,19 @@ from linnet.theories import mixed
 
 QUICK = Trial(quick=True)
 ALL = {claim.name.removeprefix("tu-"): claim for claim in PAPER.claims}
-FAST = ("tools", "lemma-a4", "lemma-c5", "lemma-c6", "lemma-b3", "eq2", "balanced-step", "lemma-f1", "start",
-        "start-values", "lazy")  # fmt: skip
+FAST = (
+    "tools",
+    "lemma-a4",
+    "lemma-c5",
+    "lemma-c6",
+    "lemma-b3",
+    "eq2",
+    "balanced-step",
+    "lemma-f1",
+    "start",
+    "start-values",
+    "lazy",
+)
 
 
 def check(name: str) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.inits.compiled import drawn_gaussian
+from drawn import drawn_gaussian
 from linnet.papers.tu.figures import fig1 as tu_fig1
 from linnet.papers.tu.figures import fig2 as tu_fig2
 from linnet.papers.tu.networks import phase_diagram

@@ -10,7 +10,7 @@ import xarray as xr
 
 import linnet as ln
 import reference
-from linnet.inits.compiled import drawn_gaussian
+from drawn import drawn_gaussian
 from linnet.papers.tu.networks import descents, phase_diagram, widths
 from linnet.papers.tu.tables import active_region
 from linnet.papers.tu.tables import border as tu_border

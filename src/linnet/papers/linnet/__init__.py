@@ -14,8 +14,8 @@ PAPER = Paper(
         published.FIGURE,
     ],
     tables=[
-        *cells.TABLES,
-        *dimensions.TABLES,
+        cells.TABLE,
+        dimensions.TABLE,
     ],
     claims=[
         *diagram.CLAIMS,

@@ -68,4 +68,3 @@ def mode_cosine(values: np.ndarray, gram1: np.ndarray, gram2: np.ndarray, left: 
 
 ROTATION = 1.0  # Lemma C.5: d/dt tr(U_kk' U_kk) over its right side, where the proof has 2
 EXCHANGED = -1.0  # end of B.2: the sign of sigma^2 w in C1, for an imbalance of +2 sigma^2 w
-EARLY_PRODUCT = 1.0  # C.8: A(t1) over (t1/d^2) sigma^2 w A*, where the flow has 2

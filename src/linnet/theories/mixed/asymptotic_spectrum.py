@@ -79,5 +79,8 @@ def asymptotic_spectrum(
         unit * np.concatenate([outliers, bulk]),
         unit * np.concatenate([above * np.sqrt(narrow * wide), 2 / points * spread / number]),
         np.concatenate([np.ones(above.size), number]),
-        outputs, inputs, power, above.size,
-    )  # fmt: skip
+        outputs,
+        inputs,
+        power,
+        above.size,
+    )

@@ -162,9 +162,13 @@ def _turned(array: np.ndarray) -> np.ndarray:
 
 
 def _graded(
-    quiet: list[np.ndarray], signals: np.ndarray, inputs: np.ndarray, outputs: np.ndarray, fade: np.ndarray,
+    quiet: list[np.ndarray],
+    signals: np.ndarray,
+    inputs: np.ndarray,
+    outputs: np.ndarray,
+    fade: np.ndarray,
     grown: np.ndarray,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The product of a network hardly wider than the modes that stand apart: by QR, what grows most first.
 
     H is the sum of the squares of `quiet` rows, of the growing `signals`, and of one. Squared, it would not be

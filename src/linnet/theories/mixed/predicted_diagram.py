@@ -65,8 +65,15 @@ class PredictedDiagram:
         import xarray as xr
 
         names = (
-            "best_test", "best_time", "stable_rank", "train_at_best", "covered", "share", "tilt", "spread",
-        )  # fmt: skip
+            "best_test",
+            "best_time",
+            "stable_rank",
+            "train_at_best",
+            "covered",
+            "share",
+            "tilt",
+            "spread",
+        )
         return xr.Dataset(
             {name: (("width", "variance"), getattr(self, name)) for name in names},
             coords={"width": self.widths, "variance": self.variances},
@@ -141,9 +148,17 @@ def predicted_diagram(
             spread[row, at] = stacked[:, 1].std(axis=0, ddof=1) / test[row, at]
     covered = (share <= MOST_SHARE) & (tilt <= MOST_TILT) & ((draws > 0) | ~drawn)
     return PredictedDiagram(
-        best_test=test[back] / 2, best_time=time[back], stable_rank=rank[back], train_at_best=train[back] / 2,
-        covered=covered[back], share=share[back], tilt=tilt[back], spread=spread[back], variances=sizes, widths=units,
-    )  # fmt: skip
+        best_test=test[back] / 2,
+        best_time=time[back],
+        stable_rank=rank[back],
+        train_at_best=train[back] / 2,
+        covered=covered[back],
+        share=share[back],
+        tilt=tilt[back],
+        spread=spread[back],
+        variances=sizes,
+        widths=units,
+    )
 
 
 def spectrum_of(problem: Problem | Spectrum, points: int | None = None) -> Spectrum:

@@ -156,8 +156,11 @@ def _slopes(S: np.ndarray, g: np.ndarray | float, t: np.ndarray, s: np.ndarray) 
         share = np.where(root * half > 1, share, share / (1 + share))  # aqE/(1 + aqE)
         less = E / root**2  # E/a
         logarithmic = (
-            1 / S + pull * E / grown + (2 * q * bend - q * q * pull) * E / (1 + q * q * E)
-            - share * (1 / rho + bend / q - pull) + less * (bend - q / rho - q * pull) / (1 - q * less)
-        )  # fmt: skip
+            1 / S
+            + pull * E / grown
+            + (2 * q * bend - q * q * pull) * E / (1 + q * q * E)
+            - share * (1 / rho + bend / q - pull)
+            + less * (bend - q / rho - q * pull) / (1 - q * less)
+        )
         slope = np.where(grown > 0, s * logarithmic, 0.0)
     return np.where(np.asarray(g) > 0, np.where(S > 0, slope, grown), 0.0)

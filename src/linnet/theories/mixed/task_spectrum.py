@@ -61,8 +61,11 @@ class Spectrum:
             np.concatenate([self.values[: self.apart], np.sqrt(sums[0][kept] / size)]),
             np.concatenate([self.overlaps[: self.apart], sums[1][kept] / size]),
             np.concatenate([self.multiplicities[: self.apart], size]),
-            self.outputs, self.inputs, self.truth_power, self.apart,
-        )  # fmt: skip
+            self.outputs,
+            self.inputs,
+            self.truth_power,
+            self.apart,
+        )
 
 
 def task_spectrum(problem: Problem) -> Spectrum:

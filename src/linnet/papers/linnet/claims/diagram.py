@@ -24,7 +24,7 @@ FALLS = Limit(-0.5, "fluctuations of a start fall like 1/d; the descent's step d
 
 
 def measure_trained(trial: Trial) -> Numbers:
-    networks = cells.TABLES[0].results(trial)
+    networks = cells.TABLE.results(trial)
     predicted = beside(networks, trial.seed)
     trained = {name: networks[name].transpose(*cells.AXES).values for name in ("best_test", "stable_rank")}
     covered = predicted["covered"]
@@ -105,7 +105,7 @@ def tell_equation(numbers: Numbers) -> str:
 
 
 def measure_dimensions(trial: Trial) -> Numbers:
-    networks = dimensions.TABLES[0].results(trial)
+    networks = dimensions.TABLE.results(trial)
     error = dimensions.errors(networks, trial.seed)
     dims, typical = networks["dim"].values.astype(float), np.sqrt((error**2).mean(axis=1))
     rate, uncertainty = exponent(dims, typical)

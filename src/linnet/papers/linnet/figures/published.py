@@ -21,11 +21,12 @@ class Published(Settings):
 def compute(settings: Published, panels: tuple[str, ...]) -> Any:
     data = compared(settings.tasks, settings.seed)
     names = {
-        "test_error": "published test error per entry", "train_error": "published train error per entry",
+        "test_error": "published test error per entry",
+        "train_error": "published train error per entry",
         "last_step": "step at which the published run was stopped",
         "predicted": "predicted test error per entry at that step",
         "predicted_train": "predicted train error per entry at that step",
-    }  # fmt: skip
+    }
     for name, text in names.items():
         data[name].attrs["long_name"] = text
     return data
@@ -42,19 +43,30 @@ def plot(data: Any) -> Any:
             axes[0].plot(data["gamma_variance"], line, color=colour, **style.CURVE)
             axes[0].fill_between(data["gamma_variance"], line - band, line + band, color=colour, alpha=0.2, linewidth=0)
             axes[0].plot(
-                data["gamma_variance"], data["test_error"].sel(gamma_width=power), color=colour,
-                label=f"γ(w) = {power:.2f}", **style.MARKS,
-            )  # fmt: skip
+                data["gamma_variance"],
+                data["test_error"].sel(gamma_width=power),
+                color=colour,
+                label=f"γ(w) = {power:.2f}",
+                **style.MARKS,
+            )
         axes[0].set(
-            title="a  Marks: published networks. Lines: formula", xlabel="variance exponent γ(σ²)",
-            ylabel="test error where stopped", yscale="log",
-        )  # fmt: skip
+            title="a  Marks: published networks. Lines: formula",
+            xlabel="variance exponent γ(σ²)",
+            ylabel="test error where stopped",
+            yscale="log",
+        )
         axes[0].legend()
         reach = float(np.abs(error).max())
         shades = axes[1].pcolormesh(
-            data["gamma_variance"], data["gamma_width"], error.transpose("gamma_width", "gamma_variance"),
-            shading="nearest", cmap=style.DIVERGING, vmin=-reach, vmax=reach, rasterized=True,
-        )  # fmt: skip
+            data["gamma_variance"],
+            data["gamma_width"],
+            error.transpose("gamma_width", "gamma_variance"),
+            shading="nearest",
+            cmap=style.DIVERGING,
+            vmin=-reach,
+            vmax=reach,
+            rasterized=True,
+        )
         picture.colorbar(shades, ax=axes[1])
         axes[1].grid(False)
         axes[1].set(
@@ -72,11 +84,16 @@ def check(data: Any) -> list[Check]:
     )
     middle, worst = float(np.median(error)), float(error.max())
     return [
-        Check(f"{error.size} published cells: test error {middle:.2%} off (median; one task differs from another by "
-              f"{spread:.2%})", middle, float(PRINTED_MEDIAN), middle <= PRINTED_MEDIAN),
+        Check(
+            f"{error.size} published cells: test error {middle:.2%} off (median; one task differs from another by "
+            f"{spread:.2%})",
+            middle,
+            float(PRINTED_MEDIAN),
+            middle <= PRINTED_MEDIAN,
+        ),
         Check(f"worst cell {worst:.1%} off", worst, float(PRINTED_WORST), worst <= PRINTED_WORST),
         Check(f"train error {np.median(train):.2%} off (median), worst {train.max():.1%}", float(np.median(train))),
-    ]  # fmt: skip
+    ]
 
 
 FIGURE = Figure(

@@ -52,12 +52,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="cells",
-        title="Least test error by formula against trained networks, over the plane of variance and width",
-        sweep=plane,
-        columns=columns,
-        note="Errors of covered cells, relative to the trained network's least test error; one start each.",
-    ),
-]
+TABLE = Table(
+    name="cells",
+    title="Least test error by formula against trained networks, over the plane of variance and width",
+    sweep=plane,
+    columns=columns,
+    note="Errors of covered cells, relative to the trained network's least test error; one start each.",
+)

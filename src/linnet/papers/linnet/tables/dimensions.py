@@ -52,12 +52,10 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-TABLES = [
-    Table(
-        name="dimensions",
-        title="How the error of the formula falls with the dimension, cells wider than their inputs",
-        sweep=growing,
-        columns=columns,
-        note="Relative to the trained network's least test error; the descent's own step (c = 50) is part of it.",
-    ),
-]
+TABLE = Table(
+    name="dimensions",
+    title="How the error of the formula falls with the dimension, cells wider than their inputs",
+    sweep=growing,
+    columns=columns,
+    note="Relative to the trained network's least test error; the descent's own step (c = 50) is part of it.",
+)

@@ -37,9 +37,14 @@ def contours(axis: Any, data: Any) -> None:
     values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
     if min(values.shape) > 1 and values.max() > values.min():
         axis.contour(
-            data["gamma_variance"], data["gamma_width"], np.log(values), levels=LEVELS, colors=style.BLACK,
-            linewidths=0.6, linestyles="dotted",
-        )  # fmt: skip
+            data["gamma_variance"],
+            data["gamma_width"],
+            np.log(values),
+            levels=LEVELS,
+            colors=style.BLACK,
+            linewidths=0.6,
+            linestyles="dotted",
+        )
 
 
 def difference(axis: Any, data: Any) -> None:
@@ -48,16 +53,25 @@ def difference(axis: Any, data: Any) -> None:
     found = np.abs(values.values[np.isfinite(values.values)])
     reach = max(float(np.quantile(found, 0.98)), 0.1) if found.size else 1.0
     shades = axis.pcolormesh(
-        data["gamma_variance"], data["gamma_width"], values.values, shading="nearest", cmap=style.DIVERGING,
-        vmin=-reach, vmax=reach, rasterized=True,
-    )  # fmt: skip
+        data["gamma_variance"],
+        data["gamma_width"],
+        values.values,
+        shading="nearest",
+        cmap=style.DIVERGING,
+        vmin=-reach,
+        vmax=reach,
+        rasterized=True,
+    )
     axis.figure.colorbar(shades, ax=axis, extend="both")
     axis.set_facecolor("#D8D8D8")
     axis.grid(False)
     axis.set(
-        title="h  Predicted / trained - 1, percent", xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)",
-        xlim=data["gamma_variance"].values[[0, -1]], ylim=data["gamma_width"].values[[0, -1]],
-    )  # fmt: skip
+        title="h  Predicted / trained - 1, percent",
+        xlabel="variance exponent γ(σ²)",
+        ylabel="width exponent γ(w)",
+        xlim=data["gamma_variance"].values[[0, -1]],
+        ylim=data["gamma_width"].values[[0, -1]],
+    )
 
 
 def checks(data: Any) -> list[Check]:
