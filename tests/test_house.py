@@ -92,6 +92,27 @@ def test_papers_do_not_import_each_other(paper):
             assert f"papers.{other}" not in path.read_text(), f"{path.relative_to(SOURCE)} names papers.{other}"
 
 
+# What declares a claim, a table or a figure computes nothing; the others are in the fingerprint of each figure.
+DECLARES = ("reproduction/claim", "reproduction/table", "reproduction/figure", "style")
+
+
+def test_what_a_paper_computes_with_is_in_its_fingerprint():
+    """A stored table or figure is reused until a file changes that can change it: none may be forgotten."""
+    from linnet.sweeps.provenance import ENGINE, READERS
+
+    covered, wrong = {*ENGINE, *DECLARES}, set()
+    for path in sorted((SOURCE / "papers").rglob("*.py")):
+        parts = path.relative_to(SOURCE / "papers").parts
+        if len(parts) == 1 or parts[1].removesuffix(".py") in READERS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linnet."):
+                home = node.module.split(".")[1:]
+                if home[0] != "papers" and home != ["reproduction"] and not {home[0], "/".join(home[:2])} & covered:
+                    wrong.add(f"{path.relative_to(SOURCE)} computes with {node.module}")
+    assert not wrong
+
+
 def without_docstrings(path):
     """The code of a file with its comments and docstrings removed."""
     tree = ast.parse(path.read_text())

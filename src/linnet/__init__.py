@@ -1,5 +1,4 @@
-"""How two-layer linear networks learn: exact training at any width, closed-form theories, and the distance between
-them."""
+"""How two-layer linear networks learn: exact training at any width, closed forms, and the distance between the two."""
 
 from __future__ import annotations
 

@@ -26,8 +26,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A path to write to, beside `path` and moved there at the end of the block; nothing is left of it after an
-    error."""
+    """A path to write to, beside `path` and moved there at the end of the block; after an error nothing is left."""
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
     try:

@@ -49,8 +49,7 @@ def document(title: str, *, header: str, main: str, footer: str, script: str = "
 
 
 def image(png: bytes, about: str) -> tuple[str, str]:
-    """A picture inside the page and, for a wide one, the hint that on a narrow screen it keeps its letters legible and
-    scrolls sideways."""
+    """A picture inside the page; a wide one has a hint that it scrolls sideways on a narrow screen."""
     width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
     least = round(0.42 * width)
     size = f'width="{width // 2}" height="{height // 2}" style="min-width: {least}px"'

@@ -27,8 +27,7 @@ def resolve(dtype: object = None) -> np.dtype:
 
 
 def devices(name: str | None = None) -> list[Any]:
-    """The JAX devices of a kind ("cpu", "gpu", "tpu") on this machine; without a name those that JAX uses by
-    default."""
+    """The JAX devices of a kind ("cpu", "gpu", "tpu") on this machine; without a name, JAX's default ones."""
     if name is None:
         chosen = jax.config.values["jax_default_device"]
         return jax.local_devices() if chosen is None or isinstance(chosen, str) else [chosen]

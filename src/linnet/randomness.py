@@ -31,8 +31,7 @@ def words(key: Key) -> list[int]:
 
 
 def generator(key: Key, *path: int) -> np.random.Generator:
-    """A NumPy generator for `key`; `path` names independent streams below it (`generator(key, 0)`, `generator(key,
-    1)`)."""
+    """A NumPy generator for `key`; `path` names independent streams below it, as in `generator(key, 1)`."""
     return np.random.default_rng(np.random.SeedSequence(words(key), spawn_key=path))
 
 

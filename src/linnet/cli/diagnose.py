@@ -1,5 +1,4 @@
-"""`linnet diagnose`: what a two-layer linear network learns from a table of one's own, in at most 25 lines and a
-page."""
+"""`linnet diagnose`: what a two-layer linear network learns from one's own table, in at most 25 lines and a page."""
 
 from __future__ import annotations
 

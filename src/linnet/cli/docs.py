@@ -1,5 +1,4 @@
-"""`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry (for those who work on
-linnet)."""
+"""`linnet docs`: writes the pages of figures, tables, claims and coverage from the registry, for developers."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Pa
 
 
 def shares(file: Path) -> dict[str, str]:
-    """How often each claim kept its verdict over seeds, in words, as `linnet verify --seeds N --json` wrote it; or
-    nothing."""
+    """How often each claim kept its verdict over seeds, in words, from `linnet verify --seeds N --json`; or nothing."""
     if not file.is_file():
         return {}
     rows = json.loads(file.read_text(encoding="utf-8"))

@@ -114,8 +114,7 @@ def _survey(chosen: list[Claim], seeds: int, workers: int, quick: bool, to_json:
 
 
 def _kept(store: Path | None) -> AbstractContextManager[object]:
-    """Sweeps of the claims are kept under a fingerprint of the code: cells that another one has trained are never
-    reused."""
+    """Sweeps of the claims are kept under a fingerprint of the code: cells that other code trained are never reused."""
     if store is None:
         return nullcontext()
     from linnet import sweeps

@@ -1,5 +1,4 @@
-"""A diagnosis of one's own data: what a two-layer linear network will learn from it, when to stop, and whether it is
-worth it."""
+"""A diagnosis of one's own data: what a two-layer linear network will learn, when to stop, whether it is worth it."""
 
 from __future__ import annotations
 

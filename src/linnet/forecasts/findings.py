@@ -46,8 +46,7 @@ def findings(found: Diagnosis) -> list[str]:
 
 
 def critical_thresholds(found: Diagnosis) -> np.ndarray:
-    """For each mode, the threshold below which it is learned actively: there its kernel moves by the square root of
-    two."""
+    """For each mode, the threshold below which it is learned actively: its kernel grows there by a factor sqrt(2)."""
     told = found.forecast
     at = int(np.searchsorted(told.steps, found.stop).clip(0, len(told.steps) - 1))
     product, r = told.trajectory.products[at], told.regimes

@@ -85,8 +85,7 @@ class Curves:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The steps around it whose error exceeds the least by no more than one standard error of their paired
-        difference."""
+        """The steps around it whose error exceeds the least by at most one standard error of the paired difference."""
         folds = self.errors.mean(axis=2)
         excess = folds - folds[self.best]
         spread = excess.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])

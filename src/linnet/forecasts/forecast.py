@@ -106,8 +106,7 @@ class Forecast:
 
     @cached_property
     def half_steps(self) -> Float[np.ndarray, " mode"]:
-        """The step at which half of each mode is learned, between saved steps by a straight line; NaN where it is
-        not."""
+        """The step at which half of each mode is learned, linear between saved steps; NaN where it never is."""
         return np.array([_crossing(self.steps, share) for share in self.shares.T])
 
     @property

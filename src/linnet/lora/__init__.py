@@ -1,5 +1,4 @@
-"""LoRA adapters: what their settings mean exactly, which settings are the same, and what is worth knowing before
-training."""
+"""LoRA adapters: what their settings mean exactly, which of them are the same, what to know before training."""
 
 from linnet.lora.adapter import Adapter
 from linnet.lora.equivalence import Equivalence, equivalent

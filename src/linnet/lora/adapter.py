@@ -1,5 +1,4 @@
-"""An adapter as what it is: two linear layers, A then B, beside a frozen matrix, and what its settings mean for
-them."""
+"""An adapter as two linear layers, A then B, beside a frozen matrix, and what its settings mean for them."""
 
 from __future__ import annotations
 
@@ -125,8 +124,7 @@ class Adapter:
 
     @property
     def clock(self) -> float:
-        r"""Canonical time that one step of SGD takes: $s \sqrt{\eta_A \eta_B}$ (divided by $1 - \mu$ with momentum
-        $\mu$)."""
+        r"""Canonical time of one step of SGD: $s \sqrt{\eta_A \eta_B}$, divided by $1 - \mu$ with momentum $\mu$."""
         self._only_sgd("clock")
         if self.learning_rate_a is None or self.learning_rate_b is None:
             raise ValueError("`learning_rate_a` is needed for a clock: give it with the adapter.")
@@ -162,8 +160,7 @@ class Adapter:
 
     @property
     def threshold(self) -> Float[np.ndarray, " mode"]:
-        r"""Half of the imbalance's size: modes of $sBA$ move lazily while smaller, actively once larger. Under SGD
-        only."""
+        r"""Half of the imbalance's size: modes of $sBA$ below it move lazily, above it actively. Under SGD only."""
         self._only_sgd("threshold")
         return np.abs(self.imbalance) / 2
 

@@ -24,8 +24,7 @@ SECOND_IS_ZERO = ("default", "gaussian", "eva")
 
 
 def known(name: object) -> str:
-    """The initialisation under linnet's name: peft's True is "default", its False "random", "pissa_niter_4" is
-    "pissa"."""
+    """The initialisation under linnet's name: peft's True is "default", False "random", "pissa_niter_4" "pissa"."""
     if name is True or name is None:
         return "default"
     if name is False:

@@ -16,8 +16,7 @@ _ALGEBRA = "docs/adapters.md"
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: what `rule` found it, how severe it is, a sentence, its number, a reference, and the adapters it is
-    about."""
+    """One finding: the `rule` that found it, its severity, a sentence, its number, a reference, and the adapters."""
 
     rule: str
     severity: str

@@ -13,8 +13,7 @@ _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", 
 
 
 def read_tensors(file: Path) -> dict[str, np.ndarray]:
-    """Every real array of a safetensors file, as float64. Types that hold no plain numbers are an error that names
-    them."""
+    """Every real array of a safetensors file, as float64; types that hold no plain numbers are refused by name."""
     size = file.stat().st_size
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")

@@ -1,5 +1,4 @@
-"""How far the rows of the input weights are from the output weights: the commutator of the noise process of Varre et
-al.."""
+"""How far the rows of the input weights are from the output weights: the commutator of the noise process."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What each neuron of a trained network has learned: alignment with the feature, magnitude, and the kernel they
-make."""
+"""What each neuron of a trained network has learned: alignment with the feature, magnitude, and the kernel."""
 
 from __future__ import annotations
 
@@ -72,8 +71,7 @@ class FeatureHistory:
 
     @property
     def kernel_distance(self) -> np.ndarray:
-        r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm, with T the target-aligned kernel and $v^2$ the mean of
-        $v_r^2$."""
+        r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm; T is the target-aligned kernel, $v^2$ the mean of $v_r^2$."""
         squares = (self.magnitudes**2).mean(axis=-1)
         gaps = _operator_norms(self.kernels - squares[:, None, None] * self.target)
         return _ratio(gaps, squares * _operator_norms(self.target))

@@ -13,8 +13,7 @@ from linnet.inits.weights import Weights, check_weights
 
 
 def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
-    r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product under gradient
-    flow."""
+    r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product."""
     check_weights(weights)
     R = real_array("residual", residual)
     if R.shape[-2:] != (weights.out_dim, weights.in_dim):

@@ -158,8 +158,7 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
 
 
 def _end(problem: Problem, before: np.ndarray) -> np.ndarray:
-    """Where gradient flow ends: the start on directions that the data never touch, the minimum-norm solution
-    elsewhere."""
+    """Where gradient flow ends: the minimum-norm solution, and the start on directions that the data never touch."""
     if problem.cost is not None:
         raise ValueError(
             "`product` must be given for a general cost: the product at the end of a run, `run.products[-1]`."
@@ -170,16 +169,14 @@ def _end(problem: Problem, before: np.ndarray) -> np.ndarray:
 
 
 def tied_kernel(g: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """The kernel that the imbalance ties to a product: u^T sqrt(A A^T + g^2) u + v^T sqrt(A^T A + g^2) v, each mode
-    with its own g."""
+    """The kernel tied to a product by the imbalance: u^T sqrt(A A^T + g^2) u + v^T sqrt(A^T A + g^2) v, g by mode."""
     left, values, right = np.linalg.svd(product, full_matrices=False)
     beyond = values**2 / (np.hypot(values, g[:, None]) + g[:, None] + np.finfo(float).tiny)  # sqrt(s^2 + g^2) - g
     return 2 * g + ((U.T @ left) ** 2 * beyond).sum(axis=1) + ((V.T @ right.T) ** 2 * beyond).sum(axis=1)
 
 
 def _thresholds(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more than
-    that."""
+    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more."""
     low, high = np.zeros_like(kernel), kernel / 2
     for _ in range(60):  # bisection: the tied kernel rises with g, and at kernel/2 it is at least the kernel
         middle = (low + high) / 2

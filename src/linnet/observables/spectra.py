@@ -36,8 +36,7 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
 
 
 def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$: the exponential of the entropy of the singular values; zero for a
-    zero matrix."""
+    r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$, the exponential of the entropy; zero for a zero matrix."""
     values = singular_values(matrix)
     total = values.sum(axis=-1, keepdims=True)
     shares = np.divide(values, total, out=np.zeros_like(values), where=total > 0)

@@ -1,4 +1,3 @@
-"""One folder per paper: all that is that paper's and not a theory. Each has a `PAPER`; this is the order they are told
-in."""
+"""One folder per paper: all that is that paper's and not a theory. Each has a `PAPER`; `ORDER` is that of the pages."""
 
 ORDER = ("watanabe", "varre", "huang", "tu", "linnet")

@@ -1,5 +1,4 @@
-"""Two costs beyond the square loss, as worked examples of `Problem.from_cost`: matrix completion and logistic
-regression."""
+"""Two costs beyond the square loss, as examples of `Problem.from_cost`: matrix completion, logistic regression."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Factor:
-    """`scales` s (..., r), `basis` V (..., d, r) or None for the identity, `target` G (..., k, r), `floor` L_min
-    (...)."""
+    """`scales` s (..., r), `basis` V (..., d, r) or None (identity), `target` G (..., k, r), `floor` L_min (...)."""
 
     scales: np.ndarray
     basis: np.ndarray | None

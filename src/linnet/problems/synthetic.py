@@ -27,8 +27,7 @@ def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem
 
 
 def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int, out_dim: int = 1) -> Problem:
-    """Standard normal inputs, labelled by a two-layer ReLU network of that many neurons with standard normal
-    weights."""
+    """Standard normal inputs, labelled by a two-layer ReLU network with standard normal weights."""
     n, d, m = count("samples", samples), count("in_dim", in_dim), count("neurons", neurons)
     k = count("out_dim", out_dim)
     random = generator(key, 2)

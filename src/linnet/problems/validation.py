@@ -25,8 +25,7 @@ class Validation:
         return float(value) if np.ndim(value) == 0 else value
 
     def squares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        r"""The loss as $\tfrac12 |A w - T|_F^2 + c$ in as few columns as there can be: w (input, r), T (output, r) and
-        c."""
+        r"""The loss as $\tfrac12 |A w - T|_F^2 + c$ in the fewest columns: w (input, r), T (output, r) and c."""
         root = np.sqrt(self.inputs.shape[-2])
         frame, triangle = np.linalg.qr(self.inputs / root)
         labels = np.swapaxes(self.outputs, -1, -2) / root

@@ -80,8 +80,7 @@ class Reduction:
 
     @cached_property
     def untouched(self) -> np.ndarray | None:
-        """$Q^T W_1(0)(I - V V^T)$ (q x d): what the hidden span sees of the inputs that the data never touch; None if
-        all are."""
+        """$Q^T W_1(0)(I - V V^T)$ (q x d): the hidden span on inputs that the data never touch; None if all are."""
         if self.basis is None or self.basis.shape[-1] == self.basis.shape[-2]:
             return None
         rest = self._outside
@@ -94,8 +93,7 @@ class Reduction:
         return first - (first @ self.basis) @ np.swapaxes(self.basis, -1, -2)
 
     def lift(self, weights: Weights, *, rest: ArrayLike = 1.0) -> Weights:
-        """The full network that `weights` (reduced, leading axes allowed) stand for; `rest` is c in the formula
-        above."""
+        """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
         got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
         if got != wanted:

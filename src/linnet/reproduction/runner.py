@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 
 def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
-    """Runs the request into its folder below `out`; returns finished work of the same configuration and code as it
-    is."""
+    """Runs the request into its folder below `out`, or returns finished work of the same settings and code."""
     if not fresh and (found := result.finished(request, out)) is not None:
         return found
     start = time.perf_counter()

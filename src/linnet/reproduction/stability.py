@@ -17,8 +17,7 @@ NONE = "no verdict"  # the measuring broke down
 
 @dataclass
 class Stability:
-    """One claim over several seeds: how often each verdict came out, and a sentence measured with another than
-    expected."""
+    """One claim over several seeds: how often each verdict came out, and one sentence of an unexpected one."""
 
     claim: Claim
     verdicts: Counter[str] = field(default_factory=Counter)

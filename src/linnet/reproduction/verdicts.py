@@ -1,5 +1,4 @@
-"""The verdicts of all claims, measured in a process of their own beside the figures, and kept until the code
-changes."""
+"""The verdicts of all claims, measured in a process beside the figures, and kept until the code changes."""
 
 from __future__ import annotations
 

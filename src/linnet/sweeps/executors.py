@@ -56,8 +56,7 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
 
 @contextmanager
 def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None) -> Iterator[Work]:
-    """A function that computes jobs and yields them as they are done: here, on `workers` processes, or by
-    `scheduler`."""
+    """A function that computes jobs and yields finished ones: here, on `workers` processes, or by `scheduler`."""
     if not workers and scheduler is None:
         yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
         return
@@ -125,8 +124,7 @@ def _interrupts_later() -> Iterator[None]:
 
 @contextmanager
 def environment_restored(changes: Mapping[str, str] | None = None) -> Iterator[None]:
-    """The environment variables as they were, after the block; inside it, with `changes` for the processes it
-    starts."""
+    """Restores the environment variables after the block; inside it they have `changes`, for processes it starts."""
     before = dict(os.environ)
     os.environ.update(changes or {})
     try:

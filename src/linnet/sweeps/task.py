@@ -182,8 +182,7 @@ class Task:
 
 
 def fill_value(dtype: np.dtype) -> Any:
-    """What stands where there is no result: NaN where the type has it, else zero. Only `cell_status` says which it
-    is."""
+    """What stands where there is no result: NaN where the type has it, else zero; `cell_status` tells them apart."""
     return dtype.type(np.nan) if dtype.kind in "fc" else dtype.type(0)
 
 

@@ -70,8 +70,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
 def integrate(
     cov: np.ndarray, cross: np.ndarray, times: np.ndarray, start: np.ndarray
 ) -> Float[np.ndarray, "time input"]:
-    """The aligned flow, with errors of about 1e-10: explicit of order 8, or implicit where the largest variance makes
-    it stiff."""
+    """The aligned flow to about 1e-10: explicit of order 8, or implicit where the largest variance makes it stiff."""
     from scipy.integrate import solve_ivp
 
     values, vectors = np.linalg.eigh(cov)

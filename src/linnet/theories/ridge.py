@@ -149,8 +149,7 @@ def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, mul
 
 
 def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: float) -> tuple[float, float]:
-    """The positive root, known to exist, and the unit it is given in: midway between all scales, lest squares
-    overflow."""
+    """The positive root and the unit it is given in: midway between all scales, so that squares do not overflow."""
     from scipy.optimize import brentq
 
     values, counts = values[values > 0], counts[values > 0]

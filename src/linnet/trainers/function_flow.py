@@ -1,5 +1,4 @@
-"""Gradient flow of one output in function space: the predictor and its tangent kernel, at any width and any condition
-number."""
+"""Gradient flow of one output in function space: predictor and tangent kernel, at any width and condition number."""
 
 from __future__ import annotations
 

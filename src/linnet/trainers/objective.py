@@ -142,8 +142,7 @@ class TestLoss:
 @_pytree(("validation", "test"))
 @dataclass(frozen=True)
 class HeldOut:
-    """The loss on held-out samples, which stopping rules look at, beside the test loss of a problem that has a
-    truth."""
+    """The held-out loss, which stopping rules look at, beside the test loss of a problem that has a truth."""
 
     validation: TestLoss
     test: TestLoss | None
@@ -160,8 +159,7 @@ class HeldOut:
 
 
 def batch_axes(tree: Any) -> Any:
-    """The `in_axes` of an objective: 0 for the fields that carry a leading batch axis, None for those shared by the
-    batch."""
+    """The `in_axes` of an objective: 0 for fields that carry a leading batch axis, None for shared ones."""
     if tree is None:
         return None
     axes = {}
@@ -197,8 +195,7 @@ def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> A
 
 
 def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOut | None:
-    """The test loss, or the held-out loss beside it, in the coordinates of `reduction`; None where the problem has
-    neither."""
+    """The test loss, or the held-out loss beside it, in the coordinates of `reduction`; None without either."""
     test = _test_loss(reduction, dtype)
     if reduction.full_problem.validation is None:
         return test

@@ -1,5 +1,4 @@
-"""Gradient descent of many networks of one shape, each on a problem of its own, to their ends: only the ends are
-kept."""
+"""Gradient descent of many networks of one shape, each on its own problem, of which only the ends are kept."""
 
 from __future__ import annotations
 

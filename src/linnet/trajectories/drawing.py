@@ -17,8 +17,7 @@ DRAWN = 12  # singular values
 
 
 def picture(run: Trajectory) -> Figure:
-    """Losses on the left and, where the run kept its products, singular values on the right; a batch is drawn
-    faintly."""
+    """Losses on the left, singular values on the right where the run kept its products; a batch is drawn faintly."""
     kept = bool({"first", "product"} & set(run.kept))
     with style.applied():
         figure, axes = style.subplots(1, 1 + kept, size=style.column(1 + kept, ratio=0.72 / (1 + kept)))

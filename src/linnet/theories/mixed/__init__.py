@@ -1,5 +1,4 @@
-"""Mixed lazy/active dynamics (Tu et al. 2024): one equation between the lazy and the balanced regime, and its phase
-diagram."""
+"""Mixed lazy/active dynamics (Tu et al. 2024): one equation from lazy to balanced, and its phase diagram."""
 
 from linnet.theories.mixed.alignment import alignment_bound, alignment_defect
 from linnet.theories.mixed.asymptotic_spectrum import asymptotic_spectrum

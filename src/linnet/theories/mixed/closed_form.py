@@ -1,5 +1,4 @@
-"""The self-consistent dynamics solved exactly: the flow of a narrow network whose imbalance is a multiple of the
-identity."""
+"""The self-consistent dynamics solved exactly: a narrow network's flow, its imbalance a multiple of the identity."""
 
 from __future__ import annotations
 
@@ -190,8 +189,7 @@ class _OneShot:
             self.gram = self.origin.T @ self.origin
 
     def product(self, time: float) -> np.ndarray:
-        """A at one time: T M^(-1) T' with M = R' R, R from the rows whose squares are I + Q0' int e^{2Fs} Q0,
-        divided."""
+        """A at one time: T M^(-1) T', M = R' R, with R from the rows whose squares are I + Q0' int e^{2Fs} Q0."""
         modes, slow = self.modes, self.slow
         decay = np.exp(-modes.rates * time)
         if slow.any():  # together, as the two exponentials alone would overflow

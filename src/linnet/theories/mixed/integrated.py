@@ -1,5 +1,4 @@
-"""The self-consistent dynamics for costs and covariances without a closed form: integrated as a narrow network's
-flow."""
+"""The self-consistent dynamics without a closed form (any cost or covariance): the flow of a narrow network."""
 
 from __future__ import annotations
 

@@ -132,8 +132,14 @@ def measure_angle(trial: Trial) -> dict[str, Any]:
         for dim in growth["length"]
     }
     least = min(gaps, key=lambda dim: gaps[dim][0])
-    return {**growth, "value": gaps[least][0], "uncertainty": gaps[least][1], "gaps": gaps, "drops": drops,
-            "courses": courses}  # fmt: skip
+    return {
+        **growth,
+        "value": gaps[least][0],
+        "uncertainty": gaps[least][1],
+        "gaps": gaps,
+        "drops": drops,
+        "courses": courses,
+    }
 
 
 def judge_angle(numbers: Numbers) -> Verdict:
