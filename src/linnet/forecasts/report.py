@@ -69,10 +69,9 @@ def pictures(found: Diagnosis) -> list[tuple[str, str, Figure]]:
     told = [
         (
             "Inputs and modes",
-            "Left: the variance of the inputs along their principal directions. Right: the size of each mode "
-            "of the cross-covariance at the "
-            "end of the run, against the threshold (the band is its uncertainty): modes below it are learned "
-            "lazily, above it actively.",
+            "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the "
+            "cross-covariance at the end of the run, against the threshold (the band is its uncertainty): modes below "
+            "it are learned lazily, above it actively.",
             _inputs_and_modes(found),
         ),
         (
@@ -84,16 +83,14 @@ def pictures(found: Diagnosis) -> list[tuple[str, str, Figure]]:
         ),
         (
             "Training and when to stop",
-            "Training and held-out error by step, with the spread over folds (bands: one standard deviation). "
-            "The mark is where to stop, the "
-            "bar the steps within one standard error of it.",
+            "Training and held-out error by step, with the spread over folds (bands: one standard deviation). The "
+            "mark is where to stop, the bar the steps within one standard error of it.",
             _curves(found),
         ),
         (
             "When each mode is learned",
-            "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent "
-            "kernel along each mode over its "
-            "start, measured; the dotted line is the threshold.",
+            "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel "
+            "along each mode over its start, measured; the dotted line is the threshold.",
             _modes(found),
         ),
         (
@@ -104,9 +101,8 @@ def pictures(found: Diagnosis) -> list[tuple[str, str, Figure]]:
         ),
         (
             "With more or fewer rows",
-            f"Test error of ridge regression (penalty {found.samples.ridge:.2g} per row) against the number of "
-            f"rows: measured on random parts "
-            "of the table (two standard errors) and predicted from the spectrum of the whole.",
+            f"Test error of ridge regression (penalty {found.samples.ridge:.2g} per row) against the number of rows: "
+            "measured on random parts of the table (two standard errors) and predicted from the spectrum of the whole.",
             _samples(found),
         ),
     ]

@@ -178,9 +178,8 @@ def _numbers(name: str, value: Any, letter: str) -> tuple[np.ndarray, list[str]]
         if wrong:
             example = value.iloc[0, names.index(wrong[0])]
             raise ValueError(
-                f"column {wrong[0]!r} holds text or dates ({example!r}){_others(wrong)}: turn it into numbers, "
-                f"or leave it out "
-                f"(`drop`, --drop {','.join(wrong)})."
+                f"column {wrong[0]!r} holds text or dates ({example!r}){_others(wrong)}: turn it into numbers, or "
+                f"leave it out (`drop`, --drop {','.join(wrong)})."
             )
         return value.to_numpy(dtype=np.float64, na_value=np.nan), names
     array = np.asarray(value)

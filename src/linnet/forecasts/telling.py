@@ -35,9 +35,8 @@ def findings(told: Forecast) -> list[str]:
         when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
         r = told.regimes
         lines.append(
-            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {told.shares[-1, mode]:.0%} at the "
-            f"end, {word} "
-            f"(size {r.sizes[mode]:.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
+            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {told.shares[-1, mode]:.0%} at the end, "
+            f"{word} (size {r.sizes[mode]:.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
             f"kernel x {told.kernel[-1, mode]:.3g})."
         )
     if told.held_out is not None:

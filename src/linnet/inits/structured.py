@@ -50,8 +50,7 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
     if h > widest:
         raise ValueError(
             f"`width` must be at most {widest} for an imbalance of {imbalance:g} with {d} inputs and {k} outputs: got "
-            f"{h}. "
-            "A wider layer cannot have W1 W1^T - W2^T W2 proportional to the identity."
+            f"{h}. A wider layer cannot have W1 W1^T - W2^T W2 proportional to the identity."
         )
     left, values, right = np.linalg.svd(target, full_matrices=True)
     if h < values.shape[-1] and (values[..., h:] > 1e-14 * values[..., :1]).any():

@@ -85,9 +85,8 @@ def equivalent(
     _refuse(adapter, rank, rescale_start)
     if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):
         raise ValueError(
-            "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with "
-            "scaling, but "
-            "not with alpha, which already fixes the rates)."
+            "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with scaling, "
+            "but not with alpha, which already fixes the rates)."
         )
     rule = adapter.scaling if scaling is None else scaling
     if rule not in SCALINGS:
@@ -117,8 +116,7 @@ def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
     if rank is not None:
         raise ValueError(
             f"`rank` cannot be changed: an adapter of rank {rank} is another model than one of rank {adapter.rank}, "
-            "and no rates "
-            "make them train alike."
+            "and no rates make them train alike."
         )
     if adapter.optimizer not in OPTIMIZERS:
         raise ValueError(

@@ -64,9 +64,8 @@ def grams(name: str, rank: int, in_dim: int | None, out_dim: int | None) -> tupl
         half = (np.arange(rank) < rank / 2).astype(float)
         return half * _needed("in_dim", in_dim, name) / 100, (1 - half) * _needed("out_dim", out_dim, name) / 100
     raise ValueError(
-        f"`init` {name!r} is made from the frozen matrix or from gradients: it has no law of its own. Read the "
-        "adapter from the "
-        "model, or from a folder with its weights."
+        f"`init` {name!r} is made from the frozen matrix or from gradients: it has no law of its own. Read the adapter "
+        "from the model, or from a folder with its weights."
     )
 
 

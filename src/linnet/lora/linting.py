@@ -97,8 +97,7 @@ def _initialisation(a: Adapter) -> Iterator[Finding]:
             "initialisation",
             "note",
             "orthogonal starts A on half of the rank's directions and B on the other half: the product is zero, B is "
-            "not, and the "
-            "imbalance has both signs.",
+            "not, and the imbalance has both signs.",
             a.rank / 2,
             "peft's init_lora_weights",
         )
@@ -139,8 +138,7 @@ def _clipping(a: Adapter) -> Iterator[Finding]:
             "clipping",
             "warning",
             f"clipping is on (global norm {a.clip:g}): equivalence holds only while no step is clipped, since the "
-            "norm contains "
-            "B's gradient, which alpha rescales.",
+            "norm contains B's gradient, which alpha rescales.",
             a.clip,
             _ALGEBRA,
         )
@@ -165,8 +163,7 @@ def _adam(a: Adapter) -> Iterator[Finding]:
             "adam",
             "note",
             "Adam does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told from "
-            "its start; "
-            "measure it along the run with ln.torch.PairMonitor.",
+            "its start; measure it along the run with ln.torch.PairMonitor.",
             float(a.imbalance.mean()) if _has_law(a) else float("nan"),
             _ALGEBRA,
         )

@@ -237,8 +237,7 @@ def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
     if found != code:
         raise ExecutorError(
             f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file "
-            f"{found[1]}, "
-            f"here linnet {code[0]} and file {code[1]}. Install the same on all machines."
+            f"{found[1]}, here linnet {code[0]} and file {code[1]}. Install the same on all machines."
         )
     return task(cells)
 

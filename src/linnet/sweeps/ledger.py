@@ -96,8 +96,7 @@ class Ledger:
         if version > SCHEMA:
             raise StoreError(
                 f"{self.folder} was written by a newer linnet (store schema {version}, this version reads up to "
-                f"{SCHEMA}). "
-                f"Install that version, or start in another folder."
+                f"{SCHEMA}). Install that version, or start in another folder."
             )
         return True
 

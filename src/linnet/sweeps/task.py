@@ -90,8 +90,7 @@ class Task:
         except Exception as error:  # a module may raise anything
             raise CellFunctionError(
                 f"cannot import the module of `{self.function}`: {type(error).__name__}: {error}. It must be on the "
-                "Python "
-                f"path here and on every worker."
+                "Python path here and on every worker."
             ) from error
         for part in name.split("."):
             target = getattr(target, part, None)
@@ -156,8 +155,7 @@ class Task:
             known = [str(name) for name in raw]
             raise CellFunctionError(
                 f"`{self.function}` does not return `{missing[0]}`, which `record` asks "
-                f"for{did_you_mean(missing[0], known)} "
-                f"It returns {', '.join(known)}."
+                f"for{did_you_mean(missing[0], known)} It returns {', '.join(known)}."
             )
         tidied: dict[str, Values] = {}
         for name in self.record or tuple(name for name in raw if name != "failures"):

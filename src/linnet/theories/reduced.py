@@ -57,8 +57,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
     if weights.first.ndim != 2 or weights.in_dim != cross.size or weights.out_dim != 1:
         raise ValueError(
             f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape "
-            f"{weights.first.shape} and "
-            f"`second` of shape {weights.second.shape}."
+            f"{weights.first.shape} and `second` of shape {weights.second.shape}."
         )
     r1 = 0.5 * (weights.first @ (cross / _norm(cross)) + weights.second[0])
     u0 = _norm(r1)
@@ -92,8 +91,7 @@ def integrate(
     if values[-1] * times[-1] > STIFFEST:
         raise ValueError(
             f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance "
-            f"{values[-1]:.3g}: got "
-            f"{times[-1]:g}. A smaller spike takes the same course."
+            f"{values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
         )
     if values[-1] * times[-1] < 2e4:
         # Between its steps the method interpolates, which costs two digits of the tolerance.

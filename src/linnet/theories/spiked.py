@@ -132,8 +132,7 @@ class TwoPhase:
         if exponent[-1] > 709:
             raise ValueError(
                 f"`times` must end before {(709 - np.log(u0)) / self.correlation:.4g}, where the linear growth "
-                "overflows: got "
-                f"{np.max(times):g}. `early` saturates."
+                f"overflows: got {np.max(times):g}. `early` saturates."
             )
         return np.exp(exponent)
 
@@ -182,9 +181,8 @@ class TwoPhase:
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)
         if ratio <= 0:
             raise ValueError(
-                f"`scale` must be small, below {np.sqrt(self.correlation / self.lambda1):.3g} here, for an early "
-                "phase to exist: "
-                f"got {scale}."
+                f"`scale` must be small, below {np.sqrt(self.correlation / self.lambda1):.3g} here, for an early phase "
+                f"to exist: got {scale}."
             )
         return float(ratio / (2 * self.correlation))
 
@@ -202,8 +200,7 @@ class TwoPhase:
         if not self.has_second_phase:
             raise ValueError(
                 f"there is no later phase for spike {self.spike} and alignment {self.alignment}: the second component "
-                "never "
-                "grows unless the spike is non-zero and the alignment is strictly between 0 and 1."
+                "never grows unless the spike is non-zero and the alignment is strictly between 0 and 1."
             )
         q = self.nu / self.lambda2
         reach = q * -np.expm1(-delta)
@@ -271,8 +268,7 @@ def generalization_error(
     if (gamma <= 1).any():
         raise ValueError(
             f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs "
-            "and no "
-            "label noise the error is zero; `theories.ridge.risk` covers both sides."
+            "and no label noise the error is zero; `theories.ridge.risk` covers both sides."
         )
     try:
         np.broadcast_shapes(rho.shape, A.shape, gamma.shape)

@@ -76,9 +76,8 @@ def interpolating_network(
         reached, steps = float(run.loss), int(run.steps)
         if not reached <= loss:
             raise RuntimeError(
-                f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops "
-                "it there. "
-                "Ask for a larger `loss`, or for dtype='float64'."
+                f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it "
+                "there. Ask for a larger `loss`, or for dtype='float64'."
             )
         return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)
 

@@ -62,8 +62,7 @@ class Stages:
         if not all(0 < size < np.inf for size in (self.gamma, self.phi, scale)):
             raise ValueError(
                 "`X` and `y` must be of a size whose powers are numbers: gamma = y^T X X^T y or gamma^(5/2)/phi "
-                "overflows or "
-                "underflows. Divide them by their standard deviations."
+                "overflows or underflows. Divide them by their standard deviations."
             )
         self.rate = np.sqrt(self.gamma) / self.samples
         self.trace = float((inputs**2).sum() / self.samples)

@@ -245,8 +245,7 @@ def _stepped(modes: _Modes, weights: tuple[np.ndarray, np.ndarray], times: np.nd
     if lost:
         reason = (
             "the start has no part along a growing mode of the target (a square balanced start whose determinant has "
-            "the other "
-            "sign than the target's has none), so the exact solution ends in a saddle, which rounding escapes"
+            "the other sign than the target's has none), so the exact solution ends in a saddle, which rounding escapes"
         )
     elif now < times[-1]:
         reason = f"the start has hardly a part along a growing mode, and {_MOST_STEPS} steps did not reach this time"

@@ -15,9 +15,8 @@ from linnet.reproduction.fits import highest
 
 NONE = "none beyond the network and its gradient descent"
 GRID = (
-    "unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = 0.03, 0.3, 1, 3, 10, and section 6; "
-    "n = 10, "
-    "d = 10 000, m = 1024, 8 draws of each (quick: 3, d = 2000, m = 512)"
+    "unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = 0.03, 0.3, 1, 3, 10, and section 6; n = "
+    "10, d = 10 000, m = 1024, 8 draws of each (quick: 3, d = 2000, m = 512)"
 )
 
 ROUNDING = Limit(1e-10, "rounding of the two orders of summation over 40 steps")
@@ -142,9 +141,8 @@ def judge_equation(numbers: Numbers) -> Verdict:
 def tell_linear(numbers: Numbers) -> str:
     return (
         f"with eta/(mn) all rho are off by at most {numbers['value']:.2%} in stage 1 inside the assumption, "
-        f"{numbers['section_six']:.1%} in section 6's; it passes 5% inside with the loss at "
-        f"{span(numbers['late'])}; as "
-        f"printed it has passed 5% by step {numbers['step']}, and overflows or is off by {numbers['printed']:.0e} "
+        f"{numbers['section_six']:.1%} in section 6's; it passes 5% inside with the loss at {span(numbers['late'])}; "
+        f"as printed it has passed 5% by step {numbers['step']}, and overflows or is off by {numbers['printed']:.0e} "
         "and more"
     )
 
@@ -169,10 +167,9 @@ def tell_plane(numbers: Numbers) -> str:
     dropped = ", ".join(f"{ratio}: {error:.2g}" for ratio, error in numbers["dropped"].items())
     return (
         f"all rho of stage 2 are off by at most {numbers['value']:.2%} with the mean inside the assumption "
-        f"({numbers['section_six']:.1%} in section 6), as printed by the median over draws, by v_0/(sigma_0 "
-        "sqrt(log m)), "
-        f"of {printed} (section 6: {numbers['section_six_printed']:.2g}); from step 0 with the start's overlaps added "
-        f"{numbers['kept']:.2%}, without them in stage 1 {dropped}"
+        f"({numbers['section_six']:.1%} in section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log "
+        f"m)), of {printed} (section 6: {numbers['section_six_printed']:.2g}); from step 0 with the start's overlaps "
+        f"added {numbers['kept']:.2%}, without them in stage 1 {dropped}"
     )
 
 
@@ -191,9 +188,8 @@ def tell_scalar(numbers: Numbers) -> str:
     printed = ", ".join(f"{ratio}: {error:.2g}" for ratio, error in numbers["by_ratio"].items())
     return (
         f"all rho of stage 2 are off by at most {numbers['value']:.2%} with the mean inside the assumption "
-        f"({numbers['section_six']:.1%} in section 6), as printed by the median over draws, by v_0/(sigma_0 "
-        "sqrt(log m)), "
-        f"of {printed}"
+        f"({numbers['section_six']:.1%} in section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log "
+        f"m)), of {printed}"
     )
 
 

@@ -45,10 +45,8 @@ def tell_ratio(numbers: Numbers) -> str:
     return (
         f"median rho/(v sqrt(gamma)) is {lowest(numbers['first']):.3f} to {highest(numbers['first']):.3f} at t1 (steps "
         f"{lowest(numbers['steps']):.0f} to {highest(numbers['steps']):.0f}, {len(numbers['first'])} draws) and "
-        "between "
-        f"{lowest(numbers['least']):.3f} and {highest(numbers['most']):.3f} after; the mean over neurons of these "
-        "ratios, "
-        f"which a magnitude near 0 can move anywhere, ends at {lowest(numbers['means']):.3f} to "
+        f"between {lowest(numbers['least']):.3f} and {highest(numbers['most']):.3f} after; the mean over neurons of "
+        f"these ratios, which a magnitude near 0 can move anywhere, ends at {lowest(numbers['means']):.3f} to "
         f"{highest(numbers['means']):.3f}"
     )
 
@@ -80,9 +78,8 @@ def tell_dichotomy(numbers: Numbers) -> str:
         f"{size:g}: {ratio:.3f} ({numbers['moved'][size]:+.1%})" for size, ratio in numbers["ratios"].items()
     )
     return (
-        "median rho/(v sqrt(gamma)) when half the loss is gone, and the change of |v| by then, by v_0 in units of "
-        "the final "
-        f"magnitude: {text}"
+        "median rho/(v sqrt(gamma)) when half the loss is gone, and the change of |v| by then, by v_0 in units of the "
+        f"final magnitude: {text}"
     )
 
 
@@ -150,9 +147,8 @@ def judge_images_kernel(numbers: Numbers) -> Verdict:
 
 def tell_images_kernel(numbers: Numbers) -> str:
     return (
-        "relative distance to the target-aligned kernel where the loss has lost 5%, when nine tenths of the drop "
-        "are done, "
-        f"and at the end: {_triples(numbers['distances'], '.2g')}; it grows {numbers['value']:.1f}-fold or more"
+        "relative distance to the target-aligned kernel where the loss has lost 5%, when nine tenths of the drop are "
+        f"done, and at the end: {_triples(numbers['distances'], '.2g')}; it grows {numbers['value']:.1f}-fold or more"
     )
 
 
@@ -184,9 +180,8 @@ def judge_relu(numbers: Numbers) -> Verdict:
 
 def tell_relu(numbers: Numbers) -> str:
     return (
-        "cosine to the target-aligned kernel at the start, at t1, when nine tenths of the drop are done, and at "
-        "the end: "
-        f"{_triples(numbers['cosines'], '.3f')}; to that kernel between pictures on one side of the feature: "
+        "cosine to the target-aligned kernel at the start, at t1, when nine tenths of the drop are done, and at the "
+        f"end: {_triples(numbers['cosines'], '.3f')}; to that kernel between pictures on one side of the feature: "
         f"{_triples(numbers['gated'], '.3f')}; median ratio from t1 on: {_triples(numbers['ratios'], '.2f')}"
     )
 

@@ -55,8 +55,7 @@ def tell_kernel_bound(numbers: Numbers) -> str:
         f"C needed at t1 for |beta| = {listed(SIGNALS, 'g')}: {listed(numbers['constants'], '.2g')}: it grows as "
         f"|beta|^{numbers['value']:.2f}, where an absolute constant would stay; relative to the kernel the distance is "
         f"{lowest(numbers['relative']):.1%} to {highest(numbers['relative']):.1%}, {ratios.min():.2f} to "
-        f"{ratios.max():.2f} "
-        "times v_0^2 gamma"
+        f"{ratios.max():.2f} times v_0^2 gamma"
     )
 
 
@@ -80,10 +79,9 @@ def judge_turning(numbers: Numbers) -> Verdict:
 
 def tell_turning(numbers: Numbers) -> str:
     return (
-        f"from the start to t1 the kernel's norm grows {listed(numbers['grown'], '.2g')}-fold for starts 1, 1/10 "
-        "and 1/100 "
-        f"as large, as the {numbers['value']:.2f}th power of the start's scale, while 1 - cosine to the target falls "
-        f"{listed(numbers['turned'], '.2g')}-fold; at t1 it is still {listed(numbers['left'], '.1g')} of its end"
+        f"from the start to t1 the kernel's norm grows {listed(numbers['grown'], '.2g')}-fold for starts 1, 1/10 and "
+        f"1/100 as large, as the {numbers['value']:.2f}th power of the start's scale, while 1 - cosine to the target "
+        f"falls {listed(numbers['turned'], '.2g')}-fold; at t1 it is still {listed(numbers['left'], '.1g')} of its end"
     )
 
 
@@ -104,9 +102,8 @@ def judge_growth(numbers: Numbers) -> Verdict:
 
 def tell_growth(numbers: Numbers) -> str:
     return (
-        f"from t1 on the cosine to the target-aligned kernel is at least {numbers['inside']:.5f} inside the "
-        "assumption and "
-        f"{numbers['section_six']:.5f} in section 6, whose norm grows {lowest(numbers['growth']):.0f}- to "
+        f"from t1 on the cosine to the target-aligned kernel is at least {numbers['inside']:.5f} inside the assumption "
+        f"and {numbers['section_six']:.5f} in section 6, whose norm grows {lowest(numbers['growth']):.0f}- to "
         f"{highest(numbers['growth']):.0f}-fold"
     )
 
@@ -133,12 +130,10 @@ def tell_convergence(numbers: Numbers) -> str:
     return (
         f"the relative distance to the target-aligned kernel is {lowest(numbers['first']):.1e} to "
         f"{highest(numbers['first']):.1e} at t1, least at {lowest(numbers['least']):.1e} to "
-        f"{highest(numbers['least']):.1e} "
-        f"(steps {lowest(numbers['step']):.0f} to {highest(numbers['step']):.0f}, t1 at "
-        f"{lowest(numbers['first_step']):.0f} "
-        f"to {highest(numbers['first_step']):.0f}), and ends at {lowest(numbers['end']):.1e} to "
-        f"{highest(numbers['end']):.1e}: "
-        f"the median draw ends {numbers['value']:.1f} times further off than it was at t1"
+        f"{highest(numbers['least']):.1e} (steps {lowest(numbers['step']):.0f} to {highest(numbers['step']):.0f}, t1 "
+        f"at {lowest(numbers['first_step']):.0f} to {highest(numbers['first_step']):.0f}), and ends at "
+        f"{lowest(numbers['end']):.1e} to {highest(numbers['end']):.1e}: the median draw ends {numbers['value']:.1f} "
+        "times further off than it was at t1"
     )
 
 

@@ -91,9 +91,8 @@ def judge_overlaps(numbers: Numbers) -> Verdict:
 def tell_overlaps(numbers: Numbers) -> str:
     text = ", ".join(f"{constant:.1f} at delta = {delta:g}" for delta, constant in numbers["constants"].items())
     return (
-        f"both bounds hold with probability 1 - delta from a width m on that is log(1/delta) times {text} (m = 1, "
-        "2, 4 .. "
-        f"1024); a single neuron satisfies them in {numbers['narrow']:.0%} of the draws"
+        f"both bounds hold with probability 1 - delta from a width m on that is log(1/delta) times {text} (m = 1, 2, 4 "
+        f".. 1024); a single neuron satisfies them in {numbers['narrow']:.0%} of the draws"
     )
 
 
@@ -124,9 +123,8 @@ def judge_norms(numbers: Numbers) -> Verdict:
 def tell_norms(numbers: Numbers) -> str:
     text = ", ".join(f"{constant:.0f} at m = {width}" for width, constant in numbers["constants"].items())
     return (
-        f"all neurons are inside with probability 0.9 from a dimension on that is log(4m/delta) times {text} "
-        "(delta = 0.1, "
-        "d doubled from 16)"
+        f"all neurons are inside with probability 0.9 from a dimension on that is log(4m/delta) times {text} (delta = "
+        "0.1, d doubled from 16)"
     )
 
 
@@ -184,9 +182,8 @@ def tell_gamma(numbers: Numbers) -> str:
     proof = ", ".join(f"{share:.0%}" for share in numbers["proof"].values())
     return (
         f"share of {numbers['draws']} draws inside, by noise: {text}; the median of gamma/(tr n |beta|^2) is "
-        f"{numbers['medians'][8.0]:.2g} at the limit and n = 40; with the 1/8 and 9/4 that the proof arrives at, "
-        "and hardly "
-        f"any noise: {proof}"
+        f"{numbers['medians'][8.0]:.2g} at the limit and n = 40; with the 1/8 and 9/4 that the proof arrives at, and "
+        f"hardly any noise: {proof}"
     )
 
 

@@ -76,9 +76,8 @@ def judge_deviation(numbers: Numbers) -> Verdict:
 
 def tell_deviation(numbers: Numbers) -> str:
     return (
-        "the constant needed in place of 1/2, worst neuron of stage 2, with X'y/gamma and by v_0/(sigma_0 "
-        "sqrt(log m)): "
-        f"{by_ratio(numbers['across'])} (a neuron that turns within stage 2 can need any); as printed, "
+        "the constant needed in place of 1/2, worst neuron of stage 2, with X'y/gamma and by v_0/(sigma_0 sqrt(log "
+        f"m)): {by_ratio(numbers['across'])} (a neuron that turns within stage 2 can need any); as printed, "
         f"{numbers['printed']:.1g} and more"
     )
 
@@ -148,8 +147,7 @@ def tell_signs(numbers: Numbers) -> str:
     return (
         "neurons whose rho and v keep the sign of v(0), by v_0/(sigma_0 sqrt(log m)): "
         f"{by_ratio(numbers['kept'], '.1%')}; the normal law's Phi(v_0/sigma_0) is within {numbers['off']:.1f} "
-        "standard errors of each "
-        f"({numbers['count']} neurons each)"
+        f"standard errors of each ({numbers['count']} neurons each)"
     )
 
 
@@ -165,9 +163,8 @@ def judge_determined(numbers: Numbers) -> Verdict:
 
 def tell_determined(numbers: Numbers) -> str:
     return (
-        f"the sign of v_r at the end is that of sqrt(gamma) v_r(0) + <w_r(0), X'y> for {numbers['value']:.2%} or "
-        "more at "
-        f"every ratio ({numbers['count']} neurons in all)"
+        f"the sign of v_r at the end is that of sqrt(gamma) v_r(0) + <w_r(0), X'y> for {numbers['value']:.2%} or more "
+        f"at every ratio ({numbers['count']} neurons in all)"
     )
 
 
@@ -211,9 +208,8 @@ def judge_difference(numbers: Numbers) -> Verdict:
 
 def tell_difference(numbers: Numbers) -> str:
     return (
-        f"rho_r - sqrt(gamma) v_r at t1 is -<w_r(0), X'y> to {numbers['value']:.2%} (median neuron, worst ratio "
-        "below 3), not 0; it "
-        "is larger in size than at the start, by v_0/(sigma_0 sqrt(log m)), for "
+        f"rho_r - sqrt(gamma) v_r at t1 is -<w_r(0), X'y> to {numbers['value']:.2%} (median neuron, worst ratio below "
+        "3), not 0; it is larger in size than at the start, by v_0/(sigma_0 sqrt(log m)), for "
         f"{by_ratio(numbers['grown'], '.0%')} of the neurons"
     )
 

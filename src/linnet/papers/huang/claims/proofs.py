@@ -57,10 +57,9 @@ def judge_bounds(numbers: Numbers) -> Verdict:
 def tell_bounds(numbers: Numbers) -> str:
     return (
         f"{numbers['value']:.0%} of the neurons break the bounds on v at step 1, where both are v_0^2 whatever the "
-        "constants "
-        f"(by up to {numbers['largest']:.1g}: v_r(1) = v_r(0) + eta/(mn) <w_r(0), X'y>); rho needs C2 = "
-        f"{numbers['upper']:.3g} and, with gamma_l in the lower bound, C1 = {numbers['lower']:.3g}; the deviation "
-        f"C = {numbers['across']:.2g}"
+        f"constants (by up to {numbers['largest']:.1g}: v_r(1) = v_r(0) + eta/(mn) <w_r(0), X'y>); rho needs C2 = "
+        f"{numbers['upper']:.3g} and, with gamma_l in the lower bound, C1 = {numbers['lower']:.3g}; the deviation C = "
+        f"{numbers['across']:.2g}"
     )
 
 

@@ -9,9 +9,8 @@ from linnet.reproduction import Verdict
 
 ASSUMED = "Assumption 4.1, as printed"
 SECTION_SIX = (
-    "synthetic data of section 6: m = 1024, d = 10 000, n = 10, eta = 0.1, sigma_0 = 0.01, v_0 = 0.001, at this "
-    "size in "
-    "quick mode too"
+    "synthetic data of section 6: m = 1024, d = 10 000, n = 10, eta = 0.1, sigma_0 = 0.01, v_0 = 0.001, at this size "
+    "in quick mode too"
 )
 INSIDE = "unit-signal data inside Assumption 4.1: n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 512)"
 RATIOS = (

@@ -47,9 +47,8 @@ def judge_first_time(numbers: Numbers) -> Verdict:
 
 def tell_first_time(numbers: Numbers) -> str:
     text = "; ".join(
-        f"{WORDS[name] if name != 'v0' else 'slope in log(1/v₀)'} {rounded(fit)} | "
-        f"{rounded(numbers['by_loss'][name])} | "
-        f"{numbers['printed'][name]:g}"
+        f"{WORDS[name] if name != 'v0' else 'slope in log(1/v₀)'} {rounded(fit)} | {rounded(numbers['by_loss'][name])} "
+        f"| {numbers['printed'][name]:g}"
         for name, fit in numbers["measured"].items()
     )
     found = f"within {numbers['value']:.2%} of the measured t1 in all runs"
@@ -57,11 +56,9 @@ def tell_first_time(numbers: Numbers) -> str:
         found = "not to be compared, as some run never reaches |rho| = 1"
     ratios = ", ".join(f"{ratio:g}: {alone:.0%}" for ratio, alone in numbers["asinh"].items())
     return (
-        f"the time at which the median |rho| of Eq. (9), corrected, is 1 is {found}; asinh(1/(v_0 sqrt(gamma))), "
-        "which does "
-        f"not know sigma_0, is off by v_0/sigma_0 = {ratios}; exponents by median |rho| = 1 | by 5% of the loss | "
-        "printed: "
-        f"{text}"
+        f"the time at which the median |rho| of Eq. (9), corrected, is 1 is {found}; asinh(1/(v_0 sqrt(gamma))), which "
+        f"does not know sigma_0, is off by v_0/sigma_0 = {ratios}; exponents by median |rho| = 1 | by 5% of the loss | "
+        f"printed: {text}"
     )
 
 
@@ -97,12 +94,11 @@ def tell_second_time(numbers: Numbers) -> str:
     )
     slopes = {name: rounded(fit) for name, fit in numbers["slopes"].items()}
     return (
-        f"(t2 - t1) over the stated time is {numbers['least']:.2f} to {numbers['most']:.2f} in all "
-        f"{numbers['cases']} cases "
-        f"and for shares of the loss from 1e-2 to 1e-9: one constant within a factor {numbers['value']:.1f}; "
-        "exponents at a "
-        f"share of 1e-2: {text}; slope in log(1/epsilon) {slopes['whole']} growth times, {slopes['drop']} in the drop "
-        f"(aligned mode: 1/4), {slopes['tail']} in the tail (other directions: 1/2), straight to {numbers['bend']:.1%}"
+        f"(t2 - t1) over the stated time is {numbers['least']:.2f} to {numbers['most']:.2f} in all {numbers['cases']} "
+        f"cases and for shares of the loss from 1e-2 to 1e-9: one constant within a factor {numbers['value']:.1f}; "
+        f"exponents at a share of 1e-2: {text}; slope in log(1/epsilon) {slopes['whole']} growth times, "
+        f"{slopes['drop']} in the drop (aligned mode: 1/4), {slopes['tail']} in the tail (other directions: 1/2), "
+        f"straight to {numbers['bend']:.1%}"
     )
 
 
@@ -128,12 +124,9 @@ def judge_convergence(numbers: Numbers) -> Verdict:
 def tell_convergence(numbers: Numbers) -> str:
     return (
         f"{numbers['reached']} of {numbers['rows']} runs, normal, sign, uniform and sloped inputs, starts over a "
-        "factor "
-        f"1000, reach 4 epsilon = {4 * settings.EPSILON:g} at {numbers['least']:.2f} to {numbers['value']:.2f} "
-        "times the "
-        f"stated time and stay below it, down to {numbers['last']:.1g} of the first loss; their t1 is the "
-        "predicted one to "
-        f"{numbers['first_off']:.1%}"
+        f"factor 1000, reach 4 epsilon = {4 * settings.EPSILON:g} at {numbers['least']:.2f} to {numbers['value']:.2f} "
+        f"times the stated time and stay below it, down to {numbers['last']:.1g} of the first loss; their t1 is the "
+        f"predicted one to {numbers['first_off']:.1%}"
     )
 
 
@@ -155,11 +148,9 @@ def judge_unit_constant(numbers: Numbers) -> Verdict:
 
 def tell_unit_constant(numbers: Numbers) -> str:
     return (
-        f"at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) the median |rho| is {listed(numbers['alignments'], '.0f')} "
-        "and at most "
-        f"{numbers['value']:.1%} of the loss is left: training is over; it is {listed(numbers['times'], '.1f')} "
-        "times the "
-        "measured t1"
+        f"at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) the median |rho| is {listed(numbers['alignments'], '.0f')} and "
+        f"at most {numbers['value']:.1%} of the loss is left: training is over; it is "
+        f"{listed(numbers['times'], '.1f')} times the measured t1"
     )
 
 

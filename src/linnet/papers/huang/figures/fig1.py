@@ -70,8 +70,7 @@ def check(ds: xr.Dataset) -> list[Check]:
         Check(
             f"empirical t1: the loss has lost 5% at step {ds.attrs['first_time_loss']:.1f}; median |rho| is 1 at step "
             f"{ds.attrs['first_time_alignment']:.2f} (predicted {ds.attrs['first_time_predicted']:.2f}): with v0 "
-            "sqrt(gamma) = "
-            f"{ds.attrs['root_gamma'] * ds.attrs['magnitude']:.0f} the alignment passes 1 at once"
+            f"sqrt(gamma) = {ds.attrs['root_gamma'] * ds.attrs['magnitude']:.0f} the alignment passes 1 at once"
         ),
         Check(
             f"with all constants 1 the settings are outside conditions {ds.attrs['broken'] or 'none'} of the printed "
@@ -89,14 +88,12 @@ FIGURE = Figure(
     name="fig1",
     title="Two stages of feature learning on synthetic data",
     caption=(
-        "A linear network of section 6, trained in reduced coordinates and read neuron by neuron. The loss is "
-        "flat while each neuron turns towards the feature (alignment and magnitude reach a fixed ratio, the kernel the "
+        "A linear network of section 6, trained in reduced coordinates and read neuron by neuron. The loss is flat "
+        "while each neuron turns towards the feature (alignment and magnitude reach a fixed ratio, the kernel the "
         "direction of the target-aligned one), then drops while everything grows along it. Solid: training. Dashed: "
-        "the two-dimensional system (10) with the mean over neurons, from the network's own start. Eq. (10) knows "
-        "only the "
-        "feature's direction, so its kernel cannot show what grows in the others: its distance goes on falling "
-        "where the "
-        "trained one rises again. Vertical line: the loss has lost 5%."
+        "the two-dimensional system (10) with the mean over neurons, from the network's own start. Eq. (10) knows only "
+        "the feature's direction, so its kernel cannot show what grows in the others: its distance goes on falling "
+        "where the trained one rises again. Vertical line: the loss has lost 5%."
     ),
     settings=TwoStages,
     quick={"steps": 32},

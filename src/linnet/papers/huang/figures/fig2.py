@@ -43,9 +43,8 @@ def stage_checks(ds: xr.Dataset, *, settled: bool) -> list[Check]:
     spread = float(np.ptp(during) / during.mean())
     return [
         Check(
-            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} "
-            "of XX'. "
-            f"The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of all it loses by step "
+            f"data: {ds.attrs['data']}, {ds.attrs['convention_drawn']}; one mode holds {ds.attrs['dominance']:.0%} of "
+            f"XX'. The loss has lost 5% at step {ds.attrs['first_time_loss']:.0f}, and 90% of all it loses by step "
             f"{int(ds.step[dropped])}"
         ),
         Check(
@@ -72,20 +71,14 @@ FIGURE = Figure(
     name="fig2",
     title="Two stages of a linear network on real images",
     caption=(
-        "A linear network on two classes of images; the picture's heading says which data. Not CIFAR-10, which "
-        "cannot be "
-        "shipped: 32 x 32 colour patches of two photographs have its 3072 inputs, and --data takes a local copy "
-        "of it. The "
-        "paper gives no settings; these are linnet's: pixels centred and of unit mean square, targets +1 and -1 "
-        "(the lines "
-        "under the figure give all four conventions of pixels and targets). The stages are those of the synthetic "
-        "data until "
-        "the drop sets in. Then, since the Gram matrix of images is far from a multiple of the identity, the "
-        "network goes on "
-        "to other directions and leaves the feature: the ratio falls, the kernel goes away from its target, and "
-        "eq. (10), "
-        "which knows only the feature's direction, sees neither. Quick runs use a smaller width and fewer steps "
-        "and samples."
+        "A linear network on two classes of images; the picture's heading says which data. Not CIFAR-10, which cannot "
+        "be shipped: 32 x 32 colour patches of two photographs have its 3072 inputs, and --data takes a local copy of "
+        "it. The paper gives no settings; these are linnet's: pixels centred and of unit mean square, targets +1 and "
+        "-1 (the lines under the figure give all four conventions of pixels and targets). The stages are those of the "
+        "synthetic data until the drop sets in. Then, since the Gram matrix of images is far from a multiple of the "
+        "identity, the network goes on to other directions and leaves the feature: the ratio falls, the kernel goes "
+        "away from its target, and eq. (10), which knows only the feature's direction, sees neither. Quick runs use a "
+        "smaller width and fewer steps and samples."
     ),
     settings=images.ImageSettings,
     quick={"width": 256, "steps": 400, "samples": 100},

@@ -53,9 +53,8 @@ def tell(numbers: Numbers) -> str:
     """The three distances."""
     return (
         f"networks from the two starts and the closed form differ by {numbers['value']:.1e} at most (limit "
-        f"{SAME:.0e}), "
-        f"the two papers' formulas by {numbers['formulas']:.1e} (limit {FORMULAS:.0e}); with twice the scale by "
-        f"{numbers['control']:.2g} at least"
+        f"{SAME:.0e}), the two papers' formulas by {numbers['formulas']:.1e} (limit {FORMULAS:.0e}); with twice the "
+        f"scale by {numbers['control']:.2g} at least"
     )
 
 

@@ -112,8 +112,7 @@ def tell_identities(numbers: Numbers) -> str:
     return (
         f"asymmetry of R^T alpha, R alpha^T, Z1^T R Z2^T and of the same with beta_*: {numbers['value']:.1e} at most "
         f"on {numbers['flows']} flows of whitened data (limit {IDENTITY:.0e}), {numbers['other']:.2f} or more on "
-        "others; "
-        f"(C.21) is {numbers['velocity']:.0e} off on any data"
+        f"others; (C.21) is {numbers['velocity']:.0e} off on any data"
     )
 
 

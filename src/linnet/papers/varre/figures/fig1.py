@@ -207,8 +207,7 @@ def check(ds: xr.Dataset) -> list[Check]:
         limit = 5 * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
         text = (
             f"small singular values, final over initial, worst of {ds.sizes['noise_seed']} seeds: {float(left):.3f} "
-            "with label "
-            f"noise (limit {limit:.3f}, five times the predicted decay), {float(kept):.6f} without"
+            f"with label noise (limit {limit:.3f}, five times the predicted decay), {float(kept):.6f} without"
         )
         checks.append(Check(text, float(left), limit, float(left) < limit and float(kept) > 0.99))
         half = ds.isel(noise_time=slice(ds.sizes["noise_time"] // 2, None))

@@ -264,11 +264,10 @@ def judge_normalised(numbers: Numbers) -> Verdict:
 
 def tell_normalised(numbers: Numbers) -> str:
     return (
-        "the law is (1 - 1/g)[1 - A^2 (1 + rho)/(1 + rho A^2) (1 - (1 + rho/g)^-2)] to "
-        f"{numbers['value']:.0e}, every factor monotone; networks at d/n = 2, A = 0.5: "
-        f"{', '.join(f'{x:.4f}' for x in numbers['trained'])} for spikes "
-        f"{', '.join(f'{x:g}' for x in numbers['spikes'])}, and no neighbours on the grid rise by more than chance "
-        f"(largest t {numbers['rise']:.1f}, joint 1% limit {numbers['limit']:.1f})"
+        f"the law is (1 - 1/g)[1 - A^2 (1 + rho)/(1 + rho A^2) (1 - (1 + rho/g)^-2)] to {numbers['value']:.0e}, every "
+        f"factor monotone; networks at d/n = 2, A = 0.5: {', '.join(f'{x:.4f}' for x in numbers['trained'])} for "
+        f"spikes {', '.join(f'{x:g}' for x in numbers['spikes'])}, and no neighbours on the grid rise by more than "
+        f"chance (largest t {numbers['rise']:.1f}, joint 1% limit {numbers['limit']:.1f})"
     )
 
 

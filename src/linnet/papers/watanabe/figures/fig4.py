@@ -88,8 +88,7 @@ def check(ds: xr.Dataset) -> list[Check]:
     return [
         Check(
             f"the normalised error never rises: by {along_spike:.1e} with the spike, {along_alignment:.1e} with the "
-            "alignment "
-            "(limit 1e-12)",
+            "alignment (limit 1e-12)",
             rise,
             1e-12,
             rise <= 1e-12,

@@ -207,8 +207,7 @@ def check(ds: xr.Dataset) -> list[Check]:
     return [
         Check(
             f"eq. (27) with the spike in its bracket: largest |t| {worst:.2f} over {where} (joint 1% limit "
-            f"{limit:.2f}), mean "
-            f"square {square:.2f}; largest relative gap of a mean {gap:.2%}",
+            f"{limit:.2f}), mean square {square:.2f}; largest relative gap of a mean {gap:.2%}",
             worst,
             limit,
             worst < limit,
