@@ -52,9 +52,7 @@ class Problem:
         self._cov, self._cross, self._test_cov = cov, cross, test_cov
         for array in (cov, cross, output_power, inputs, outputs, truth, test_cov):
             if array is not None:
-                array.setflags(
-                    write=False
-                )  # losses and factors are computed once: nobody may change what they came from
+                array.setflags(write=False)  # losses and factors are computed once, from these
         _ = self.batch  # refuses arrays of different batches now rather than later
 
     @classmethod
@@ -340,9 +338,7 @@ def _covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
     cov = 0.5 * (cov + transposed)
     slack = 1e-10 * scale * dim + np.finfo(float).tiny  # the covariance may be zero
     try:
-        np.linalg.cholesky(
-            cov + slack * np.eye(dim)
-        )  # many times faster than eigenvalues, which only the message needs
+        np.linalg.cholesky(cov + slack * np.eye(dim))  # much faster than eigenvalues, which only the message needs
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(cov).min())
         raise ValueError(f"`{name}` must be positive semi-definite: its least eigenvalue is {least:.3g}.") from None

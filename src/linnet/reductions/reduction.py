@@ -143,9 +143,8 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights)
     if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
-        weights = Weights(
-            weights.first, weights.second, full_width=weights.full_width
-        )  # the float32 result of another run is reduced in float64
+        # the float32 result of another run is reduced in float64
+        weights = Weights(weights.first, weights.second, full_width=weights.full_width)
     basis = None
     if problem.cost is None:
         basis = problem.factor.basis

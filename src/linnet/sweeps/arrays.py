@@ -61,9 +61,7 @@ class Arrays:
     def write(self, name: str, block: Block, data: np.ndarray) -> Path:
         """Writes one chunk; the file appears whole or not at all. Returns its path."""
         file = self.chunk(name, block, data.ndim - 1)
-        file.unlink(
-            missing_ok=True
-        )  # or Zarr reads a chunk at the grid's edge before it writes it, whatever state it is in
+        file.unlink(missing_ok=True)  # or Zarr first reads a chunk at the grid's edge, whatever state it is in
         self.open[name][block.region] = data.reshape(*block.shape, *data.shape[1:])
         return file
 

@@ -26,9 +26,7 @@ def largest_value(matrix: jax.Array) -> jax.Array:
         for _ in range(2):  # once leaves what rounding has mixed in
             moved = moved - basis.T @ (basis @ moved)
         length = jnp.sqrt(jnp.sum(moved**2))
-        going = (
-            length > 100 * jnp.finfo(matrix.dtype).eps
-        )  # otherwise the space is exhausted, and nothing is to be added
+        going = length > 100 * jnp.finfo(matrix.dtype).eps  # otherwise the space is exhausted: nothing is added
         vector = jnp.where(going, moved / jnp.where(going, length, 1), 0)
         return basis, vector, diagonal, beside.at[index].set(jnp.where(going, length, 0))
 

@@ -35,9 +35,8 @@ DIVERGED = 1  # codes above it are the stopping rule's own
 CHUNK = 64
 FAR = 1e8  # a loss so many times the first one, or the scale of the targets, does not come back
 
-State = dict[
-    str, Any
-]  # of a run: "params", "rule" (the stopping rule's own state), "step", "code" and perhaps "record"
+# Of a run: "params", "rule" (the stopping rule's own state), "step", "code" and perhaps "record".
+State = dict[str, Any]
 
 
 class Record(Protocol):

@@ -12,6 +12,7 @@ from linnet.reproduction.fits import highest
 
 OUTSIDE = Limit(0.01, "the share of neurons that may break a bound said to hold for all of them")
 EXIST = Limit(0.01, "the share of neurons whose proxy may cease to exist before the loss is 4 epsilon")
+QUARTER = Limit(0.25, "Lemma B.2: a step multiplies the proxy by at least 1 + eta sqrt(gamma)/(4mn)")
 ROUNDING = 1e-12
 
 
@@ -86,7 +87,7 @@ def measure_proxy(trial: Trial) -> Numbers:
 
 def judge_proxy(numbers: Numbers) -> Verdict:
     gone = highest(numbers["alike"]["gone"], numbers["printed"]["gone"])
-    return holds_if(gone <= EXIST and numbers["printed"]["least"] >= 0.25)
+    return holds_if(gone <= EXIST and numbers["printed"]["least"] >= QUARTER)
 
 
 def tell_proxy(numbers: Numbers) -> str:
@@ -128,5 +129,5 @@ PROXY = Claim(
     measure=measure_proxy,
     judge=judge_proxy,
     tell=tell_proxy,
-    limits={"exist": EXIST},
+    limits={"exist": EXIST, "growth of a step": QUARTER},
 )

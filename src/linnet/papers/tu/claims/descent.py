@@ -20,7 +20,8 @@ EDGE = 1.05  # c of a step a twentieth below the one at which the leading mode n
 POWER = Limit(-0.7, "of the squared distance in w: claimed O(d/w), that is -1")
 CLOSE = Limit(0.05, "of |Y|, at the largest width")
 STANDARD = Limit(5.0, "standard errors of a variance")
-EDGES = Limit(0.15, "of the edge of the singular values, 2 sigma^2 sqrt(wd), whose next order is d^(-2/3)")
+EDGES = Limit(0.3, "of the edge of the singular values, 2 sigma^2 sqrt(wd): several times its next order, d^(-2/3)")
+SAME_MEDIAN = Limit(1.25, "largest over least median: the law of the singular values still changes at w = 10 d")
 
 
 def right_bound(step: float, k: int) -> float:
@@ -180,8 +181,8 @@ def measure_values(trial: Trial) -> dict[str, Any]:
 
 
 def judge_values(numbers: Numbers) -> Verdict:
-    same = highest(numbers["medians"]) < 1.25 * lowest(numbers["medians"])
-    return Verdict.HOLDS if numbers["value"] < 2 * EDGES and same else Verdict.REFUTED
+    same = highest(numbers["medians"]) < SAME_MEDIAN * lowest(numbers["medians"])
+    return Verdict.HOLDS if numbers["value"] < EDGES and same else Verdict.REFUTED
 
 
 def tell_values(numbers: Numbers) -> str:
@@ -257,6 +258,6 @@ CLAIMS = [
         measure=measure_values,
         judge=judge_values,
         tell=tell_values,
-        limits={"edge": EDGES},
+        limits={"edge": EDGES, "medians": SAME_MEDIAN},
     ),
 ]

@@ -19,10 +19,13 @@ RECURSION = Limit(
 FLOOR = Limit(0.1, "of the floor: the start's own product, and E, are one draw each")
 APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
 SECOND = Limit(0.1, "of an exponent of 2, between steps that differ by factors of two")
+FROZEN = Limit(0.2, "of an exponent of -2, over thresholds of 10 to 100 times the target")
+ARRIVED = Limit(0.9, "of the target's norm: the product has nearly arrived while its kernel stays")
 STEP = Limit(0.02, "one step at rate 2 eta/d^2, whose second-order term is a quarter of a per cent")
 STANDARD = Limit(4.0, "standard errors of a share")
 LEARNED = Limit(1e-3, "of the largest singular value, at the end of a long flow")
 ONE_MODE = Limit(0.01, "the next singular value of what is missing, where one mode is stuck")
+EXPLAINED = Limit(0.98, "a share of networks: those whose determinant is nearly zero may not have decided yet")
 SPEED = Limit(0.15, "of the mode's own speed, at w = 1024 d: five times sqrt(d/w)")
 FASTER = Limit(3.0, "the threshold is a tenth of the target's norm: modes speed up to ten times the lazy rate")
 COSINE = Limit(0.1, "of a cosine, at w = 1024 d: three times sqrt(d/w)")
@@ -99,8 +102,8 @@ def measure_frozen(trial: Trial) -> dict[str, Any]:
 
 
 def judge_frozen(numbers: Numbers) -> Verdict:
-    learned = min(numbers["moved"]) > 0.9  # the product has nearly arrived
-    return Verdict.HOLDS if learned and abs(numbers["value"] + 2) < 2 * SECOND else Verdict.REFUTED
+    learned = min(numbers["moved"]) > ARRIVED
+    return Verdict.HOLDS if learned and abs(numbers["value"] + 2) < FROZEN else Verdict.REFUTED
 
 
 def tell_frozen(numbers: Numbers) -> str:
@@ -205,7 +208,7 @@ def measure_stuck(trial: Trial) -> dict[str, Any]:
 def judge_stuck(numbers: Numbers) -> Verdict:
     half = abs(numbers["value"] - 0.5) < STANDARD * numbers["uncertainty"]
     free = numbers["freed"] == 1 and numbers["healed"] == 1
-    good = half and free and numbers["explained"] > 0.98 and numbers["second"] < ONE_MODE
+    good = half and free and numbers["explained"] > EXPLAINED and numbers["second"] < ONE_MODE
     return Verdict.HOLDS if good else Verdict.REFUTED
 
 
@@ -365,7 +368,7 @@ CLAIMS = [
         measure=measure_frozen,
         judge=judge_frozen,
         tell=tell_frozen,
-        limits={"exponent": SECOND},
+        limits={"exponent": FROZEN, "arrived": ARRIVED},
     ),
     Claim(
         name="eq2",
@@ -406,7 +409,7 @@ CLAIMS = [
         measure=measure_stuck,
         judge=judge_stuck,
         tell=tell_stuck,
-        limits={"half": STANDARD, "learned": LEARNED, "one mode": ONE_MODE},
+        limits={"half": STANDARD, "learned": LEARNED, "one mode": ONE_MODE, "explained": EXPLAINED},
     ),
     Claim(
         name="mode-speed",
