@@ -60,7 +60,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Any:
             for name, entry in entries.items()
         ]
         monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "linnet.papers" else [])
-        return registry.papers.__wrapped__()
+        return registry.collected()
 
     return found
 

@@ -53,6 +53,11 @@ class _Shelf:
 @cache
 def papers() -> dict[str, Paper]:
     """Every paper by name: linnet's own in their order, then those of installed packages by name."""
+    return collected()
+
+
+def collected() -> dict[str, Paper]:
+    """The same, looked for anew: a package may have been installed since."""
     folder = importlib.import_module("linnet.papers")
     shelf = _Shelf()
     found = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
@@ -68,7 +73,7 @@ def papers() -> dict[str, Paper]:
             shelf.put(entry.load(), origin)
         except Exception as reason:  # whatever a foreign package does must not take the others down
             why = " ".join(str(reason).split()) or type(reason).__name__
-            warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=2)
+            warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=3)
     return shelf.papers
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def check(name: str) -> None:
     measurement = ALL[name].measurement(QUICK)
     assert measurement.verdict == ALL[name].expected, measurement.measured
     assert measurement.value is not None and np.isfinite(measurement.value)
-    assert "nan" not in measurement.measured
+    assert not re.search(r"\bnan\b", measurement.measured)  # a determinant may be spoken of
 
 
 @pytest.mark.parametrize("name", FAST)
