@@ -164,9 +164,7 @@ TABLE = Table(
     columns=columns,
     note=(
         "Worst over all neurons of all draws, from t1 (median abs ρ = 1) until the loss is 4ε. The lemma allows a "
-        "layer gap "
-        "and a deviation of 1/2; a kernel of zero would need C = 2.0. t1 off: `Stages.first_time` against the "
-        "measured t1; "
-        "asinh: the same without σ₀."
+        "layer gap and a deviation of 1/2; a kernel of zero would need C = 2.0. t1 off: `Stages.first_time` against "
+        "the measured t1; asinh: the same without σ₀."
     ),
 )
