@@ -5,17 +5,23 @@ commutator.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, real_array, times_array
 
 
 def second_moments(
-    first_square: float, second_square: float, times: Any, *, in_dim: int, out_dim: int = 1, noise_std: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
+    first_square: float,
+    second_square: float,
+    times: ArrayLike,
+    *,
+    in_dim: int,
+    out_dim: int = 1,
+    noise_std: float = 1.0,
+) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
     r"""Exact mean squared norms of both layers under the noise process (4.1).
 
     $$ dW_1 = \delta\, W_2^\top dB, \quad dW_2 = \delta\, dB\, W_1^\top: \qquad
@@ -41,8 +47,14 @@ def second_moments(
 
 
 def euler_second_moments(
-    first_square: float, second_square: float, steps: Any, *, in_dim: int, out_dim: int = 1, noise_std: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
+    first_square: float,
+    second_square: float,
+    steps: ArrayLike,
+    *,
+    in_dim: int,
+    out_dim: int = 1,
+    noise_std: float = 1.0,
+) -> tuple[Float[np.ndarray, " time"], Float[np.ndarray, " time"]]:
     r"""Exact mean squared norms of the Euler-Maruyama recursion itself, after each of its steps.
 
     $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$

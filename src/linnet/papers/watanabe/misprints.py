@@ -8,8 +8,7 @@ import numpy as np
 
 
 def generalization_error(alignment: Any, ratio: Any) -> Any:
-    r"""(27) letter by letter, unit variance: $\kappa = \gamma - 1$ stands in its bracket, so that the spike has no
-    part in it."""
+    r"""(27) letter by letter, unit variance: with $\kappa = \gamma - 1$ in its bracket the spike has no part in it."""
     gamma, A = np.asarray(ratio, dtype=float), np.asarray(alignment, dtype=float)
     kappa = gamma - 1
     return (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + kappa) / (1 + kappa / gamma) ** 2))

@@ -1,5 +1,4 @@
-"""What the paper trains: small networks through both phases (Figures 1 to 3), and networks on fewer samples than inputs
-(Figure 5)."""
+"""What the paper trains: small networks through both phases (Figures 1 to 3), and on few samples (Figure 5)."""
 
 from __future__ import annotations
 
@@ -94,8 +93,7 @@ class Networks:
 
     @property
     def deviations(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""What is orthogonal to $\hat r_1$ in $a$ (time, seed, hidden) and in the $w_i$ (time, seed, hidden,
-        input)."""
+        r"""What is orthogonal to $\hat r_1$ in $a$ (time, seed, hidden) and the $w_i$ (time, seed, hidden, input)."""
         return self.across(self.second), self.across(self.first)
 
     @property
@@ -194,16 +192,14 @@ def phase_cells(
 def phase_times(
     times: np.ndarray, components: np.ndarray, plateau: float, limit: float, delta: float = DELTA
 ) -> tuple[float, float]:
-    """When w1^2 passes half of `plateau`^2, and when w2 passes (1 - e^-delta) of `limit`; NaN where it never
-    happens."""
+    """When w1^2 passes half of `plateau`^2, and w2 passes (1 - e^-delta) of `limit`; NaN where it never happens."""
     w1, w2 = components.T
     half, nearly = 0.5 * plateau**2, -np.expm1(-delta) * limit
     return ln.observables.crossing_time(times, w1**2, half), ln.observables.crossing_time(times, w2, nearly)
 
 
 def plane_distance(curve: np.ndarray, other: np.ndarray) -> float:
-    """The farthest that a point of `curve` (time, 2) is from the line through the points of `other`, whatever the
-    times."""
+    """The farthest that a point of `curve` (time, 2) is from the line through `other`, whatever the times."""
     ahead = np.diff(other, axis=0)
     shares = np.einsum("pqk,qk->pq", curve[:, None] - other[:-1], ahead) / np.maximum((ahead**2).sum(-1), 1e-300)
     nearest = other[:-1] + np.clip(shares, 0, 1)[..., None] * ahead

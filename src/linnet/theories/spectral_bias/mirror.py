@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import positive, real_array, times_array
 
 
-def potential(values: Any, gamma: float) -> np.ndarray:
+def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
 
     $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
@@ -31,7 +33,7 @@ def potential(values: Any, gamma: float) -> np.ndarray:
     return _representable("values", total)
 
 
-def mirror(values: Any, gamma: float) -> np.ndarray:
+def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Gradient of `potential`, the quantity whose velocity is minus the loss gradient.
 
     $$ \nabla \Psi_\gamma(D) = \tfrac12 \sinh^{-1}(D/\gamma), \qquad
@@ -47,7 +49,7 @@ def mirror(values: Any, gamma: float) -> np.ndarray:
     return 0.5 * _asinh_ratio(modes(values), gamma)
 
 
-def inverse_mirror(dual: Any, gamma: float) -> np.ndarray:
+def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
 
     **Arguments:** `dual` is $m$, any shape; `gamma` the scale of the start. **Reference:** that of `mirror`.
@@ -61,7 +63,7 @@ def inverse_mirror(dual: Any, gamma: float) -> np.ndarray:
     return _representable("dual", values)
 
 
-def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
+def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Bregman divergence of `potential`: $\Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle$, summed over the
     last axis.
 
@@ -79,7 +81,7 @@ def bregman(values: Any, reference: Any, gamma: float) -> np.ndarray:
     return _representable("values", total)
 
 
-def predictor_potential(beta: Any, gamma: float) -> np.ndarray:
+def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Potential of the time-warped mirror flow on the predictor of a network with one output.
 
     $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
@@ -96,7 +98,7 @@ def predictor_potential(beta: Any, gamma: float) -> np.ndarray:
         return _representable("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
 
 
-def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
+def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
     r"""Gradient of `predictor_potential`: $\nabla\psi_\gamma(\beta) = \beta / \sqrt{b}$ with
     $b = \sqrt{|\beta|^2 + \gamma^2} + \gamma$.
 
@@ -109,7 +111,7 @@ def predictor_mirror(beta: Any, gamma: float) -> np.ndarray:
     return beta / np.sqrt(_balance(beta, gamma))[..., None]
 
 
-def predictor_warp(beta: Any, gamma: float) -> np.ndarray:
+def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
 
     **Reference:** Varre et al. 2023, Theorem 3.2(b).
@@ -118,7 +120,7 @@ def predictor_warp(beta: Any, gamma: float) -> np.ndarray:
     return np.sqrt(_balance(real_array("beta", beta), gamma))
 
 
-def predictor_bregman(beta: Any, reference: Any, gamma: float) -> np.ndarray:
+def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Bregman divergence of `predictor_potential`, over the last axis."""
     gamma = positive("gamma", gamma)
     x, y = real_array("beta", beta), real_array("reference", reference)
@@ -129,7 +131,7 @@ def predictor_bregman(beta: Any, reference: Any, gamma: float) -> np.ndarray:
     return predictor_potential(x, gamma) - predictor_potential(y, gamma) - _representable("beta", linear)
 
 
-def convergence_bound(beta: Any, gamma: float, times: Any) -> np.ndarray:
+def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     r"""Upper bound on the training loss at each time, independent of the conditioning of the data.
 
     $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, positive, real_array, times_array
 from linnet.memory import check_fits
@@ -15,8 +17,8 @@ LARGEST = 1e300  # of singular values and scales: sums of a few of them are stil
 
 
 def final_singular_values(
-    values: Any, gamma: float, dim: int, *, second_gamma: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+    values: ArrayLike, gamma: float, dim: int, *, second_gamma: float = 0.0
+) -> tuple[Float[np.ndarray, "... input"], Float[np.ndarray, "... mode"]]:
     r"""Singular values gradient flow leaves in each layer, from the orthogonal start.
 
     $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} + \gamma - \gamma_2, \qquad
@@ -59,7 +61,7 @@ def final_singular_values(
     return np.concatenate([_side(values, gamma, second_gamma), idle], axis=-1), _side(values, second_gamma, gamma)
 
 
-def singular_values(values: Any, gamma: float, times: Any) -> np.ndarray:
+def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""Exact evolution of the singular values of the predictor for whitened data.
 
     $$ \sigma(t) = \frac{s\,(1-E)(1 + rE)}{2\gamma/w + r(1 - E^2) + 2 v E/\gamma}, \qquad
@@ -84,7 +86,7 @@ def singular_values(values: Any, gamma: float, times: Any) -> np.ndarray:
     return np.ldexp(a * b / c, i + j - k)
 
 
-def alpha_values(values: Any, gamma: float, times: Any) -> np.ndarray:
+def alpha_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""Exact evolution of the singular values of $\alpha$ for whitened data: $s(1-E)/(w + vE)$, the solution of (C.31).
 
     $$ \dot\sigma_\alpha = s (1 - \sigma_\alpha^2) - 2 \gamma \sigma_\alpha $$
@@ -96,7 +98,7 @@ def alpha_values(values: Any, gamma: float, times: Any) -> np.ndarray:
     return s * -np.expm1(exponent) / (w + v * np.exp(exponent))
 
 
-def alpha(product: Any, gamma: float) -> np.ndarray:
+def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
     r"""The variable in which training from the orthogonal start closes: $\alpha^\top = A\,(W_1^\top W_1)^{-1}$.
 
     With $A = U S V^\top$ it is $U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top$, of operator norm below one.
@@ -113,7 +115,7 @@ def alpha(product: Any, gamma: float) -> np.ndarray:
     return (u * (s / (gamma + np.hypot(s, gamma)))) @ vt
 
 
-def predictor(alpha: Any, gamma: float) -> np.ndarray:
+def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
     r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
 
     **Arguments, validity:** those of `alpha`; `alpha` is $\alpha^\top$ `(output, input)`.
@@ -127,7 +129,9 @@ def predictor(alpha: Any, gamma: float) -> np.ndarray:
     return np.linalg.solve(np.eye(a.shape[0]) - a @ a.T, 2 * gamma * a)  # push-through: the small k x k system
 
 
-def alpha_velocity(alpha: Any, cov: Any, cross: Any, gamma: float) -> np.ndarray:
+def alpha_velocity(
+    alpha: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float
+) -> Float[np.ndarray, "output input"]:
     r"""The matrix Riccati equation of `alpha`, in the canonical orientation (output, input).
 
     $$ \dot a = R - a R^\top a, \qquad R = \Gamma - A \Sigma, \qquad A = 2\gamma\, a (I - a^\top a)^{-1} $$
@@ -144,7 +148,7 @@ def alpha_velocity(alpha: Any, cov: Any, cross: Any, gamma: float) -> np.ndarray
     return residual - a @ residual.T @ a
 
 
-def activation_times(values: Any, gamma: float) -> np.ndarray:
+def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
     r"""When each mode jumps as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
 
     **Valid when** $\Sigma = I$ and $\gamma < 1$, in units of the largest singular value.
@@ -158,7 +162,7 @@ def activation_times(values: Any, gamma: float) -> np.ndarray:
         return -np.log(gamma) / (2 * _modes(values))
 
 
-def half_times(values: Any, gamma: float) -> np.ndarray:
+def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
     r"""When each mode stands at half its final height, exactly, for whitened data.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
@@ -173,7 +177,7 @@ def half_times(values: Any, gamma: float) -> np.ndarray:
     return (np.log(scaled + np.hypot(scaled, gamma * np.sqrt(v / w))) - np.log(gamma)) / (2 * rho)
 
 
-def jump_process(values: Any, gamma: float, times: Any) -> np.ndarray:
+def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
 
     **Valid when** $\Sigma = I$, as $\gamma \to 0$ with time in units of $\ln(1/\gamma)$.
@@ -187,7 +191,7 @@ def jump_process(values: Any, gamma: float, times: Any) -> np.ndarray:
     return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
 
 
-def loss_rate(cov: Any, gamma: float) -> float:
+def loss_rate(cov: ArrayLike, gamma: float) -> float:
     r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
 
     **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and

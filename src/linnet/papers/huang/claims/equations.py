@@ -41,8 +41,7 @@ def measure_neurons(trial: Trial) -> Numbers:
 def _full_network(
     X: np.ndarray, y: np.ndarray, W: np.ndarray, v: np.ndarray, eta: float, steps: int
 ) -> list[np.ndarray]:
-    """Equations (7) and (8) with the whole first layer carried along: losses, rho, v and the paper's NTK at each
-    step."""
+    """Equations (7) and (8) with the whole first layer carried along: losses, rho, v and the paper's NTK by step."""
     n, m, feature, gram = len(y), len(v), X.T @ y, X @ X.T
     rho, step, seen = np.zeros(m), eta / (len(v) * len(y)), []
     start = W @ feature

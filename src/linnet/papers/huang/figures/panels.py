@@ -20,8 +20,7 @@ TITLES = {
 
 
 def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture:
-    """The panels that the dataset names; `theory` draws the stages' prediction, `gated` the ReLU network's own
-    kernel."""
+    """The panels that the dataset names; `theory` draws the stages' prediction, `gated` the ReLU network's kernel."""
     panels = tuple(ds.attrs["panels"].split(","))
     with style.applied():
         picture, axes = style.subplots(1, len(panels), size=style.column(2, ratio=0.5), squeeze=False)

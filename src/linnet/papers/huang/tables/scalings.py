@@ -78,8 +78,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Exponents (for v0 the slope in log(1/v0), in growth times) of t1 in one quantity, each with its standard
-    error."""
+    """Exponents of t1 in one quantity with standard errors (for v0 the slope in log(1/v0), in growth times)."""
 
     name: str
     values: list[float]

@@ -35,8 +35,7 @@ def growing(trial: Trial) -> ln.sweeps.Sweep:
 
 @dataclass(frozen=True)
 class Widths:
-    """Flows of Gaussian networks of growing width towards one target, all of one threshold: (time, width, seed,
-    ...)."""
+    """Flows of Gaussian networks of growing width to one target, of one threshold: (time, width, seed, ...)."""
 
     problem: Any
     threshold: float
@@ -70,8 +69,7 @@ class Widths:
 
     @property
     def cubic_misses(self) -> np.ndarray:
-        """By how much the Gram matrices miss the first cubic equation, over |C1| and the threshold squared:
-        (width,)."""
+        """By how much the Gram matrices miss the first cubic equation, over |C1| and threshold squared: (width,)."""
         residual, _ = ln.theories.mixed.cubic_residuals(self.first, self.second, self.threshold)
         size = np.linalg.norm(np.swapaxes(self.first, -1, -2) @ self.first, 2, axis=(-2, -1))
         return (residual / (size * self.threshold**2)).max(axis=(0, 2))

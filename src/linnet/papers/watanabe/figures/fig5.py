@@ -70,8 +70,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
 
 
 def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> xr.Dataset:
-    """Trains every network of the wanted panels; the theory is laid beside them, on the same ratios and on a fine
-    grid."""
+    """Trains every network of the wanted panels; the theory is beside them, on the same ratios and a fine grid."""
     import numpy as np
     import xarray as xr
 
