@@ -1,4 +1,4 @@
-"""Gradient descent whose labels are doped with fresh noise at every step."""
+"""Gradient descent with fresh noise on its labels at every step."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def noise_sde(
     $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
 
     with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. Without a problem $R = 0$ and
-    $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and labels doped with noise of standard deviation $s$ at each
+    $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and fresh label noise of standard deviation $s$ at each
     step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
 
     **Arguments:** `weights` is one network, the start of every path; `times` (canonical) are kept; `step` is the
