@@ -7,7 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from linnet.reproduction.claim import Numbers, Trial
+from linnet.reproduction import parallel
+from linnet.reproduction.claim import Numbers, Trial, verify
 from linnet.reproduction.registry import claims
 from linnet.reproduction.stability import survey
 
@@ -45,6 +46,14 @@ def test_on_the_command_line(linnet, refused, toys: ModuleType, monkeypatch: pyt
     assert "1 of 3 claims keep their verdict in less than 95% of 4 seeds: tu-other" in refused(
         "verify", "--seeds", 4, status=1
     )
-    assert "--workers goes with --seeds" in refused("verify", "--workers", 2, status=2)
+    assert "no --workers" in refused("verify", "--workers", 2, "--store", tmp_path / "kept", status=2)
     assert "no --seed, no --store" in refused("verify", "--seeds", 2, "--seed", 1, status=2)
     assert "is a folder" in refused("verify", "--json", tmp_path, status=2)
+
+
+def test_processes_measure_the_same_as_one() -> None:
+    chosen = [claims()["watanabe-normalised-error"], claims()["huang-lemmaA2"]]
+    trial = Trial(quick=True, seed=1)
+    alone = {outcome.claim.name: outcome.measurement for outcome in verify(chosen, trial)}
+    spread = {o.claim.name: o.measurement for _, o in parallel.outcomes(chosen, parallel.batches(chosen, trial), 2)}
+    assert {name: m.measured for name, m in alone.items()} == {name: m.measured for name, m in spread.items()}

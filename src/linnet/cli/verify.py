@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +13,14 @@ import typer
 from linnet import progress
 from linnet.cli import failures, terminal
 from linnet.files import write_whole
-from linnet.reproduction import stability
+from linnet.reproduction import parallel, stability
 from linnet.reproduction.claim import Claim, Outcome, Trial, Verdict
 from linnet.reproduction.claim import verify as measure
 from linnet.reproduction.registry import select_claims
 from linnet.reproduction.runner import writable
 
 _WIDTHS = [5, 26, 25]
+_MANY = 40  # claims, from which on starting processes is worth its seconds
 
 
 def verify(
@@ -34,8 +36,9 @@ def verify(
         int | None, typer.Option("--seeds", metavar="N", min=1, help="Repeat at N seeds; show each verdict's share.")
     ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", metavar="N", min=0, help="With --seeds: on N processes of this machine.")
-    ] = 0,
+        int | None,
+        typer.Option("--workers", metavar="N", min=0, help="On N processes (one a core for whole papers; 0 for none)."),
+    ] = None,
     store: Annotated[
         Path | None,
         typer.Option("--store", metavar="DIR", help="Keep the tables behind the claims there, and go on from there."),
@@ -47,8 +50,8 @@ def verify(
     except ValueError as reason:
         raise failures.WrongCallError(str(reason)) from None
     piped = to_json == Path("-")
-    if seeds is None and workers:
-        raise typer.BadParameter("--workers goes with --seeds: a single seed is measured in one process.")
+    if store is not None and workers:
+        raise typer.BadParameter("--store keeps tables from this process alone: no --workers.")
     if seeds is not None and (seed is not None or store is not None):
         raise typer.BadParameter("--seeds measures at the seeds 0, 1, ... and keeps no tables: no --seed, no --store.")
     if to_json is not None and not piped:
@@ -56,7 +59,7 @@ def verify(
             raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
         writable(to_json.parent)
     if seeds is not None:
-        return _survey(chosen, seeds, workers, quick, to_json)
+        return _survey(chosen, seeds, workers or 0, quick, to_json)
     if store is not None:
         writable(store)
     table = terminal.interactive() and terminal.width() >= 110
@@ -73,11 +76,17 @@ def verify(
                     _row(outcome, table)
                 advance(1)
 
-            measure(chosen, Trial(quick=quick, seed=seed or 0), tell)
+            trial, several = Trial(quick=quick, seed=seed or 0), _workers(chosen, workers, store)
+            if several:
+                for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial), several):
+                    tell(outcome)
+            else:
+                measure(chosen, trial, tell)
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        _write(outcomes, to_json)
+        place = {claim.name: index for index, claim in enumerate(chosen)}  # processes come in an order of their own
+        _write(sorted(outcomes, key=lambda outcome: place[outcome.claim.name]), to_json)
     if interrupted:
         kept = f"; they are in {to_json}" if outcomes and to_json is not None and not piped else ""
         kept += "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
@@ -87,6 +96,14 @@ def verify(
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
     if wrong:
         terminal.fail(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+
+
+def _workers(chosen: list[Claim], asked: int | None, store: Path | None) -> int:
+    """How many processes: those asked for; without a word as many as cores, where several whole papers are measured."""
+    if asked is not None or store is not None:
+        return asked or 0
+    papers = {claim.paper for claim in chosen}
+    return min(os.cpu_count() or 1, len(papers)) if len(papers) > 1 and len(chosen) >= _MANY else 0
 
 
 def _survey(chosen: list[Claim], seeds: int, workers: int, quick: bool, to_json: Path | None) -> None:

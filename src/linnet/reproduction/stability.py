@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from typing import Any
 
-from linnet.reproduction.claim import Claim, Limit, Trial, Verdict, verify
+from linnet.reproduction import parallel
+from linnet.reproduction.claim import Claim, Limit, Outcome, Trial, Verdict, verify
 
 LEAST_SHARE = Limit(0.95, "19 of 20 seeds: one odd draw in twenty is what a rule with honest error bars may have")
 NONE = "no verdict"  # the measuring broke down
@@ -66,52 +65,19 @@ def survey(
     linnet and of installed packages.
     """
     found = {claim.name: Stability(claim) for claim in chosen}
-    jobs = [
-        ([claim.name for claim in chosen if claim.paper == paper], Trial(quick=quick, seed=seed))
-        for seed in range(seeds)
-        for paper in dict.fromkeys(claim.paper for claim in chosen)
-    ]
-    for trial, results in _spread(jobs, workers) if workers else _here(chosen, jobs):
-        for name, verdict, measured in results:
-            found[name].add(trial.seed, verdict, measured)
-        report(len(results))
+    for trial, outcome in _outcomes(chosen, seeds, quick, workers):
+        measured = outcome.measurement
+        verdict = str(measured.verdict) if measured else NONE
+        found[outcome.claim.name].add(trial.seed, verdict, measured.measured if measured else outcome.error or "")
+        report(1)
     return list(found.values())
 
 
-Batch = tuple[list[str], Trial]
-Results = list[tuple[str, str, str]]
-
-
-def _here(chosen: Sequence[Claim], jobs: Sequence[Batch]) -> Iterator[tuple[Trial, Results]]:
-    known = {claim.name: claim for claim in chosen}
-    for names, trial in jobs:
-        yield trial, _measure([known[name] for name in names], trial)
-
-
-def _spread(jobs: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Results]]:
-    from linnet.sweeps.executors import ENVIRONMENT, environment_restored
-
-    with environment_restored(ENVIRONMENT):
-        pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
-        try:
-            pending = {pool.submit(_by_name, *job): job[1] for job in jobs}
-            for future in as_completed(pending):
-                yield pending[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _by_name(names: list[str], trial: Trial) -> Results:
-    from linnet.reproduction.registry import claims
-
-    known = claims()
-    return _measure([known[name] for name in names], trial)
-
-
-def _measure(claims: Sequence[Claim], trial: Trial) -> Results:
-    rows = []
-    for outcome in verify(claims, trial):
-        found = outcome.measurement
-        verdict = str(found.verdict) if found else NONE
-        rows.append((outcome.claim.name, verdict, found.measured if found else outcome.error or ""))
-    return rows
+def _outcomes(chosen: Sequence[Claim], seeds: int, quick: bool, workers: int) -> Iterator[tuple[Trial, Outcome]]:
+    trials = [Trial(quick=quick, seed=seed) for seed in range(seeds)]
+    if workers:
+        yield from parallel.outcomes(chosen, [b for trial in trials for b in parallel.batches(chosen, trial)], workers)
+        return
+    for trial in trials:
+        for claim in chosen:
+            yield from ((trial, outcome) for outcome in verify([claim], trial))

@@ -1,0 +1,62 @@
+"""Claims measured on several processes of this machine, those of one paper together: they share what they train."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from linnet.reproduction.claim import Claim, Measurement, Outcome, Trial, verify
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Claims of one paper at one seed, by name: workers look them up, so they see what is installed."""
+
+    names: tuple[str, ...]
+    trial: Trial
+
+
+Found = list[tuple[str, Measurement | None, float, str | None]]  # name, what was measured, seconds, error
+
+
+def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
+    """One batch for each paper, the one with most claims first: so the last to end is a short one."""
+    papers = list(dict.fromkeys(claim.paper for claim in chosen))
+    made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
+    return sorted(made, key=lambda batch: -len(batch.names))
+
+
+def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
+    """The outcomes of all batches, as they come, from at most `workers` processes."""
+    from linnet.sweeps.executors import ENVIRONMENT, environment_restored
+
+    known = {claim.name: claim for claim in chosen}
+    with environment_restored(ENVIRONMENT):
+        pool = ProcessPoolExecutor(min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone)
+        try:
+            pending = {pool.submit(_measure, batch): batch for batch in work}
+            for future in as_completed(pending):
+                for name, measurement, seconds, error in future.result():
+                    yield pending[future].trial, Outcome(known[name], measurement, seconds, error)
+        except BaseException:
+            for process in list(pool._processes.values()):  # what is under way would be waited for otherwise
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _alone() -> None:
+    """A worker leaves Ctrl-C to the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _measure(batch: Batch) -> Found:
+    from linnet.reproduction.registry import claims
+
+    known = claims()
+    found = verify([known[name] for name in batch.names], batch.trial)
+    return [(outcome.claim.name, outcome.measurement, outcome.seconds, outcome.error) for outcome in found]
