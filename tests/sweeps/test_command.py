@@ -107,7 +107,7 @@ def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
 
 
 def test_a_table_is_a_sweep_by_its_name_and_is_printed(linnet, tmp_path, monkeypatch):
-    from linnet.reproduction import table as tables
+    from linnet.reproduction import Table, registry
     from linnet.sweeps import Sweep
 
     def described(trial):
@@ -117,8 +117,8 @@ def test_a_table_is_a_sweep_by_its_name_and_is_printed(linnet, tmp_path, monkeyp
     def columns(results):
         return {"x": [str(x) for x in results["x"].values], "draws": [str(results["value"].size)] * results.sizes["x"]}
 
-    table = tables.Table("tu-walk", "tu", "A walk", described, columns)
-    monkeypatch.setattr(tables, "tables", lambda: {"tu-walk": table})
+    table = Table(name="tu-walk", paper="tu", title="A walk", sweep=described, columns=columns)
+    monkeypatch.setattr(registry, "tables", lambda: {"tu-walk": table})
     store = tmp_path / "store"
     status, out, err = linnet("sweep", "tu-walk", "--store", store, "--quick", "--seed", 3)
     assert (status, err) == (0, "")

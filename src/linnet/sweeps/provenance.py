@@ -71,24 +71,31 @@ def source(function: str) -> str:
     return fingerprint(function.partition(":")[0])
 
 
-@cache
 def fingerprint(module: str) -> str:
     """A digest of linnet's version, of the files that compute, and of the files beside `module`.
 
     Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
     that package; beside a script, nothing.
     """
-    home = Path(linnet.__file__).parent
-    files = [path for name in ENGINE for path in _sources(home / name)]
     try:
         own = Path(importlib.import_module(module).__file__ or "")
     except (ImportError, AttributeError):
         return "unknown"
     if not own.is_file():
         return "unknown"
-    files += [own, *_beside(module, own)]
-    digest = hashlib.blake2b(linnet.__version__.encode(), digest_size=6)
-    for path in sorted(set(files)):
+    return _digest(_engine(), {own, *_beside(module, own)})
+
+
+@cache
+def _engine() -> str:
+    """A digest of what computes in linnet; its files do not change under a running process, those of users may."""
+    home = Path(linnet.__file__).parent
+    return _digest(linnet.__version__, {path for name in ENGINE for path in _sources(home / name)})
+
+
+def _digest(start: str, files: set[Path]) -> str:
+    digest = hashlib.blake2b(start.encode(), digest_size=6)
+    for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

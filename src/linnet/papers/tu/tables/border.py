@@ -97,7 +97,7 @@ def columns(networks: xr.Dataset) -> Columns:
         "target": [border.name for border, _ in rows],
         "d": [f"{border.dims[i]:.0f}" for border, i in rows],
         "lazy above σ²w": [f"{border.middle[i]:.2f}" for border, i in rows],
-        "over |B|": [f"{border.shares[i].mean():.3f}" for border, i in rows],
+        "over the norm of B": [f"{border.shares[i].mean():.3f}" for border, i in rows],
         "least to largest of the targets": [
             f"{border.crossings[i].min():.2f} to {border.crossings[i].max():.2f}" for border, i in rows
         ],
