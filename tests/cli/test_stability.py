@@ -32,6 +32,7 @@ def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
     assert found[2].to_json()["verdicts"] == {"holds": 18, "refuted": 2}
 
 
+@pytest.mark.slow
 def test_workers_find_the_same() -> None:
     chosen = [claims()["watanabe-normalised-error"], claims()["huang-lemmaA2"]]
     alone, spread = (survey(chosen, seeds=2, quick=True, workers=workers) for workers in (0, 2))

@@ -28,6 +28,7 @@ def inflated(spike: Any, alignment: Any, ratio: Any, *, variance: float = 1.0, n
     return 1.2 * RIGHT(spike, alignment, ratio, variance=variance, normalized=normalized)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formula", "red"),
     [

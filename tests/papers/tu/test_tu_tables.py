@@ -23,6 +23,8 @@ from linnet.theories import mixed
 
 QUICK = Trial(quick=True)
 
+pytestmark = pytest.mark.slow  # it trains grids of networks
+
 
 def descended(target: np.ndarray, weights: ln.Weights, rate: float, steps: int) -> Iterator[np.ndarray]:
     """Products along gradient descent, one line of the definition after another."""
