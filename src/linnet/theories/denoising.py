@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, non_negative, real_array
 
@@ -12,8 +14,8 @@ _TIE = 1e-6
 
 
 def sure(
-    values: object, filtered: object, slopes: object, *, shape: tuple[int, int], noise_variance: float
-) -> np.ndarray:
+    values: ArrayLike, filtered: ArrayLike, slopes: ArrayLike, *, shape: tuple[int, int], noise_variance: float
+) -> Float[np.ndarray, " ..."]:
     r"""An unbiased estimate of $|f(Y) - A^*|_F^2$ for $Y = A^* + E$, where $f(Y) = U f(S) V^\top$.
 
     $$ -mn v + \sum_i (f_i - s_i)^2 + 2v \Big[ \sum_i f'(s_i) + |m - n| \sum_i \frac{f_i}{s_i}
@@ -48,7 +50,7 @@ class SpectralRisk:
     **Arguments:** `values` and `shape` as in `sure`.
     """
 
-    def __init__(self, values: object, shape: tuple[int, int]):
+    def __init__(self, values: ArrayLike, shape: tuple[int, int]):
         s = real_array("values", values, ndim=1)
         rows, columns = count("shape", shape[0]), count("shape", shape[1])
         if s.size != min(rows, columns):
@@ -64,7 +66,7 @@ class SpectralRisk:
         self._pull = s * (1 / gaps).sum(axis=1)  # of f_i in the sum over pairs
         self._equals = equal.sum(axis=1) - 1  # other values equal to this one
 
-    def estimate(self, filtered: object, slopes: object, noise_variance: float) -> np.ndarray:
+    def estimate(self, filtered: ArrayLike, slopes: ArrayLike, noise_variance: float) -> Float[np.ndarray, " ..."]:
         """Stein's risk of each filter; arguments as in `sure`."""
         f, slope, s = real_array("filtered", filtered), real_array("slopes", slopes), self.values
         v = non_negative("noise_variance", noise_variance)

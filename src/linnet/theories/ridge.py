@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet.arguments import non_negative, positive, real_array
 
 
 def risk(
-    eigenvalues: Any,
-    overlaps: Any,
+    eigenvalues: ArrayLike,
+    overlaps: ArrayLike,
     samples: float,
     *,
     ridge: float = 0.0,
-    noise_variance: Any = 0.0,
-    multiplicities: Any = None,
-) -> Any:
+    noise_variance: ArrayLike = 0.0,
+    multiplicities: ArrayLike | None = None,
+) -> float | Float[np.ndarray, " output"]:
     r"""Excess test risk $E[(\hat\beta^T x - \beta^T x)^2]$ of ridge regression on n samples, in the proportional limit.
 
     $$ \kappa'\kappa^2 \sum_i \frac{l_i (\beta\cdot u_i)^2}{(\kappa + l_i)^2} + s^2 (\kappa' - 1), \qquad
@@ -88,7 +89,7 @@ class Spectrum:
     noise_variance: Float[np.ndarray, " output"]
 
 
-def estimate(X: Any, Y: Any) -> Spectrum:
+def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     r"""The spectrum of the inputs, the overlaps and the noise of a linear model, estimated from samples.
 
     $$ \hat l_i = \mathrm{eig}_i(\hat\Sigma), \qquad \hat s^2 = \frac{|Y - X\hat\beta|^2}{n - r}, \qquad
@@ -132,7 +133,9 @@ def estimate(X: Any, Y: Any) -> Spectrum:
     return Spectrum(scales**2, kept / scales**2, noise)
 
 
-def effective_ridge(eigenvalues: Any, samples: float, *, ridge: float = 0.0, multiplicities: Any = None) -> float:
+def effective_ridge(
+    eigenvalues: ArrayLike, samples: float, *, ridge: float = 0.0, multiplicities: ArrayLike | None = None
+) -> float:
     r"""The positive root $\kappa$ of $1 = \lambda/\kappa + \frac1n \sum_i l_i/(\kappa + l_i)$; zero where there is
     none.
 

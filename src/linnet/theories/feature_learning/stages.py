@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet import arguments
 
@@ -39,7 +40,9 @@ class Stages:
     **Reference:** Huang et al. 2024, sections 4 and 5.
     """
 
-    def __init__(self, X: Any, y: Any, *, width: int, learning_rate: float, first_std: float, magnitude: float) -> None:
+    def __init__(
+        self, X: ArrayLike, y: ArrayLike, *, width: int, learning_rate: float, first_std: float, magnitude: float
+    ) -> None:
         inputs = arguments.real_array("X", X, ndim=2)
         outputs = arguments.real_array("y", y, ndim=(1, 2))
         if outputs.size != inputs.shape[0]:
@@ -74,7 +77,7 @@ class Stages:
         return self.gamma**2.5 / self.phi
 
     def linear(
-        self, overlaps: Any, magnitudes: Any, steps: Any
+        self, overlaps: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike | None
     ) -> tuple[Float[np.ndarray, "time neuron"], Float[np.ndarray, "time neuron"]]:
         r"""The first stage: $\rho_r$ and $v_r$ (time, neuron) while the output is negligible.
 
@@ -106,7 +109,12 @@ class Stages:
         return rho, v
 
     def plane(
-        self, alignments: Any, magnitudes: Any, steps: Any, *, overlaps: Any = None
+        self,
+        alignments: ArrayLike,
+        magnitudes: ArrayLike,
+        steps: ArrayLike | None,
+        *,
+        overlaps: ArrayLike | None = None,
     ) -> tuple[Float[np.ndarray, "time neuron"], Float[np.ndarray, "time neuron"]]:
         r"""The two-dimensional system: $\rho_r$ and $v_r$ (time, neuron) from given values at step 0.
 
@@ -136,7 +144,7 @@ class Stages:
         states = self.iterate(advance, (rho, v), wanted)
         return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
 
-    def scalar(self, alignments: Any, steps: Any) -> Float[np.ndarray, "time neuron"]:
+    def scalar(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
         r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into `plane`.
 
         $$ \rho_r \mathrel{+}= \tfrac{\eta\sqrt\gamma}{nm}\rho_r
@@ -154,7 +162,7 @@ class Stages:
 
         return np.stack(self.iterate(advance, rho, wanted))
 
-    def proxy(self, alignments: Any) -> np.ndarray:
+    def proxy(self, alignments: ArrayLike) -> Float[np.ndarray, "*batch hidden"]:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
 
         Along the second stage it grows exactly as $e^{t\sqrt\gamma/n}$ (small steps). Where $R$ exceeds its limit the
@@ -165,7 +173,9 @@ class Stages:
             square = (rho**2).mean(axis=-1)
             return np.sqrt(square / (1 - square / self.limit))
 
-    def loss(self, alignments: Any, magnitudes: Any, overlaps: Any = None) -> np.ndarray:
+    def loss(
+        self, alignments: ArrayLike, magnitudes: ArrayLike, overlaps: ArrayLike | None = None
+    ) -> Float[np.ndarray, " ..."]:
         r"""The canonical loss $\frac1{2n}|y - \frac1\gamma\mathrm{mean}_r(v_r\rho_r)\,X X^T y|^2$ they give."""
         rho = arguments.real_array("alignments", alignments)
         v = arguments.real_array("magnitudes", magnitudes)
@@ -231,14 +241,16 @@ class Stages:
         low, high = self.proxy([start]), np.sqrt(self.limit * (1 - remaining) / remaining)
         return float(np.log(high / low)) / self.rate
 
-    def kernel(self, square: Any = 1.0) -> np.ndarray:
+    def kernel(self, square: ArrayLike = 1.0) -> Float[np.ndarray, "*batch sample sample"]:
         r"""The target-aligned kernel $v^2\,X(I + \frac1\gamma X^T y y^T X)X^T$ (sample, sample), $m$ times the paper's.
 
         `square` is $v^2$, the mean over neurons of $v_r^2$; an array of them gives leading axes.
         """
         return arguments.real_array("square", square)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
 
-    def network_kernel(self, alignments: Any, magnitudes: Any, overlaps: Any) -> np.ndarray:
+    def network_kernel(
+        self, alignments: ArrayLike, magnitudes: ArrayLike, overlaps: ArrayLike
+    ) -> Float[np.ndarray, "*batch sample sample"]:
         r"""The canonical NTK (time, sample, sample) of a network with these alignments and magnitudes (time, neuron).
 
         $$ \Theta = \overline{v^2}\,K + \overline{(\rho + c)^2}\,\tfrac{1}{\gamma^2} K y y^T K

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import count, positive, real_array
 
 REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")
 
 
-def phase(gamma_variance: object, gamma_width: object) -> str | np.ndarray:
+def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray:
     r"""The region of the phase diagram for $\sigma^2 = d^{\gamma_{\sigma^2}}$, $w = d^{\gamma_w}$ and a low-rank
     target.
 
@@ -31,7 +32,7 @@ def phase(gamma_variance: object, gamma_width: object) -> str | np.ndarray:
     return str(region) if region.ndim == 0 else region
 
 
-def borders(gamma_width: object, *, dim: int, rank: int, size: float | None = None) -> dict[str, np.ndarray]:
+def borders(gamma_width: ArrayLike, *, dim: int, rank: int, size: float | None = None) -> dict[str, np.ndarray]:
     r"""The borders of the phase diagram: $\gamma_{\sigma^2}$ along `gamma_width`, and the widths $w = d$, $w = K$ as
     $\gamma_w$.
 

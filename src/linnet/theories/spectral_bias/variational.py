@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet.arguments import positive, real_array
 
 
-def variational_potential(first: Any, second: Any, gamma: float) -> float:
+def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> float:
     r"""What gradient flow from the orthogonal start minimises among all networks that interpolate.
 
     $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
@@ -25,7 +26,7 @@ def variational_potential(first: Any, second: Any, gamma: float) -> float:
     return float(0.5 * np.sum(second**2) + 0.5 * np.sum(first**2) - gamma * logdet)
 
 
-def kkt_residual(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> float:
+def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
     r"""How far two layers are from stationarity of (3.1), as the largest of four norms.
 
     With $a = W_2 W_1 (W_1^\top W_1)^{-1}$ as multiplier: the constraint $A \Sigma = \Gamma$; $a$ in the row space of
@@ -50,7 +51,7 @@ def kkt_residual(first: Any, second: Any, cov: Any, cross: Any, gamma: float) ->
     return float(max(parts))
 
 
-def duality_gap(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> float:
+def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
     r"""Value of (3.1) at these layers above a proven lower bound of its global minimum.
 
     With $S = W_1^\top W_1$ and $A = W_2 W_1$ the best $W_2$ costs $\tfrac12 \mathrm{tr}(A S^{-1} A^\top)$, so (3.1) is
@@ -80,7 +81,7 @@ def duality_gap(first: Any, second: Any, cov: Any, cross: Any, gamma: float) -> 
     return variational_potential(first, second, gamma) - float(dual)
 
 
-def moments(cov: Any, cross: Any, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
+def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
     """The moments of the data as arrays, refused where their shapes are not those of the network."""
     cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
     for name, array, shape in (("cov", cov, (in_dim, in_dim)), ("cross", cross, (out_dim, in_dim))):

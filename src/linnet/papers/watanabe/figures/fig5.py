@@ -125,7 +125,10 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
     if law == "finite":
         overlaps = [cosine**2, 1 - cosine**2]
         samples = round(settings.dim / ratio)
-        return ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]) / power
+        return (
+            float(ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]))
+            / power
+        )
     if law == "printed":
         return misprints.generalization_error(cosine, ratio) / power
     return float(ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True))
