@@ -209,7 +209,7 @@ def test_the_loss_keeps_its_digits_where_it_is_small():
     np.testing.assert_allclose(data.loss(near), ((X @ (near - 1e4 * truth).T) ** 2).sum(), rtol=1e-3)
 
 
-def refused(match, model=None, optimizer=None, X=None, Y=None, **options):
+def assert_refused(match, model=None, optimizer=None, X=None, Y=None, **options):
     model = bottleneck(4, 2, 3) if model is None else model.double()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1) if optimizer is None else optimizer(model.parameters())
     X, Y = torch.ones(5, 4).double() if X is None else X, torch.ones(5, 2).double() if Y is None else Y
@@ -223,14 +223,16 @@ def chain(*between, after=()):
 
 def test_what_is_not_linear_is_named():
     torch.manual_seed(0)
-    refused("between Linear '0' and Linear '2' there is ReLU '1'", chain(nn.ReLU()))
-    refused("after Linear '1' there is Softmax '2'", chain(after=(nn.Softmax(-1),)))
-    refused("Dropout '1' drops at random", chain(nn.Dropout(0.5)))
-    refused("BatchNorm1d '1' normalises by it", chain(nn.BatchNorm1d(3)))
-    refused(r"it also trains 1\.weight, 1\.bias \(of LayerNorm\)", chain(nn.LayerNorm(3)))
-    refused("two trained linear layers, a two-layer linear network: got 1", nn.Linear(4, 2))
-    refused("got 3", nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 2)))
-    refused("all of them are frozen", chain().requires_grad_(False), optimizer=lambda p: torch.optim.SGD(p, lr=1))
+    assert_refused("between Linear '0' and Linear '2' there is ReLU '1'", chain(nn.ReLU()))
+    assert_refused("after Linear '1' there is Softmax '2'", chain(after=(nn.Softmax(-1),)))
+    assert_refused("Dropout '1' drops at random", chain(nn.Dropout(0.5)))
+    assert_refused("BatchNorm1d '1' normalises by it", chain(nn.BatchNorm1d(3)))
+    assert_refused(r"it also trains 1\.weight, 1\.bias \(of LayerNorm\)", chain(nn.LayerNorm(3)))
+    assert_refused("two trained linear layers, a two-layer linear network: got 1", nn.Linear(4, 2))
+    assert_refused("got 3", nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 3), nn.Linear(3, 2)))
+    assert_refused(
+        "all of them are frozen", chain().requires_grad_(False), optimizer=lambda p: torch.optim.SGD(p, lr=1)
+    )
 
     class Function(nn.Module):
         def __init__(self):
@@ -240,21 +242,21 @@ def test_what_is_not_linear_is_named():
         def forward(self, x):
             return self.two(torch.tanh(self.one(x)))
 
-    refused("a function in its `forward`", Function())
+    assert_refused("a function in its `forward`", Function())
 
 
 def test_what_cannot_be_forecast_is_said():
-    refused("got Adam, whose steps are not linear", optimizer=lambda p: torch.optim.Adam(p))
-    refused("without nesterov", optimizer=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True))
-    refused("without dampening", optimizer=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1))
-    refused("it lacks that of the second", optimizer=lambda p: torch.optim.SGD(list(p)[:2], lr=0.1))
-    refused("got CrossEntropyLoss", loss=nn.CrossEntropyLoss())
-    refused("got l1_loss", loss=nn.functional.l1_loss)
-    refused("by 'mean' or 'sum'", loss=nn.MSELoss(reduction="none"))
-    refused("`Y` must have targets of the shape", Y=torch.ones(5, 3))
-    refused("`X` must be a tensor", X=np.ones((5, 4)))
-    refused("`validation` must be a pair", validation=torch.ones(2, 4))
+    assert_refused("got Adam, whose steps are not linear", optimizer=lambda p: torch.optim.Adam(p))
+    assert_refused("without nesterov", optimizer=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True))
+    assert_refused("without dampening", optimizer=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1))
+    assert_refused("it lacks that of the second", optimizer=lambda p: torch.optim.SGD(list(p)[:2], lr=0.1))
+    assert_refused("got CrossEntropyLoss", loss=nn.CrossEntropyLoss())
+    assert_refused("got l1_loss", loss=nn.functional.l1_loss)
+    assert_refused("by 'mean' or 'sum'", loss=nn.MSELoss(reduction="none"))
+    assert_refused("`Y` must have targets of the shape", Y=torch.ones(5, 3))
+    assert_refused("`X` must be a tensor", X=np.ones((5, 4)))
+    assert_refused("`validation` must be a pair", validation=torch.ones(2, 4))
     model = bottleneck(4, 2, 3)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
     trained(model, torch.ones(5, 4).double(), torch.ones(5, 2).double(), optimizer, 1)
-    refused("already carries momentum", model, optimizer=lambda _: optimizer)
+    assert_refused("already carries momentum", model, optimizer=lambda _: optimizer)

@@ -173,7 +173,7 @@ def make(monkeypatch: pytest.MonkeyPatch, where: str, name: str, error: Error) -
     monkeypatch.setattr(module, name, error(getattr(module, name)))
 
 
-def turned(monkeypatch: pytest.MonkeyPatch, claim: str, where: str, name: str, error: Error) -> None:
+def assert_turned(monkeypatch: pytest.MonkeyPatch, claim: str, where: str, name: str, error: Error) -> None:
     make(monkeypatch, where, name, error)
     measurement = CLAIMS[claim].measurement(QUICK)
     assert measurement.verdict != CLAIMS[claim].expected, measurement.measured
@@ -187,7 +187,7 @@ SLOW = [row[:4] for row in MUTATIONS if row[4]]
 def test_an_error_turns_the_verdict(
     claim: str, where: str, name: str, error: Error, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turned(monkeypatch, claim, where, name, error)
+    assert_turned(monkeypatch, claim, where, name, error)
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_an_error_turns_the_verdict(
 def test_an_error_turns_the_verdict_of_trained_networks(
     claim: str, where: str, name: str, error: Error, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turned(monkeypatch, claim, where, name, error)
+    assert_turned(monkeypatch, claim, where, name, error)
 
 
 def test_no_claim_is_without_an_error() -> None:
