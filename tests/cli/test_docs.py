@@ -15,9 +15,7 @@ FOLDER = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("name", ["figures.md", "tables.md", "claims.md", "coverage.md"])
 def test_the_page_is_current(name: str) -> None:
     current = (FOLDER / name).read_text(encoding="utf-8")
-    assert current == docs.pages(docs.shares(FOLDER / docs.SHARES))[name], (
-        f"docs/{name} is not what the registry says: run `linnet docs`"
-    )
+    assert current == docs.pages()[name], f"docs/{name} is not what the registry says: run `linnet docs`"
 
 
 def test_the_command_writes_them(linnet: Any, toys: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,14 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from linnet.cli import terminal
-from linnet.reproduction import registry
+from linnet.reproduction import record, registry
 from linnet.reproduction.claim import Claim, Trial, Verdict
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
 from linnet.sweeps.grid import Grid
 
-SHARES = "stability.json"  # what `linnet verify --quick --seeds 20 --json docs/stability.json` wrote
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 
 _PLURAL = {
@@ -31,25 +29,17 @@ _PLURAL = {
 def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
     """Write the lists of figures, tables and claims from the registries."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages(shares(folder / SHARES)).items():
+    for name, text in pages().items():
         (folder / name).write_text(text, encoding="utf-8")
         terminal.say(str(folder / name))
 
 
-def shares(file: Path) -> dict[str, str]:
-    """How often each claim kept its verdict over seeds, in words, from `linnet verify --seeds N --json`; or nothing."""
-    if not file.is_file():
-        return {}
-    rows = json.loads(file.read_text(encoding="utf-8"))
-    return {row["name"]: f"{row['verdicts'].get(row['expected'], 0)} of {row['seeds']} seeds" for row in rows}
-
-
-def pages(kept: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The generated pages by file name; `kept` says of claims how often they kept their verdicts over seeds."""
+def pages() -> dict[str, str]:
+    """The generated pages by file name."""
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),
-        "claims.md": claims_page(registry.claims().values(), kept or {}),
+        "claims.md": claims_page(registry.claims().values(), record.shares()),
         "coverage.md": coverage_page(registry.papers().values()),
     }
 
@@ -87,7 +77,7 @@ keeps them.
     return start + _by_paper(known, _table)
 
 
-def claims_page(known: Iterable[Claim], kept: Mapping[str, str]) -> str:
+def claims_page(known: Iterable[Claim], kept: Mapping[str, record.Share]) -> str:
     """Every claim: the sentence, its assumptions, how it is tried, and the verdict of a sound linnet."""
     known = list(known)
     count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
@@ -103,7 +93,7 @@ What is wrong in print, what is right, and how it was found stands in [errata.md
 | verdict | claims |
 |---|---|
 {_verdicts(known)}"""
-    return start + _by_paper(known, lambda claim: _claim(claim, kept.get(claim.name, "")))
+    return start + _by_paper(known, lambda claim: _claim(claim, kept.get(claim.name)))
 
 
 def coverage_page(papers: Iterable[Paper]) -> str:
@@ -192,7 +182,7 @@ def _values(values: Any) -> str:
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
-def _claim(claim: Claim, kept: str) -> str:
+def _claim(claim: Claim, kept: record.Share | None) -> str:
     seeds = f", in {kept}" if kept else ""
     limits = "".join(f"- **Limit:** {name} {limit:g}: {limit.reason}\n" for name, limit in claim.limits.items())
     return f"""

@@ -36,7 +36,7 @@ def build(found: Diagnosis) -> str:
         "held-out error": f"{found.curves.mean[found.curves.best]:.3f}",
         "ridge's": f"{found.rivals['ridge'].mean():.3f}",
         "modes learned actively": f"{sum(w != 'lazily' for w in found.forecast.learned)} of "
-        "{len(found.forecast.learned)}",
+        f"{len(found.forecast.learned)}",
     }
     inside = "".join(f"<div><dt>{escape(term)}</dt><dd>{escape(value)}</dd></div>" for term, value in tiles.items())
     lines = "".join(f"<li>{escape(line)}</li>" for line in found.findings())

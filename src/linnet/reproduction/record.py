@@ -1,0 +1,66 @@
+"""What was found before: how often each claim kept its verdict over seeds, and what was measured last.
+
+Both are files of the package, written by the command itself; a claim that is in neither (one of another package, or a
+new one) has simply no record.
+
+    linnet verify --quick --json src/linnet/reproduction/data/verdicts.json
+    linnet verify --quick --seeds 20 --json src/linnet/reproduction/data/stability.json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+SHARES, VERDICTS = "stability.json", "verdicts.json"
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often a claim kept its verdict: `kept` of `seeds` seeds."""
+
+    kept: int
+    seeds: int
+
+    def __str__(self) -> str:
+        return f"{self.kept} of {self.seeds} seeds"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured of a claim at quick settings: the verdict, the sentence, the numbers and the seconds."""
+
+    verdict: str
+    measured: str
+    seconds: float
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+@cache
+def shares() -> dict[str, Share]:
+    """The record over seeds by claim, from `linnet verify --quick --seeds N --json`.
+
+    >>> share = shares()["watanabe-eq6"]
+    >>> share.kept <= share.seeds
+    True
+    """
+    return {row["name"]: Share(row["verdicts"].get(row["expected"], 0), row["seeds"]) for row in _read(SHARES)}
+
+
+@cache
+def found() -> dict[str, Found]:
+    """The last measurement by claim, from `linnet verify --quick --json`.
+
+    >>> found()["watanabe-eq6"].verdict
+    'holds'
+    """
+    rows = (row for row in _read(VERDICTS) if row["verdict"] is not None)
+    return {row["name"]: Found(row["verdict"], row["measured"], row["seconds"], row["numbers"]) for row in rows}
+
+
+def _read(name: str) -> list[dict[str, Any]]:
+    return json.loads((files("linnet.reproduction") / "data" / name).read_text(encoding="utf-8"))
