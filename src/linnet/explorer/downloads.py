@@ -1,0 +1,54 @@
+"""A dataset as a file: tidy CSV, or netCDF."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Hashable
+from io import StringIO
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_ROWS = 500_000
+
+
+def as_csv(data: xr.Dataset) -> str:
+    """One row for each number: the variable, its coordinates (empty where it has none), the value."""
+    rows = sum(int(variable.size) for variable in data.data_vars.values())
+    if rows > MOST_ROWS:
+        raise ValueError(f"This would be a table of {rows} rows: take the netCDF file.")
+    dims = list(data.dims)
+    held = StringIO()
+    writer = csv.writer(held, lineterminator="\n")
+    writer.writerow(["variable", *map(str, dims), "value"])
+    along = {dim: (data[dim].values if dim in data.coords else np.arange(data.sizes[dim])) for dim in dims}
+    for name, variable in data.data_vars.items():
+        axes = [along[dim] if dim in variable.dims else [""] for dim in dims]
+        values = variable.transpose(*[dim for dim in dims if dim in variable.dims]).values
+        for place, value in zip(product(*axes), np.asarray(values).ravel(), strict=True):
+            writer.writerow([str(name), *map(_plain, place), _plain(value)])
+    return held.getvalue()
+
+
+def as_netcdf(data: xr.Dataset) -> bytes:
+    """The dataset as netCDF 3, which SciPy writes and everything reads."""
+    plain = data.copy()
+    plain.attrs = {str(name): _attribute(value) for name, value in data.attrs.items()}
+    names: list[Hashable] = [*plain.data_vars, *plain.coords]
+    for name in names:
+        plain[name].attrs = {str(key): _attribute(value) for key, value in plain[name].attrs.items()}
+        if plain[name].dtype.kind in "iu":  # the format has no 64-bit integers
+            plain[name] = plain[name].astype(np.float64)
+    return bytes(plain.to_netcdf(engine="scipy"))
+
+
+def _plain(value: Any) -> str:
+    return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _attribute(value: Any) -> Any:
+    return value if isinstance(value, (str, int, float, np.ndarray)) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,100 @@
+"""Plotly figures as plain dictionaries, in the house's colours; the browser adds what is light or dark about them.
+
+What was trained is drawn solid or as marks, what was predicted dashed, as everywhere in the house (`linnet.style`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linnet.style import GUIDE, colours
+
+Trace = dict[str, Any]
+THEORY = "dash"  # how a predicted line is drawn; a trained one is solid
+SEQUENCE = "Viridis"
+DIVERGING = "RdBu"
+
+_DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
+
+
+def numbers(values: ArrayLike) -> list[Any]:
+    """An array as (nested) lists of numbers of a few digits; what is not finite becomes None, a gap."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "f":
+        return array.tolist()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        size = 10.0 ** (_DIGITS - 1 - np.floor(np.log10(np.abs(array))))
+        short = np.where(np.isfinite(size) & (size > 0), np.round(array * size) / size, array)
+    if np.isfinite(array).all():
+        return np.where(np.isfinite(short), short, array).tolist()
+    held = np.where(np.isfinite(short), short, array).astype(object)
+    held[~np.isfinite(array)] = None
+    return held.tolist()
+
+
+def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", **rest: Any) -> Trace:
+    """A curve."""
+    given = {"color": colour, "dash": dash, "width": rest.pop("width", 2)}
+    shown = {"showlegend": bool(name), **rest}
+    return {"type": "scatter", "mode": "lines", "x": numbers(x), "y": numbers(y), "name": name, "line": given, **shown}
+
+
+def marks(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, size: float = 7, **rest: Any) -> Trace:
+    """Points."""
+    marker = {"color": colour, "size": size, **rest.pop("marker", {})}
+    shown = {"showlegend": bool(name), **rest}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": numbers(x),
+        "y": numbers(y),
+        "name": name,
+        "marker": marker,
+        **shown,
+    }
+
+
+def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, dash: str = "dot", **rest: Any) -> Trace:
+    """A thin line that is no result: a threshold, a border, a cursor. It is not drawn again for a frozen run."""
+    return line(x, y, name, colour=colour, dash=dash, width=rest.pop("width", 1.5), meta="guide", **rest)
+
+
+def heatmap(x: ArrayLike, y: ArrayLike, z: ArrayLike, *, bar: str, scale: str = SEQUENCE, **rest: Any) -> Trace:
+    """A map of one quantity over two axes, (y, x); `bar` names it beside its scale."""
+    return {
+        "type": "heatmap",
+        "x": numbers(x),
+        "y": numbers(y),
+        "z": numbers(z),
+        "colorscale": scale,
+        "colorbar": {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0},
+        **rest,
+    }
+
+
+def figure(
+    traces: Sequence[Trace], *, x: str = "", y: str = "", log_x: bool = False, log_y: bool = False, **layout: Any
+) -> dict[str, Any]:
+    """The traces on axes named `x` and `y`; further keywords go into Plotly's layout."""
+    axes = {
+        "xaxis": {"title": {"text": x}, "type": "log" if log_x else "linear", **layout.pop("xaxis", {})},
+        "yaxis": {"title": {"text": y}, "type": "log" if log_y else "linear", **layout.pop("yaxis", {})},
+    }
+    for axis in axes.values():
+        axis.setdefault("exponentformat", "power")
+    return {
+        "data": list(traces),
+        "layout": {
+            "colorway": colours,
+            "margin": {"l": 62, "r": 14, "t": 14, "b": 50},
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+            "hovermode": "closest",
+            "uirevision": "kept",  # zoom stays while a slider moves
+            **axes,
+            **layout,
+        },
+    }

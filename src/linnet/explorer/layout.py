@@ -1,0 +1,268 @@
+"""What stands on the pages: navigation, controls with their help, pictures with their files, and the script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from linnet.explorer import controls as control
+from linnet.explorer.controls import Control, ControlError, State
+from linnet.explorer.page import Page, Part, View
+from linnet.explorer.service import FROZEN, Service
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+PLAY_EVERY = 120  # milliseconds between two values of a control that plays
+MOST_RADIO = 5  # choices that are shown all at once
+
+
+def shell(service: Service) -> Component:
+    """What every page has around it."""
+    links = [dcc.Link(page.title, href=f"/{page.name}", id=f"go-{page.name}") for page in service.pages.values()]
+    return html.Div(
+        [
+            dcc.Location(id="url", refresh=False),
+            dcc.Store(id="theme"),
+            html.A("Skip to the page", href="#content", className="skip"),
+            html.Header(
+                [
+                    html.Span("linnet", className="brand"),
+                    html.Nav(links, id="navigation", **{"aria-label": "Pages"}),
+                    html.Button("Light or dark", id="theme-switch", type="button", n_clicks=0),
+                ]
+            ),
+            html.Main(id="content", tabIndex="-1"),
+        ]
+    )
+
+
+def content(service: Service, path: str | None, search: str | None) -> Component:
+    """The page of a path in the state of a query string; what is wrong with the address is said on the page."""
+    name = (path or "/").strip("/") or next(iter(service.pages))
+    page = service.pages.get(name)
+    if page is None:
+        return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
+    wrong, frozen = "", None
+    try:
+        query, frozen = split(search or "")
+        state = control.parse(page.controls, query)
+        if frozen is not None:
+            control.parse(page.controls, frozen)
+    except ControlError as reason:
+        state, frozen, wrong = control.defaults(page.controls), None, f"{reason} The page shows its defaults."
+    return _page(page, state, frozen, wrong)
+
+
+def split(search: str) -> tuple[str, str | None]:
+    """The query of a page, and that of a frozen run in it."""
+    from urllib.parse import parse_qsl, urlencode
+
+    try:
+        pairs = parse_qsl(search.lstrip("?"), keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        raise ControlError("This address has too many fields.") from None
+    held = [value for name, value in pairs if name == FROZEN]
+    if len(held) > 1:
+        raise ControlError(f"This address sets {FROZEN!r} more than once.")
+    return urlencode([pair for pair in pairs if pair[0] != FROZEN]), held[0] if held else None
+
+
+def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component:
+    paragraphs = [page.introduction] if isinstance(page.introduction, str) else page.introduction
+    buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
+    if page.freezes:
+        label = "Freeze this run" if frozen is None else "Let it go"
+        buttons.insert(0, html.Button(label, id=f"{page.name}-freeze", type="button", n_clicks=0))
+    return html.Section(
+        [
+            html.H1(page.title),
+            *[html.P(text, className="introduction") for text in paragraphs],
+            html.P(wrong, className="error", role="alert", id=f"{page.name}-address-error"),
+            html.Div(
+                [
+                    html.Div(
+                        [*_controls(page, state), html.Div(buttons, className="buttons")],
+                        className="controls",
+                        role="group",
+                        **{"aria-label": "Controls"},
+                    ),
+                    html.Div(
+                        [
+                            *[_part(page, part) for part in page.parts],
+                            *([page.extra()] if page.extra else []),
+                            _script(page),
+                        ],
+                        className="results",
+                    ),
+                ],
+                className="columns",
+            ),
+            dcc.Store(id=f"{page.name}-frozen", data=frozen),
+        ],
+        className="page",
+        id=f"{page.name}-page",
+    )
+
+
+def _controls(page: Page, state: State) -> list[Any]:
+    groups: dict[str, list[Any]] = {}
+    for one in page.controls:
+        groups.setdefault(one.group, []).append(_control(page, one, state))
+    return [
+        html.Fieldset([html.Legend(name), *held], className="group") if name else html.Div(held, className="group")
+        for name, held in groups.items()
+    ]
+
+
+def _control(page: Page, one: Control, state: State) -> Component:
+    ident = f"{page.name}-{one.name}"
+    text = one.write(state[one.name])
+    if one.hidden:
+        return dcc.Input(id=ident, type="hidden", value=text)
+    label = f"{one.label} [{one.unit}]" if one.unit else one.label
+    told = html.Small(one.help, id=f"{ident}-help", className="help")
+    held: list[Any]
+    if one.kind == "switch":
+        box = dcc.Checklist(
+            [{"label": label, "value": "on"}], ["on"] if state[one.name] else [], id=ident, className="switch"
+        )
+        held = [box, told]
+    elif one.kind == "choice":
+        options: list[Any] = [{"label": shown, "value": value} for value, shown in one.options]
+        chosen: Any = (
+            dcc.RadioItems(options, text, id=ident, className="choices")
+            if len(options) <= MOST_RADIO
+            else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown")
+        )
+        held = [html.Div(label, className="label", id=f"{ident}-label"), chosen, told]
+    else:
+        held = [html.Label(label, htmlFor=ident), _inputs(page, one, ident, text), told]
+    return html.Div(held, className="control", id=f"{ident}-control")
+
+
+def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
+    box = dcc.Input(
+        id=ident,
+        type="text",
+        value=text,
+        debounce=True,
+        autoComplete="off",
+        inputMode="decimal" if one.kind in ("number", "whole", "log") else "text",
+        className="box" if one.kind in ("number", "whole", "log") else "box long",
+    )
+    if not slides(one):
+        return html.Div([box], className="inputs")
+    low, high, step = scale(one)
+    slider = html.Div(
+        [
+            html.Label(f"{one.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
+            dcc.Input(
+                id=f"{ident}-slider",
+                type="range",
+                min=low,
+                max=high,
+                step=step,
+                value=position(one, float(text)),
+                debounce=False if page.live else 0.2,
+                className="slider",
+            ),
+        ],
+        className="slider-holder",
+    )
+    held: list[Any] = [slider, box]
+    if one.plays:
+        held += [
+            html.Button("Play", id=f"{ident}-play", type="button", n_clicks=0, className="play"),
+            dcc.Interval(id=f"{ident}-tick", interval=PLAY_EVERY, disabled=True),
+        ]
+    return html.Div(held, className="inputs")
+
+
+def slides(one: Control) -> bool:
+    """Whether a control has a slider."""
+    return one.kind in ("number", "whole", "log") and one.low is not None and one.high is not None and not one.hidden
+
+
+def scale(one: Control) -> tuple[float, float, float]:
+    """Lowest and highest position and the step of a control's slider; decades for "log"."""
+    from math import log10
+
+    low, high = float(one.low or 0), float(one.high or 0)
+    if one.kind == "log":
+        return log10(low), log10(high), one.step or 0.05
+    return low, high, one.step or (1 if one.kind == "whole" else (high - low) / 100)
+
+
+def position(one: Control, value: float) -> float:
+    """Where the slider stands for a value."""
+    from math import log10
+
+    return round(log10(value), 6) if one.kind == "log" else value
+
+
+def view_id(page: Page, view: View) -> str:
+    """The id of a view's picture."""
+    return f"{page.name}-view-{view.name}"
+
+
+def _part(page: Page, part: Part) -> Component:
+    key = f"{page.name}-{part.name}"
+    files = [
+        html.Span("Data:", className="soft"),
+        html.A("CSV", href="", id=f"{key}-csv", className="button", download=""),
+        html.A("netCDF", href="", id=f"{key}-nc", className="button", download=""),
+    ]
+    return html.Div(
+        [
+            html.P("", className="error", role="alert", id=f"{key}-error"),
+            html.Div([_view(page, view) for view in part.views], className="views"),
+            html.Div(files, className="files", id=f"{key}-files"),
+            dcc.Store(id=f"{key}-answer"),
+        ],
+        className="part",
+        id=f"{key}-part",
+    )
+
+
+def _view(page: Page, view: View) -> Component:
+    ident = view_id(page, view)
+    if view.kind == "html":
+        body: list[Any] = [html.H2(view.title), html.Div(id=ident, className="shown")]
+    else:
+        graph = dcc.Graph(
+            id=ident,
+            figure={"data": [], "layout": {"xaxis": {"visible": False}, "yaxis": {"visible": False}}},
+            config={"displaylogo": False, "responsive": True, "displayModeBar": "hover"},
+            style={"height": f"{view.height}px"},
+            className="graph",
+        )
+        save = [
+            html.Button(
+                kind.upper(),
+                type="button",
+                className="small",
+                **{"data-save": kind, "data-view": ident, "aria-label": f"{view.title}: picture as {kind.upper()}"},
+            )
+            for kind in ("svg", "png")
+        ]
+        body = [
+            html.Div([html.H2(view.title, id=f"{ident}-title"), html.Span(save, className="save")], className="head"),
+            html.Div(graph, role="img", **{"aria-labelledby": f"{ident}-title"}),
+        ]
+    if view.about:
+        body.append(html.P(view.about, className="soft about"))
+    return html.Div(body, className="view wide" if view.wide else "view", id=f"{ident}-view")
+
+
+def _script(page: Page) -> Component:
+    ident = f"{page.name}-script"
+    return html.Details(
+        [
+            html.Summary("As Python"),
+            dcc.Clipboard(target_id=ident, title="Copy", className="copy"),
+            html.Pre(id=ident, className="script", tabIndex="0"),
+        ],
+        className="as-python",
+    )

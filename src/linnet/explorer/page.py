@@ -1,0 +1,92 @@
+"""What a page of the explorer is: controls, what is computed from them, and the pictures of it.
+
+A page draws; it computes nothing itself. `compute` is a plain function of the controls' values that returns an xarray
+dataset, `draw` turns that dataset into a Plotly figure (a plain dictionary; see `drawing`), and `script` writes the
+Python text that computes the same numbers with linnet's public names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from linnet.explorer.controls import Control, State, Value
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from dash import Dash
+
+    from linnet.explorer.service import Service
+
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """One picture, or with `kind="html"` one piece of page, of a dataset.
+
+    - `draw(dataset, state)`: a Plotly figure as a dictionary; for "html" a Dash component, or a list of them
+    - `about`: one sentence below it; `height` in pixels; `wide`: takes the page's whole width
+    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "z", or "customdata"
+    """
+
+    name: str
+    title: str
+    draw: Callable[[xr.Dataset, State], Any]
+    about: str = ""
+    kind: Literal["figure", "html"] = "figure"
+    height: int = 360
+    wide: bool = False
+    click: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is computed in one go, and its views. A page has one; more where some of it takes longer than the rest.
+
+    `uses` are the controls that `compute` takes, by default all of the page that compute. With `needs`, it waits until
+    these controls are not empty (a clicked cell).
+    """
+
+    name: str
+    compute: Callable[..., xr.Dataset]
+    views: Sequence[View]
+    uses: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page.
+
+    - `name`: in the address, `/name`; `title`; `introduction`: a few sentences, or several paragraphs
+    - `controls`, `compute`, `views`: see above; `more`: further parts, computed after and apart from the first
+    - `script(state)`: the text under "As Python"
+    - `freezes`: a run can be frozen, to be drawn beside the next one
+    - `live`: compute while a slider is being dragged, not only when it is let go
+    - `extra()`: Dash components below the views; `register(app, service)`: callbacks of its own
+    """
+
+    name: str
+    title: str
+    introduction: str | Sequence[str]
+    controls: tuple[Control, ...]
+    compute: Callable[..., xr.Dataset]
+    views: tuple[View, ...]
+    script: Callable[[State], str]
+    more: tuple[Part, ...] = ()
+    freezes: bool = False
+    live: bool = True
+    extra: Callable[[], Any] | None = None
+    register: Callable[[Dash, Service], None] | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts, the first one first."""
+        return (Part("main", self.compute, self.views), *self.more)
+
+    def arguments(self, part: Part, state: Mapping[str, Value]) -> State:
+        """What the part's `compute` takes of a state."""
+        names = part.uses if part.uses is not None else tuple(c.name for c in self.controls if c.computes)
+        return {name: state[name] for name in names}

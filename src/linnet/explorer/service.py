@@ -1,0 +1,96 @@
+"""From what a reader set to what is shown: checked, computed once, at most a few at a time, and never a traceback."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Any
+
+from linnet.explorer import controls as control
+from linnet.explorer.cache import Cache
+from linnet.explorer.controls import ControlError, State
+from linnet.explorer.page import Page, Part
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+CACHE_BYTES = 16 * 2**20
+PATIENCE = 30.0  # seconds that a request waits for others to be computed
+FROZEN = "frozen"  # the field of an address that holds the query of a frozen run
+
+_log = logging.getLogger("linnet.explorer")
+
+
+class Service:
+    """The pages, by name, and what computes them."""
+
+    def __init__(self, pages: tuple[Page, ...], *, at_once: int | None = None, cache_bytes: int = CACHE_BYTES) -> None:
+        self.pages = {page.name: page for page in pages}
+        self.cache = Cache(cache_bytes)
+        # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
+        self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
+
+    def data(self, page: Page, part: Part, state: State) -> xr.Dataset:
+        """The dataset of a part; computed, or found among those computed lately."""
+        arguments = page.arguments(part, state)
+        key = (page.name, part.name, tuple(arguments.values()))
+        found = self.cache.get(key)
+        if found is not None:
+            return found
+        if not self._turns.acquire(timeout=PATIENCE):
+            raise ControlError("Others are being computed for: try again in a moment.")
+        try:
+            found = self.cache.get(key)  # by somebody who asked for the same
+            if found is None:
+                found = part.compute(**arguments)
+                self.cache.put(key, found)
+        finally:
+            self._turns.release()
+        return found
+
+    def answer(self, page: Page, part: Part, values: Mapping[str, object], frozen: str | None = None) -> dict[str, Any]:
+        """What the browser is sent: figures and address, or `error`, one sentence, and the `control` it is about."""
+        try:
+            state = control.parse(page.controls, values)
+            query = control.address(page.controls, state)
+            if any(not state[name] for name in part.needs):
+                return {"figures": None, "address": query}
+            figures = self.figures(page, part, state)
+            if frozen is not None and page.freezes:
+                before = self.figures(page, part, control.parse(page.controls, frozen))
+                figures = [_beside(now, then) for now, then in zip(figures, before, strict=True)]
+            answer: dict[str, Any] = {"figures": figures, "address": query}
+            if part.name == "main":
+                answer["script"] = page.script(state)
+        except Exception as reason:
+            return told(reason)
+        return answer
+
+    def figures(self, page: Page, part: Part, state: State) -> list[Any]:
+        """Each view of a part, drawn."""
+        data = self.data(page, part, state)
+        return [view.draw(data, state) for view in part.views]
+
+
+def told(reason: Exception) -> dict[str, Any]:
+    """A failure as one sentence; one that is nobody's input is written to the log, not to the page."""
+    if isinstance(reason, (ValueError, ArithmeticError, RuntimeError)) and str(reason):
+        return {"error": " ".join(str(reason).split())[:400], "control": getattr(reason, "control", "")}
+    if isinstance(reason, MemoryError):
+        return {"error": "This would need more memory than there is: choose smaller sizes.", "control": ""}
+    _log.error("a page failed", exc_info=reason)
+    return {"error": f"This could not be computed ({type(reason).__name__}): change a value.", "control": ""}
+
+
+def _beside(now: Any, then: Any) -> Any:
+    """A figure with the lines of a frozen one behind its own, paler and dotted; maps cannot lie on each other."""
+    if not isinstance(now, dict) or not isinstance(then, dict):
+        return now
+    pale = []
+    for trace in then.get("data", ()):
+        if trace.get("type", "scatter") == "scatter" and trace.get("meta") != "guide":
+            name = f"{trace.get('name', '')} (frozen)"
+            pale.append({**trace, "opacity": 0.4, "showlegend": False, "name": name, "legendgroup": "frozen"})
+    return {**now, "data": pale + list(now.get("data", ()))}

@@ -1,0 +1,75 @@
+"""Serving the explorer: a port of this machine, a few threads, one line for what goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+import sys
+import threading
+import webbrowser
+
+from linnet.explorer.application import create_app, warm_up
+
+THREADS = 8  # requests served at once; how many are computed at once is the service's matter
+
+
+def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) -> None:
+    """Serves the explorer until it is interrupted.
+
+    By waitress: a fixed number of threads, so that JAX's thread-local state stays bounded, and limits on what it
+    reads; Flask's own server starts a thread for each request and says itself that it is not for use.
+    """
+    import waitress
+
+    listening = _bound(host, port)
+    address = f"http://{_shown(host)}:{listening.getsockname()[1]}/"
+    if not loopback(host):
+        _say(f"warning: {host} can be reached by other machines, and everyone who reaches it can compute on this one.")
+    app = create_app(only_local=loopback(host))
+    server = waitress.create_server(
+        app.server, sockets=[listening], threads=THREADS, max_request_body_size=app.server.config["MAX_CONTENT_LENGTH"]
+    )
+    warm_up(app)
+    _say(f"linnet explore: {address} (Ctrl-C ends it)")
+    if open_browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    try:
+        server.run()
+    finally:
+        server.close()
+    _say("linnet explore: ended")
+
+
+def loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A listening socket, or a sentence why there is none."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(128)
+    except OSError as reason:
+        listening.close()
+        if reason.errno == errno.EADDRINUSE:
+            raise ValueError(f"port {port} is in use: take another one with --port {port + 1}.") from None
+        raise ValueError(f"cannot listen on {host}:{port}: {reason.strerror or reason}.") from None
+    return listening
+
+
+def _shown(host: str) -> str:
+    named = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
+    return f"[{named}]" if ":" in named and not named.startswith("[") else named
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
