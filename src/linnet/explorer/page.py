@@ -62,6 +62,7 @@ class Page:
 
     - `name`: in the address, `/name`; `title`; `introduction`: a few sentences, or several paragraphs
     - `controls`, `compute`, `views`: see above; `more`: further parts, computed after and apart from the first
+    - `uses`: the controls that `compute` takes, by default all that compute
     - `script(state)`: the text under "As Python"
     - `freezes`: a run can be frozen, to be drawn beside the next one
     - `live`: compute while a slider is being dragged, not only when it is let go
@@ -75,6 +76,7 @@ class Page:
     compute: Callable[..., xr.Dataset]
     views: tuple[View, ...]
     script: Callable[[State], str]
+    uses: tuple[str, ...] | None = None
     more: tuple[Part, ...] = ()
     freezes: bool = False
     live: bool = True
@@ -84,7 +86,7 @@ class Page:
     @property
     def parts(self) -> tuple[Part, ...]:
         """All parts, the first one first."""
-        return (Part("main", self.compute, self.views), *self.more)
+        return (Part("main", self.compute, self.views, self.uses), *self.more)
 
     def arguments(self, part: Part, state: Mapping[str, Value]) -> State:
         """What the part's `compute` takes of a state."""

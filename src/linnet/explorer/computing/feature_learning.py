@@ -1,0 +1,108 @@
+"""The numbers of the page *Feature learning*: neurons that turn towards the feature and then grow along it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SAMPLES = 10  # the size of the reduced network: fixed, so that one compiled loop serves every state
+NOISE_VARIANCE = 0.01
+SAVES, SHOWN = 160, 24  # saved states, and neurons whose angles are kept
+SHARE = 0.05  # of the loss: what is gone where the first stage ends, what is left where the second does
+TAIL = 6.0  # a run goes on for so many growth times after the second stage would saturate
+
+
+def compute(
+    *, dim: int, width: int, first_std: float, magnitude: float, signal: float, growth: float, seed: int
+) -> xr.Dataset:
+    """Trains a network on ten samples and reads it neuron by neuron, beside what the two-dimensional system predicts.
+
+    **Arguments:** `dim` d inputs, `width` m neurons; `first_std` sigma_0 and `magnitude` v_0 of the start; `signal`
+    the size of the teacher; `growth` by how much of itself the first stage grows in a step, eta sqrt(gamma)/(n m);
+    `seed` of data and start.
+    """
+    import xarray as xr
+
+    run = _trained(dim, width, first_std, magnitude, signal, growth, seed)
+    history, stages, rate = run["history"], run["stages"], run["rate"]
+    # the same reading of the predicted alignments, magnitudes and kernels as of the trained ones
+    rho, v = stages.plane(np.zeros(width), history.magnitudes[0], history.steps, overlaps=history.overlaps)
+    kernels = stages.network_kernel(rho, v, history.overlaps)
+    theory = replace(history, alignments=rho, magnitudes=v, kernels=kernels)
+    curves = {
+        "loss": (history.loss / history.loss[0], "loss, share of its start"),
+        "loss_predicted": (stages.loss(rho, v, history.overlaps) / history.loss[0], "predicted loss, same share"),
+        "ratio": (history.median_ratio, "median over neurons of ρ/(v√γ)"),
+        "ratio_predicted": (theory.median_ratio, "predicted median of ρ/(v√γ)"),
+        "alignment": (np.median(np.abs(history.alignments), axis=1), "median over neurons of |ρ|"),
+        "mean_square": (history.mean_square / stages.limit, "mean ρ² over its predicted limit"),
+        "kernel_cosine": (history.kernel_cosine, "cosine to the target-aligned kernel"),
+        "kernel_cosine_predicted": (theory.kernel_cosine, "predicted cosine to the target-aligned kernel"),
+        "kernel_distance": (history.kernel_distance, "relative distance to the target-aligned kernel"),
+        "kernel_norm": (history.kernel_norm / history.kernel_norm.max(), "operator norm of the kernel / its largest"),
+    }
+    dataset = xr.Dataset(
+        {name: ("step", values, {"long_name": text}) for name, (values, text) in curves.items()},
+        {"step": ("step", history.steps, {"long_name": "training step"})},
+        {
+            "learning_rate": rate,
+            "gamma": float(stages.gamma),
+            "phi": float(stages.phi),
+            "first_step": stages.first_time() / rate,
+            "first_step_trained": history.alignment_time() / rate,
+            "drop_step_trained": history.loss_time(SHARE) / rate,
+            "second_step": _second_time(stages) / rate,
+            "second_step_trained": history.loss_time(1 - SHARE) / rate,
+        },
+    )
+    dataset["time"] = ("step", history.times, {"long_name": "time t", "units": "canonical"})
+    dataset["angle"] = (("step", "neuron"), run["angles"], {"long_name": "angle to the feature", "units": "degrees"})
+    dataset["sign"] = (
+        "neuron",
+        np.sign(history.magnitudes[0, : run["angles"].shape[1]]),
+        {"long_name": "sign of v_r(0)"},
+    )
+    return dataset
+
+
+def _trained(
+    dim: int, width: int, first_std: float, magnitude: float, signal: float, growth: float, seed: int
+) -> dict[str, Any]:
+    """The run's history, the theory for it, its learning rate, and the angles (time, neuron) of some neurons."""
+    import linnet as ln
+
+    data = ln.problems.gaussian_teacher(seed, samples=SAMPLES, dim=dim, noise_variance=NOISE_VARIANCE, signal=signal)
+    # Only the samples' span moves, and there a Gaussian start is Gaussian again: the inputs are written in it.
+    inputs = data.inputs @ np.linalg.qr(data.inputs.T)[0]
+    feature = inputs.T @ data.outputs
+    rate = growth * SAMPLES / float(np.linalg.norm(feature))
+    scales: dict[str, float] = {"first_std": first_std, "magnitude": magnitude}
+    stages = ln.theories.feature_learning.Stages(inputs, data.outputs, width=width, learning_rate=rate, **scales)
+    start = ln.inits.signed([seed, 1], in_dim=SAMPLES, width=width, **scales)
+    rise = np.log(np.sqrt(stages.limit / stages.gamma) / max(first_std, magnitude))
+    steps = int(np.ceil((max(rise, 0.0) + TAIL) / np.log1p(growth)))
+    run = ln.gradient_descent(
+        ln.Problem.from_data(inputs, data.outputs),
+        start,
+        learning_rate=rate,
+        steps=steps,
+        save_every=max(1, steps // SAVES),
+    )
+    neurons = run.weights.first[:, :SHOWN]
+    cosines = neurons @ (feature / np.linalg.norm(feature)) / np.linalg.norm(neurons, axis=-1)
+    angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
+    history = ln.observables.feature_history(run)
+    return {"history": history, "stages": stages, "rate": rate, "angles": angles}
+
+
+def _second_time(stages: Any) -> float:
+    """The predicted end of the second stage, NaN where the first one runs into it."""
+    try:
+        return float(stages.first_time() + stages.second_time(SHARE))
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,76 @@
+"""The modes of the page *Spectral bias*: they jump one after the other, as the mirror's potential has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet.explorer.computing.padding import padded
+from linnet.explorer.computing.train import MOST_STEPS, POINTS
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MODES = 8  # the trained matrix is always so large: the page *Train* has compiled its flow already
+CLOCKS = {"canonical": "canonical", "log": "in units of ln(1/γ)"}
+
+
+def compute(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.Dataset:
+    """Trains a network on whitened data from the orthogonal start and lays the theory beside it.
+
+    **Arguments:** `gamma` is the scale of the start, `values` the target's singular values in any order, `clock` one
+    of `CLOCKS`.
+    """
+    import xarray as xr
+
+    from linnet.theories import spectral_bias as theory
+
+    s = np.sort(np.array(values, dtype=float))[::-1]
+    scaled = clock == "log"
+    if scaled and gamma >= 1:
+        raise ValueError(f"Time in units of ln(1/γ) needs a start γ below 1: got {gamma:g}.")
+    half = theory.half_times(s, gamma)
+    times = np.linspace(0, float((half + 2.5 / np.hypot(s, gamma)).max()), POINTS)
+    trained, first, second = _trained(gamma, tuple(s.tolist()), float(times[-1]))
+    final = theory.final_singular_values(s, gamma, MODES)
+    unit = -np.log(gamma) if scaled else 1.0
+    heights = np.linspace(0, s[0], 161)
+    psi = theory.potential(heights[:, None], gamma)
+    of_modes = ("time", "mode")
+    variables: dict[str, Any] = {
+        "trained": (of_modes, trained, "singular values of the product, trained"),
+        "predicted": (of_modes, theory.singular_values(s, gamma, times), "singular values of the product, predicted"),
+        "half_times": ("mode", half / unit, "when a mode stands at half its height"),
+        "first_layer": (("time", "input"), first, "singular values of W₁, trained"),
+        "second_layer": (of_modes, second, "singular values of W₂, trained"),
+        "first_layer_final": ("input", final[0], "singular values of W₁ at the end, predicted"),
+        "second_layer_final": ("mode", final[1], "singular values of W₂ at the end, predicted"),
+        "potential": ("height", (psi - psi[0]) / (psi[-1] - psi[0]), "potential of one mode, from 0 to 1"),
+    }
+    if scaled:
+        jumps = theory.jump_process(s, gamma, times)
+        variables["jumps"] = (of_modes, jumps, "the limit of small starts")
+    coordinates: dict[str, Any] = {
+        "time": ("time", times / unit, {"long_name": "time t", "units": CLOCKS[clock]}),
+        "mode": ("mode", s, {"long_name": "singular value of the target"}),
+        "height": ("height", heights / s[0], {"long_name": "singular value / the largest of the target"}),
+    }
+    return xr.Dataset(
+        {name: (dims, array, {"long_name": text}) for name, (dims, array, text) in variables.items()},
+        coordinates,
+    )
+
+
+def _trained(gamma: float, values: tuple[float, ...], end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular values of product, first and second layer along the flow: (time, mode), (time, 8), (time, mode)."""
+    import linnet as ln
+
+    target = np.diag([*values, *[0.0] * (MODES - len(values))])
+    start = ln.inits.balanced(np.zeros((MODES, MODES)), 2 * gamma)  # the orthogonal start, reduced to its inputs
+    small = padded(ln.Problem.from_target(target, truth=target), start)
+    times = np.linspace(0, end, POINTS)
+    run = ln.gradient_flow(small.problem, small.weights, times=times, rtol=1e-8, reduce=False, max_steps=MOST_STEPS)
+    layers = run.weights
+    first, second = (np.linalg.svd(layer, compute_uv=False) for layer in (layers.first, layers.second))
+    return run.singular_values[:, : len(values)], first, second[:, : len(values)]

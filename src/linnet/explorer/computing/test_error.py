@@ -1,0 +1,66 @@
+"""The test error on the page *Two phases*: over inputs per sample, spike and alignment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DIM, DRAWS = 120, 8
+RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # d/n at which minimum-norm solutions are measured
+SPIKES = np.array([float(f"{spike:.3g}") for spike in np.geomspace(0.1, 100.0, 49)])  # as a click sets them
+ALIGNMENTS = np.linspace(0.0, 1.0, 41)
+
+
+def compute(*, spike: float, alignment: float, ratio: float, seed: int) -> xr.Dataset:
+    """The error after training from a small start, divided by the signal's power: the formula and sampled data.
+
+    **Arguments:** `spike` rho and `alignment` A of the data, `ratio` d/n at which the map over spikes and alignments
+    is drawn, `seed` of the samples.
+    """
+    import xarray as xr
+
+    import linnet as ln
+
+    def error(spike: Any, alignment: Any, ratio: Any) -> Any:
+        return ln.theories.spiked.generalization_error(spike, alignment, ratio, normalized=True)
+
+    ratios = np.geomspace(1.02, 20.0, 121)
+    variables: dict[str, Any] = {
+        "error": ("ratio", error(spike, alignment, ratios), "test error / signal power"),
+        "error_without_spike": ("ratio", error(0.0, alignment, ratios), "the same without a spike"),
+        "error_drawn": (
+            ("drawn_ratio", "draw"),
+            sampled_errors(spike, alignment, seed),
+            "test error / signal power of minimum-norm solutions",
+        ),
+        "error_map": (("alignment", "spike"), error(SPIKES, ALIGNMENTS[:, None], ratio), "test error / signal power"),
+    }
+    coordinates: dict[str, Any] = {
+        "ratio": ("ratio", ratios, {"long_name": "inputs per sample d/n"}),
+        "drawn_ratio": ("drawn_ratio", np.array(RATIOS), {"long_name": "inputs per sample d/n"}),
+        "spike": ("spike", SPIKES, {"long_name": "spike ρ"}),
+        "alignment": ("alignment", ALIGNMENTS, {"long_name": "alignment A"}),
+    }
+    return xr.Dataset(
+        {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in variables.items()},
+        coordinates,
+        {"error_here": float(error(spike, alignment, ratio))},
+    )
+
+
+def sampled_errors(spike: float, alignment: float, seed: int) -> np.ndarray:
+    """Errors (ratio, draw) of the minimum-norm solutions of sampled data: where networks of small start end."""
+    beta = np.zeros(DIM)
+    beta[:2] = alignment, np.sqrt(1 - alignment**2)
+    errors = np.empty((len(RATIOS), DRAWS))
+    for i, ratio in enumerate(RATIOS):
+        inputs = np.random.default_rng([seed, i]).standard_normal((DRAWS, round(DIM / ratio), DIM))
+        inputs[..., 0] *= np.sqrt(1 + spike)
+        gram = inputs @ np.swapaxes(inputs, 1, 2)
+        miss = (np.linalg.solve(gram, inputs @ beta[:, None]) * inputs).sum(axis=1) - beta
+        errors[i] = (miss**2).sum(axis=1) + spike * miss[:, 0] ** 2
+    return errors / (1 + spike * alignment**2)

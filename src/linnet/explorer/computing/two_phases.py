@@ -1,0 +1,91 @@
+"""The plane of the page *Two phases*: a trained network on its way between spike and target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+DIM, WIDTH, DELTA = 30, 50, 3.0  # inputs and hidden units of the trained network; when the second phase counts as over
+POINTS, ARROWS = 201, 17
+POPULATION = "population"
+SAMPLES = (POPULATION, "10000", "1000", "100", "40")  # never fewer than inputs: one compiled flow serves them all
+
+
+def compute(*, spike: float, alignment: float, scale: float, samples: str, seed: int) -> xr.Dataset:
+    """Trains one network by gradient flow, and lays the reduced dynamics and the times of its phases beside it.
+
+    **Arguments:** `spike` rho and `alignment` A of the data; `scale` s of the start; `samples` what the network is
+    trained on, the population or a number of samples; `seed` of the start and the samples. Directions are along the
+    spike and across it, components along v1 and v2.
+    """
+    import xarray as xr
+
+    import linnet as ln
+
+    theory = ln.theories.spiked.TwoPhase(spike, alignment)
+    basis, plateau = theory.basis, theory.correlation / theory.lambda1
+    first = theory.early_time(scale)
+    second = theory.later_time(scale, DELTA) if theory.has_second_phase else np.nan
+    times = np.linspace(0, 1.6 * second if theory.has_second_phase else 2 * first + 2 / theory.lambda1, POINTS)
+    trained, loss, start = _trained(spike, alignment, scale, samples, seed, float(times[-1]))
+    reduced = theory.reduced(start, times)
+    components = trained @ basis.T
+    side = np.linspace(-0.1, 1.1, ARROWS)
+    grid = np.stack(np.meshgrid(side, side), axis=-1)  # (across, along, 2)
+    nullclines = [line @ basis for line in theory.nullclines(points=160, radius=2.0)]
+    of_plane = ("time", "direction")
+    variables: dict[str, Any] = {
+        "trained": (of_plane, trained, "trained network, along the spike and across it"),
+        "trained_components": (("time", "component"), components, "trained network, along v₁ and v₂"),
+        "reduced": (of_plane, reduced @ basis, "reduced dynamics, along the spike and across it"),
+        "reduced_components": (("time", "component"), reduced, "reduced dynamics, along v₁ and v₂"),
+        "early": ("time", theory.early(start, times), "early phase, along v₁"),
+        "loss": ("time", loss, "training loss, share of its start"),
+        "field": (("across", "along", "direction"), theory.vector_field(grid @ basis.T) @ basis, "velocity"),
+        "nullcline_1": (("point", "direction"), nullclines[0], "where dw₁/dt = 0"),
+        "nullcline_2": (("point", "direction"), nullclines[1], "where dw₂/dt = 0"),
+        "basis": (("component", "direction"), basis, "v₁ and v₂, along the spike and across it"),
+        "target": ("direction", theory.fixed_point @ basis, "target β, along the spike and across it"),
+    }
+    coordinates: dict[str, Any] = {
+        "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
+        "along": ("along", side, {"long_name": "along the spike"}),
+        "across": ("across", side, {"long_name": "across the spike"}),
+    }
+    # w2 of a network without a second phase only wanders at the size of its start
+    limit = float(components[-1, 1]) * -np.expm1(-DELTA) if theory.has_second_phase else np.inf
+    return xr.Dataset(
+        {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in variables.items()},
+        coordinates,
+        {
+            "first_time": first,
+            "second_time": second,
+            "first_time_trained": ln.observables.crossing_time(times, components[:, 0] ** 2, plateau / 2),
+            "second_time_trained": ln.observables.crossing_time(times, components[:, 1], limit),
+            "start": start,
+        },
+    )
+
+
+def _trained(
+    spike: float, alignment: float, scale: float, samples: str, seed: int, end: float
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """The network's first layer along the direction in which it grows, (time, 2) in the plane; its loss; its u(0)."""
+    import linnet as ln
+
+    count = None if samples == POPULATION else int(samples)
+    problem = ln.problems.spiked_covariance(
+        DIM, spike=spike, alignment=alignment, samples=count, key=None if count is None else seed
+    )
+    weights = ln.inits.gaussian(
+        [seed, 1], in_dim=DIM, out_dim=1, width=WIDTH, first_std=scale / DIM**0.5, second_std=scale / WIDTH**0.5
+    )
+    start, direction = ln.theories.reduced.growth_direction(problem, weights)
+    # the moments alone: the population and any number of samples then share one compiled flow
+    moments = ln.Problem.from_moments(problem.cov, problem.cross)
+    run = ln.gradient_flow(moments, weights, times=np.linspace(0, end, POINTS), rtol=1e-8)
+    return (direction @ run.weights.first)[:, :2], run.loss / run.loss[0], start
