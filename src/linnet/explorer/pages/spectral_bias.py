@@ -134,7 +134,8 @@ PAGE = Page(
             "The mirror's potential",
             pictures.potential,
             about="What one singular value costs, between the two norms of its limits.",
-            height=400,
+            height=380,
+            wide=True,
         ),
     ),
     more=(

@@ -91,7 +91,7 @@ def error_map(ds: xr.Dataset, state: State) -> Figure:
     traces = [heat, drawing.marks(np.array([state["spike"]]), np.array([state["alignment"]]), hoverinfo="skip", **star)]
     return drawing.figure(
         traces,
-        x=f"spike ρ, at d/n = {state['ratio']}",
+        x=f"spike ρ, at d/n = {state['ratio']:g}",
         y="alignment A",
         log_x=True,
         xaxis={"range": [-1, 2], "tickvals": [0.1, 1, 10, 100], "ticktext": ["0.1", "1", "10", "100"]},
