@@ -10,7 +10,7 @@ from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import Scaler, scaler
 from linnet.forecasts.starts import start
 from linnet.forecasts.stein import SteinStop, stein_stop
-from linnet.forecasts.tables import Table, read, table
+from linnet.forecasts.tables import Table, from_frame, read, table
 
 __all__ = [
     "ClosedForm",
@@ -30,6 +30,7 @@ __all__ = [
     "diagnose",
     "diagnose_table",
     "forecast",
+    "from_frame",
     "largest_stable_rate",
     "learning_curve",
     "noise_level",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.arguments import count, positive
-from linnet.forecasts.folds import Curves, all_folds, cross_validate, target_scaler
+from linnet.forecasts.folds import LONGEST, Curves, all_folds, cross_validate, target_scaler
 from linnet.forecasts.forecast import Forecast, forecast
 from linnet.forecasts.rivals import PENALTIES, rivals
 from linnet.forecasts.samples import LearningCurve, learning_curve
@@ -160,8 +160,12 @@ def diagnose_table(
     seeds: int = 3,
     scale: str = "std",
     key: Any = 0,
+    longest: int = LONGEST,
 ) -> Diagnosis:
-    """`diagnose` for a table that was read from a file (see `forecasts.tables.read`)."""
+    """`diagnose` for a table that was read from a file (see `forecasts.tables.read`).
+
+    Without `steps` training goes on for at most `longest`.
+    """
     width, seeds = count("width", width), count("seeds", seeds)
     if isinstance(learning_rate, str) and learning_rate != "stable":
         raise ValueError(f"`learning_rate` must be 'stable' or a number: got {learning_rate!r}.")
@@ -180,7 +184,7 @@ def diagnose_table(
     ]
     with bar("folds", 4) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=scale, key=key)
-        curves = cross_validate(parts, starts, learning_rate=rate, steps=steps)
+        curves = cross_validate(parts, starts, learning_rate=rate, steps=steps, longest=longest)
         advance(1, "the run on all rows")
         problem = Problem.from_data(inputs, outputs)
         told = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from linnet.forecasts.telling import regime_sentence
 from linnet.observables.regimes import MOVED, tied_kernel
@@ -57,6 +58,18 @@ def critical_thresholds(found: Diagnosis) -> np.ndarray:
         active = tied_kernel(middle, product, r.left, r.right) > 2 * MOVED * middle
         low, high = np.where(active, middle, low), np.where(active, high, middle)
     return low
+
+
+def active_modes(
+    found: Diagnosis, widths: Float[np.ndarray, " width"], scales: Float[np.ndarray, " scale"]
+) -> Int[np.ndarray, "scale width"]:
+    """How many modes would be learned actively at other `widths` and `scales` (times the chosen one) of the start."""
+    critical, (first, second) = critical_thresholds(found), found.stds
+    # PyTorch's second layer shrinks as the width grows; given standard deviations stay
+    shrinks = found.settings["init"] in ("pytorch", "gaussian")
+    seconds = second * np.sqrt(found.settings["width"] / widths) if shrinks else np.full_like(widths, second)
+    threshold = scales[:, None] ** 2 * (first**2 + seconds**2) * widths / 2
+    return (threshold[..., None] < critical).sum(axis=-1)
 
 
 def _spectrum(found: Diagnosis) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from linnet import page, style
 from linnet.forecasts.drawing import WORDS, draw_kernels, draw_modes
-from linnet.forecasts.findings import critical_thresholds
+from linnet.forecasts.findings import active_modes
 from linnet.trajectories.dataset import provenance
 
 if TYPE_CHECKING:
@@ -145,19 +145,12 @@ def _inputs_and_modes(found: Diagnosis) -> Figure:
 
 
 def _map(found: Diagnosis) -> Figure:
-    critical, (first, second) = critical_thresholds(found), found.stds
-    width = found.settings["width"]
+    width, modes = found.settings["width"], len(found.forecast.learned)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
-    # PyTorch's second layer shrinks as the width grows; given standard deviations stay
-    shrinks = found.settings["init"] in ("pytorch", "gaussian")
-    seconds = second * np.sqrt(width / widths) if shrinks else np.full_like(widths, second)
-    threshold = scales[:, None] ** 2 * (first**2 + seconds**2) * widths / 2
-    active = (threshold[..., None] < critical).sum(axis=-1)
+    active = active_modes(found, widths, scales)
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.66))
-        drawn = axes.pcolormesh(
-            widths, scales, active, vmin=0, vmax=len(critical), shading="nearest", cmap=style.SEQUENCE
-        )
+        drawn = axes.pcolormesh(widths, scales, active, vmin=0, vmax=modes, shading="nearest", cmap=style.SEQUENCE)
         axes.plot([width], [1.0], marker="x", color="white", markersize=8, markeredgewidth=2.4)
         axes.plot([width], [1.0], marker="x", color=style.ORANGE, markersize=7, markeredgewidth=1.6)
         axes.set(
@@ -167,7 +160,7 @@ def _map(found: Diagnosis) -> Figure:
             ylabel="scale of the start, times the chosen one",
             title="modes learned actively",
         )
-        figure.colorbar(drawn, ax=axes, ticks=np.unique(np.linspace(0, len(critical), 6).round().astype(int)))
+        figure.colorbar(drawn, ax=axes, ticks=np.unique(np.linspace(0, modes, 6).round().astype(int)))
         narrow = found.forecast.problem.in_dim + found.forecast.problem.out_dim
         axes.axvspan(widths[0], narrow, facecolor="white", alpha=0.45, linewidth=0)
         axes.grid(False)

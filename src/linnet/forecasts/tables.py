@@ -59,14 +59,18 @@ def read(
                 raise ValueError(f"`target` must not be given with arrays X and Y: {place.name} holds both.")
             return table(frame, others, drop=drop, missing=missing)
     else:
-        check_fits(4 * place.stat().st_size, f"reading {place.name}", SMALL)
-        frame = _chosen(_frame(place, kind), rows, key)
+        frame = some_rows(read_frame(place), rows, key)
+    return from_frame(frame, target=target, drop=drop, missing=missing)
+
+
+def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> Table:
+    """A table from one data frame of inputs and targets; `target`, `drop` and `missing` as for `read`."""
     names = [str(name) for name in frame.columns]
     wanted = _columns("target", target, names) if target is not None else [names[-1]]
     kept = [name for name in names if name not in wanted]
     if not kept:
         raise ValueError(f"`target` must leave columns to predict from: it names all of {_some(names)}.")
-    frame.columns = names
+    frame = frame.set_axis(names, axis="columns")
     found = table(frame[kept], frame[wanted], drop=drop, missing=missing)
     if target is None:
         found.notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
@@ -100,9 +104,12 @@ def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table
     return Table(inputs, outputs, input_names, output_names, notes)
 
 
-def _frame(place: Path, kind: str) -> Any:
+def read_frame(place: Path) -> Any:
+    """The data frame in a CSV, TSV or Parquet file; where the first line holds numbers alone, columns are numbered."""
     import pandas as pd
 
+    kind = place.suffix.lower()
+    check_fits(4 * place.stat().st_size, f"reading {place.name}", SMALL)
     try:
         if kind == ".parquet":
             return pd.read_parquet(place)
@@ -158,7 +165,8 @@ def _rows(total: int, rows: int | None, key: Any) -> np.ndarray | None:
     return np.sort(generator(key, 9).choice(total, size=rows, replace=False))
 
 
-def _chosen(frame: Any, rows: int | None, key: Any) -> Any:
+def some_rows(frame: Any, rows: int | None, key: Any = 0) -> Any:
+    """So many rows of a data frame at random, in their order; all of them if `rows` is None or more."""
     which = _rows(len(frame), rows, key)
     return frame if which is None else frame.iloc[which]
 

@@ -1,0 +1,94 @@
+"""The claims with their verdicts, filtered by paper, verdict and words."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linnet.reproduction import record, registry
+from linnet.reproduction.claim import Claim, Verdict
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ALL = "all"
+VERDICTS = (ALL, *map(str, Verdict))
+LONGEST = 200  # letters of a search
+UNMEASURED = "not in the record: run it"
+COMMAND = "linnet verify --quick {name}"
+SEARCHED = ("claim", "number", "sentence", "assumptions", "setting", "claimed", "measured")
+
+
+def papers() -> tuple[str, ...]:
+    """The names of the papers, "all" first; found without loading them, which takes a second."""
+    from linnet.papers import ORDER
+
+    return (ALL, *ORDER, *sorted(entry.name for entry in entry_points(group=registry.GROUP)))
+
+
+def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
+    """The claims of a paper with a verdict in which all of the words occur, in the papers' order.
+
+    **Arguments:** `paper`, one of `papers()`; `verdict`, one of `VERDICTS`; `words`, separated by spaces, in any case:
+    parts of the name, the number, the sentence, its assumptions, the setting, or what was claimed or measured.
+
+    **Returns** a dataset along `claim` (names): `paper`, `number`, `sentence`, `assumptions`, `setting`, `claimed`,
+    `verdict`, `measured`, `command`, the `seconds` it takes (NaN where unknown), and `kept` of `seeds` seeds.
+
+    >>> chosen(paper="watanabe", words="projection").claim.values.tolist()[0]
+    'watanabe-projection'
+    """
+    import xarray as xr
+
+    for name, value, known in (("paper", paper, papers()), ("verdict", verdict, VERDICTS)):
+        if value not in known:
+            raise ValueError(f"`{name}` must be one of {', '.join(known)}: got {value!r}.")
+    if not isinstance(words, str) or len(words) > LONGEST:
+        raise ValueError(f"`words` must be at most {LONGEST} letters to search for.")
+    wanted = words.casefold().split()
+    rows = [row for row in _rows() if paper in (ALL, row["paper"]) and verdict in (ALL, row["verdict"])]
+    texts = ((" ".join(str(row[part]) for part in SEARCHED).casefold(), row) for row in rows)
+    kept = [row for text, row in texts if all(word in text for word in wanted)]
+    names = [name for name in next(iter(_rows())) if name != "claim"]
+    variables = {name: ("claim", np.array([row[name] for row in kept], dtype=_kind(name))) for name in names}
+    return xr.Dataset(variables, {"claim": np.array([row["claim"] for row in kept], dtype=str)})
+
+
+def counts(found: xr.Dataset) -> dict[str, dict[str, int]]:
+    """How many of these claims have each verdict, for each of their papers."""
+    told: dict[str, dict[str, int]] = {}
+    for paper, verdict in zip(found["paper"].values, found["verdict"].values, strict=True):
+        of = told.setdefault(str(paper), {})
+        of[str(verdict)] = of.get(str(verdict), 0) + 1
+    return told
+
+
+@cache
+def _rows() -> tuple[dict[str, str | float | int], ...]:
+    return tuple(map(_row, registry.claims().values()))
+
+
+def _row(claim: Claim) -> dict[str, str | float | int]:
+    found, share = record.found().get(claim.name), record.shares().get(claim.name)
+    return {
+        "claim": claim.name,
+        "paper": claim.paper,
+        "number": claim.number,
+        "sentence": claim.sentence,
+        "assumptions": claim.assumptions,
+        "setting": claim.setting,
+        "claimed": claim.claimed,
+        "verdict": str(claim.expected),
+        "measured": found.measured if found else UNMEASURED,
+        "command": COMMAND.format(name=claim.name),
+        "seconds": found.seconds if found else float("nan"),
+        "kept": share.kept if share else 0,
+        "seeds": share.seeds if share else 0,
+    }
+
+
+def _kind(name: str) -> type:
+    return {"seconds": float, "kept": int, "seeds": int}.get(name, str)

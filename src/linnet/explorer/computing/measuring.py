@@ -1,0 +1,129 @@
+"""One claim measured on demand, in a process of its own: one at a time, with a time limit, and it can be cancelled."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from linnet.reproduction import record, registry
+
+LIMIT = 300.0  # seconds
+STARTING = 4.0  # seconds until the process has read its code
+UNDER_WAY, DONE, FAILED, CANCELLED = "under way", "done", "failed", "cancelled"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a measurement stands: `state`, seconds passed, the share of the usual time, and the outcome or the reason."""
+
+    claim: str
+    state: str
+    seconds: float = 0.0
+    share: float = 0.0
+    outcome: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+
+class Measuring:
+    """Measures one claim at a time by `linnet verify --quick NAME --json FILE`; another has to wait for its end."""
+
+    def __init__(self, limit: float = LIMIT) -> None:
+        self.limit = limit
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._claim, self._began = "", 0.0
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._last: dict[str, Progress] = {}
+
+    def start(self, name: str) -> Progress:
+        """Begins to measure the claim `name`; refuses names that are no claim, and a second one at a time."""
+        if not isinstance(name, str) or name not in registry.claims():
+            raise ValueError(
+                f"`claim` must be the name of a claim, as `linnet list` shows them: got {str(name)[:80]!r}."
+            )
+        with self._lock:
+            self._look()
+            if self._process is not None:
+                raise ValueError(f"{self._claim} is being measured: one claim at a time. Wait for it, or cancel it.")
+            self._folder = tempfile.TemporaryDirectory(prefix="linnet-")
+            words = [sys.executable, "-m", "linnet", "verify", "--quick", name, "--json", str(self._file)]
+            silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            # A session of its own: whatever it starts ends with it.
+            self._process = subprocess.Popen(words, start_new_session=os.name == "posix", **silent)  # type: ignore[call-overload]
+            self._claim, self._began = name, time.monotonic()
+            atexit.register(self.cancel)
+            alarm = threading.Timer(self.limit + 0.1, self.progress, [name])  # nobody may ask until then
+            alarm.daemon = True
+            alarm.start()
+            return self._progress()
+
+    def progress(self, name: str) -> Progress | None:
+        """How the claim's measurement stands, or None where it was never asked for."""
+        with self._lock:
+            self._look()
+            return self._progress() if self._process is not None and self._claim == name else self._last.get(name)
+
+    def cancel(self) -> None:
+        """Ends what is under way, if anything is."""
+        with self._lock:
+            self._look()
+            if self._process is not None:
+                self._end(CANCELLED, "cancelled before its end.")
+
+    @property
+    def _file(self) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / "outcome.json"
+
+    def _progress(self) -> Progress:
+        passed = time.monotonic() - self._began
+        known = record.found().get(self._claim)
+        usual = STARTING + (known.seconds if known else 10.0)
+        return Progress(self._claim, UNDER_WAY, passed, min(passed / usual, 0.99))
+
+    def _look(self) -> None:
+        """Takes note of an end, or makes one where the time is over."""
+        if self._process is None:
+            return
+        if self._process.poll() is not None:
+            self._end(DONE, "")
+        elif time.monotonic() - self._began > self.limit:
+            self._end(FAILED, f"stopped after {self.limit:g} s, the limit here; `linnet verify` has none.")
+
+    def _end(self, state: str, reason: str) -> None:
+        assert self._process is not None and self._folder is not None
+        told = replace(self._progress(), state=state, reason=reason, share=1.0)
+        _stop(self._process)
+        if state == DONE:
+            try:
+                told = replace(told, outcome=json.loads(self._file.read_text(encoding="utf-8"))[0])
+            except (OSError, ValueError, IndexError):
+                told = replace(told, state=FAILED, reason=f"the process ended with status {self._process.returncode}.")
+            if told.outcome.get("error"):
+                told = replace(told, state=FAILED, reason=str(told.outcome["error"]))
+        self._last[self._claim] = told
+        self._folder.cleanup()
+        self._process, self._folder = None, None
+        atexit.unregister(self.cancel)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process and all that it started, and waits for it."""
+    if process.poll() is None:
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()

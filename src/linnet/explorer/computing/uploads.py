@@ -1,0 +1,124 @@
+"""Uploaded tables: bounded in size and number, parsed as data only, and known by a fingerprint of what they hold."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import tempfile
+import threading
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from linnet.forecasts.tables import read_frame, some_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGEST = 5_000_000  # bytes of a file
+COLUMNS, ROWS = 300, 2000  # of these many rows are kept, at random; more columns are refused
+KEPT = 8  # tables at once; the one that was longest not asked for makes place
+KINDS = (".csv", ".tsv")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A table as it was uploaded: its fingerprint, the name of its file, what it holds, and a note on left-out rows."""
+
+    token: str
+    file: str
+    frame: pd.DataFrame
+    note: str
+
+
+class Uploads:
+    """The tables that were uploaded since the server started; nothing is written to disk for longer than a read."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
+        self._held: OrderedDict[str, Upload] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, contents: str, file: str) -> Upload:
+        """Takes a table as browsers send it (`data:...;base64,...`); refuses in a sentence what is none."""
+        data = decoded(contents)
+        kind, name = checked_name(file)
+        found = Upload(fingerprint(data, kind), name, *parsed(data, kind))
+        with self._lock:
+            self._held[found.token] = found
+            self._held.move_to_end(found.token)
+            while len(self._held) > self._kept:
+                self._held.popitem(last=False)
+        return found
+
+    def get(self, token: str) -> Upload:
+        """The table of this fingerprint, if the server still has it."""
+        with self._lock:
+            if token not in self._held:
+                raise ValueError("The uploaded table is not on this server (any more): upload it again.")
+            self._held.move_to_end(token)
+            return self._held[token]
+
+
+def decoded(contents: str) -> bytes:
+    """The bytes of an upload."""
+    if not isinstance(contents, str) or "," not in contents[:200]:
+        raise ValueError("The upload holds no file: choose a CSV file.")
+    try:
+        short = len(contents) <= 4 * LARGEST // 3 + 300  # decoded only then
+        data = base64.b64decode(contents.split(",", 1)[1], validate=True) if short else b""
+    except (binascii.Error, ValueError):
+        raise ValueError("The upload is damaged: its bytes cannot be decoded. Try again.") from None
+    if not short or len(data) > LARGEST:
+        raise ValueError(
+            f"The file is larger than {LARGEST // 10**6} MB: take some of its rows, or use `linnet diagnose`, which "
+            "has no such limit."
+        )
+    if not data.strip():
+        raise ValueError("The file is empty: it must have a line of names and lines of numbers.")
+    return data
+
+
+def checked_name(file: str) -> tuple[str, str]:
+    """The kind of the file by the end of its name, and the name to show."""
+    name = PurePosixPath(str(file).replace("\\", "/")).name[:80]
+    kind = PurePosixPath(name).suffix.lower()
+    if kind not in KINDS:
+        raise ValueError(
+            f"The file must end in {' or '.join(KINDS)}: got {name!r}. `linnet diagnose` reads more kinds."
+        )
+    return kind, name
+
+
+def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
+    """The table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
+    first = data.split(b"\n", 1)[0]
+    columns = first.count(b"\t" if kind == ".tsv" else b",") + 1
+    if columns > COLUMNS:
+        raise ValueError(f"The table has {columns} columns: at most {COLUMNS} here. `linnet diagnose` takes more.")
+    with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
+        place = Path(folder) / f"The file{kind}"
+        place.write_bytes(data)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of mixed columns, which are refused by name later
+                frame = read_frame(place)
+        except ValueError as reason:
+            raise ValueError(" ".join(str(reason).split())[:300]) from None
+        except Exception as reason:  # whatever a parser does with foreign bytes, it is the file's fault
+            raise ValueError(f"The file cannot be read as a table: {type(reason).__name__}.") from None
+    if frame.shape[1] < 2 or len(frame) < 2:
+        raise ValueError(
+            f"The table must have at least 2 columns and 2 rows: got {frame.shape[1]} and {len(frame)}. Is it "
+            f"separated by {'tabs' if kind == '.tsv' else 'commas'}?"
+        )
+    kept = some_rows(frame, ROWS)
+    return kept, "" if len(kept) == len(frame) else f"{ROWS} of its {len(frame)} rows, at random."
+
+
+def fingerprint(data: bytes, kind: str) -> str:
+    """A digest of the contents: the same file has the same one."""
+    return hashlib.blake2b(kind.encode() + data, digest_size=12).hexdigest()

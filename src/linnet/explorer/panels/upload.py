@@ -1,0 +1,90 @@
+"""The part of the page *Your data* that takes a file: checked for size in the browser, for everything else here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from linnet.explorer.computing.uploads import KINDS, LARGEST, Uploads
+from linnet.explorer.service import told
+
+if TYPE_CHECKING:
+    from dash import Dash
+
+    from linnet.explorer.service import Service
+
+UPLOADED = "uploaded"
+UPLOADS = Uploads()  # of this server, as long as it runs
+
+# Too large a file does not even leave the browser.
+_SENT = """function(contents, file) {
+    if (!contents) { return [dash_clientside.no_update, ""]; }
+    if (contents.length > %d) { return [dash_clientside.no_update, "%s"]; }
+    return [{contents: contents, file: file}, "Reading " + file + " ..."];
+}"""
+
+
+def box() -> Any:
+    """Where a file is dropped or chosen, and what became of it."""
+    from dash import dcc, html
+
+    return html.Div(
+        [
+            dcc.Upload(
+                html.Button("Upload a table", type="button", id="your-data-choose"),
+                id="your-data-file",
+                accept=",".join(KINDS),
+                className="upload",
+            ),
+            html.Small(
+                f"CSV or TSV, at most {LARGEST // 10**6} MB; a line of names, then numbers. Drop it here, or choose "
+                "it.",
+                className="help",
+            ),
+            html.P("", id="your-data-file-told", role="status", className="soft"),
+            html.P("", id="your-data-file-error", role="alert", className="error"),
+            dcc.Store(id="your-data-sent"),
+        ],
+        className="control",
+    )
+
+
+def register(app: Dash, service: Service) -> None:
+    """The callbacks of an upload."""
+    from dash import Input, Output, State
+
+    refusal = f"The file is larger than {LARGEST // 10**6} MB: take some of its rows, or use linnet diagnose."
+    app.clientside_callback(
+        _SENT % (4 * LARGEST // 3 + 300, refusal),
+        Output("your-data-sent", "data"),
+        Output("your-data-file-told", "children"),
+        Input("your-data-file", "contents"),
+        State("your-data-file", "filename"),
+        prevent_initial_call=True,
+    )
+
+    @app.callback(
+        Output("your-data-table", "value"),
+        Output("your-data-upload", "value"),
+        Output("your-data-target", "value"),
+        Output("your-data-drop", "value"),
+        Output("your-data-file-told", "children", allow_duplicate=True),
+        Output("your-data-file-error", "children"),
+        Input("your-data-sent", "data"),
+        prevent_initial_call=True,
+    )
+    def take(sent: Any) -> tuple[Any, ...]:
+        return taken(sent)
+
+
+def taken(sent: Any) -> tuple[Any, ...]:
+    """The controls' values after an upload, what is said of it, and what is wrong with it."""
+    from dash import no_update
+
+    try:
+        if not isinstance(sent, dict):
+            raise ValueError("The upload holds no file: choose a CSV file.")
+        held = UPLOADS.add(sent.get("contents"), sent.get("file"))  # type: ignore[arg-type]
+    except Exception as reason:
+        return no_update, no_update, no_update, no_update, "", told(reason)["error"]
+    rows, columns = held.frame.shape
+    return UPLOADED, held.token, "", "", f"{held.file}: {rows} rows, {columns} columns. {held.note}", ""

@@ -1,0 +1,109 @@
+"""The claims as bars, as a list, and one of them with all that is known of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from linnet import style
+from linnet.explorer.computing import claims as computing
+from linnet.explorer.controls import State
+from linnet.explorer.drawing import figure
+from linnet.explorer.page import Figure
+from linnet.explorer.panels.measuring import PICK, panel
+from linnet.reproduction.claim import Verdict
+from linnet.reproduction.registry import select_claims
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SHOWN = 20  # claims on a sheet of the list
+COLOURS = {
+    Verdict.HOLDS: style.GREEN,
+    Verdict.CORRECTED: style.SKY,
+    Verdict.REFUTED: style.ORANGE,
+    Verdict.OUTSIDE: style.GREY,
+}
+DETAILS = {
+    "number": "where",
+    "assumptions": "assumes",
+    "setting": "tried on",
+    "claimed": "claimed",
+    "measured": "measured",
+}
+
+
+def counts(data: xr.Dataset, state: State) -> Figure:
+    """How many claims of each paper have each verdict."""
+    told = computing.counts(data)
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": str(verdict),
+            "y": list(told),
+            "x": [of.get(str(verdict), 0) for of in told.values()],
+            "marker": {"color": colour},
+        }
+        for verdict, colour in COLOURS.items()
+    ]
+    return figure(
+        bars, x="claims", barmode="stack", yaxis={"type": "category", "autorange": "reversed", "automargin": True}
+    )
+
+
+def one(data: xr.Dataset, state: State) -> Any:
+    """The claim that is looked at: its sentence, numbers, record and command, and the button that measures it."""
+    from dash import html
+
+    row = _chosen(data, str(state["claim"]))
+    if row is None:
+        return html.P("No claim has all of this: take a word or a filter away.")
+    name, share = str(row["claim"].values), _share(row)
+    items: list[Any] = []
+    for part, label in DETAILS.items():
+        items += [html.Dt(label), html.Dd(str(row[part].values))]
+    items += [html.Dt("over seeds"), html.Dd(share), html.Dt("again"), html.Dd(html.Code(str(row["command"].values)))]
+    return [
+        html.P([html.B(name), " ", _badge(row)], className="claim-name"),
+        html.P(str(row["sentence"].values), className="sentence"),
+        html.Dl(items, className="claim"),
+        panel(name),
+    ]
+
+
+def listed(data: xr.Dataset, state: State) -> Any:
+    """A sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
+    from dash import html
+
+    total = data.sizes["claim"]
+    sheets = max(1, -(-total // SHOWN))
+    sheet = min(int(str(state["sheet"])), sheets)
+    rows = []
+    for at in range((sheet - 1) * SHOWN, min(sheet * SHOWN, total)):
+        row = data.isel(claim=at)
+        name = str(row["claim"].values)
+        button = html.Button(name, id={"type": PICK, "claim": name}, type="button", n_clicks=0, className="pick")
+        about = [button, " ", _badge(row), " ", html.Span(_share(row), className="soft")]
+        rows.append(html.Li([html.Div(about), html.Div(str(row["sentence"].values), className="sentence")]))
+    told = f"{total} of {computing.chosen().sizes['claim']} claims; sheet {sheet} of {sheets}."
+    return [html.P(told, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
+
+
+def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:
+    """The claim of this name, filtered out or not; without a name the first one, if there is any."""
+    if not name:
+        return data.isel(claim=0) if data.sizes["claim"] else None
+    found = select_claims([name])[0].name  # or a sentence that says there is none
+    return computing.chosen().sel(claim=found)
+
+
+def _badge(row: xr.Dataset) -> Any:
+    from dash import html
+
+    verdict = str(row["verdict"].values)
+    return html.Span(verdict, className=f"verdict {Verdict(verdict).name.lower()}")
+
+
+def _share(row: xr.Dataset) -> str:
+    seeds = int(row["seeds"])
+    return f"in {int(row['kept'])} of {seeds} seeds" if seeds else "not tried over seeds yet"

@@ -1,0 +1,77 @@
+"""The explorer served in this process, and a browser that looks at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from explored import Explored
+
+pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'"
+)
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    import waitress
+
+    from linnet.explorer import create_app
+
+    server: Any = waitress.create_server(create_app().server, host="127.0.0.1", port=0, threads=4)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+    with playwright.sync_playwright() as driver:
+        own = driver.chromium.executable_path
+        path = next((candidate for candidate in [*found, own] if candidate and Path(candidate).exists()), None)
+        if path is None:
+            pytest.skip("no Chromium is installed: the explorer was not seen in a browser")
+        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Callable[..., Explored]]:
+    """Opens a page by its name in a fresh window: `visit("train", "width=100", size=(390, 844), theme="dark")`."""
+    from linnet.explorer.pages import PAGES
+
+    pages, held = {page.name: page for page in PAGES}, []
+
+    def go(name: str, query: str = "", *, size: tuple[int, int] = (1280, 900), theme: str = "light") -> Explored:
+        window = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=theme, accept_downloads=True
+        )
+        held.append(window)
+        return Explored(window.new_page(), address, pages[name]).open(query)
+
+    yield go
+    for window in held:
+        window.close()
+
+
+@pytest.fixture(scope="session")
+def opened(browser: Any, address: str) -> Iterator[Callable[[Any], Explored]]:
+    """The pages, each open in one window for all tests of its controls."""
+    held: dict[str, Explored] = {}
+
+    def go(page: Any) -> Explored:
+        if page.name not in held:
+            held[page.name] = Explored(browser.new_page(viewport={"width": 1280, "height": 900}), address, page).open()
+        held[page.name].said.clear()
+        return held[page.name]
+
+    yield go

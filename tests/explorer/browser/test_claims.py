@@ -1,0 +1,52 @@
+"""The claims in a browser: chosen in the list, measured on demand with progress, cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from explored import Explored
+
+from linnet.explorer.computing import claims
+from linnet.reproduction import record
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Explored]) -> None:
+    seen = visit("claims", "verdict=refuted")
+    names = claims.chosen(verdict="refuted").claim.values.tolist()
+    buttons = seen.tab.locator("ul.claims .pick")
+    buttons.first.wait_for()
+    assert buttons.all_inner_texts() == names[:20]
+    buttons.nth(3).click()
+    seen.moved_to(f"verdict=refuted&claim={names[3]}")
+    detail = seen.tab.locator("#claims-view-claim")
+    assert record.found()[names[3]].measured.split() == [
+        word for word in detail.locator("dd").nth(4).inner_text().split()
+    ]
+    assert detail.locator("code").inner_text() == f"linnet verify --quick {names[3]}"
+    assert "of 4 seeds" in detail.inner_text() or "of 20 seeds" in detail.inner_text()
+    seen.open()
+    seen.tab.wait_for_selector("#claims-view-counts .bars path")
+    bar = seen.tab.locator("#claims-view-counts .bars .point path").first
+    bar.click()
+    seen.tab.wait_for_function("window.location.search.includes('paper=')")
+    assert seen.state["paper"] == claims.papers()[1]
+    assert seen.said == []
+
+
+def test_a_claim_is_measured_on_demand_and_can_be_cancelled(visit: Callable[..., Explored]) -> None:
+    seen = visit("claims", "claim=watanabe-eq9")
+    run, cancel = seen.tab.locator("#claims-run"), seen.tab.locator("#claims-cancel")
+    run.click()
+    cancel.click()
+    seen.tab.wait_for_function("document.querySelector('#claims-progress').innerText.includes('cancelled')")
+    run.click()
+    seen.tab.wait_for_selector("#claims-progress progress")
+    assert run.is_disabled()
+    seen.tab.wait_for_selector("#claims-outcome")
+    told = seen.tab.locator("#claims-outcome").inner_text()
+    assert "holds, as expected" in told and record.found()["watanabe-eq9"].measured in told
+    assert run.is_enabled() and not cancel.is_visible()
+    assert seen.said == []

@@ -1,0 +1,83 @@
+"""Every control of every page, set in a browser as a reader does: pictures and address follow."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from explored import Explored, another, expected, moves
+
+from linnet.explorer import controls as control
+from linnet.explorer.controls import Control, State
+from linnet.explorer.page import Page
+from linnet.explorer.pages import PAGES
+from linnet.explorer.panels.upload import UPLOADS
+
+pytestmark = pytest.mark.browser
+
+# A table with gaps: what to do with them matters only there.
+GAPS = b"a,b,y\n" + b"\n".join(b"%d,%s,%d" % (i, b"" if i % 7 == 3 else b"%d" % (i * i % 5), i % 4) for i in range(24))
+TOKEN = UPLOADS.add(f"data:text/csv;base64,{base64.b64encode(GAPS).decode()}", "gaps.csv").token
+
+# What to set, where any text would do for the control but not for the page, or where another value costs less to try.
+VALUES = {
+    ("claims", "words"): "kernel",
+    ("claims", "claim"): "tu-thm2-lazy",
+    ("your-data", "target"): "alcohol,hue,ash",
+    ("your-data", "drop"): "ash",
+    ("your-data", "missing"): "mean",
+    ("your-data", "table"): "linnerud",
+    ("your-data", "folds"): "4",
+    ("your-data", "steps"): "250",
+}
+# Where a control matters, if not at the defaults.
+WHERE = {("your-data", "missing"): f"table=uploaded&upload={TOKEN}&missing=drop"}
+
+_known: dict[tuple[str, str], dict[str, Any]] = {}
+
+
+def wanted(page: Page, state: State) -> dict[str, Any]:
+    key = (page.name, control.address(page.controls, state))
+    if key not in _known:
+        _known[key] = expected(page, state)
+    return _known[key]
+
+
+def begin(page: Page, one: Control) -> State:
+    """A state in which the control is shown: its page's defaults but for what it waits for."""
+    state = control.parse(page.controls, WHERE.get((page.name, one.name), ""))
+    if one.when is not None and state[one.when[0]] not in one.when[1]:
+        state[one.when[0]] = one.when[1][0]
+    return state
+
+
+@pytest.mark.parametrize(
+    ("page", "one"),
+    [pytest.param(p, c, id=f"{p.name}-{c.name}") for p in PAGES for c in p.controls if not c.hidden],
+)
+def test_a_control_changes_what_it_should(page: Page, one: Control, opened: Callable[[Page], Explored]) -> None:
+    seen, before = opened(page), begin(page, one)
+    if seen.query != control.address(page.controls, before):
+        seen.open(control.address(page.controls, before))
+    was = wanted(page, before)
+    assert seen.shows(was) == [], seen.error()
+    value = VALUES.get((page.name, one.name)) or another(one)
+    after: State = {**before, one.name: one.read(value)}
+    seen.set(one, value)
+    now = wanted(page, after)
+    assert seen.shows(now) == [], seen.error()
+    assert now != was, "the control changes nothing"
+    assert seen.query == control.address(page.controls, after)
+    assert seen.error() == ""
+    if moves(one):  # back towards where it was
+        seen.slide(one, "ArrowLeft" if float(str(after[one.name])) > float(str(before[one.name])) else "ArrowRight")
+        seen.moved_from(control.address(page.controls, after))
+        slid = seen.state
+        assert {name for name in slid if slid[name] != after[name]} == {one.name}
+        assert seen.shows(wanted(page, slid)) == [], seen.error()
+    assert seen.said == []
+    if seen.state[one.name] != before[one.name]:
+        seen.set(one, one.write(before[one.name]))
+        seen.moved_to(control.address(page.controls, before))

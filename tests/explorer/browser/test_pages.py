@@ -1,0 +1,138 @@
+"""Every page in a browser: it loads without a word or a foreign request, fits a phone, is seen in the dark, has a link."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from explored import Explored, expected
+
+from linnet.explorer import controls as control
+from linnet.explorer.page import Page
+from linnet.explorer.pages import PAGES
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Explored]
+EVERY = pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+
+
+@EVERY
+def test_a_page_loads_without_a_word_and_nothing_leaves_the_machine(page: Page, visit: Visit, address: str) -> None:
+    seen = visit(page.name)
+    assert seen.shows(expected(page, control.defaults(page.controls))) == [], seen.error()
+    seen.tab.wait_for_load_state("networkidle")
+    assert seen.said == []
+    assert [url for url in seen.asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
+    assert seen.query == "" and seen.error() == ""
+    assert page.script(control.defaults(page.controls)) == seen.tab.locator(f"#{page.name}-script").text_content()
+
+
+@EVERY
+def test_a_phone_can_read_it(page: Page, visit: Visit) -> None:
+    seen = visit(page.name, size=(390, 844))
+    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    seen.tab.wait_for_load_state("networkidle")
+    assert seen.tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    narrow = "Array.from(document.querySelectorAll('.js-plotly-plot'), one => one.getBoundingClientRect().right)"
+    assert max(seen.tab.evaluate(narrow)) <= 390
+    assert seen.said == []
+
+
+@EVERY
+def test_dark_and_light_differ_and_both_have_contrast(page: Page, visit: Visit) -> None:
+    grounds = []
+    seen = visit(page.name, theme="dark")
+    for _ in ("dark", "light"):
+        seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+        style = "getComputedStyle(document.body)"
+        ink, ground = (seen.tab.evaluate(f"{style}.{name}") for name in ("color", "backgroundColor"))
+        assert contrast(ink, ground) >= 7
+        title = seen.tab.evaluate("getComputedStyle(document.querySelector('.js-plotly-plot text.xtitle')).fill")
+        assert contrast(title, ground) >= 4.5
+        grounds.append(ground)
+        seen.tab.click("#theme-switch")
+        seen.tab.wait_for_function(f"getComputedStyle(document.body).backgroundColor !== '{ground}'")
+    assert grounds[0] != grounds[1]
+    assert seen.said == []
+
+
+@EVERY
+def test_every_control_is_reached_by_the_tab_key_and_has_words(page: Page, visit: Visit) -> None:
+    seen = visit(page.name)
+    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    seen.tab.keyboard.press("Tab")
+    assert seen.tab.evaluate("document.activeElement.className") == "skip"
+    reached = []
+    for _ in range(40 + 6 * len(page.controls)):
+        seen.tab.keyboard.press("Tab")
+        reached.append(seen.tab.evaluate("[document.activeElement.id, document.activeElement.closest('.control')?.id]"))
+    holders = {holder for _, holder in reached}
+    shown = {f"{page.name}-{one.name}-control" for one in page.controls if not one.hidden and one.when is None}
+    assert shown <= holders
+    for one in page.controls:
+        if one.hidden:
+            continue
+        told = seen.tab.locator(f"#{page.name}-{one.name}-control").text_content()
+        assert one.label in told and one.help in told
+
+
+@EVERY
+def test_a_wrong_address_is_told_in_a_sentence(page: Page, visit: Visit) -> None:
+    seen = visit(page.name, "nothing=of+this")
+    seen.tab.wait_for_selector(f"#{page.name}-address-error:not(:empty)")
+    told = seen.tab.locator(f"#{page.name}-address-error").inner_text()
+    assert "no control 'nothing'" in told and "shows its defaults" in told
+    assert seen.said == []
+
+
+def test_pages_are_reached_by_their_links(visit: Visit) -> None:
+    seen = visit(PAGES[0].name)
+    for page in PAGES[::-1]:
+        seen.tab.click(f"#go-{page.name}")
+        seen.tab.wait_for_selector(f"#{page.name}-page")
+        assert seen.tab.locator(f"#go-{page.name}").get_attribute("aria-current") == "page"
+        assert seen.tab.locator("h1").inner_text() == page.title
+    assert seen.said == []
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_pictures_are_saved(visit: Visit, kind: str, tmp_path: Path) -> None:
+    seen = visit("claims")
+    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    with seen.tab.expect_download() as found:
+        seen.tab.locator(f"[data-save='{kind}']").first.click()
+    found.value.save_as(tmp_path / "picture")
+    data = (tmp_path / "picture").read_bytes()
+    assert data.startswith(b"\x89PNG" if kind == "png" else b"<svg")
+    assert found.value.suggested_filename.endswith(f".{kind}")
+
+
+def test_the_command_serves_the_first_page(browser: object, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "linnet", "explore", "--port", "0", "--no-browser"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        address = line.split("linnet explore: ")[1].split()[0].rstrip("/")
+        seen = Explored(browser.new_page(), address, PAGES[0]).open()  # type: ignore[attr-defined]
+        seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+        assert seen.said == []
+        seen.tab.close()
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG's contrast ratio of two CSS colours `rgb(r, g, b)`."""
+
+    def luminance(colour: str) -> float:
+        parts = [float(part) / 255 for part in colour.strip("rgba()").split(",")[:3]]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,95 @@
+"""The claims page's numbers: the registry filtered by hand, and a claim measured in a process of its own."""
+
+import time
+
+import pytest
+
+from linnet.explorer.computing import claims, measuring
+from linnet.reproduction import record, registry
+from linnet.reproduction.claim import Verdict
+
+
+def test_all_claims_are_there_with_what_the_registry_says_of_them():
+    found, known = claims.chosen(), registry.claims()
+    assert found.claim.values.tolist() == list(known)
+    for name in ("paper", "number", "sentence", "assumptions", "setting", "claimed"):
+        assert found[name].values.tolist() == [getattr(claim, name) for claim in known.values()]
+    assert found["verdict"].values.tolist() == [str(claim.expected) for claim in known.values()]
+    one = found.sel(claim="watanabe-eq27")
+    assert str(one["command"].values) == "linnet verify --quick watanabe-eq27"
+    assert str(one["measured"].values) == record.found()["watanabe-eq27"].measured
+    assert int(one["kept"]) == record.shares()["watanabe-eq27"].kept and int(one["seeds"]) > 0
+
+
+@pytest.mark.parametrize("verdict", [str(verdict) for verdict in Verdict])
+def test_filters_of_paper_and_verdict_meet(verdict):
+    by_hand = [c.name for c in registry.claims().values() if c.paper == "huang" and c.expected == verdict]
+    found = claims.chosen(paper="huang", verdict=verdict)
+    assert found.claim.values.tolist() == by_hand
+    assert claims.counts(found) == ({"huang": {verdict: len(by_hand)}} if by_hand else {})
+
+
+def test_all_words_must_occur_in_any_case_and_order():
+    by_hand = [
+        name
+        for name, c in registry.claims().items()
+        for text in [" ".join([name, c.number, c.sentence, c.assumptions, c.setting, c.claimed])]
+        if "gaussian" in text.lower() and "width" in text.lower()
+    ]
+    found = set(claims.chosen(words="  WIDTH gaussian ").claim.values)
+    assert by_hand and set(by_hand) <= found
+    for name in found - set(by_hand):
+        assert {"gaussian", "width"} & set(record.found()[name].measured.lower().replace(",", " ").split())
+    assert claims.chosen(words="no such words at all").sizes["claim"] == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"paper": "nobody"}, "`paper` must be one of all, watanabe"),
+        ({"verdict": "perhaps"}, "`verdict` must be one of all, holds"),
+        ({"words": "x" * 201}, "`words` must be at most 200"),
+    ],
+)
+def test_what_is_no_choice_is_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        claims.chosen(**wrong)
+
+
+def ended(bench, name, patience=90.0):
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        told = bench.progress(name)
+        if told.state != measuring.UNDER_WAY:
+            return told
+        assert 0 <= told.share < 1
+        time.sleep(0.2)
+    raise AssertionError(f"{name} is not measured after {patience} s")
+
+
+def test_one_claim_is_measured_at_a_time_and_its_outcome_is_that_of_the_command():
+    bench, name = measuring.Measuring(), "watanabe-eq9"
+    assert bench.progress(name) is None
+    assert bench.start(name).state == measuring.UNDER_WAY
+    with pytest.raises(ValueError, match="watanabe-eq9 is being measured: one claim at a time"):
+        bench.start("watanabe-eq6")
+    told = ended(bench, name)
+    assert told.state == measuring.DONE, told.reason
+    assert told.outcome["verdict"] == str(registry.claims()[name].expected)
+    assert told.outcome["measured"] == record.found()[name].measured
+
+
+def test_a_measurement_can_be_cancelled_and_has_a_limit():
+    bench = measuring.Measuring(limit=0.3)
+    bench.start("watanabe-eq9")
+    bench.cancel()
+    assert bench.progress("watanabe-eq9").state == measuring.CANCELLED
+    bench.start("watanabe-eq9")
+    told = ended(bench, "watanabe-eq9", 5.0)
+    assert told.state == measuring.FAILED and "stopped after 0.3 s" in told.reason
+
+
+@pytest.mark.parametrize("name", ["watanabe", "", "--help", "watanabe-eq9; ls", None, 3, "x" * 10_000])
+def test_only_names_of_claims_are_run(name):
+    with pytest.raises(ValueError, match="`claim` must be the name of a claim"):
+        measuring.Measuring().start(name)

@@ -1,0 +1,108 @@
+"""The page of one's own data: uploads as data only, bounded; a diagnosis that is the command line's."""
+
+import base64
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import linnet as ln
+from linnet.explorer.computing import diagnosing, example_tables, uploads
+from linnet.forecasts.tables import from_frame
+
+pytest.importorskip("sklearn")
+TABLE = b"a,b,y\n" + b"\n".join(b"%d,%d,%d" % (i, i * i % 7, 2 * i - i * i % 5) for i in range(20))
+
+
+def sent(data, kind="text/csv"):
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def test_an_upload_is_what_pandas_reads_and_is_found_by_its_token(tmp_path):
+    held = uploads.Uploads(kept=2)
+    found = held.add(sent(TABLE), "C:\\tables\\mine.csv")
+    (tmp_path / "t.csv").write_bytes(TABLE)
+    pd.testing.assert_frame_equal(found.frame, pd.read_csv(tmp_path / "t.csv"))
+    assert (found.file, found.note) == ("mine.csv", "") and held.get(found.token) is found
+    assert held.add(sent(TABLE), "other.csv").token == found.token
+    for other in (b"a,b\n1,2\n3,4\n", b"a,b\n1,2\n3,5\n"):
+        held.add(sent(other), "o.csv")
+    with pytest.raises(ValueError, match="not on this server"):
+        held.get(found.token)
+
+
+def test_of_long_tables_some_rows_are_kept():
+    long = b"a,b\n" + b"1,2\n3,4\n" * 1500
+    found = uploads.Uploads().add(sent(long), "long.csv")
+    assert len(found.frame) == uploads.ROWS and found.note == "2000 of its 3000 rows, at random."
+
+
+BAD = {
+    "empty": (b" \n", "t.csv", "The file is empty"),
+    "one column": (b"words\nwithout\ncommas\n", "t.csv", "at least 2 columns and 2 rows: got 1 and 2"),
+    "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00\xff\xfe", "t.csv", "cannot be read as a table"),
+    "ragged": (b"a,b\n1,2\n1,2,3,4\n", "t.csv", "cannot be read as a table.*Expected 2 fields in line 3"),
+    "zeros": (b"\x00" * 4000, "t.csv", "cannot be read as a table|at least 2 columns"),
+    "too wide": (b"1," * 400, "t.csv", "401 columns: at most 300"),
+    "too large": (b"1,2\n" * 1_250_001, "t.csv", "larger than 5 MB"),
+    "a program": (b"#!/bin/sh\n", "t.sh", r"must end in .csv or .tsv: got 't.sh'"),
+    "a pickle": (b"\x80\x04\x95", "t.pkl", "must end in .csv or .tsv"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_in_a_sentence(name):
+    data, file, message = BAD[name]
+    with pytest.raises(ValueError, match=message) as refused:
+        uploads.Uploads().add(sent(data), file)
+    assert len(str(refused.value)) <= 400 and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("contents", [None, 3, "", "no comma", "data:text/csv;base64,!!!!", "data:,\u00e9\u00e9"])
+def test_what_is_no_upload_is_refused(contents):
+    with pytest.raises(ValueError, match="upload|damaged"):
+        uploads.Uploads().add(contents, "t.csv")
+
+
+@pytest.mark.parametrize("name", ["linnerud", "iris"])
+def test_an_example_is_what_its_script_makes(name):
+    frame, targets = example_tables.frame(name)
+    made: dict = {}
+    exec(example_tables.script(name), made)
+    pd.testing.assert_frame_equal(made["frame"], frame)
+    assert tuple(made["targets"].columns) == targets
+    with pytest.raises(ValueError, match="`table` must be one of wine"):
+        example_tables.frame("nothing")
+
+
+def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
+    frame, targets = example_tables.frame("linnerud")
+    table = from_frame(frame, target=list(targets))
+    got = diagnosing.diagnosed(table, width=1000, init_scale=0.1, seeds=1, steps=60)
+    want = ln.diagnose(
+        frame.drop(columns=list(targets)), frame[list(targets)], width=1000, init_scale=0.1, seeds=1, steps=60
+    )
+    assert got.attrs["findings"].splitlines() == want.findings()
+    for name, variable in want.to_dataset().items():
+        assert_array_equal(got[name].values, variable.values)
+    # how many modes are active elsewhere: by the definition, at one other place of the map
+    width, scale = got.map_width.values[20], got.map_scale.values[7]
+    first, second = scale * 0.1 / np.sqrt(3 * 3), scale * 0.1 / np.sqrt(3 * width)
+    threshold = (first**2 + second**2) * width / 2
+    assert got["active_modes"].values[7, 20] == (threshold < got["critical_threshold"].values).sum()
+    assert (np.diff(got["active_modes"].values, axis=0) <= 0).all()  # a larger start is lazier
+    outputs = (frame[list(targets)] - frame[list(targets)].mean()) / frame[list(targets)].std(ddof=0)
+    assert_allclose(got["input_variance"].sum(), 3.0)  # standardised columns
+    assert_allclose(got["cv_training_share"][0].mean() / got["cv_training"][0].mean(), 2 / outputs.var(ddof=0).sum())
+
+
+def test_work_is_bounded():
+    random = np.random.default_rng(0)
+    wide = pd.DataFrame(random.standard_normal((20, 120)))
+    with pytest.raises(ValueError, match="119 inputs and 1 targets: at most 100 and 12 here"):
+        diagnosing.diagnosed(from_frame(wide))
+    frame, targets = example_tables.frame("digits")
+    with pytest.raises(ValueError, match="`steps` must be at most"):
+        diagnosing.diagnosed(from_frame(frame, target=list(targets)), seeds=3, folds=10, steps=16_000)
+    assert diagnosing.most_steps(3, 3, 5) == 16_000 and diagnosing.most_steps(100, 12, 30) >= 250
