@@ -83,7 +83,11 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
             html.Div(
                 [
                     html.Div(
-                        [*_controls(page, state), html.Div(buttons, className="buttons")],
+                        [
+                            *([page.beside()] if page.beside else []),
+                            *_controls(page, state),
+                            html.Div(buttons, className="buttons"),
+                        ],
                         className="controls",
                         role="group",
                         **{"aria-label": "Controls"},

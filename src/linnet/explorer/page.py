@@ -66,7 +66,8 @@ class Page:
     - `script(state)`: the text under "As Python"
     - `freezes`: a run can be frozen, to be drawn beside the next one
     - `live`: compute while a slider is being dragged, not only when it is let go
-    - `extra()`: Dash components below the views; `register(app, service)`: callbacks of its own
+    - `extra()`: Dash components below the views; `beside()`: others above the controls
+    - `register(app, service)`: callbacks of its own
     """
 
     name: str
@@ -81,6 +82,7 @@ class Page:
     freezes: bool = False
     live: bool = True
     extra: Callable[[], Any] | None = None
+    beside: Callable[[], Any] | None = None
     register: Callable[[Dash, Service], None] | None = None
 
     @property

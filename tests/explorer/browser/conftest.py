@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from explored import Explored
 
 pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from explored import Explored
 
+from explored import Explored
 from linnet.explorer.computing import claims
 from linnet.reproduction import record
 

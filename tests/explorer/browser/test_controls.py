@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from explored import Explored, another, expected, moves
 
+from explored import Explored, another, expected, moves
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control, State
 from linnet.explorer.page import Page

@@ -1,4 +1,5 @@
-"""Every page in a browser: it loads without a word or a foreign request, fits a phone, is seen in the dark, has a link."""
+"""Every page in a browser: it loads without a word or a foreign request, fits a phone, is seen in the dark, has a
+link."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from explored import Explored, expected
 
+from explored import Explored, expected
 from linnet.explorer import controls as control
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES

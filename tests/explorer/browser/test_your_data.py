@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from explored import Explored, expected
 
 import linnet as ln
+from explored import Explored, expected
 from linnet.explorer.computing import uploads
 from linnet.explorer.pages.your_data import PAGE
 
