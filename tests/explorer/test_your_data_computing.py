@@ -61,7 +61,7 @@ def test_bad_files_are_refused_in_a_sentence(name):
 
 @pytest.mark.parametrize("contents", [None, 3, "", "no comma", "data:text/csv;base64,!!!!", "data:,\u00e9\u00e9"])
 def test_what_is_no_upload_is_refused(contents):
-    with pytest.raises(ValueError, match="upload|damaged"):
+    with pytest.raises(ValueError, match=r"upload|damaged"):
         uploads.Uploads().add(contents, "t.csv")
 
 

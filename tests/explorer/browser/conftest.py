@@ -65,7 +65,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[..., Explored]]:
 
 
 @pytest.fixture(scope="session")
-def opened(browser: Any, address: str) -> Iterator[Callable[[Any], Explored]]:
+def opened(browser: Any, address: str) -> Callable[[Any], Explored]:
     """The pages, each open in one window for all tests of its controls."""
     held: dict[str, Explored] = {}
 
@@ -75,4 +75,4 @@ def opened(browser: Any, address: str) -> Iterator[Callable[[Any], Explored]]:
         held[page.name].said.clear()
         return held[page.name]
 
-    yield go
+    return go

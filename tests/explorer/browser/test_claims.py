@@ -22,9 +22,7 @@ def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Expl
     buttons.nth(3).click()
     seen.moved_to(f"verdict=refuted&claim={names[3]}")
     detail = seen.tab.locator("#claims-view-claim")
-    assert record.found()[names[3]].measured.split() == [
-        word for word in detail.locator("dd").nth(4).inner_text().split()
-    ]
+    assert detail.locator("dd").nth(4).inner_text().split() == record.found()[names[3]].measured.split()
     assert detail.locator("code").inner_text() == f"linnet verify --quick {names[3]}"
     assert "of 4 seeds" in detail.inner_text() or "of 20 seeds" in detail.inner_text()
     seen.open()

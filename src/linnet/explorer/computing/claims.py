@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,7 +53,9 @@ def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
     texts = ((" ".join(str(row[part]) for part in SEARCHED).casefold(), row) for row in rows)
     kept = [row for text, row in texts if all(word in text for word in wanted)]
     names = [name for name in next(iter(_rows())) if name != "claim"]
-    variables = {name: ("claim", np.array([row[name] for row in kept], dtype=_kind(name))) for name in names}
+    variables: dict[str, Any] = {
+        name: ("claim", np.array([row[name] for row in kept], dtype=_kind(name))) for name in names
+    }
     return xr.Dataset(variables, {"claim": np.array([row["claim"] for row in kept], dtype=str)})
 
 

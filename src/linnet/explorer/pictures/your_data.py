@@ -106,7 +106,7 @@ def other_starts(data: xr.Dataset, state: State) -> Figure:
     """How many modes would be learned actively at other widths and scales of the start."""
     scale, count = float(str(state["init_scale"])), data.sizes["mode"]
     told = "width %{x:.3g}, scale %{y:.3g}: %{z} modes active<extra></extra>"
-    range_ = {"zmin": 0, "zmax": count, "hovertemplate": told}
+    range_: dict[str, Any] = {"zmin": 0, "zmax": count, "hovertemplate": told}
     heat = heatmap(data["map_width"], scale * data["map_scale"], data["active_modes"], bar="active modes", **range_)
     if count <= DRAWN:
         heat["colorbar"]["dtick"] = 1
@@ -187,7 +187,7 @@ def _by_word(data: xr.Dataset, x: np.ndarray, values: np.ndarray) -> list[Trace]
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, shape: str = "linear") -> list[Trace]:
     """What lies between two curves, in a pale colour."""
-    edge = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
+    edge: dict[str, Any] = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
     below, above = line(x, low, **edge), line(x, high, **edge)
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     above |= {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.2)"}
