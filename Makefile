@@ -8,7 +8,7 @@ TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help reproduce reproduce-full verify test test-claims test-plugins test-torch lint format docs bench clean
+.PHONY: help reproduce reproduce-full verify test test-claims test-browser test-plugins test-torch lint format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about two minutes)"
@@ -16,6 +16,7 @@ help:
 	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error"
+	@echo "make test-browser    its part that looks at the explorer in Chromium, and sends it nonsense"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
 	@echo "make test-torch      the part that needs PyTorch, peft, transformers and Lightning, which it installs"
 	@echo "make lint            formatting, lint and types"
@@ -40,10 +41,13 @@ verify: $(READY)
 	$(BIN)/linnet verify
 
 test: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not plugin"
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not plugin and not browser"
 
 test-claims: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load -m slow
+
+test-browser: $(READY)
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadgroup -m browser
 
 test-plugins: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -m plugin
