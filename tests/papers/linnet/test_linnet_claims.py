@@ -52,8 +52,9 @@ def test_judges_go_by_their_limits():
         assert diagram.judge_trained(good | change) == Verdict.REFUTED
     assert diagram.judge_dimensions({"value": -0.9}) == Verdict.HOLDS
     assert diagram.judge_dimensions({"value": -0.1}) == Verdict.REFUTED
-    assert diagram.judge_printed({"value": 0.01, "worst": 0.1}) == Verdict.REFUTED
-    assert stopping.judge_hindsight({"value": 0.03}) == Verdict.REFUTED
+    assert diagram.judge_printed({"value": 0.01, "beyond": 0.1}) == Verdict.REFUTED
+    assert stopping.judge_hindsight({"value": 0.03, "uncertainty": 0.004}) == Verdict.REFUTED
+    assert stopping.judge_hindsight({"value": 0.03, "uncertainty": 0.006}) == Verdict.HOLDS
 
 
 def test_the_error_falls_with_the_dimension(plane, monkeypatch):
@@ -91,7 +92,7 @@ def test_published_cells(monkeypatch):
     checks = published.check(data)
     assert checks[1].passed, checks[1].text
     assert published.plot(data) is not None
-    numbers = {"value": 0.0, "worst": 0.0}
+    numbers = {"value": 0.0, "beyond": 0.0}
     assert diagram.judge_printed(numbers) == Verdict.HOLDS
     late = data.assign(predicted=1.2 * data["predicted"])  # the mistake: errors a fifth too large
     assert not published.check(late)[0].passed

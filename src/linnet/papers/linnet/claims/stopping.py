@@ -15,10 +15,11 @@ SETTINGS = (  # shape, rank, strength in units of the noise's own singular value
     ((120, 40), 5, 3.0),
 )
 NEAR = Limit(0.02, "the aim; Stein's estimate has an error of its own, which moves the chosen time by a few percent")
+ERRORS = Limit(2, "standard errors of the mean over draws: it is refuted where the excess is above 2% beyond chance")
 
 
 def measure_hindsight(trial: Trial) -> Numbers:
-    draws = 6 if trial.quick else 20
+    draws = 8 if trial.quick else 20
     ratios = []
     for number, (shape, rank, strength) in enumerate(SETTINGS):
         draw, found = generator(trial.seed, number), []
@@ -31,7 +32,7 @@ def measure_hindsight(trial: Trial) -> Numbers:
         ratios.append(found)
     means = np.mean(ratios, axis=1)
     errors = np.std(ratios, axis=1, ddof=1) / np.sqrt(draws)
-    worst = int(np.argmax(means))
+    worst = int(np.argmax(means - ERRORS * errors))
     return {"value": float(means[worst]), "uncertainty": float(errors[worst]), "means": means, "draws": draws}
 
 
@@ -53,12 +54,17 @@ def _hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
 
 
 def judge_hindsight(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] <= NEAR else Verdict.REFUTED
+    beyond = numbers["value"] - ERRORS * numbers["uncertainty"]
+    return Verdict.HOLDS if beyond <= NEAR else Verdict.REFUTED
 
 
 def tell_hindsight(numbers: Numbers) -> str:
     each = ", ".join(f"{mean:.2%}" for mean in numbers["means"])
-    return f"error above that of the best threshold and time in hindsight, mean of {numbers['draws']} draws: {each}"
+    return (
+        f"error above that of the best threshold and time in hindsight, mean of {numbers['draws']} draws: {each}; in "
+        "the worst "
+        f"{numbers['value']:.2%} ± {numbers['uncertainty']:.2%}"
+    )
 
 
 CLAIMS = [
@@ -67,12 +73,12 @@ CLAIMS = [
         number="docs/denoising.md",
         sentence="Stein's estimate chooses a threshold and a stopping time nearly as good as the best in hindsight.",
         assumptions="low rank plus independent Gaussian noise of known variance",
-        setting="four shapes and ranks, 6 (full: 20) draws each",
-        claimed="at most 2% above the least error, in every setting",
+        setting="four shapes and ranks, 8 (full: 20) draws each",
+        claimed="at most 2% above the least error in every setting, within two standard errors",
         expected=Verdict.HOLDS,
         measure=measure_hindsight,
         judge=judge_hindsight,
         tell=tell_hindsight,
-        limits={"near": NEAR},
+        limits={"near": NEAR, "errors": ERRORS},
     ),
 ]
