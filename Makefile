@@ -8,7 +8,13 @@ TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help reproduce reproduce-full verify test test-claims test-browser test-plugins test-torch lint format docs bench clean
+# What `make test-lowest` and `make test-pythons` run, and with what: everything that computes, reads or stores.
+COMPUTES := $(addprefix tests/,agreement estimators forecasts inits observables problems properties reductions sweeps theories trainers trajectories)
+RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
+# What is fast and needs nothing more than the development environment.
+FAST := -m "not slow and not plugin and not browser and not release"
+
+.PHONY: help reproduce reproduce-full verify test test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch lint format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about two minutes)"
@@ -18,6 +24,9 @@ help:
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error"
 	@echo "make test-browser    its part that looks at the explorer in Chromium, and sends it nonsense"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
+	@echo "make test-release    sdist and wheel: built, checked, installed into an empty environment and run there"
+	@echo "make test-lowest     the tests of what computes, with the lowest declared version of every dependency"
+	@echo "make test-pythons    the same with each of Python 3.11, 3.12 and 3.13 that is found"
 	@echo "make test-torch      the part that needs PyTorch, peft, transformers and Lightning, which it installs"
 	@echo "make lint            formatting, lint and types"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
@@ -41,7 +50,7 @@ verify: $(READY)
 	$(BIN)/linnet verify
 
 test: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not plugin and not browser"
+	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile $(FAST)
 
 test-claims: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load -m slow
@@ -51,6 +60,27 @@ test-browser: $(READY)
 
 test-plugins: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -m plugin
+
+test-release: $(READY)
+	$(BIN)/python -m pytest -m release tests/release
+
+# The lowest declared versions of everything, in an environment of their own; the tests of what computes.
+test-lowest:
+	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python tests/release/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[all]' $(RUNNERS)
+	$(SINGLE) .venv-lowest/bin/python -m pytest -n 2 --dist loadfile $(FAST) $(COMPUTES)
+
+# The same tests with each Python from 3.11 to 3.13 that is found.
+test-pythons:
+	for version in 3.11 3.12 3.13; do \
+	  if command -v python$$version >/dev/null && python$$version -c '' 2>/dev/null; then \
+	    echo "== Python $$version"; \
+	    test -x .venv-$$version/bin/python || python$$version -m venv .venv-$$version || exit 1; \
+	    .venv-$$version/bin/python -m pip install --quiet --editable '.[all]' $(RUNNERS) || exit 1; \
+	    $(SINGLE) .venv-$$version/bin/python -m pytest -n 2 --dist loadfile $(FAST) $(COMPUTES) || exit 1; \
+	  else echo "== Python $$version is not installed: skipped"; fi; \
+	done
 
 test-torch: $(READY) $(READY)-torch
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load tests/pytorch
@@ -76,4 +106,4 @@ bench: $(READY) $(READY)-torch
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-lowest .venv-3.1? .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -12,6 +12,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "linnet"
 # Every file and folder of the package, and how late in the flow it stands: it imports only what stands before it.
 ORDER = {
     "arguments": 0,
+    "extras": 0,
     "files": 0,
     "memory": 0,
     "page": 0,

@@ -240,11 +240,12 @@ def test_a_package_is_read_without_being_imported(tmp_path, monkeypatch):
         load_images("cifar10-sample")
 
 
-def test_a_package_that_is_not_there_is_named():
+def test_a_package_that_is_not_there_is_named(monkeypatch):
     from linnet.problems.images import packaged
 
-    with pytest.raises(ImportError, match=r"the pictures come inside no_such_package: .*linnet\[extra\]"):
-        packaged._package("pictures", "no_such_package", "extra")
+    monkeypatch.setattr(packaged, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*linnet\[pictures\]"):
+        packaged._package("pictures", "foolbox")
 
 
 def test_digits_come_with_scikit_learn():

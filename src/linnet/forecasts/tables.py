@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from linnet import extras
 from linnet.arguments import count
 from linnet.memory import check_fits
 from linnet.randomness import generator
@@ -112,6 +113,7 @@ def read_frame(place: Path) -> Any:
     check_fits(4 * place.stat().st_size, f"reading {place.name}", SMALL)
     try:
         if kind == ".parquet":
+            extras.need("pyarrow", "a Parquet table")
             return pd.read_parquet(place)
         separator = "\t" if kind == ".tsv" else "," if kind == ".csv" else None
         options: dict[str, Any] = {"sep": separator, "engine": "python" if separator is None else "c"}

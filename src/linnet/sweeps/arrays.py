@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from linnet import extras
 from linnet.files import settle, write_whole
 from linnet.sweeps.errors import StoreError
 from linnet.sweeps.grid import Block, Grid
@@ -93,8 +94,7 @@ class Arrays:
         dims: tuple[str, ...],
         attributes: Mapping[str, Any],
     ) -> Any:
-        import zarr
-        from zarr.codecs import ZstdCodec
+        zarr = extras.need("zarr", "a store of a sweep")
 
         document = self.folder / name / DOCUMENT
         try:
@@ -108,7 +108,7 @@ class Arrays:
                 chunks=tuple(max(1, length) for length in chunks),
                 dtype=str if dtype.kind == "U" else dtype,
                 fill_value="" if dtype.kind == "U" else fill_value(dtype),
-                compressors=ZstdCodec(level=1, checksum=True),
+                compressors=zarr.codecs.ZstdCodec(level=1, checksum=True),
                 dimension_names=dims,
                 attributes=dict(attributes),
             )

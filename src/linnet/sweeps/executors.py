@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import linnet
+from linnet import extras
 from linnet.sweeps import provenance
 from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
 from linnet.sweeps.grid import Cells, Grid, PendingBlock
@@ -250,8 +251,6 @@ def _died(job: PendingBlock, error: Exception) -> BlockResult:
 
 def _imported() -> tuple[Any, Any]:
     try:
-        import dask
-        import distributed
-    except ImportError:
-        raise ExecutorError("workers need Dask: install linnet[sweeps], or run without workers.") from None
-    return dask, distributed
+        return extras.need("dask", "a sweep on workers"), extras.need("distributed", "a sweep on workers")
+    except ModuleNotFoundError as reason:
+        raise ExecutorError(f"{reason}; without workers nothing more is needed.") from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from linnet import extras
+
 if TYPE_CHECKING:
     from linnet.torch.forecasting import ModelForecast, forecast
     from linnet.torch.groups import parameter_groups
@@ -35,7 +37,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as reason:
         if reason.name != "torch":
             raise
-        raise ModuleNotFoundError("linnet.torch needs PyTorch: pip install 'linnet[torch]'", name="torch") from None
+        raise ModuleNotFoundError(extras.line("torch", "linnet.torch"), name="torch") from None
 
 
 def __dir__() -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from linnet import extras
+
 if TYPE_CHECKING:
     from linnet.torch.monitor import PairMonitor
 
@@ -15,9 +17,9 @@ def transformers_callback(monitor: PairMonitor) -> Any:
     Reporters (to a server, a file) that stand before it in the trainer's list have sent their logs by then. To be in
     them, put it first: `trainer.callback_handler.callbacks.insert(0, monitor.for_transformers())`.
     """
-    from transformers import TrainerCallback
+    base: Any = extras.need("transformers", "this callback").TrainerCallback
 
-    class PairCallback(TrainerCallback):
+    class PairCallback(base):
         def on_train_begin(self, args: Any, state: Any, control: Any, optimizer: Any = None, **others: Any) -> None:
             if monitor.optimizer is None and optimizer is not None:
                 monitor.optimizer = optimizer
@@ -42,9 +44,9 @@ def transformers_callback(monitor: PairMonitor) -> Any:
 
 def lightning_callback(monitor: PairMonitor) -> Any:
     """A `lightning.Callback` that does the same; batches without an optimizer step (accumulation) are no steps."""
-    from lightning.pytorch import Callback
+    base: Any = extras.need("lightning.pytorch", "this callback").Callback
 
-    class PairCallback(Callback):
+    class PairCallback(base):
         seen = 0
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:

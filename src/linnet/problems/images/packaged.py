@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from linnet import extras
 from linnet.problems.images.collection import Images
 
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -19,11 +19,7 @@ SAMPLE = 20  # CIFAR-10 pictures inside foolbox
 
 def digits() -> Images:
     """scikit-learn's 8 x 8 digits."""
-    try:
-        from sklearn.datasets import load_digits
-    except ImportError:
-        raise ImportError("the digits come with scikit-learn: install it with `pip install linnet[data]`.") from None
-    data: Any = load_digits()
+    data = extras.need("sklearn.datasets", "the set of digits").load_digits()
     classes = tuple(str(digit) for digit in range(10))
     labels = data.target.astype(np.int64)
     return Images(
@@ -33,7 +29,7 @@ def digits() -> Images:
 
 def photographs() -> Images:
     """Patches of scikit-learn's two colour photographs, side by side without overlap; which one is the class."""
-    folder = _package("photographs", "sklearn", "data") / "datasets" / "images"
+    folder = _package("photographs", "sklearn") / "datasets" / "images"
     patches = [_patches(_picture("photographs", folder / f"{name}.jpg")) for name in PHOTOGRAPHS]
     pixels, labels = np.concatenate(patches), np.repeat([0, 1], [len(each) for each in patches])
     return Images(
@@ -49,7 +45,7 @@ def photographs() -> Images:
 
 def cifar10_sample() -> Images:
     """The CIFAR-10 pictures that foolbox carries, `cifar10_NUMBER_LABEL.png`."""
-    folder = _package("cifar10-sample", "foolbox", "pictures") / "data"
+    folder = _package("cifar10-sample", "foolbox") / "data"
     named = {int(m[1]): (file, int(m[2])) for file in folder.glob("*.png") if (m := _NAME.fullmatch(file.name))}
     missing = [number for number in range(SAMPLE) if number not in named]
     if missing:
@@ -74,23 +70,20 @@ SETS = {"digits": digits, "photographs": photographs, "cifar10-sample": cifar10_
 _NAME = re.compile(r"cifar10_(\d+)_(\d)\.png")
 
 
-def _package(name: str, package: str, extra: str) -> Path:
+def _package(name: str, package: str) -> Path:
     """The folder of an installed package, found without importing it."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError(f"the {name} come inside {package}: install it with `pip install linnet[{extra}]`.")
+        raise ModuleNotFoundError(extras.line(package, f"the set of {name}"), name=package)
     return Path(next(iter(spec.submodule_search_locations)))
 
 
 def _picture(name: str, file: Path) -> np.ndarray:
     """A colour picture as bytes (row, column, channel)."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError(f"the {name} are read with Pillow: install it with `pip install pillow`.") from None
+    image = extras.need("PIL.Image", f"the set of {name}")
     if not file.is_file():
         raise FileNotFoundError(f"the {name} are incomplete: {file} is missing.")
-    with Image.open(file) as picture:
+    with image.open(file) as picture:
         return np.asarray(picture.convert("RGB"))
 
 

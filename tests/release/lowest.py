@@ -1,0 +1,35 @@
+"""Constraints for pip that hold every declared dependency at its lower bound: `python lowest.py > constraints.txt`."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+# What only runs the tests is not what is tested.
+TOOLS = {"ruff", "mypy", "pytest", "pytest-xdist", "hypothesis", "mpmath", "playwright", "build"}
+
+
+def lower_bounds(project: dict) -> dict[str, str]:
+    """The name of every distribution that the project or an extra asks for, and the lowest version it allows."""
+    asked = list(project["dependencies"])
+    for extra in project["optional-dependencies"].values():
+        asked += extra
+    found: dict[str, str] = {}
+    for requirement in asked:
+        if requirement.startswith(f"{project['name']}["):
+            continue
+        match = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement.strip())
+        if match is None:
+            raise ValueError(f"a requirement must be `name>=version`: got {requirement!r}.")
+        name, version = match.groups()
+        if name not in TOOLS and found.setdefault(name, version) != version:
+            raise ValueError(f"two lower bounds for {name} in {PROJECT.name}: {found[name]} and {version}.")
+    return found
+
+
+if __name__ == "__main__":
+    for name, version in lower_bounds(tomllib.loads(PROJECT.read_text())["project"]).items():
+        sys.stdout.write(f"{name}=={version}\n")

@@ -1,0 +1,61 @@
+"""Installed from the wheel and run from elsewhere: without extras, then with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import linnet
+
+pytestmark = pytest.mark.release
+# The figures that need pictures of the extra `data`; the others need nothing beyond the wheel's own requirements.
+NEED_DATA = ["huang-fig2", "huang-fig3"]
+
+
+def test_what_is_installed_is_whole_and_not_the_clone(bare):
+    assert bare.run("pip", "check") == (0, "No broken requirements found.\n")
+    assert bare.run("linnet", "--version") == (0, f"linnet {linnet.__version__}\n")
+    status, place = bare.run("python", "-c", "import linnet; print(linnet.__file__)")
+    assert status == 0 and place.startswith(str(bare.place)) and str(Path(__file__).parents[2]) not in place
+    status, listed = bare.run("linnet", "list")
+    assert status == 0 and "tu-fig2" in listed and "watanabe-eq27" in listed
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["sweep", "watanabe-phase-times", "--store", "x.zarr"], "needs zarr, {missing} 'linnet[sweeps]'"),
+        (["run", "huang-fig2", "--quick"], "needs sklearn, {missing} 'linnet[data]'"),
+    ],
+)
+def test_what_an_extra_is_missing_is_one_line(bare, words, line):
+    status, said = bare.run("linnet", *words)
+    assert status == 1
+    assert line.format(missing="which is not installed: pip install") in said.splitlines()[-1]
+    assert "Traceback" not in said
+
+
+def test_both_commands_run_without_extras(bare):
+    """Side by side, on a core each; figures that need an extra are left out and named with its cure."""
+    reproduce = bare.start("linnet", "reproduce", "--quick", "--no-claims", "--out", "report")
+    status, said = bare.run("linnet", "verify", "--quick", "watanabe")
+    assert status == 0 and "refuted 3" in said.splitlines()[-1], said
+    status, said = bare.ended(reproduce)
+    last = said.splitlines()[-1]
+    assert status == 1 and last.count("was not made") == len(NEED_DATA), said
+    assert all(name in last for name in NEED_DATA) and "pip install 'linnet[data]'" in last
+    assert (bare.away / "report" / "index.html").is_file()
+
+
+def test_reproduce_is_complete_with_the_extras(release, bare):
+    """What was made without them is kept; the rest is added, and every claim is measured."""
+    status, said = bare.run("pip", "install", "--quiet", f"{release.wheel}[all]")
+    assert status == 0, said
+    assert bare.run("pip", "check")[0] == 0
+    status, said = bare.run("linnet", "reproduce", "--quick", "--out", "report")
+    assert status == 0, said
+    for name in NEED_DATA:
+        assert (bare.away / "report" / f"{name}-quick" / "figure.png").is_file()
+    assert "claims: holds" in said and json.loads((bare.away / "report" / "claims.json").read_text())
