@@ -46,6 +46,7 @@ CASES = [
     ("zarr", "from linnet.extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),
     ("dask", "from linnet.sweeps import executors; executors._imported()", "a sweep on workers needs dask"),
     ("torch", "import linnet as ln; ln.torch.weights", "linnet.torch needs torch"),
+    ("dash", "import linnet.explorer; linnet.explorer.create_app()", "the explorer needs dash"),
     ("transformers", "from linnet.torch.callbacks import transformers_callback as c; c(None)", "needs transformers"),
     ("lightning", "from linnet.torch.callbacks import lightning_callback as c; c(None)", "needs lightning"),
 ]
@@ -70,7 +71,7 @@ def test_what_is_missing_is_one_line_with_its_cure(index: int, said: list[str]) 
 def test_every_extra_that_is_named_brings_its_package() -> None:
     """The cure cures: each extra of the table is declared, and lists the distribution of that module."""
     declared = tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]
-    distributions = {"sklearn": "scikit-learn", "PIL": "pillow"}
+    distributions = {"sklearn": "scikit-learn", "PIL": "pillow", "plotly": "dash"}  # Dash brings Plotly
 
     def brings(extra: str) -> set[str]:
         found: set[str] = set()
@@ -82,8 +83,6 @@ def test_every_extra_that_is_named_brings_its_package() -> None:
         return found
 
     for module, extra in extras.EXTRAS.items():
-        if module == "dash" and "explorer" not in declared:
-            continue
         assert distributions.get(module, module) in brings(extra), module
 
 

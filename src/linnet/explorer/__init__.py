@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from linnet import extras
+
 if TYPE_CHECKING:
     from dash import Dash
 
@@ -12,6 +14,7 @@ __all__ = ["create_app", "serve"]
 
 def create_app() -> Dash:
     """The explorer as a Dash application; `create_app().server` is its WSGI application."""
+    extras.need("dash", "the explorer")
     from linnet.explorer.application import create_app as create
 
     return create()
@@ -19,6 +22,7 @@ def create_app() -> Dash:
 
 def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) -> None:
     """Serves the explorer until it is interrupted, on this machine alone unless `host` says otherwise."""
+    extras.need("dash", "the explorer")
     from linnet.explorer.serving import serve as run
 
     run(host, port, open_browser)
