@@ -58,12 +58,20 @@ def create_app(*, only_local: bool = True) -> Dash:
 
 
 def warm_up(app: Dash) -> threading.Thread:
-    """Computes the first page's defaults in the background, so that what is compiled is ready when a browser asks."""
+    """Computes every page's defaults in the background, so that what is compiled is ready when a browser asks.
+
+    The first page takes its turn, since a reader asks for it at once; the others do not keep anybody waiting.
+    """
     service: Service = app.server.extensions["linnet"]
-    page = next(iter(service.pages.values()))
-    thread = threading.Thread(
-        target=lambda: service.answer(page, page.parts[0], {}), name="linnet-warm-up", daemon=True
-    )
+    first, *others = service.pages.values()
+
+    def work() -> None:
+        service.answer(first, first.parts[0], {})
+        for page in others:
+            for part in page.parts:
+                service.prepare(page, part)
+
+    thread = threading.Thread(target=work, name="linnet-warm-up", daemon=True)
     thread.start()
     return thread
 

@@ -91,7 +91,7 @@ def figure(
         "layout": {
             "colorway": colours,
             "margin": {"l": 62, "r": 14, "t": 14, "b": 50},
-            "legend": {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0},
+            "legend": {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "tracegroupgap": 0},
             "hovermode": "closest",
             "uirevision": "kept",  # zoom stays while a slider moves
             **axes,

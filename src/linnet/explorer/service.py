@@ -50,6 +50,17 @@ class Service:
             self._turns.release()
         return found
 
+    def prepare(self, page: Page, part: Part) -> None:
+        """Computes a part's defaults before anybody asks, out of turn; nothing comes of one that fails."""
+        state = control.defaults(page.controls)
+        if any(not state[name] for name in part.needs):
+            return
+        arguments = page.arguments(part, state)
+        try:
+            self.cache.put((page.name, part.name, tuple(arguments.values())), part.compute(**arguments))
+        except Exception as reason:
+            _log.info("a page's defaults could not be computed", exc_info=reason)
+
     def answer(self, page: Page, part: Part, values: Mapping[str, object], frozen: str | None = None) -> dict[str, Any]:
         """What the browser is sent: figures and address, or `error`, one sentence, and the `control` it is about."""
         try:
