@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
 from linnet.arguments import did_you_mean
 
 Kind = Literal["number", "whole", "log", "choice", "switch", "text", "numbers"]
 Value = float | int | str | bool | tuple[float, ...]
-State = dict[str, Value]
+State = dict[str, Any]
 
 LONGEST = 400  # characters of a value
 MOST_NUMBERS = 32  # entries of a list of numbers, unless the control says less

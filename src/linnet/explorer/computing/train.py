@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def problem_of(
         if rank > min(in_dim, out_dim):
             raise ValueError(f"The rank {rank} exceeds a matrix of {out_dim} x {in_dim}: raise inputs and outputs.")
         return low_rank_plus_noise(in_dim, out_dim=out_dim, rank=rank, noise_std=noise_std, key=seed)
-    drawn = {"samples": samples, "noise_std": noise_std} if samples else {}
+    drawn: dict[str, Any] = {"samples": samples, "noise_std": noise_std} if samples else {}
     return spiked_covariance(in_dim, out_dim=out_dim, spike=spike, alignment=alignment, key=seed, **drawn)
 
 
@@ -129,7 +129,7 @@ def train(
     products = small.cut(run.products)
     whitened = problem.whitened
     theory = (
-        ln.theories.mixed.self_consistent(problem, start.product, threshold, run.times, throw=False)
+        ln.theories.mixed.self_consistent(problem.cross, start.product, threshold, run.times, throw=False)
         if whitened
         else ln.theories.mixed.integrate(problem, start.product, threshold, run.times, rtol=1e-7)
     )
