@@ -1,4 +1,4 @@
-"""Draws docs/images/trained_diagrams.png from docs/data/trained_diagrams.csv: how borders sharpen with the dimension.
+"""Draws docs/images/trained_diagrams.png from the trained cells: how borders sharpen with the dimension.
 
 python docs/draw_trained_diagrams.py
 """
@@ -7,28 +7,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 import linnet as ln
 from linnet import style
+from linnet.papers.linnet.trained import RANK, trained_diagram
 
 HERE = Path(__file__).parent
-RANK = 5
-
 
 def main() -> None:
-    rows = np.genfromtxt(HERE / "data" / "trained_diagrams.csv", delimiter=",", names=True)
-    dims = np.unique(rows["dim"]).astype(int)
+    dims = (50, 200, 1000, 2000)
     with style.applied():
         picture, axes = style.subplots(1, len(dims), size=style.column(2.0, ratio=0.36), squeeze=False)
         for axis, dim in zip(axes.flat, dims, strict=True):
-            chosen = rows[rows["dim"] == dim]
-            width, variance = np.unique(chosen["gamma_width"]), np.unique(chosen["gamma_variance"])
-            error = chosen["best_test"].reshape(width.size, variance.size)
+            cells = trained_diagram(dim)
+            width, variance, error = (cells[name].values for name in ("gamma_width", "gamma_variance", "best_test"))
             shades = axis.pcolormesh(
                 variance, width, error, shading="nearest", cmap=style.SEQUENCE, vmin=0, vmax=1, rasterized=True
             )
-            lines = ln.theories.mixed.borders(width, dim=int(dim), rank=RANK)
+            lines = ln.theories.mixed.borders(width, dim=dim, rank=RANK)
             axis.plot(lines["lazy"], width, color="black", linewidth=1.1)
             axis.plot(lines["infinite-noise"], width, color="red", linewidth=1.1)
             axis.axhline(1.0, color="white", linestyle="--", linewidth=1.1)

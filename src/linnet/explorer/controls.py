@@ -38,7 +38,8 @@ class Control:
     - `name`: in the address and in the page's functions; `label`: what the reader sees, with the paper's symbol
     - `help`: one sentence; `default`: where the page starts; `unit`: shown behind the label
     - `kind`: "number", "whole" (an integer), "log" (a slider on a logarithmic axis, whole if the default is an
-      integer), "choice", "switch", "text" or "numbers" (a list, each entry within the bounds)
+      integer), "choice", "switch", "text" or "numbers" (a list, each entry within the bounds; empty only if the
+      default is)
     - `low`, `high`, `step`: bounds, and the slider's step (of "log": in decades)
     - `choices`: pairs (value, label) of a "choice", or plain values
     - `most`: entries of "numbers"
@@ -134,7 +135,7 @@ class Control:
 
     def _numbers(self, text: str) -> tuple[float, ...]:
         parts = [part for part in text.replace(";", ",").replace(" ", ",").split(",") if part]
-        if not parts:
+        if not parts and self.default != ():
             raise self.refusal("is empty")
         if len(parts) > self.most:
             raise self.refusal(f"must have at most {self.most} entries: got {len(parts)}")

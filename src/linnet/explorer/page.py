@@ -28,7 +28,7 @@ class View:
 
     - `draw(dataset, state)`: a Plotly figure as a dictionary; for "html" a Dash component, or a list of them
     - `about`: one sentence below it; `height` in pixels; `wide`: takes the page's whole width
-    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "z", or "customdata"
+    - `click`: controls set by a click on a point, each with what it takes: "x", "y", "xy" (both), "z", "customdata"
     """
 
     name: str

@@ -166,7 +166,9 @@
 
   function picked(what, clicked) {
     const point = clicked && clicked.points && clicked.points[0];
-    if (!point || point[what] === undefined || point[what] === null) return keep();
+    if (!point) return keep();
+    if (what === "xy") return [point.x, point.y].map((one) => Number(Number(one).toPrecision(6))).join(",");
+    if (point[what] === undefined || point[what] === null) return keep();
     return String(Array.isArray(point[what]) ? point[what].join(",") : point[what]);
   }
 

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 
-SIDES = (8, 24, 48)  # the sizes of inputs and outputs that anything is trained at
+SIDES = (8, 24, 64, 128)  # the sizes of inputs and outputs that anything is trained at
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 POINTS = 121  # times of a run that are shown
 MOST_STEPS = 20_000  # of the flow's solver, and of descent
+RTOL = 1e-8
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 
@@ -41,7 +42,7 @@ def problem_of(
                 "raise inputs and outputs."
             )
         matrix = np.zeros((out_dim, in_dim))
-        np.fill_diagonal(matrix, sorted(values, reverse=True))
+        matrix[: len(values), : len(values)] = np.diag(sorted(values, reverse=True))
         return Problem.from_target(matrix, truth=matrix)
     if target == "low_rank":
         if rank > min(in_dim, out_dim):
@@ -116,21 +117,20 @@ def train(
             small.problem,
             small.weights,
             times=np.linspace(0, end, POINTS),
-            rtol=1e-8,
+            rtol=RTOL,
             reduce=False,
             max_steps=MOST_STEPS,
         )
     else:
         steps = int(min(max(1, np.ceil(end / learning_rate)), MOST_STEPS))
-        every = max(1, -(-steps // (POINTS - 1)))
+        every = max(1, steps // (POINTS - 1))
         run = ln.gradient_descent(
             small.problem, small.weights, learning_rate=learning_rate, steps=steps, save_every=every, reduce=False
         )
     products = small.cut(run.products)
-    whitened = problem.whitened
     theory = (
         ln.theories.mixed.self_consistent(problem.cross, start.product, threshold, run.times, throw=False)
-        if whitened
+        if problem.whitened
         else ln.theories.mixed.integrate(problem, start.product, threshold, run.times, rtol=1e-7)
     )
     modes = np.linalg.svd(np.stack([products, theory]), compute_uv=False)

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from linnet.explorer.computing.train import POINTS, train
+from linnet.explorer.computing.train import MOST_STEPS, POINTS, RTOL, SHARE, train
 from linnet.explorer.controls import Control, State
-from linnet.explorer.drawing import THEORY, figure, guide, line, marks
 from linnet.explorer.page import Page, View
-from linnet.style import ACTIVE, LAZY, LOSS, TEST_LOSS
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.explorer.pictures.train import draw_losses, draw_modes, tell_cursor
 
 CONTROLS = (
     Control(
@@ -104,7 +96,7 @@ CONTROLS = (
         "first_std",
         "Scale of W₁",
         "Standard deviation of the first layer's entries at the start.",
-        0.01,
+        0.04,
         "log",
         low=1e-7,
         high=1,
@@ -115,7 +107,7 @@ CONTROLS = (
         "second_std",
         "Scale of W₂",
         "Standard deviation of the second layer's entries at the start.",
-        0.01,
+        0.04,
         "log",
         low=1e-7,
         high=1,
@@ -127,7 +119,7 @@ CONTROLS = (
         "how",
         "Training",
         "Gradient flow has no step size; descent has one, and may diverge.",
-        "flow",
+        "descent",
         "choice",
         choices=(("flow", "gradient flow"), ("descent", "gradient descent")),
         group="Training",
@@ -136,7 +128,7 @@ CONTROLS = (
         "learning_rate",
         "Learning rate η",
         "Of each step; the time of a run is the number of steps times η.",
-        0.01,
+        0.005,
         "log",
         low=1e-4,
         high=1,
@@ -171,58 +163,79 @@ CONTROLS = (
 )
 
 
-def _at(data: xr.Dataset, state: State) -> int:
-    times = data["time"].values
-    return int(np.argmin(np.abs(times - float(state["cursor"]) * times[-1])))
-
-
-def draw_modes(data: xr.Dataset, state: State) -> dict[str, Any]:
-    """Singular values over time; each mode has the colour of what it is at the cursor, lazy or active."""
-    times, at, threshold = data["time"].values, _at(data, state), float(data["threshold"])
-    active = data["trained"].values[at] > threshold
-    traces = []
-    for word, colour, which in (("active", ACTIVE, active), ("lazy", LAZY, ~active)):
-        for order, i in enumerate(np.flatnonzero(which)):
-            shown = data["trained"].values[:, i], data["predicted"].values[:, i]
-            name = f"{word} at the cursor" if order == 0 else ""
-            traces.append(line(times, shown[0], name, colour=colour, hovertemplate="s = %{y:.4g} at t = %{x:.4g}"))
-            traces.append(line(times, shown[1], "", colour=colour, dash=THEORY, width=1.5, opacity=0.75))
-    bottom = max(float(np.nanmin(data["trained"].values[0])) / 2, 1e-12)
-    top = float(np.nanmax([data["trained"].values.max(), data["learnable"].values.max(), threshold]))
-    traces.append(guide([times[0], times[-1]], [threshold, threshold], "threshold"))
-    traces.append(guide([times[at], times[at]], [bottom, top], "cursor", dash="solid", width=1))
-    traces.append(marks([times[-1]] * data.sizes["mode"], data["learnable"].values, "target", colour="#6E6E6E", size=6))
-    return figure(traces, x="time t", y="singular value of W₂W₁")
-
-
-def draw_losses(data: xr.Dataset, state: State) -> dict[str, Any]:
-    """Training loss and test error, trained and predicted."""
-    times, at = data["time"].values, _at(data, state)
-    traces = [
-        line(times, data["loss"].values, "training loss", colour=LOSS),
-        line(times, data["predicted_loss"].values, "", colour=LOSS, dash=THEORY, width=1.5),
-    ]
-    if not np.allclose(data["loss"].values, data["test_loss"].values):
-        traces += [
-            line(times, data["test_loss"].values, "test error", colour=TEST_LOSS),
-            line(times, data["predicted_test_loss"].values, "", colour=TEST_LOSS, dash=THEORY, width=1.5),
-        ]
-    held = np.concatenate([np.asarray(trace["y"], dtype=float) for trace in traces])
-    held = held[np.isfinite(held) & (held > 0)]
-    traces.append(guide([times[at]] * 2, [held.min(), held.max()], "cursor", dash="solid", width=1))
-    return figure(traces, x="time t", y="loss", log_y=True)
-
-
 def script(state: State) -> str:
-    """The same run in a few lines."""
-    return f"# {POINTS} times\n{state}"
+    """The same run with public names."""
+    return "\n".join([_problem(state), _start(state), _run(state), _theory(state)])
+
+
+def _problem(state: State) -> str:
+    d, k, seed = state["in_dim"], state["out_dim"], state["seed"]
+    lines = "import numpy as np\n\nimport linnet as ln\n\n"
+    if state["target"] == "values":
+        count = len(state["values"])
+        return lines + (
+            f"target = np.zeros(({k}, {d}))\n"
+            f"target[:{count}, :{count}] = np.diag({sorted(state['values'], reverse=True)})\n"
+            "problem = ln.Problem.from_target(target, truth=target)\n"
+        )
+    if state["target"] == "low_rank":
+        return lines + (
+            "problem = ln.problems.low_rank_plus_noise(\n"
+            f"    {d}, out_dim={k}, rank={state['rank']}, noise_std={state['noise_std']!r}, key={seed}\n)\n"
+        )
+    drawn = f", samples={state['samples']}, noise_std={state['noise_std']!r}" if state["samples"] else ""
+    return lines + (
+        "problem = ln.problems.spiked_covariance(\n"
+        f"    {d}, out_dim={k}, spike={state['spike']!r}, alignment={state['alignment']!r}, key={seed}{drawn}\n)\n"
+    )
+
+
+def _start(state: State) -> str:
+    return f"""width, first_std, second_std = {state["width"]}, {state["first_std"]!r}, {state["second_std"]!r}
+start = ln.inits.reduced_gaussian(
+    {state["seed"]},
+    in_dim=problem.in_dim,
+    out_dim=problem.out_dim,
+    width=width,
+    first_std=first_std,
+    second_std=second_std,
+)
+threshold = (first_std**2 + second_std**2) * width / 2  # below it a mode learns lazily, above it actively
+
+# long enough for the weakest mode of the truth
+modes = np.linalg.svd(problem.truth, compute_uv=False)
+weakest = modes[modes > 1e-9 * modes[0]][-1]
+end = {state["until"]!r} * ln.theories.mixed.crossing_times([weakest], [0.0], threshold, level={SHARE} * weakest)[0]
+"""
+
+
+def _run(state: State) -> str:
+    if state["how"] == "flow":
+        return f"run = ln.gradient_flow(problem, start, times=np.linspace(0, end, {POINTS}), rtol={RTOL})\n"
+    return f"""rate = {state["learning_rate"]!r}
+steps = int(min(max(1, np.ceil(end / rate)), {MOST_STEPS}))
+run = ln.gradient_descent(
+    problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // {POINTS - 1})
+)
+"""
+
+
+def _theory(state: State) -> str:
+    if state["target"] == "spiked":
+        theory = "ln.theories.mixed.integrate(problem, start.product, threshold, run.times, rtol=1e-7)"
+    else:
+        theory = "ln.theories.mixed.self_consistent(problem.cross, start.product, threshold, run.times, throw=False)"
+    return f"""theory = {theory}
+trained, predicted = run.singular_values, np.linalg.svd(theory, compute_uv=False)  # (time, mode)
+loss, test_loss = run.loss, run.test_loss
+"""
 
 
 PAGE = Page(
     name="train",
     title="Train",
     introduction=(
-        "A two-layer linear network W₂W₁ of any width, trained from a Gaussian start. Solid: trained; dashed: the "
+        "A two-layer linear network W₂W₁ of any width, trained from a Gaussian start. Broad: trained; dashed: the "
         "self-consistent dynamics of Tu et al. from the same start. A mode below the threshold (σ₁² + σ₂²)h/2 learns "
         "lazily, above it actively."
     ),
@@ -231,6 +244,7 @@ PAGE = Page(
     views=(
         View("modes", "Singular values of the product", draw_modes, height=420),
         View("losses", "Loss and test error", draw_losses, height=420),
+        View("at", "At the cursor", tell_cursor, kind="html", wide=True),
     ),
     script=script,
     freezes=True,

@@ -1,0 +1,204 @@
+"""The page *Phase diagram*: every cell by formula, one of them trained, and maps that others trained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linnet.explorer.computing.padding import padded
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from linnet.theories.mixed import Spectrum
+
+GRID = 29  # cells along each side
+VARIANCES = np.linspace(-3.0, 0.0, GRID)  # exponents in d, the paper's plane
+WIDTHS = np.linspace(0.0, 2.8, GRID)
+GROUPS = 16  # of the bulk's modes
+CAREFUL = 50.0  # c of the paper: a step is 1/(c |A*|), or 1/(c sigma^2 w) above the lazy border
+CELL_CAREFUL = 20.0  # the same of a cell that is trained here
+CELL_POINTS = 80
+CELL_STEPS = 3000
+OWN_TASK = (0, 0)  # the key of the task behind our own maps, benchmarks/trained_diagram.py
+SMALL = 200  # dimensions up to which a whole spectrum is computed while somebody waits
+PUBLISHED_DRAWS = 12  # tasks whose strengths are averaged to stand for the published one
+
+
+def strengths_of(dim: int, rank: int, strength: float, ratio: float) -> np.ndarray:
+    """The singular values of the truth: a geometric sequence, the first `strength` times d."""
+    return strength * dim * ratio ** np.arange(rank)
+
+
+def spectrum_of(dim: int, rank: int, strength: float, ratio: float, noise_std: float) -> Spectrum:
+    """The spectrum of truth plus noise, in the limit of large d."""
+    from linnet.theories.mixed import asymptotic_spectrum
+
+    return asymptotic_spectrum(strengths_of(dim, rank, strength, ratio), dim, noise_std)
+
+
+def widths_of(dim: int, exponents: np.ndarray) -> np.ndarray:
+    """Whole widths at exponents."""
+    return np.maximum(1, np.round(float(dim) ** np.asarray(exponents, dtype=float)))
+
+
+def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: float, narrow: bool) -> xr.Dataset:
+    """Least test error per entry, stable rank and steps to it, for every cell (gamma_width, gamma_variance).
+
+    With `narrow`, a start is drawn for each cell that is not wide; without, such cells keep the wide formula and are
+    not `covered`.
+    """
+    from linnet.theories.mixed import phase, predicted_diagram
+
+    spectrum = spectrum_of(dim, rank, strength, ratio, noise_std)
+    variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
+    found = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=int(narrow)).to_dataset()
+    found = found.assign_coords(width=WIDTHS, variance=VARIANCES).rename(width="gamma_width", variance="gamma_variance")
+    size = float(strengths_of(dim, rank, strength, ratio)[0])
+    threshold = widths[:, None] * variances
+    axes = ("gamma_width", "gamma_variance")
+    return (
+        found[["best_time", "stable_rank", "covered"]]
+        .assign(
+            best_test=(axes, found["best_test"].values * 2 / dim**2),
+            best_step=(axes, found["best_time"].values * CAREFUL * np.where(threshold > size, threshold, size)),
+            region=(axes, phase(VARIANCES[None, :], WIDTHS[:, None])),
+        )
+        .assign_attrs(dim=dim, rank=rank, size=size, units="errors per entry; times canonical")
+    )
+
+
+def trained_cell(
+    *, cell: tuple[float, ...], cell_dim: int, rank: int, strength: float, ratio: float, noise_std: float, seed: int
+) -> xr.Dataset:
+    """One cell of the plane, trained at the dimension `cell_dim`, and predicted for the same task.
+
+    Over `time`: `loss`, `test_loss` per entry and their predictions; `trained` and `predicted` are the product along
+    the target's leading singular vectors, (time, mode).
+    """
+    import xarray as xr
+
+    import linnet as ln
+
+    if len(cell) != 2:
+        raise ValueError("A cell is two exponents, of the variance and of the width: click one in the map.")
+    if rank > cell_dim:
+        raise ValueError(
+            f"A truth of rank {rank} does not fit into {cell_dim} dimensions: raise the trained dimension."
+        )
+    variance, width = float(cell_dim) ** cell[0], int(widths_of(cell_dim, np.array(cell[1])))
+    task = ln.problems.low_rank_plus_noise(
+        cell_dim, rank=rank, spectrum=strength * ratio ** np.arange(rank), noise_std=noise_std, key=seed
+    )
+    spectrum = ln.theories.mixed.task_spectrum(task)
+    best = ln.theories.mixed.predicted_diagram(spectrum, [variance], [width], draws=1, key=seed)
+    rate = 1 / (CELL_CAREFUL * max(variance * width, strength * cell_dim))
+    steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_STEPS))
+    start = ln.inits.reduced_gaussian(
+        seed, in_dim=cell_dim, out_dim=cell_dim, width=width, first_std=variance**0.5, second_std=variance**0.5
+    )
+    small = padded(task, start)
+    run = ln.gradient_descent(
+        small.problem,
+        small.weights,
+        learning_rate=rate,
+        steps=steps,
+        save_every=max(1, steps // CELL_POINTS),
+        keep="products",
+        reduce=False,
+    )
+    predicted = ln.theories.mixed.predicted_run(spectrum, variance, width, run.times, draws=1, key=seed)
+    left, _, right = np.linalg.svd(task.cross)
+    shown = min(rank + 3, cell_dim)
+    along = np.einsum("ki,tkd,id->ti", left[:, :shown], small.cut(run.products), right[:shown])
+    unit = 2 / cell_dim**2
+    least = int(np.argmin(run.test_loss))
+    return xr.Dataset(
+        {
+            "trained": (("time", "mode"), along),
+            "predicted": (("time", "mode"), predicted.values[:, :shown]),
+            "loss": (("time",), run.loss * unit),
+            "test_loss": (("time",), run.test_loss * unit),
+            "predicted_loss": (("time",), predicted.loss * unit),
+            "predicted_test_loss": (("time",), predicted.test_loss * unit),
+            "threshold": ((), variance * width),
+            "best_test": ((), float(run.test_loss[least]) * unit),
+            "predicted_best_test": ((), float(best.best_test[0, 0]) * unit),
+        },
+        coords={"time": run.times, "mode": np.arange(1, shown + 1)},
+        attrs={
+            "dim": cell_dim,
+            "width": width,
+            "variance": variance,
+            "covered": int(best.covered[0, 0]),
+            "learning_rate": rate,
+            "steps": steps,
+        },
+    )
+
+
+def compared(*, compare: str) -> xr.Dataset:
+    """A map that was trained, and the formula on its cells: errors per entry, (gamma_width, gamma_variance).
+
+    `compare` is "published" (300 cells, errors where their runs were stopped) or the dimension of one of our own maps
+    (least errors; the formula only where it is claimed and where the run had gone past its least error when it was
+    stopped). All tasks are of rank 5 in unit noise. Ours are known; the published one is not, and the formula takes the
+    mean strengths of its kind, from which one draw differs by some percent.
+    """
+    found = _published() if compare == "published" else _ours(int(compare))
+    return found.assign(difference=100 * (found["predicted"] / found["trained"] - 1))
+
+
+def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarray:
+    """The singular values of the truth of one drawn task, largest first."""
+    from scipy.sparse.linalg import svds
+
+    from linnet.problems import low_rank_plus_noise
+
+    truth = np.asarray(low_rank_plus_noise(dim, rank=rank, key=key).truth)
+    first = np.ones(dim)  # where the iteration starts: the same numbers every time
+    return np.sort(svds(truth, rank, return_singular_vectors=False, v0=first))[::-1]
+
+
+def _ours(dim: int) -> xr.Dataset:
+    from linnet.papers.linnet.trained import trained_diagram
+    from linnet.problems import low_rank_plus_noise
+    from linnet.theories.mixed import asymptotic_spectrum, predicted_diagram, task_spectrum
+
+    cells = trained_diagram(dim)
+    rank = int(cells.attrs["rank"])
+    variances = float(dim) ** cells["gamma_variance"].values
+    widths = widths_of(dim, cells["gamma_width"].values)
+    if dim <= SMALL:
+        spectrum = task_spectrum(low_rank_plus_noise(dim, rank=rank, key=OWN_TASK))
+    else:
+        spectrum = asymptotic_spectrum(task_strengths(dim, rank, OWN_TASK), dim, 1.0)
+    formula = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=0)
+    axes = ("gamma_width", "gamma_variance")
+    predicted = np.where(
+        formula.covered & (cells["best_step"] < cells["steps"]).values, formula.best_test * 2 / dim**2, np.nan
+    )
+    made = cells[["best_test"]].rename(best_test="trained").assign(predicted=(axes, predicted))
+    return made.assign_attrs(dim=dim, rank=rank, what="least test error of our own networks")
+
+
+def _published() -> xr.Dataset:
+    from linnet.reproduction.published import phase_diagram_cells
+    from linnet.theories.mixed import asymptotic_spectrum, predicted_run
+
+    cells = phase_diagram_cells().transpose("gamma_width", "gamma_variance")
+    dim, rank, c = int(cells.attrs["dim"]), int(cells.attrs["rank"]), float(cells.attrs["c"])
+    strengths = np.mean([task_strengths(dim, rank, key) for key in range(PUBLISHED_DRAWS)], axis=0)
+    spectrum = asymptotic_spectrum(strengths, dim, 1.0).grouped(GROUPS)
+    errors = np.zeros(cells["test_error"].shape)
+    for i, power in enumerate(cells["gamma_width"].values):
+        for j, other in enumerate(cells["gamma_variance"].values):
+            variance, width = float(dim) ** other, round(float(dim) ** power)
+            rate = 1 / (c * (variance * width if power + other > 1 else strengths[0]))
+            time = float(cells["last_step"].values[i, j]) * rate
+            errors[i, j] = predicted_run(spectrum, variance, width, [time], draws=1).test_loss[0] * 2 / dim**2
+    made = cells[["test_error"]].rename(test_error="trained")
+    return made.assign(predicted=(("gamma_width", "gamma_variance"), errors)).assign_attrs(
+        dim=dim, rank=rank, what="test error of the published networks where they were stopped"
+    )
