@@ -84,7 +84,7 @@ def test_a_refusal_names_the_control_that_is_to_be_marked():
 
 @pytest.mark.parametrize("raw", [None, [], {}, [1], {"a": 1}])
 def test_payloads_of_another_kind_are_refused(raw):
-    with pytest.raises(ControlError, match="Size (is empty|is not a single value)"):
+    with pytest.raises(ControlError, match=r"Size (is empty|is not a single value)"):
         parse(CONTROLS, {"size": raw})
 
 
