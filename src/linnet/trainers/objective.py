@@ -172,6 +172,13 @@ def batch_axes(tree: Any) -> Any:
     return type(tree)(**axes)
 
 
+def member(tree: Any, index: int) -> Any:
+    """The objective of one member of a batch."""
+    shared = {f.name: getattr(tree, f.name) for f in fields(tree)}
+    batched = {name for name, ndim in tree.NDIM.items() if shared[name] is not None and shared[name].ndim > ndim}
+    return type(tree)(**{name: value[index] if name in batched else value for name, value in shared.items()})
+
+
 def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> Any:
     """The loss to descend: in reduced coordinates, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)

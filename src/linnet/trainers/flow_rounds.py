@@ -1,0 +1,187 @@
+"""A flow followed in rounds of steps, so that what has converged, arrived or come to a standstill does not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from linnet import progress
+from linnet.trainers.objective import batch_axes, member
+from linnet.trainers.tail import Spectrum
+
+ROUND = 2000  # steps; most flows take a few hundred
+PATIENCE = 0.1  # share of the steps allowed, after which a flow is asked whether it can arrive at all
+LONG = 5  # rounds, after which a bar is drawn
+HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where to save, how exactly, and in how many steps; `atol` is one number, or one for each member of a batch."""
+
+    times: Float[np.ndarray, " time"]
+    rtol: float
+    atol: Float[np.ndarray, " ..."]
+    max_steps: int
+
+
+@dataclass
+class Run:
+    """One network on its way: the states saved so far (NaN where not yet), where it is, and how it ended."""
+
+    layers: tuple[np.ndarray, np.ndarray]
+    asked: Asked
+    spectrum: Spectrum | None
+    where: float = 0.0
+    taken: int = 0
+    pending: bool = True
+    failed: bool = False
+    states: tuple[np.ndarray, np.ndarray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        first, second = (np.full((len(self.asked.times), *layer.shape), np.nan, layer.dtype) for layer in self.layers)
+        self.states = first, second
+
+    def take(self, found: Sequence[np.ndarray], steps: int, share: float) -> None:
+        """Takes what one more round found, and decides whether there is to be another."""
+        first, second, end_first, end_second, where, taken, arrived = found
+        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(first).all(axis=(-1, -2))
+        self.states[0][new], self.states[1][new] = first[new], second[new]
+        pace = (float(where) - self.where) / steps
+        self.layers, self.where, self.taken = (end_first, end_second), float(where), self.taken + int(taken)
+        if arrived:
+            self.pending = False
+        elif not np.isfinite(self.where):  # no step leads anywhere from a state without a slope
+            self.pending = False
+        elif not self._ends() and share >= PATIENCE:
+            self.failed = share >= 1 or self.left > HOPELESS * self.asked.max_steps * pace
+            self.pending = not self.failed
+
+    @property
+    def left(self) -> float:
+        """The time from here to the last one asked for."""
+        return float(self.asked.times[-1]) - self.where
+
+    def _ends(self) -> bool:
+        """Whether the rest is known in closed form; then it is written down."""
+        if self.spectrum is None:
+            return False
+        ending = self.spectrum.tail(*self.layers, left=self.left, rtol=self.asked.rtol, atol=float(self.asked.atol))
+        if ending is None:
+            return False
+        late = np.isnan(self.states[0]).all(axis=(-1, -2))
+        first, second = ending.states(np.maximum(self.asked.times[late] - self.where, 0.0))
+        self.states[0][late], self.states[1][late] = first, second
+        self.pending = False
+        return True
+
+
+def follow(
+    objective: Any, layers: tuple[Any, Any], asked: Asked, spectrum: Spectrum | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Both layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
+
+    After every round a flow that has converged is ended in closed form (`tail`). Once half of a batch has ended the
+    others go on one by one: each costs its own steps, at most `max_steps`, and a tenth of them where it would need more
+    than three times as many at its pace.
+    """
+    rounds = -(-asked.max_steps // ROUND)
+    steps = -(-asked.max_steps // rounds)
+    first, second = (np.asarray(layer) for layer in layers)
+    batched = first.ndim == 3
+    if batched:
+        runs = [
+            Run((first[i], second[i]), _of(asked, i), None if spectrum is None else spectrum.of_member(i))
+            for i in range(len(first))
+        ]
+    else:
+        runs = [Run((first, second), asked, spectrum)]
+    solve = partial(_solve, max_steps=steps)
+    with ExitStack() as stack:
+        for turn in range(rounds):
+            if not any(run.pending for run in runs):
+                break
+            if turn == LONG:
+                advance = stack.enter_context(progress.bar("flow", rounds, done=turn, unit=f"x {steps} steps"))
+            _round(objective, runs, solve, steps, (turn + 1) / rounds)
+            if turn >= LONG:
+                advance(1)
+    out = [np.stack([run.states[i] for run in runs], axis=1) if batched else runs[0].states[i] for i in (0, 1)]
+    taken, failed = np.array([run.taken for run in runs]), np.array([run.failed for run in runs])
+    return out[0], out[1], taken if batched else taken[0], failed if batched else failed[0]
+
+
+def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float) -> None:
+    """One more round of those on their way: together while they are more than half of the batch, else one by one."""
+    asked, dtype = runs[0].asked, runs[0].layers[0].dtype
+    pending = [index for index, run in enumerate(runs) if run.pending]
+    if 2 * len(pending) > len(runs) > 1:
+        # those that have ended stand at the last time, which costs no step
+        where = np.array([run.where if run.pending else asked.times[-1] for run in runs])
+        layers = tuple(np.stack([run.layers[i] for run in runs]) for i in (0, 1))
+        asked = replace(asked, atol=np.array([run.asked.atol for run in runs]))
+        found = [np.asarray(value) for value in solve(objective, *_there(layers, where, asked, dtype))]
+        for index in pending:
+            runs[index].take([value[index] for value in found], steps, share)
+        return
+    for index in pending:
+        run = runs[index]
+        found = solve(member(objective, index), *_there(run.layers, np.array(run.where), run.asked, dtype))
+        run.take([np.asarray(value) for value in found], steps, share)
+
+
+def _of(asked: Asked, index: int) -> Asked:
+    return replace(asked, atol=asked.atol[index] if asked.atol.ndim else asked.atol)
+
+
+def _there(layers: tuple[Any, Any], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
+    numbers = (where, asked.times, asked.rtol, asked.atol)
+    return tuple(jnp.asarray(layer) for layer in layers), *(jnp.asarray(number, dtype) for number in numbers)
+
+
+@partial(jax.jit, static_argnames=("max_steps",))
+def _solve(
+    objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, *, max_steps: int
+) -> tuple[Any, ...]:
+    """One round: both layers at all times (infinite where not reached), at its end, and where that is; the steps it
+    took, and whether it arrived. At times before `where` the layers are those it began with."""
+    import diffrax
+
+    def slope(t: Any, layers: Any, objective: Any) -> Any:
+        first, second = layers
+        _, residual = objective.evaluate(second @ first)
+        return second.T @ residual, residual @ first.T
+
+    def one(objective: Any, layers: Any, where: Any, atol: Any) -> Any:
+        # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
+        controller = diffrax.ClipStepSizeController(diffrax.PIDController(rtol=rtol, atol=atol), step_ts=times)
+        saved = diffrax.SubSaveAt(ts=jnp.clip(times, where, times[-1]))
+        solution = diffrax.diffeqsolve(
+            diffrax.ODETerm(slope),
+            diffrax.Dopri8(scan_kind="bounded"),
+            t0=where,
+            t1=times[-1],
+            dt0=None,
+            y0=layers,
+            args=objective,
+            saveat=diffrax.SaveAt(subs=[saved, diffrax.SubSaveAt(t1=True)]),
+            max_steps=max_steps,
+            throw=False,
+            stepsize_controller=controller,
+        )
+        states, ends = solution.ys
+        arrived = solution.result == diffrax.RESULTS.successful
+        return *states, *(end[0] for end in ends), solution.ts[1][0], solution.stats["num_steps"], arrived
+
+    if layers[0].ndim == 2:
+        return one(objective, layers, where, atol)
+    axes = (batch_axes(objective), 0, 0, 0 if atol.ndim else None)
+    return jax.vmap(one, in_axes=axes)(objective, layers, where, atol)
