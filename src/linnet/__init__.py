@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 
+# `typing` would be most of what `import linnet` costs; type checkers know the name.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from linnet import (
         estimators,
         forecasts,

@@ -1,6 +1,6 @@
 """`python -m linnet` is `linnet`."""
 
-from linnet.cli.main import main
+from linnet.cli.entry import main
 
 if __name__ == "__main__":
     main()

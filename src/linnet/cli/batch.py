@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linnet import progress
-from linnet.cli import failures, terminal
+from linnet.cli import failures, interrupts, terminal
 from linnet.reproduction import runner
 from linnet.reproduction.report import Failure
 from linnet.reproduction.request import FigureRequest
@@ -34,13 +34,16 @@ def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) ->
             advance(0, title=request.name)
             try:
                 results.append(runner.make(request, out, fresh=fresh))
-                _tell(results[-1], where)
             except Exception as reason:  # one figure that fails must not take the others with it
+                if interrupts.came():  # a library took the interruption for a failure of its own
+                    raise KeyboardInterrupt from None
                 figure = request.figure
                 why = failures.cause(reason).rstrip(".")
                 failed.append(Failure(request.name, figure.paper, figure.title, request.command, why))
                 if len(requests) > 1:
                     terminal.say(f"{where}{request.name}: not made: {why}", terminal.BAD)
+            else:
+                _tell(results[-1], where)
             advance(1)
     return results, failed
 

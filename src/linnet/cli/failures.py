@@ -11,14 +11,17 @@ import typer
 
 from linnet import extras
 from linnet.arguments import did_you_mean
+from linnet.cli import interrupts
 
 
 def explain(reason: BaseException) -> tuple[str, int]:
     """The line and the exit status for what ended a command."""
-    if isinstance(reason, (InterruptedCommandError, KeyboardInterrupt, typer.Abort)):
-        return "interrupted; what was finished is kept, and the same command goes on from there", 130
-    if isinstance(reason, BrokenPipeError):
-        return "the program reading the output has gone", 1
+    if isinstance(reason, interrupts.InterruptedCommandError):
+        return str(reason), interrupts.status()
+    if interrupts.came() or isinstance(reason, (KeyboardInterrupt, typer.Abort)):  # whatever became of the exception
+        return interrupts.WORDS, interrupts.status()
+    if isinstance(reason, OutputError):
+        return str(reason), 1
     if hasattr(reason, "format_message"):  # a wrong call: an unknown option, a missing argument
         return _line(reason.format_message()), 2
     return cause(reason), 2 if isinstance(reason, WrongCallError) or _of_settings(reason) else 1
@@ -28,8 +31,15 @@ class WrongCallError(ValueError):
     """What was asked for does not exist: a name, a setting, a choice."""
 
 
-class InterruptedCommandError(Exception):
-    """Ctrl-C, under a name that Typer does not answer by itself and without a word."""
+class OutputError(Exception):
+    """Standard output cannot be written to: the disk is full, or the program that read it has gone."""
+
+    @classmethod
+    def of(cls, reason: OSError) -> OutputError:
+        """The refusal of the system in words."""
+        if isinstance(reason, BrokenPipeError):
+            return cls("the program reading the output has gone")
+        return cls(f"cannot write to standard output: {reason.strerror or reason}")
 
 
 def interruptible(command: Callable[..., None]) -> Callable[..., None]:
@@ -37,10 +47,8 @@ def interruptible(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def call(*arguments: Any, **options: Any) -> None:
-        try:
+        with interrupts.working():
             command(*arguments, **options)
-        except KeyboardInterrupt:
-            raise InterruptedCommandError from None
 
     return call
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import linnet
-from linnet.cli import failures
+from linnet.cli import failures, interrupts, terminal
 from linnet.cli.diagnose import diagnose
 from linnet.cli.docs import docs
 from linnet.cli.explore import explore
@@ -40,12 +40,12 @@ app.command()(failures.interruptible(lora))
 app.command("new-paper")(failures.interruptible(new_paper))
 app.command()(failures.interruptible(diagnose))
 app.command()(failures.interruptible(explore))
-app.command(hidden=True)(docs)
+app.command(hidden=True)(failures.interruptible(docs))
 
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"linnet {linnet.__version__}")
+        terminal.say(f"linnet {linnet.__version__}")
         raise typer.Exit
 
 
@@ -60,7 +60,7 @@ def _common(
 
 def _warn(message: Warning | str, *place: object, **rest: object) -> None:
     """A warning is one line, like a failure; where in the code it arose helps nobody who typed a command."""
-    typer.echo(f"linnet: warning: {' '.join(str(message).split())}", err=True)
+    terminal.complain(f"warning: {' '.join(str(message).split())}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -71,13 +71,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             warnings.showwarning = _warn
             status = app(args=given or ["--help"], standalone_mode=False)
     except BaseException as reason:
-        if os.environ.get("LINNET_TRACEBACK") or isinstance(reason, SystemExit):
+        if os.environ.get("LINNET_TRACEBACK"):
             raise
+        if isinstance(reason, SystemExit):  # Typer's answer to a reader that has gone, or code that wants to end
+            reason = failures.OutputError.of(BrokenPipeError()) if reason.code == 1 else reason
         line, status = failures.explain(reason)
-        typer.echo(f"linnet: {line}", err=True)
-    sys.stdout.flush()
+        if status >= 128:
+            interrupts.say_last(f"linnet: {line}")
+        else:
+            terminal.complain(line)
+    interrupts.flush()
     sys.exit(status if isinstance(status, int) else 0)
 
 
 if __name__ == "__main__":
-    main()
+    from linnet.cli import entry
+
+    entry.main()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linnet.arguments import did_you_mean
-from linnet.cli import failures, terminal
+from linnet.cli import failures, interrupts, terminal
 
 if TYPE_CHECKING:
     from linnet.reproduction.table import Table
@@ -44,13 +44,10 @@ def sweep(
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
     described, table = _described(config, quick, seed)
-    try:
+    with interrupts.working(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
         report = sweeps.complete(
             described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
         )
-    except KeyboardInterrupt:
-        typer.echo(f"linnet: interrupted; finished cells are in {store}: continue with --resume", err=True)
-        raise typer.Exit(130) from None
     if report.failed:
         terminal.fail(
             f"{report}; what was computed is in {store}; try the failed ones again with --resume --retry-failed"

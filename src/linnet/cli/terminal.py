@@ -6,10 +6,14 @@ import os
 import shutil
 import sys
 import textwrap
+from contextlib import suppress
 from typing import NoReturn
 
 import typer
 
+from linnet.cli import failures
+
+LEAST = 24  # columns for a text beside the cells of a row
 GOOD, BAD, SOFT = "green", "red", "bright_black"
 
 
@@ -19,8 +23,27 @@ def interactive() -> bool:
 
 
 def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
-    """One line on standard output."""
-    typer.echo(styled(text, colour, bold=bold))
+    """One line on standard output, wrapped at the end of the window."""
+    lines = [text]
+    if interactive() and len(text) > width():
+        lines = [
+            part for line in text.split("\n") for part in textwrap.wrap(line, width(), subsequent_indent="  ") or [""]
+        ]
+    write("\n".join(styled(line, colour, bold=bold) for line in lines))
+
+
+def write(text: str) -> None:
+    """Text on standard output, as it is."""
+    try:
+        typer.echo(text)
+    except OSError as reason:
+        raise failures.OutputError.of(reason) from None
+
+
+def complain(text: str) -> None:
+    """One line on standard error, where somebody may read it."""
+    with suppress(OSError):
+        typer.echo(f"linnet: {text}", err=True)
 
 
 def styled(text: str, colour: str | None = None, *, bold: bool = False) -> str:
@@ -37,7 +60,7 @@ def width() -> int:
 
 def shortened(text: str, indent: int) -> str:
     """The text on one line of the terminal, cut with an ellipsis; whole where no person is looking."""
-    room = max(width() - indent, 30)
+    room = width() - indent if width() >= indent + LEAST else max(width() - 4, LEAST)
     return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
 
 
@@ -45,13 +68,19 @@ def row(cells: list[str], widths: list[int], text: str, colour: str | None = Non
     """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent = sum(map(len, padded)) + 2
-    lines = [text]
-    if interactive():
-        lines = textwrap.wrap(text, max(width() - indent, 40)) or [""]
-    typer.echo(styled(padded[0], colour) + "".join(padded[1:]) + "  " + ("\n" + " " * indent).join(lines))
+    head = styled(padded[0], colour) + "".join(padded[1:])
+    if not interactive():
+        write(f"{head}  {text}")
+        return
+    if width() < indent + LEAST:  # no room beside the cells: the text goes below them
+        shown = [cell.strip() for cell in padded if cell.strip()]
+        say("  " + " ".join(shown), colour)
+        indent, head = 4, ""
+    lines = textwrap.wrap(text, max(width() - indent, LEAST)) or [""]
+    write(head + " " * (indent if not head else 2) + ("\n" + " " * indent).join(lines))
 
 
 def fail(text: str, status: int = 1) -> NoReturn:
     """Ends the command with one line on standard error and a non-zero status."""
-    typer.echo(f"linnet: {text}", err=True)
+    complain(text)
     raise typer.Exit(status)

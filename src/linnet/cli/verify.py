@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from linnet import progress
-from linnet.cli import failures, terminal
+from linnet.cli import failures, interrupts, terminal
 from linnet.files import write_whole
 from linnet.reproduction import parallel, stability
 from linnet.reproduction.claim import Claim, Outcome, Trial, Verdict
@@ -66,9 +66,19 @@ def verify(
     if table and not piped:
         terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "claimed, measured")
     outcomes: list[Outcome] = []
-    interrupted = False
+
+    def keep() -> None:
+        place = {claim.name: index for index, claim in enumerate(chosen)}  # processes come in an order of their own
+        _write(sorted(outcomes, key=lambda outcome: place[outcome.claim.name]), to_json)
+
+    def interrupted() -> str:
+        keep()
+        kept = f"; they are in {to_json}" if outcomes and to_json is not None and not piped else ""
+        kept += "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
+        return f"interrupted after {len(outcomes)} of {len(chosen)} claims{kept}"
+
     try:
-        with _kept(store), progress.bar("claims", len(chosen), hosts=True) as advance:
+        with interrupts.working(interrupted), _kept(store), progress.bar("claims", len(chosen), hosts=True) as advance:
 
             def tell(outcome: Outcome) -> None:
                 outcomes.append(outcome)
@@ -82,15 +92,12 @@ def verify(
                     tell(outcome)
             else:
                 measure(chosen, trial, tell)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        place = {claim.name: index for index, claim in enumerate(chosen)}  # processes come in an order of their own
-        _write(sorted(outcomes, key=lambda outcome: place[outcome.claim.name]), to_json)
-    if interrupted:
-        kept = f"; they are in {to_json}" if outcomes and to_json is not None and not piped else ""
-        kept += "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
-        terminal.fail(f"interrupted after {len(outcomes)} of {len(chosen)} claims{kept}", status=130)
+    except interrupts.InterruptedCommandError:
+        raise  # what was measured is written already
+    except BaseException:
+        keep()
+        raise
+    keep()
     if not piped:
         _summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
@@ -111,7 +118,7 @@ def _survey(chosen: list[Claim], seeds: int, workers: int, quick: bool, to_json:
     with progress.bar("claims", seeds * len(chosen), unit="claims") as advance:
         found = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=advance)
     if to_json == Path("-"):
-        typer.echo(json.dumps([row.to_json() for row in found], indent=1))
+        terminal.write(json.dumps([row.to_json() for row in found], indent=1))
     else:
         for row in found:
             counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
@@ -142,7 +149,7 @@ def _kept(store: Path | None) -> AbstractContextManager[object]:
 def _write(outcomes: list[Outcome], to_json: Path | None) -> None:
     text = json.dumps([outcome.to_json() for outcome in outcomes], indent=1, allow_nan=False)
     if to_json == Path("-"):
-        typer.echo(text)
+        terminal.write(text)
     elif to_json is not None:
         write_whole(to_json, text + "\n")
 

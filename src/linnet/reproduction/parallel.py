@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -31,13 +34,17 @@ def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
 
 def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
     """The outcomes of all batches, as they come, from at most `workers` processes."""
-    from linnet.sweeps.executors import ENVIRONMENT, environment_restored
+    from linnet.sweeps.executors import ENVIRONMENT, environment_restored, interrupts_later
 
     known = {claim.name: claim for claim in chosen}
     with environment_restored(ENVIRONMENT):
-        pool = ProcessPoolExecutor(min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone)
+        # Workers are started by `submit`, and inherit that Ctrl-C is blocked: this process will end them.
+        pool = ProcessPoolExecutor(
+            min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone, initargs=(os.getpid(),)
+        )
         try:
-            pending = {pool.submit(_measure, batch): batch for batch in work}
+            with interrupts_later():
+                pending = {pool.submit(_measure, batch): batch for batch in work}
             for future in as_completed(pending):
                 for name, measurement, seconds, error in future.result():
                     yield pending[future].trial, Outcome(known[name], measurement, seconds, error)
@@ -49,9 +56,16 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _alone() -> None:
-    """A worker leaves Ctrl-C to the process that started it."""
+def _alone(parent: int) -> None:
+    """A worker leaves Ctrl-C to the process that started it, and ends when that one does, however it ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 def _measure(batch: Batch) -> Found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -61,7 +62,16 @@ class Verdicts:
                 "--json",
                 str(self._draft),
             ]
-            self._process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            # it ends with this process, however that ends (`linnet.cli.interrupts`)
+            environment = {**os.environ, "LINNET_ENDS_WITH": str(os.getpid())}
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment,
+            )
 
     @property
     def reused(self) -> bool:

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def _local(workers: int) -> Iterator[Any]:
         # Dask sets the workers' variables in this process on the way, and leaves them there.
         stack.enter_context(environment_restored())
         stack.enter_context(dask.config.set(settings))
-        with _interrupts_later():
+        with interrupts_later():
             cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
             stack.enter_context(cluster)
         stack.enter_context(_replenished(cluster, workers))
@@ -105,12 +106,14 @@ def _replenished(cluster: Any, workers: int) -> Iterator[None]:
 
 
 @contextmanager
-def _interrupts_later() -> Iterator[None]:
+def interrupts_later() -> Iterator[None]:
+    """Ctrl-C is blocked inside the block, and in processes started there for ever; it is raised at the end."""
     # Ctrl-C on a terminal reaches every process. Workers inherit that it is blocked: this process will end them. One
     # that comes meanwhile is not lost: it is raised as soon as the workers are there.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    resource_tracker.ensure_running()  # which unblocks the signal when it starts a process of its own
     came = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: came.set())
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -119,8 +122,8 @@ def _interrupts_later() -> Iterator[None]:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, before)
-    if came.is_set():
-        raise KeyboardInterrupt
+        if came.is_set():  # also where it has made something else fail
+            signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager

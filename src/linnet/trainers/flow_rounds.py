@@ -57,9 +57,7 @@ class Run:
         self.states[0][new], self.states[1][new] = first[new], second[new]
         pace = (float(where) - self.where) / steps
         self.layers, self.where, self.taken = (end_first, end_second), float(where), self.taken + int(taken)
-        if arrived:
-            self.pending = False
-        elif not np.isfinite(self.where):  # no step leads anywhere from a state without a slope
+        if arrived or not np.isfinite(self.where):
             self.pending = False
         elif not self._ends() and share >= PATIENCE:
             self.failed = share >= 1 or self.left > HOPELESS * self.asked.max_steps * pace
@@ -126,7 +124,7 @@ def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float
     if 2 * len(pending) > len(runs) > 1:
         # those that have ended stand at the last time, which costs no step
         where = np.array([run.where if run.pending else asked.times[-1] for run in runs])
-        layers = tuple(np.stack([run.layers[i] for run in runs]) for i in (0, 1))
+        layers = np.stack([run.layers[0] for run in runs]), np.stack([run.layers[1] for run in runs])
         asked = replace(asked, atol=np.array([run.asked.atol for run in runs]))
         found = [np.asarray(value) for value in solve(objective, *_there(layers, where, asked, dtype))]
         for index in pending:

@@ -1,0 +1,197 @@
+"""Ctrl-C at random moments of every command: counts how each ended.
+
+    python tests/fuzz/interrupts.py [--number 200] [--seed 0]
+
+Run it in the foreground: what a shell starts in the background ignores the signal. An interrupt is as it should be if
+the command says one line, `linnet: interrupted...`, and ends with status 130 within seconds, leaving no process behind.
+One that comes before Python has loaded linnet's first file, or after the command has ended, is counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WAIT = 30.0  # seconds until an interrupt is called lost
+SWEEP = """
+name = "trained"
+function = "linnet.sweeps.cells:train"
+seeds = 2
+block = 4
+[axes]
+width = [100, 10000]
+threshold = {{ start = 0.01, stop = 1000.0, count = {count}, spacing = "log" }}
+[fixed]
+problem = "low-rank"
+dim = 12
+rank = 1
+noise_std = 0.2
+steps = 4000
+"""
+ADAPTER = '{"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj"]}'
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one command ended after its interrupt."""
+
+    how: str  # "clean", "before linnet", "had ended", or what is wrong
+    status: int
+    err: str
+    seconds: float
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    """Every command with arguments for which it has something to do; each call has a folder of its own."""
+    table = folder / "table.csv"
+    chance = random.Random(0)
+    rows = ["a,b,c,y"] + [",".join(f"{chance.gauss(0, 1):.6f}" for _ in range(4)) for _ in range(200)]
+    table.write_text("\n".join(rows) + "\n")
+    (folder / "adapter_config.json").write_text(ADAPTER)
+    for name, count in (("short", 2), ("long", 40)):
+        (folder / f"{name}.toml").write_text(SWEEP.format(count=count))
+    out, here = str(folder / "out"), str(folder)
+    return {
+        "list": ["list"],
+        "lora": ["lora", f"{here}/adapter_config.json"],
+        "new-paper": ["new-paper", "mine", "--out", out],
+        "docs": ["docs", "--folder", out],
+        "run": ["run", "watanabe-fig1", "tu-fig1", "huang-fig1", "--quick", "--out", out],
+        "diagnose": ["diagnose", str(table), "--out", out],
+        "verify": ["verify", "--quick", "tu", "--json", f"{out}.json"],
+        "verify --workers": ["verify", "--quick", "huang-lemma", "watanabe", "--workers", "2"],
+        "reproduce": ["reproduce", "--quick", "--out", out],
+        "sweep": ["sweep", f"{here}/long.toml", "--store", out],
+        "sweep --workers": ["sweep", f"{here}/short.toml", "--store", out, "--workers", "2"],
+    }
+
+
+def environment() -> dict[str, str]:
+    """That of a user, with linnet from this checkout and one thread of linear algebra."""
+    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def interrupt(arguments: list[str], after: float, *, group: bool = True) -> Ended:
+    """Runs a command, interrupts it `after` seconds (the whole group, as a terminal does), and says how it ended."""
+    command = [sys.executable, "-c", "import sys; from linnet.cli.entry import main; sys.exit(main())", *arguments]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + after
+    while time.monotonic() < deadline and process.poll() is None:
+        time.sleep(min(0.005, max(0.0, deadline - time.monotonic())))
+    had_ended = process.poll() is not None
+    sent = time.monotonic()
+    if not had_ended:
+        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    try:
+        err = process.communicate(timeout=WAIT)[1]
+        lost = False
+    except subprocess.TimeoutExpired:
+        lost = True
+        os.killpg(process.pid, signal.SIGKILL)
+        err = process.communicate()[1]
+    seconds = time.monotonic() - sent
+    left = _left_behind(process.pid)
+    status = process.returncode
+    return Ended("left a process" if left else _judged(status, err, had_ended, lost), status, err, seconds)
+
+
+def _judged(status: int, err: str, had_ended: bool, lost: bool) -> str:
+    lines = err.splitlines()
+    if had_ended:
+        return "had ended" if status == 0 and not lines else "failed by itself"
+    if lost:
+        return "lost"
+    if status == 130 and len(lines) == 1 and lines[0].startswith("linnet: interrupted"):
+        return "clean"
+    if status == -signal.SIGINT and not lines:
+        return "before linnet"
+    if "KeyboardInterrupt" in err and "linnet" not in err.replace("from linnet.cli.entry import main", ""):
+        return "before linnet"
+    if status == 0 and not lines:
+        return "had ended"
+    return "crashed" if status < 0 else "traceback" if "Traceback" in err else f"status {status}, {len(lines)} lines"
+
+
+def _left_behind(session: int) -> bool:
+    """Whether a process of that session is still there a moment later."""
+    for _ in range(30):
+        try:
+            os.killpg(session, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        time.sleep(0.1)
+    os.killpg(session, signal.SIGKILL)
+    return True
+
+
+def longest(arguments: list[str], most: float) -> float:
+    """Seconds that a command takes by itself, at most `most`."""
+    began = time.monotonic()
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "linnet", *arguments], env=environment(), capture_output=True, timeout=most
+        )
+    except subprocess.TimeoutExpired:
+        return most
+    return time.monotonic() - began
+
+
+def main() -> int:
+    """Prints a table, and every interrupt that did not end as it should."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--most", type=float, default=12.0, help="seconds after which an interrupt comes at the latest")
+    parser.add_argument("--only", default="", help="one command")
+    given = parser.parse_args()
+    chance = random.Random(given.seed)
+    counts: dict[str, Counter[str]] = {}
+    slowest = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        names = [name for name in commands(Path(folder)) if given.only in ("", name)]
+        limits = {}
+        for name in names:
+            with tempfile.TemporaryDirectory() as own:
+                limits[name] = longest(commands(Path(own))[name], given.most)
+        for number in range(given.number):
+            name = names[number % len(names)]
+            # one in four in the first half second, where the most is being imported
+            after = chance.uniform(0.0, 0.5 if number % 4 == 0 else limits[name])
+            with tempfile.TemporaryDirectory() as own:
+                ended = interrupt(commands(Path(own))[name], after, group=chance.random() < 0.7)
+            counts.setdefault(name, Counter())[ended.how] += 1
+            if ended.how == "clean":
+                slowest = max(slowest, ended.seconds)
+            if ended.how not in ("clean", "before linnet", "had ended"):
+                sys.stdout.write(f"{name} after {after:.2f} s: {ended.how}, status {ended.status}\n{ended.err}\n")
+                sys.stdout.flush()
+    total = sum(counts.values(), Counter())
+    for name, found in {**counts, "all": total}.items():
+        told = ", ".join(f"{how} {count}" for how, count in found.most_common())
+        sys.stdout.write(f"{name:18} {told}\n")
+    sys.stdout.write(f"slowest clean end {slowest:.1f} s after the interrupt\n")
+    return int(any(how not in ("clean", "before linnet", "had ended") for how in total))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
