@@ -147,13 +147,13 @@ def test_impossible_executors_are_refused(make):
 
 
 def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
-    from linnet.sweeps.executors import _interrupts_later
+    from linnet.sweeps.executors import interrupts_later
 
     before = signal.getsignal(signal.SIGINT)
     reached = []
 
     def start() -> None:
-        with _interrupts_later():
+        with interrupts_later():
             os.kill(os.getpid(), signal.SIGINT)
             command = [sys.executable, "-c", "import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, []))"]
             reached.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -163,5 +163,5 @@ def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
     assert "SIGINT" in reached[0]  # what is started meanwhile does not see it
     assert signal.getsignal(signal.SIGINT) is before
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
-    with _interrupts_later():
+    with interrupts_later():
         pass

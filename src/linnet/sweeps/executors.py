@@ -113,7 +113,10 @@ def interrupts_later() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    resource_tracker.ensure_running()  # which unblocks the signal when it starts a process of its own
+    # Python's process that puts semaphores away unblocks the signal when it is started, and would warn of what it
+    # finds.
+    with environment_restored({"PYTHONWARNINGS": "ignore"}):
+        resource_tracker.ensure_running()
     came = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: came.set())
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
