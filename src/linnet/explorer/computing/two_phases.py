@@ -32,7 +32,7 @@ def compute(*, spike: float, alignment: float, scale: float, samples: str, seed:
     second = theory.later_time(scale, DELTA) if theory.has_second_phase else np.nan
     times = np.linspace(0, 1.6 * second if theory.has_second_phase else 2 * first + 2 / theory.lambda1, POINTS)
     trained, loss, start = _trained(spike, alignment, scale, samples, seed, float(times[-1]))
-    reduced = theory.reduced(start, times)
+    reduced = theory.reduced(start, times, rtol=1e-8)
     components = trained @ basis.T
     side = np.linspace(-0.1, 1.1, ARROWS)
     grid = np.stack(np.meshgrid(side, side), axis=-1)  # (across, along, 2)

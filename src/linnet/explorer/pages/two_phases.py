@@ -93,7 +93,7 @@ moments = ln.Problem.from_moments(problem.cov, problem.cross)  # all that traini
 run = ln.gradient_flow(moments, weights, times=times, rtol=1e-8)
 trained = (direction @ run.weights.first)[:, :2]  # along the spike and across it
 trained_components = trained @ theory.basis.T  # along v1 and v2
-reduced_components = theory.reduced(start, times)  # eqs. (18)-(19)
+reduced_components = theory.reduced(start, times, rtol=1e-8)  # eqs. (18)-(19)
 early = theory.early(start, times)  # eq. (17)
 print(f"at the end: trained {{trained_components[-1]}}, reduced {{reduced_components[-1]}}")
 
