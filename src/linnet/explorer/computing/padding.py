@@ -43,8 +43,9 @@ def padded(problem: Problem, weights: Weights) -> Padded:
     if problem.has_own_test_cov:
         test_cov = np.eye(side)
         test_cov[:d, :d] = problem.test_cov
+    power = 2 * problem.loss(np.zeros((k, d)))  # of the outputs: what no network learns is part of every loss
     made = Problem.from_moments(
-        cov, _grown(problem.cross, side, side), output_power=problem.output_power, truth=truth, test_cov=test_cov
+        cov, _grown(problem.cross, side, side), output_power=power, truth=truth, test_cov=test_cov
     )
     first, second = _grown(weights.first, 2 * side, side), _grown(weights.second, side, 2 * side)
     return Padded(made, Weights(first, second), (k, d))

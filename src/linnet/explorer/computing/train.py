@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from linnet.problems.problem import Problem
 
 POINTS = 121  # times of a run that are shown
+LEAST_STEPS = 64  # of descent: with a rate that is too large it is to be seen to diverge
 MOST_STEPS = 20_000  # of the flow's solver, and of descent
 RTOL = 1e-8
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
@@ -122,7 +123,7 @@ def train(
             max_steps=MOST_STEPS,
         )
     else:
-        steps = int(min(max(1, np.ceil(end / learning_rate)), MOST_STEPS))
+        steps = int(np.clip(np.ceil(end / learning_rate), LEAST_STEPS, MOST_STEPS))
         every = max(1, steps // (POINTS - 1))
         run = ln.gradient_descent(
             small.problem, small.weights, learning_rate=learning_rate, steps=steps, save_every=every, reduce=False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linnet.explorer.computing.train import MOST_STEPS, POINTS, RTOL, SHARE, train
+from linnet.explorer.computing.train import LEAST_STEPS, MOST_STEPS, POINTS, RTOL, SHARE, train
 from linnet.explorer.controls import Control, State
 from linnet.explorer.page import Page, View
 from linnet.explorer.pictures.train import draw_losses, draw_modes, tell_cursor
@@ -213,7 +213,7 @@ def _run(state: State) -> str:
     if state["how"] == "flow":
         return f"run = ln.gradient_flow(problem, start, times=np.linspace(0, end, {POINTS}), rtol={RTOL})\n"
     return f"""rate = {state["learning_rate"]!r}
-steps = int(min(max(1, np.ceil(end / rate)), {MOST_STEPS}))
+steps = int(np.clip(np.ceil(end / rate), {LEAST_STEPS}, {MOST_STEPS}))
 run = ln.gradient_descent(
     problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // {POINTS - 1})
 )

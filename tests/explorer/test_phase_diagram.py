@@ -1,0 +1,119 @@
+"""The page *Phase diagram*: its maps against the theory called cell by cell, a trained cell, and the trained maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.explorer.computing import phase_diagram as computing
+from linnet.explorer.controls import defaults
+from linnet.explorer.pages.phase_diagram import CONTROLS, PAGE
+from linnet.papers.linnet.trained import trained_diagram
+
+START = defaults(CONTROLS)
+CELL = START | {"cell": (-1.5, 1.5), "cell_dim": 24, "rank": 2}
+
+
+def part(name, state):
+    chosen = next(one for one in PAGE.parts if one.name == name)
+    return chosen.compute(**PAGE.arguments(chosen, state))
+
+
+def executed(state):
+    names: dict = {}
+    exec(compile(PAGE.script(state), "phase_diagram", "exec"), names)
+    return names
+
+
+def test_a_cell_of_the_map_is_the_least_of_a_predicted_run():
+    data = part("main", START | {"noise_std": 0.7})
+    assert data["best_test"].shape == (computing.GRID, computing.GRID)
+    i, j = 22, 12
+    variance, width = 200.0 ** float(data["gamma_variance"][j]), round(200.0 ** float(data["gamma_width"][i]))
+    spectrum = ln.theories.mixed.asymptotic_spectrum(0.5 * 200 * 0.95 ** np.arange(5), 200, 0.7)
+    time = float(data["best_time"][i, j])
+    run = ln.theories.mixed.predicted_run(spectrum, variance, width, time * np.geomspace(0.5, 2, 401))
+    assert bool(data["covered"][i, j])
+    assert_allclose(data["best_test"][i, j], run.test_loss.min() * 2 / 200**2, rtol=2e-3)
+    size = max(variance * width, 0.5 * 200)
+    assert_allclose(data["best_step"][i, j], time * 50 * size)
+    other = part("main", START | {"noise_std": 1.4})  # more noise, larger errors
+    assert float(other["best_test"][i, j]) > 1.2 * float(data["best_test"][i, j])
+
+
+def test_narrow_cells_are_claimed_only_when_they_are_drawn():
+    state = START | {"dim": 20, "rank": 1}
+    wide, drawn = part("main", state), part("main", state | {"narrow": True})
+    assert float(drawn["covered"].mean()) > 0.85 > 0.6 > float(wide["covered"].mean())
+    both = wide["covered"].values & drawn["covered"].values & (drawn["gamma_width"].values > 2)[:, None]
+    assert_allclose(wide["best_test"].values[both], drawn["best_test"].values[both], rtol=1e-9)
+
+
+def test_a_clicked_cell_is_trained_beside_its_prediction():
+    data = part("cell", CELL)
+    task = ln.problems.low_rank_plus_noise(24, rank=2, spectrum=[0.5, 0.475], noise_std=1.0, key=0)
+    variance, width = 24.0**-1.5, round(24.0**1.5)
+    start = ln.inits.reduced_gaussian(
+        0, in_dim=24, out_dim=24, width=width, first_std=variance**0.5, second_std=variance**0.5
+    )
+    first, second, rate = start.first.copy(), start.second.copy(), data.attrs["learning_rate"]
+    steps = np.round(data["time"].values / rate).astype(int)
+    for _ in range(steps[10]):
+        rest = task.cross - second @ first
+        first, second = first + rate * second.T @ rest, second + rate * rest @ first.T
+    error = ((second @ first - task.truth) ** 2).sum() / 24**2
+    assert_allclose(data["test_loss"][10], error, rtol=1e-9)
+    assert_allclose(data["predicted_best_test"], data["best_test"], rtol=0.1)  # one start at a small dimension
+    best = int(np.argmin(data["test_loss"].values))
+    assert data.attrs["width"] == width and data["time"].values[-1] > 2 * data["time"].values[best]
+
+
+@pytest.mark.parametrize("state", [START | {"dim": 60, "rank": 3}, CELL])
+def test_the_script_computes_the_same_numbers(state):
+    names, data = executed(state), part("main", state)
+    assert_allclose(names["best_test"], data["best_test"], rtol=1e-12)
+    assert_allclose(names["best_step"], data["best_step"], rtol=1e-12)
+    assert_allclose(names["diagram"].stable_rank, data["stable_rank"], rtol=1e-12)
+    if state["cell"]:
+        cell = part("cell", state)
+        assert_allclose(names["test_error"], cell["test_loss"], rtol=1e-8)
+        assert_allclose(names["predicted_error"], cell["predicted_test_loss"], rtol=1e-8)
+
+
+@pytest.mark.parametrize(("name", "most"), [("published", 1.5), ("50", 1.0), ("200", 0.3)])
+def test_trained_maps_are_near_the_formula(name, most):
+    data = part("compared", START | {"compare": name})
+    off = np.abs(data["difference"].values)
+    assert np.nanmedian(off) < most and np.isfinite(off).sum() > 200
+    assert executed(START | {"dim": 30, "compare": name})["published" if name == "published" else "trained"].size > 200
+
+
+def test_the_trained_maps_are_whole():
+    sizes = {dim: trained_diagram(dim).sizes["gamma_width"] for dim in (50, 200, 1000, 2000)}
+    assert sizes == {50: 35, 200: 35, 1000: 35, 2000: 15}
+    assert float(trained_diagram(50)["best_test"].sel(gamma_width=0, gamma_variance=-3)) == 0.66529
+    with pytest.raises(ValueError, match="`dim` must be one of 50, 200, 1000, 2000"):
+        trained_diagram(60)
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [((1.0,), "A cell is two exponents"), ((-1.0, 1.0), "rank 9 does not fit into 8 dimensions")],
+)
+def test_what_is_no_cell_is_said(cell, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        part("cell", START | {"cell": cell, "rank": 9, "cell_dim": 8})
+
+
+def test_every_picture_is_drawn():
+    state = CELL | {"compare": "50"}
+    for one in PAGE.parts:
+        data = one.compute(**PAGE.arguments(one, state))
+        for view in one.views:
+            if view.kind == "figure":
+                drawn = view.draw(data, state)
+                assert all(np.isfinite(np.array(trace["x"], dtype=float)).all() for trace in drawn["data"])
+    ring = PAGE.views[0].draw(part("main", state), state)["data"][-1]
+    assert ring["x"] == [-1.5] and ring["y"] == [1.5]
