@@ -12,9 +12,9 @@ SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 COMPUTES := $(addprefix tests/,agreement estimators forecasts inits observables problems properties reductions sweeps theories trainers trajectories)
 RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
 # What is fast and needs nothing more than the development environment.
-FAST := -m "not slow and not plugin and not browser and not release"
+FAST := -m "not slow and not plugin and not browser and not release and not site"
 
-.PHONY: help reproduce reproduce-full verify test test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch lint format docs bench clean
+.PHONY: help reproduce reproduce-full verify test test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about two minutes)"
@@ -28,6 +28,8 @@ help:
 	@echo "make test-lowest     the tests of what computes, with the lowest declared version of every dependency"
 	@echo "make test-pythons    the same with each of Python 3.11, 3.12 and 3.13 that is found"
 	@echo "make test-torch      the part that needs PyTorch, peft, transformers and Lightning, which it installs"
+	@echo "make site            the documentation site, tutorials executed, in site/ (about a minute)"
+	@echo "make test-site       builds it and looks at every page in a browser"
 	@echo "make lint            formatting, lint and types"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
 	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
@@ -45,6 +47,7 @@ reproduce: $(READY)
 
 reproduce-full: $(READY)
 	$(BIN)/linnet reproduce --out report
+	$(BIN)/python -m website.gallery report
 
 verify: $(READY)
 	$(BIN)/linnet verify
@@ -90,14 +93,24 @@ $(READY)-torch: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[lora,lightning]'
 	touch $(READY)-torch
 
+site: $(READY) $(READY)-site
+	$(BIN)/python -m website
+
+test-site: site
+	$(SINGLE) $(BIN)/python -m pytest -m site tests/website
+
+$(READY)-site: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $(READY)-site
+
 lint: $(READY)
-	$(BIN)/ruff format --check src tests benchmarks examples
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples website
+	$(BIN)/ruff check src tests benchmarks examples website
 	$(BIN)/mypy
 
 format: $(READY)
-	$(BIN)/ruff format src tests benchmarks examples
-	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks examples website
+	$(BIN)/ruff check --fix src tests benchmarks examples website
 
 docs: $(READY)
 	$(BIN)/linnet docs

@@ -1,0 +1,74 @@
+"""Draws docs/images/phase_diagram.png: the phase diagram at d = 200, predicted from one SVD, and trained.
+
+python docs/draw_phase_diagram.py
+
+The trained cells are those of docs/data/trained_diagrams.csv (docs/trained_diagrams.md); the prediction is of the same
+task.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import linnet as ln
+from linnet import style
+
+HERE = Path(__file__).parent
+DIM, RANK = 200, 5
+LEVELS = (0.03, 1.2)  # of the errors shown, per entry of the matrix: a zero network has about 1
+REGIONS = (
+    (-2.1, 1.8, "active", "white"),
+    (-1.38, 2.42, "lazy", style.BLACK),
+    (-0.55, 2.15, "infinite noise", style.BLACK),
+)
+
+
+def main() -> None:
+    rows = np.genfromtxt(HERE / "data" / "trained_diagrams.csv", delimiter=",", names=True)
+    rows = rows[rows["dim"] == DIM]
+    width, variance = np.unique(rows["gamma_width"]), np.unique(rows["gamma_variance"])
+    trained = rows["best_test"].reshape(width.size, variance.size)
+    task = ln.problems.low_rank_plus_noise(DIM, rank=RANK, key=[0, 0])
+    widths = np.maximum(1, np.round(float(DIM) ** width))
+    diagram = ln.theories.mixed.predicted_diagram(task, float(DIM) ** variance, widths)
+    predicted = np.where(diagram.covered, 2 / DIM**2 * diagram.best_test, np.nan)
+    titles = (
+        "Predicted: one SVD, no training",
+        f"Trained: {trained.size} networks, of up to {widths.max() / 1e6:.1f} million units",
+    )
+    with style.applied():
+        picture, axes = style.subplots(1, 2, size=style.column(2.2, ratio=0.44), sharey=True)
+        for axis, error, title in zip(axes, (predicted, trained), titles, strict=True):
+            axis.set_facecolor("#d9d9d9")
+            shades = axis.pcolormesh(
+                variance, width, error, shading="nearest", cmap=style.SEQUENCE, norm=_logarithmic(), rasterized=True
+            )
+            lines = ln.theories.mixed.borders(width, dim=DIM, rank=RANK)
+            axis.plot(lines["lazy"], width, color="white", linewidth=1.2)
+            axis.plot(lines["infinite-noise"], width, color="white", linewidth=1.2, linestyle="--")
+            axis.grid(False)
+            axis.set(
+                xlim=variance[[0, -1]],
+                ylim=width[[0, -1]],
+                title=title,
+                xlabel=r"variance of the start, $\log_d \sigma^2$",
+            )
+            for x, y, word, colour in REGIONS:
+                axis.text(x, y, word, color=colour, fontsize=9, fontweight="bold", ha="center")
+        axes[0].text(-0.33, 0.12, "not claimed", color="#555555", fontsize=7, ha="center")
+        axes[0].set_ylabel(r"width, $\log_d w$")
+        bar = picture.colorbar(shades, ax=axes, label="least test error", extend="both", pad=0.01)
+        bar.set_ticks([0.03, 0.1, 0.3, 1.0], labels=["0.03", "0.1", "0.3", "1"])
+        picture.savefig(HERE / "images" / "phase_diagram.png", dpi=200)
+
+
+def _logarithmic():
+    from matplotlib.colors import LogNorm
+
+    return LogNorm(*LEVELS)
+
+
+if __name__ == "__main__":
+    main()

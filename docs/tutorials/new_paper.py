@@ -1,0 +1,95 @@
+# %% [markdown]
+# # Adding a paper
+#
+# A paper is a plug-in: a Python package with an object `PAPER` that lists its figures, tables and claims. Once it is installed, `linnet list`, `run`, `reproduce`, `verify` and `sweep` know it as they know
+# the built-in ones. How to add your own paper, then: let linnet write the package, put the paper's content in, measure.
+#
+# ## The package
+#
+#     linnet new-paper ocean
+#
+# writes it. Here the same from Python, into the folder in which this page runs:
+
+# %%
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def linnet(*arguments):
+    """The command line, as in a terminal."""
+    paths = os.pathsep.join(filter(None, [str(Path("ocean/src").resolve()), os.environ.get("PYTHONPATH", "")]))
+    done = subprocess.run(
+        [sys.executable, "-m", "linnet", *arguments], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
+linnet("new-paper", "ocean")
+for file in sorted(Path("ocean").rglob("*")):
+    if file.is_file():
+        print(file)
+
+# %% [markdown]
+# The package is green as it is: `pip install -e ocean` makes it known, `linnet verify --quick ocean` and `pytest ocean` pass. Then you replace what is in it:
+#
+# | file | holds |
+# |---|---|
+# | `settings.py` | the paper's constants, once |
+# | `networks.py` | what the paper trains, once |
+# | `theory.py` | its formulas (or use linnet's) |
+# | `figures/fig1.py` | one figure: `compute` trains and returns a dataset, `plot` reads only the dataset, `check` measures in it |
+# | `claims/sigmoid.py` | one claim: `measure` returns numbers, `judge` turns them into a verdict by named limits, `tell` writes the sentence |
+# | `__init__.py` | `PAPER = Paper(...)`: the citation, and the figures and claims one by one |
+#
+# This is the object that the entry point in `pyproject.toml` names:
+
+# %%
+print(Path("ocean/src/linnet_ocean/__init__.py").read_text())
+
+# %% [markdown]
+# ## Its figure
+#
+# Installed, it is `linnet run ocean-fig1`. Without installing, from Python:
+
+# %% The figure of the new package, drawn just now
+sys.path.insert(0, "ocean/src")
+from linnet_ocean import PAPER
+
+figure = PAPER.figures[0]
+dataset = figure.compute(figure.configure(quick=True), ())
+for check in figure.check(dataset):
+    print(check.text)
+figure.plot(dataset)
+
+# %% [markdown]
+# ## Its claim
+#
+# Three parts that stand apart: what is measured, the rule that judges it, the sentence that tells it. Installed, it is `linnet verify ocean-sigmoid`.
+
+# %%
+from linnet.reproduction import Trial
+
+claim = PAPER.claims[0]
+found = claim.measurement(Trial(quick=True))
+print(claim.name, "|", claim.sentence)
+print(found.verdict, "|", found.measured)
+for name, limit in claim.limits.items():
+    print(f"limit {name} = {limit:g}: {limit.reason}")
+
+# %% [markdown]
+# ## What makes a claim worth having
+#
+# - Nothing on the measuring side comes from the theory under test.
+# - Every limit has a reason: a `Limit` carries it, and the pages print it.
+# - For each claim there is a deliberate mistake that turns its verdict, and a test that makes it. The template's test shows how:
+
+# %%
+print(Path("ocean/tests/test_paper.py").read_text())
+
+# %% [markdown]
+# The fifth paper that linnet knows, `examples/saxe` in the repository (Saxe, McClelland and Ganguli 2014), was made this way; [contributing](../contributing.md#adding-a-paper) has the steps
+# for one that is to become a part of linnet.

@@ -1,0 +1,35 @@
+"""The built site, and a browser to look at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def built() -> Path:
+    """The folder of the site that `make site` built."""
+    site = Path(__file__).parents[2] / "site"
+    if not (site / "index.html").exists():
+        pytest.fail("the site is not built: run `make site`")
+    return site
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium, wherever it is."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+    with playwright.sync_playwright() as driver:
+        own = driver.chromium.executable_path
+        path = next((candidate for candidate in [*found, own] if candidate and Path(candidate).exists()), None)
+        if path is None:
+            pytest.skip("no Chromium is installed: the site was not seen in a browser")
+        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()

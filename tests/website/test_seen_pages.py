@@ -1,0 +1,102 @@
+"""Every page in a browser: nothing is wrong, nothing is fetched from elsewhere, nothing is wider than a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.site
+
+# What a new reader asks, in the words one types, and where the answer must be among the first results.
+QUESTIONS = {
+    "Figure 2 of paper 4": ("gallery.html#tu-fig2", "linnet run tu-fig2"),
+    "Proposition 4.1(c)": ("claims.html#varre-proposition-4.1c", "refuted"),
+    "width 10^9": ("howto/width.html", "reduced_gaussian"),
+    "when to stop CSV": ("howto/stop.html", "linnet diagnose"),
+    "add my own paper": ("tutorials/new_paper.html", "linnet new-paper"),
+}
+
+
+def test_every_page_is_right_on_a_phone_and_on_a_screen(browser: Any, built: Path) -> None:
+    page = browser.new_page()
+    wrong, said, asked = list[str](), list[str](), list[str]()
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    for file in sorted(built.rglob("*.html")):
+        name = str(file.relative_to(built))
+        page.goto(file.as_uri())
+        page.evaluate("document.fonts.ready.then(() => true)")
+        for width, scheme in ((390, "dark"), (1280, "light")):
+            page.set_viewport_size({"width": width, "height": 844})
+            page.emulate_media(color_scheme=scheme)
+            found = page.evaluate("document.documentElement.scrollWidth")
+            wrong += [f"{name} is {found} wide at {width}"] if found > width else []
+        lost = page.evaluate("[...document.images].filter(i => i.loading != 'lazy' && !i.naturalWidth).map(i => i.src)")
+        wrong += [f"{name}: {url} does not show" for url in lost] + [f"{name}: {text}" for text in said]
+        wrong += [f"{name} asks for {url}" for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+        said.clear()
+        asked.clear()
+    page.close()
+    assert not wrong, "\n".join(wrong)
+
+
+def test_formulas_are_drawn_in_the_font_beside_the_pages(browser: Any, built: Path) -> None:
+    page = browser.new_page()
+    page.goto((built / "phase_diagram_formula.html").as_uri())
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("document.fonts.check('16px \"Site Mathematics\"')")
+    sizes = page.evaluate("[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)")
+    assert len(sizes) > 20 and min(sizes) > 0
+    fraction = page.evaluate("document.querySelector('math mfrac').getBoundingClientRect().height")
+    assert fraction > 20  # a numerator stands over its denominator
+    page.close()
+
+
+def test_the_filter_of_the_claims(browser: Any, built: Path) -> None:
+    page = browser.new_page()
+    page.goto((built / "claims.html").as_uri())
+    shown = (
+        "[...document.querySelectorAll('.filtered tbody tr')].filter(row => !row.hidden).map(row => row.textContent)"
+    )
+    everything = page.evaluate(shown)
+    page.fill(".filter input", "Proposition 4.1(c)")
+    found = page.evaluate(shown)
+    assert 1 <= len(found) <= 4 and all("4.1(c)" in row for row in found) and "refuted" in found[0]
+    page.fill(".filter input", "")
+    page.select_option(".filter select[data-name=verdict]", "refuted")
+    assert 10 <= len(page.evaluate(shown)) < len(everything)
+    page.select_option(".filter select[data-name=paper]", "4 Tu")
+    assert all("paper 4" in row and "refuted" in row for row in page.evaluate(shown))
+    page.close()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_search_finds_the_answer(browser: Any, built: Path, question: str) -> None:
+    page = browser.new_page()
+    page.goto((built / "index.html").as_uri())
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("Control+k")
+    page.wait_for_timeout(200)
+    page.keyboard.type(question)
+    place, words = QUESTIONS[question]
+    name = place.partition("#")[0].rpartition("/")[2]
+    result = page.locator(f"a[href*='{name}']", has_text="").filter(visible=True)
+    page.wait_for_function("document.body.innerText.length > 0")
+    page.wait_for_timeout(600)
+    links = page.evaluate("[...document.querySelectorAll('.md-search a, [class*=search] a')].map(a => a.href)")
+    assert result.count() >= 1, links
+    page.goto((built / place).as_uri() if "#" not in place else (built / name).as_uri() + "#" + place.partition("#")[2])
+    assert words in page.inner_text("article")
+    page.close()
+
+
+def test_the_answers_are_one_click_from_the_start(browser: Any, built: Path) -> None:
+    page = browser.new_page()
+    page.goto((built / "index.html").as_uri())
+    linked = page.evaluate("[...document.querySelectorAll('article a')].map(a => a.href)")
+    for place, _ in QUESTIONS.values():
+        assert any(link.endswith(place) for link in linked), place
+    page.close()

@@ -1,0 +1,1 @@
+"""The documentation site: `python -m website` assembles the pages, runs the tutorials, builds and checks it."""

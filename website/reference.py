@@ -1,0 +1,134 @@
+"""The API reference: a page for each package, a heading for each public name, the text from its docstring.
+
+Everything is read from the source files, not imported: what needs PyTorch is documented where there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import griffe
+
+# In the order in which a reader meets them: what linnet promises, without the papers' own folders.
+PACKAGES = (
+    "linnet.problems",
+    "linnet.inits",
+    "linnet.reductions",
+    "linnet.trainers",
+    "linnet.trajectories",
+    "linnet.theories.mixed",
+    "linnet.theories.spectral_bias",
+    "linnet.theories.spiked",
+    "linnet.theories.feature_learning",
+    "linnet.theories.reduced",
+    "linnet.theories.ridge",
+    "linnet.theories.noise",
+    "linnet.theories.noise_bulk",
+    "linnet.theories.denoising",
+    "linnet.observables",
+    "linnet.forecasts",
+    "linnet.estimators",
+    "linnet.lora",
+    "linnet.torch",
+    "linnet.sweeps",
+    "linnet.reproduction",
+    "linnet.style",
+)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A public name: where users find it, where it is defined, and what it is in one line."""
+
+    public: str
+    home: str
+    line: str
+
+    @property
+    def short(self) -> str:
+        """The name without its package."""
+        return self.public.rpartition(".")[2]
+
+    @property
+    def link(self) -> str:
+        """Where it is described, seen from the folder of the reference."""
+        return f"{self.public.rpartition('.')[0]}.md#{self.public}"
+
+
+def pages(source: Path, folder: Path) -> list[dict[str, str]]:
+    """Write the pages into `folder`/reference and return the entries of the navigation."""
+    target = folder / "reference"
+    target.mkdir(parents=True, exist_ok=True)
+    root = griffe.load("linnet", search_paths=[source])
+    entries = [{"Overview": "reference/index.md"}, {"The command line": "reference/command_line.md"}]
+    described: dict[str, Name] = {}
+    rows = ""
+    for package in PACKAGES:
+        module = root[package.removeprefix("linnet.")]
+        names = public_names(module)
+        text = f"# {package}\n\n{_text(module)}\n"
+        for name in names:
+            known = described.setdefault(name.home, name)
+            told = f"::: {name.home}" if known is name else f"See [`{known.public}`]({known.link})."
+            text += f"\n## {name.short} {{ #{name.public} }}\n\n{told}\n"
+        (target / f"{package}.md").write_text(text, encoding="utf-8")
+        entries.append({package: f"reference/{package}.md"})
+        rows += f"| [`{package}`]({package}.md) | {_line(module)} | {_links(names)} |\n"
+    top = [described[name.home] for name in public_names(root) if name.home in described]
+    missing = [name.public for name in public_names(root) if name.home not in described]
+    if missing:
+        raise ValueError(f"public names that no page of the reference describes: {missing}")
+    first = "".join(f"| [`ln.{name.short}`]({name.link}) | {name.line} |\n" for name in top)
+    (target / "index.md").write_text(_INDEX.format(first=first, rows=rows), encoding="utf-8")
+    return entries
+
+
+def public_names(module: Any) -> list[Name]:
+    """The functions and classes a package promises: those of `__all__`, or those that a plain module defines."""
+    listed = module.exports
+    chosen = [str(name) for name in listed] if listed else [name for name in module.members if name[0] != "_"]
+    found = []
+    for name in chosen:
+        if name not in module.members:
+            continue  # a submodule that is loaded on first use
+        member = module.members[name]
+        if member.is_alias and not listed:
+            continue  # imported for the module's own use
+        thing = member.final_target if member.is_alias else member
+        if thing.is_module and name in thing.members:
+            thing = thing.members[name]  # a function that is named as its file
+        if thing.is_class or thing.is_function:
+            found.append(Name(f"{module.path}.{name}", thing.path, _line(thing)))
+    return found
+
+
+def _text(thing: Any) -> str:
+    return thing.docstring.value if thing.docstring else ""
+
+
+def _line(thing: Any) -> str:
+    return " ".join(_text(thing).partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def _links(names: list[Name]) -> str:
+    return ", ".join(f"[`{name.short}`]({name.link})" for name in names)
+
+
+_INDEX = """# API reference
+
+NumPy in, NumPy out: arguments are anything array-like, results are NumPy arrays, float64 unless `dtype="float32"` is
+asked for. Random functions take `key`, an integer seed or a JAX key. All times are canonical
+([notation](../notation.md)). `import linnet as ln` loads nothing but names.
+
+## The names of `linnet` itself
+
+| name | what it is |
+|---|---|
+{first}
+## Packages
+
+| package | what it is | names |
+|---|---|---|
+{rows}"""
