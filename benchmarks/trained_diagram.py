@@ -7,6 +7,8 @@
 Every cell is descent beside the self-consistent dynamics, float32, c = 50, both layers at once, stopped by the rule of
 the authors' public loop and after 750 steps at the latest. The roofline is the best of several large float32 products
 in the same process; "needed" counts the products of the steps that were needed, at the reduced width of each network.
+On a CPU every core carries networks of its own, and shares are told in processor time too, beside the share that
+products of this size reach when there is nothing else to do.
 Asserts nothing; needs nothing beyond NumPy and JAX, so that it runs where the other requirements are not installed.
 """
 
@@ -89,19 +91,42 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
     return {**found, **{name: np.asarray(value) for name, value in numbers.items()}}
 
 
-def roofline(side: int, tf32: bool = False) -> tuple[float, float]:
-    """Operations a second of the best of several float32 products, and a second of processor time."""
+def roofline(sides: tuple[int, ...], tf32: bool = False) -> tuple[float, float]:
+    """Operations a second of the best of several large float32 products, and a second of processor time."""
+    speeds, busy = [0.0], [0.0]
     with computing("float32", tf32=tf32):
-        matrix = jnp.asarray(np.random.default_rng(0).standard_normal((side, side)), jnp.float32)
         multiply = jax.jit(jnp.matmul)
-        multiply(matrix, matrix).block_until_ready()
-        times, busy = [], []
-        for _ in range(5):
-            began, processor = time.perf_counter(), time.process_time()
+        for side in sides:
+            matrix = jnp.asarray(np.random.default_rng(0).standard_normal((side, side)), jnp.float32)
             multiply(matrix, matrix).block_until_ready()
-            times.append(time.perf_counter() - began)
-            busy.append(time.process_time() - processor)
-    return 2 * side**3 / min(times), 2 * side**3 / max(min(busy), 1e-9)
+            for _ in range(5):
+                began, processor = time.perf_counter(), time.process_time()
+                multiply(matrix, matrix).block_until_ready()
+                speeds.append(2 * side**3 / (time.perf_counter() - began))
+                busy.append(2 * side**3 / max(time.process_time() - processor, 1e-9))
+    return max(speeds), max(busy)
+
+
+def products_alone(dim: int, lanes: int = 2, repeats: int = 20) -> float:
+    """Operations a second of processor time of the three products of a wide network's step, and of nothing else."""
+
+    @jax.jit
+    def products(first: jax.Array, second: jax.Array, push: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        turned = jnp.swapaxes(first, 1, 2), jnp.swapaxes(push, 1, 2)
+        return second @ turned[0], turned[1] @ second, push @ first
+
+    with computing("float32"):
+        draw = np.random.default_rng(0).standard_normal
+        shapes = ((lanes, dim, 2 * dim), (lanes, dim, 2 * dim), (lanes, dim, dim))
+        arrays = [jnp.asarray(draw(shape), jnp.float32) for shape in shapes]
+        jax.block_until_ready(products(*arrays))
+        best = np.inf
+        for _ in range(5):
+            began = time.process_time()
+            for _ in range(repeats):
+                jax.block_until_ready(products(*arrays))
+            best = min(best, time.process_time() - began)
+    return 12 * dim**3 * lanes * repeats / best
 
 
 def report(title: str, found: dict[str, np.ndarray], speed: float, processor: float) -> None:
@@ -135,10 +160,14 @@ def main() -> None:
     with allowed:
         found = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
         whole = time.perf_counter() - BEGAN
-        speed, processor = roofline(2048 if place[0].platform == "cpu" else 8192, chosen.tf32)
+        cpu = place[0].platform == "cpu"
+        speed, processor = roofline((1024, 2048) if cpu else (8192,), chosen.tf32)
         kind = f"{len(place)} x {place[0].device_kind}{', TF32' if chosen.tf32 else ''}"
         report(f"d = {chosen.dim}, {chosen.grid} x {chosen.grid} on {kind}, cold", found, speed, processor)
         print(f"  whole process until then {whole:.1f} s, of these {started:.1f} s importing and finding devices")
+        if cpu:
+            ceiling = products_alone(chosen.dim) / processor
+            print(f"  products of a wide network's step alone, in processor time: {ceiling:.2f} of the best product")
         if chosen.again:
             again = trained(chosen.dim, chosen.grid, tf32=chosen.tf32, slots=chosen.slots)
             report("  again, warm", again, speed, processor)

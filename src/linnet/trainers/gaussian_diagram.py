@@ -17,7 +17,7 @@ from linnet.problems.problem import Problem
 from linnet.randomness import Key, key_data
 from linnet.trainers import lanes, loop
 from linnet.trainers.narrow import narrow_network
-from linnet.trainers.paired_descent import Best, PairedRuns, bind, carried, noted, updates
+from linnet.trainers.paired_descent import Best, PairedRuns, bind, carried, layers, noted, updates
 from linnet.trainers.stopping import rule_of
 
 
@@ -121,8 +121,8 @@ class Drawn:
             width=order["width"],
             std=jnp.sqrt(order["variance"]),
         )
-        narrow_first, narrow_second = narrow_network(second @ first, order["variance"] * order["width"])
-        params = {"first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second}
+        narrow = narrow_network(second @ first, order["variance"] * order["width"])
+        params = layers((first, second), narrow)
         lane = {"rate": order["rate"]}
         if self.several:
             lane |= {name: shared[name][order["task"]] for name in ("target", "truth")}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -67,6 +67,7 @@ def descend(
     lanes: int,
     shared: Arrays,
     refill: int = 1,
+    crews: int = 1,
     expected: np.ndarray | None = None,
     dtype: Any = None,
     device: str | None = None,
@@ -76,29 +77,34 @@ def descend(
     """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
 
     - `orders(runs)`: the numbers that describe these runs, stacked; asked for when lanes are free
-    - `lanes`: runs carried at once, on each device
+    - `lanes`: runs carried at once, by each crew
     - `shared`: arrays that all runs read
     - `refill`: lanes that are emptied and filled together
+    - `crews`: batches of lanes side by side on each device, each with a thread of its own; where there are runs for
+      them. On a CPU one for every core keeps the cores busy, which share a single small product badly
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(n)`: told of every n runs that have ended
 
-    All devices of the kind asked for (or of JAX's default) take runs from one queue. Lanes that would not fit their
-    memory are left out; where an allocation fails all the same, the runs go on in fewer lanes, with a warning.
+    All crews of all devices of the kind asked for (or of JAX's default) take runs from one queue. Lanes that would not
+    fit their memory are left out; where an allocation fails all the same, the runs go on in fewer lanes, with a
+    warning.
     """
     limits = np.asarray(steps, dtype=np.int64)
     order = np.arange(limits.size) if expected is None else np.argsort(-np.asarray(expected), kind="stable")
     refill = min(refill, lanes)
-    pool = _Pool(kind, orders, limits, shared, refill, advance, deque(order.tolist()))
     places = devices(device)[: max(1, limits.size // refill)]
     lanes = min(lanes, -(-limits.size // len(places))) if len(places) > 1 else lanes
-    if len(places) == 1:
+    # As many lanes in every crew as in a single one: a batch of another size may round differently.
+    crews = max(1, min(crews, limits.size // (lanes * len(places))))
+    pool = _Pool(kind, orders, limits, shared, refill, crews, advance, deque(order.tolist()))
+    if len(places) * crews == 1:
         pool.work(lanes, dtype, places[0], tf32)
     else:
-        with ThreadPoolExecutor(len(places)) as threads:
-            for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in places]:
+        with ThreadPoolExecutor(len(places) * crews) as threads:
+            for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in crews * places]:
                 done.result()
     needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
-    return PoolResult(pool.results, pool.executed, needed, "; ".join(pool.plans))
+    return PoolResult(pool.results, pool.executed, needed, "; ".join(pool.plans.values()))
 
 
 class _Pool:
@@ -111,25 +117,29 @@ class _Pool:
         limits: np.ndarray,
         shared: Arrays,
         refill: int,
+        crews: int,
         advance: Callable[[int], None],
         waiting: deque[int],
     ) -> None:
         self.kind, self.orders, self.limits, self.shared = kind, orders, limits, shared
-        self.refill, self.advance, self.waiting = refill, advance, waiting
+        self.refill, self.crews, self.advance, self.waiting = refill, crews, advance, waiting
         self.results: dict[str, np.ndarray] = {}
         self.executed = 0
-        self.plans: list[str] = []
+        self.plans: dict[Any, str] = {}
         self.lock = threading.Lock()
+        self.compiling: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
+        self.compiled: set[tuple[Any, Any]] = set()
 
     def work(self, lanes: int, dtype: Any, place: Any, tf32: bool) -> None:
         """Carries runs on one device until none waits; with fewer lanes where they turn out not to fit."""
         with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)
-            lanes = self._planned(shared, lanes, place)
+            with self.lock:
+                lanes = self._planned(shared, lanes, place)
             while True:
                 occupants = np.full(lanes, -1)
                 try:
-                    return self._carry(shared, occupants)
+                    return self._carry(shared, occupants, place)
                 except jax.errors.JaxRuntimeError as error:
                     if "RESOURCE_EXHAUSTED" not in str(error) or lanes == 1:
                         raise
@@ -147,17 +157,27 @@ class _Pool:
         )
         told = place.memory_stats() or {}
         free = told["bytes_limit"] - told["bytes_in_use"] if "bytes_limit" in told else available()
-        fitting = int(np.clip(0.9 * free / bytes_each, 1, lanes))
+        fitting = int(np.clip(0.9 * free / (self.crews * bytes_each), 1, lanes))
+        many = f"{self.crews} x {fitting}" if self.crews > 1 else f"{fitting}"
         plan = (
-            f"{self.limits.size} runs, {fitting} at a time on {place}: {fitting * bytes_each / GIBIBYTE:.2f} of "
-            f"{free / GIBIBYTE:.1f} GiB free"
+            f"{self.limits.size} runs, {many} at a time on {place}: "
+            f"{self.crews * fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
         )
-        with self.lock:
-            self.plans.append(plan)
-        LOG.info(plan)
+        if place not in self.plans:
+            LOG.info(plan)
+            self.plans[place] = plan
         return fitting
 
-    def _carry(self, shared: Arrays, occupants: np.ndarray) -> None:
+    def _called(self, function: Callable[..., Any], place: Any, *arguments: Any) -> Any:
+        """What a compiled function of the pool returns; the first crew of a device compiles it, the others wait."""
+        if (function, place) in self.compiled:
+            return function(*arguments, kind=self.kind)
+        with self.compiling[place]:
+            found = function(*arguments, kind=self.kind)
+            self.compiled.add((function, place))
+        return found
+
+    def _carry(self, shared: Arrays, occupants: np.ndarray, place: Any) -> None:
         kind, held = self.kind, None
         limits = np.zeros(occupants.size, dtype=np.int64)
         while True:
@@ -167,19 +187,19 @@ class _Pool:
                 filled = runs + runs[-1:] * (self.refill - len(runs))
                 orders = {**self.orders(filled), "steps": self.limits[filled]}
                 held = _empty(shared, orders, occupants.size, kind) if held is None else held
-                held = _filled(shared, *held, self._padded(free, occupants.size), orders, kind=kind)
+                held = self._called(_filled, place, shared, *held, self._padded(free, occupants.size), orders)
             busy = int((occupants >= 0).sum())
             if not busy:
                 return
             assert held is not None
             lane, state = held
             enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
-            ran, state = _advance(shared, lane, state, enough, kind=kind)
+            ran, state = self._called(_advance, place, shared, lane, state, enough)
             held = lane, state
             over = (np.asarray(state["code"]) != 0) | (np.asarray(state["step"]) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                found = _taken(shared, lane, state, self._padded(group, 0), kind=kind)
+                found = self._called(_taken, place, shared, lane, state, self._padded(group, 0))
                 self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in found.items()})
                 occupants[group] = -1
             with self.lock:

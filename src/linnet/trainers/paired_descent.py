@@ -18,7 +18,7 @@ import numpy as np
 
 from linnet.arguments import count
 from linnet.inits.weights import Weights
-from linnet.precision import devices, resolve
+from linnet.precision import cores, devices, resolve
 from linnet.problems.problem import Problem
 from linnet.progress import bar
 from linnet.reductions.reduction import reduce
@@ -136,6 +136,7 @@ def carried(
     padded = np.array([padded_width(width, in_dim, out_dim, device) for width in widths], dtype=int)
     found: dict[str, np.ndarray] = {}
     executed, needed, plans = 0, 0, list[str]()
+    crews = max(1, cores() // len(devices(device))) if _large_on_cpu(in_dim + out_dim, device) else 1
     with bar("descent beside its prediction", len(widths)) as advance:
         for rows in np.unique(padded).tolist():
             members = np.flatnonzero(padded == rows)
@@ -146,6 +147,7 @@ def carried(
                 np.full(len(members), steps),
                 lanes=min(len(members), room),
                 refill=max(1, min(len(members), room) // 16),
+                crews=crews,
                 shared=shared,
                 expected=None if expected is None else expected[members],
                 dtype=dtype,
@@ -177,8 +179,11 @@ def padded_width(width: int, in_dim: int, out_dim: int, device: str | None = Non
     """The width a network is trained at: reduced, then filled with silent units to one of few sizes."""
     whole = in_dim + out_dim
     # each size is another compilation, which networks this small do not earn back
-    cpu = _on_cpu(device)
-    parts = (8,) if whole <= (160 if cpu else 800) else (1, 2, 4, 6, 8) if cpu else (2, 8)
+    parts: tuple[int, ...] = (8,)
+    if _large_on_cpu(whole, device):
+        parts = (1, 2, 4, 6, 8)
+    elif whole > 800:
+        parts = (2, 8)
     return next(size for size in (-(-whole * part // 8) for part in parts) if size >= min(width, whole))
 
 
@@ -188,6 +193,11 @@ def lanes_at_once(rows: int, in_dim: int, out_dim: int, device: str | None = Non
     if _on_cpu(device):
         return int(np.clip(CPU_OPERATIONS // operations, 2, 32))
     return int(np.clip(GPU_OPERATIONS // operations, 16, 4096))
+
+
+def _large_on_cpu(whole: int, device: str | None) -> bool:
+    """Whether a step is long enough for a CPU to be worth several compilations, and a thread to every core."""
+    return whole > 160 and _on_cpu(device)
 
 
 def _on_cpu(device: str | None) -> bool:
@@ -229,10 +239,26 @@ class Start:
 
     def __call__(self, shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         first, second = order["first"], order["second"]
-        narrow_first, narrow_second = narrow_network(second @ first, order["threshold"])
-        params = {"first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second}
+        params = layers((first, second), narrow_network(second @ first, order["threshold"]))
         lane = {name: order[name] for name in ("target", "truth", "rate")}
         return jax.tree.map(lambda array: array.astype(self.dtype), (lane, params))
+
+
+def layers(network: tuple[Any, Any], narrow: tuple[Any, Any]) -> dict[str, Any]:
+    """What a run moves, from (first, second) of the network and of the narrow one.
+
+    First layers are kept transposed: of the layouts of the three products of a step, CPUs are fastest at these.
+    """
+    return _named(network[0].T, network[1], narrow[0].T, narrow[1])
+
+
+def _named(first: Any, second: Any, narrow_first: Any, narrow_second: Any) -> dict[str, Any]:
+    return {
+        "first_transposed": first,
+        "second": second,
+        "narrow_first_transposed": narrow_first,
+        "narrow_second": narrow_second,
+    }
 
 
 @dataclass(frozen=True)
@@ -242,7 +268,8 @@ class Beside:
     target: Any
 
     def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any, Any, Any]]:
-        product, predicted = params["second"] @ params["first"], params["narrow_second"] @ params["narrow_first"]
+        product = params["second"] @ params["first_transposed"].T
+        predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
         seen = (product, self.target - product, predicted, self.target - predicted)
         return 0.5 * _distance(self.target, product), seen
 
@@ -265,7 +292,7 @@ class Best:
     """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
 
     def start(self, params: dict[str, Any]) -> dict[str, Any]:
-        product = jnp.zeros((params["second"].shape[0], params["first"].shape[1]), params["first"].dtype)
+        product = jnp.zeros((params["second"].shape[0], params["first_transposed"].shape[0]), params["second"].dtype)
         infinite = jnp.asarray(jnp.inf, jnp.float64)
         return {
             "loss": infinite,
@@ -323,9 +350,25 @@ def _sequential(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) 
 def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) -> dict[str, Any]:
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
     _, residual, _, pull = seen
-    push, narrow_push = rate * residual, rate * pull
-    first = params["first"] + params["second"].T @ push
-    second = params["second"] + push @ (first if sequential else params["first"]).T
-    narrow_first = params["narrow_first"] + params["narrow_second"].T @ narrow_push
-    narrow_second = params["narrow_second"] + narrow_push @ params["narrow_first"].T
-    return {"first": first, "second": second, "narrow_first": narrow_first, "narrow_second": narrow_second}
+    first, second = _stepped(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
+    narrow = _stepped(params["narrow_first_transposed"], params["narrow_second"], rate * pull, sequential=False)
+    return _named(first, second, *narrow)
+
+
+def _stepped(first: Any, second: Any, push: Any, *, sequential: bool) -> tuple[Any, Any]:
+    """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
+    first_step = push.T @ second
+    if sequential:
+        first = first + first_step
+        return first, second + push @ first
+    second_step = push @ first
+    return first + _after(second_step, first_step), second + _after(first_step, second_step)
+
+
+def _after(earlier: Any, later: Any) -> Any:
+    """The matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
+
+    A layer may be overwritten when the product that reads it has been taken. Without a word about the order XLA copies
+    all layers before every step, one twentieth of its time on a CPU.
+    """
+    return later + 0 * earlier[:1, :1]
