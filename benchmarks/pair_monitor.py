@@ -38,6 +38,13 @@ def seconds(work, device):
     return time.perf_counter() - begun
 
 
+def ten_steps(monitor):
+    """What watching adds to ten steps: one copy of the factors, one reading, and its numbers for a logger."""
+    for _ in range(10):
+        monitor.step()
+    return monitor.scalars
+
+
 def measure(name, model, device, asked, **options):
     """Steps without and with readings, in the same run; the monitor's own share of ten steps is printed."""
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -56,7 +63,7 @@ def measure(name, model, device, asked, **options):
         steps = [seconds(step, device) for _ in range(asked.readings)]
         watched = []
         for _ in range(asked.readings):
-            watched.append(seconds(lambda: [monitor.step() for _ in range(10)], device))  # one copy and one reading
+            watched.append(seconds(lambda: ten_steps(monitor), device))
     share = np.median(watched) / (10 * np.median(steps))
     count = sum(p.numel() for p in model.parameters()) / 1e6
     print(

@@ -288,3 +288,15 @@ def test_linnet_says_what_to_install_only_where_it_is_missing():
     assert ln.torch.PairMonitor is PairMonitor
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = ln.torch.nonsense
+
+
+def test_parameters_may_be_given_other_memory():
+    model = nn.Sequential(nn.Linear(5, 3, bias=False), nn.Linear(3, 4, bias=False)).double()
+    with ln.torch.PairMonitor(model, every=1) as monitor:
+        monitor.step()
+        model[0].weight.data = 2 * model[0].weight.data  # other memory, other numbers
+        monitor.step()
+    for step, factor in ((1, 0.5), (2, 1.0)):
+        product = factor * (model[1].weight @ model[0].weight).detach().numpy()
+        expected = np.linalg.svd(product, compute_uv=False)[:3]
+        np.testing.assert_allclose(monitor.readings[step][0].singular_values, expected, rtol=1e-10)

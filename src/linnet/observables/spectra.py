@@ -37,11 +37,15 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
 
 def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$, the exponential of the entropy; zero for a zero matrix."""
-    values = singular_values(matrix)
+    return _plain(effective_rank_of_values(singular_values(matrix)))
+
+
+def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[np.ndarray, "*batch"]:
+    """`effective_rank` of matrices of which only the singular values are known."""
     total = values.sum(axis=-1, keepdims=True)
     shares = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    return _plain(np.where(total[..., 0] > 0, np.exp(-(shares * logs).sum(axis=-1)), 0.0))
+    return np.where(total[..., 0] > 0, np.exp(-(shares * logs).sum(axis=-1)), 0.0)
 
 
 def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.ndarray, ...]:

@@ -12,7 +12,8 @@ from torch import nn
 
 from linnet.arguments import count
 from linnet.torch.pairs import Pair, find_pairs
-from linnet.torch.readings import NAMES, Copies, Grams, Reading, gram_tensors, reading
+from linnet.torch.readings import Reading, readings
+from linnet.torch.stacks import Stack, stacks_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,7 +70,9 @@ class PairMonitor:
         self.readings: dict[int, list[Reading]] = {}
         self._alignment = bool(alignment)
         self._parameters = {id(p): p for pair in self.pairs for p in (pair.first, pair.second)}
-        self._copies: dict[int, Copies] = {}
+        self._stacks: list[Stack] = []
+        self._by_width: dict[int, np.ndarray] = {}  # numbers of the pairs of each width, in order
+        self._gradients: dict[int, torch.Tensor] = {}
         self._handles: list[Any] = []
         self._open = False
 
@@ -77,10 +80,12 @@ class PairMonitor:
         if self._open:
             raise RuntimeError("this monitor is already watching: one context at a time.")
         self._open = True
-        self._copies = {key: Copies() for key in self._parameters}
+        self._stacks = stacks_of(self.pairs)
+        widths = np.array([pair.width for pair in self.pairs])
+        self._by_width = {int(width): np.flatnonzero(widths == width) for width in np.unique(widths)}
         if self._alignment:
-            for key, parameter in self._parameters.items():
-                self._copies[key].start = parameter.detach().clone()
+            for stack in self._stacks:
+                stack.start = stack.now()
             self._listen()
         self._keep_before()
         return self
@@ -89,7 +94,7 @@ class PairMonitor:
         self, kind: type[BaseException] | None, reason: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._silence()
-        self._copies = {}
+        self._stacks = []
         self._open = False
 
     def step(self) -> bool:
@@ -97,16 +102,15 @@ class PairMonitor:
         if not self._open:
             raise RuntimeError("the monitor is not watching: call `step` inside `with PairMonitor(...) as monitor:`.")
         self.steps += 1
-        if self._handles and any(copies.gradient is not None for copies in self._copies.values()):
+        if self._handles and self._gradients:
+            for stack in self._stacks:
+                stack.keep_gradient(self._gradients)
             self._silence()
-            for key, parameter in self._parameters.items():
-                if self._copies[key].gradient is None:  # frozen, or not used by the first loss
-                    self._copies[key].gradient = torch.zeros_like(parameter)
         due = self._due(self.steps)
         if due:
             self.readings[self.steps] = self._read()
-        for copies in self._copies.values():
-            copies.before = None
+        for stack in self._stacks:
+            stack.before = None
         if self._due(self.steps + 1):
             self._keep_before()
         return due
@@ -156,15 +160,15 @@ class PairMonitor:
         return step == 1 or step % self.every == 0
 
     def _keep_before(self) -> None:
-        for key, parameter in self._parameters.items():
-            self._copies[key].before = parameter.detach().clone()
+        for stack in self._stacks:
+            stack.before = stack.now()
 
     def _listen(self) -> None:
         """Keeps each parameter's gradient as it accumulates: the last before the first step is the first gradient."""
 
         def hook(parameter: torch.Tensor) -> None:
-            if parameter.grad is not None and id(parameter) in self._copies:
-                self._copies[id(parameter)].gradient = parameter.grad.detach().clone()
+            if parameter.grad is not None:
+                self._gradients[id(parameter)] = parameter.grad.detach().clone()
 
         for parameter in self._parameters.values():
             if parameter.requires_grad:
@@ -173,39 +177,48 @@ class PairMonitor:
     def _silence(self) -> None:
         for handle in self._handles:
             handle.remove()
-        self._handles = []
+        self._handles, self._gradients = [], {}
 
     @torch.no_grad()
     def _read(self) -> list[Reading]:
-        """All pairs: matrices where the weights are, one transfer for each device, the rest in NumPy."""
-        parts: dict[torch.device, list[torch.Tensor]] = {}
-        for pair in self.pairs:
-            found = parts.setdefault(pair.first.device, [])
-            with torch.autocast(pair.first.device.type, enabled=False):
-                found += self._grams_of(pair)
-        flat = {device: torch.cat([m.reshape(-1) for m in found]).cpu().numpy() for device, found in parts.items()}
-        at, rates, result = dict.fromkeys(flat, 0), self._rates(), []
-        for pair in self.pairs:
-            device, sides = pair.first.device, []
-            for _ in range(2):
-                size = pair.width**2
-                block = flat[device][at[device] : at[device] + size * len(NAMES)].astype(np.float64)
-                at[device] += size * len(NAMES)
-                sides.append(Grams(*block.reshape(len(NAMES), pair.width, pair.width)))
-            result.append(reading(pair, sides[0], sides[1], self._ratio(pair, rates)))
-            if self._alignment and not self._handles and not np.isfinite(sides[0].gradient + sides[1].gradient).all():
-                self._start_again()
-        return result
+        """All pairs: products where the weights are, one transfer for each device, the rest in NumPy by width."""
+        found = self._products()
+        if not all(np.isfinite(side["gg"]).all() for sides in found.values() for side in sides if "gg" in side):
+            self._start_again()
+        rates, result = self._rates(), dict[int, Reading]()
+        for width, (first, second) in found.items():
+            members = self._by_width[width]
+            scales = np.array([self.pairs[number].scale for number in members])
+            ratios = np.array([self._ratio(self.pairs[number], rates) for number in members])
+            result |= dict(zip(members.tolist(), readings(first, second, scales, ratios), strict=True))
+        return [result[number] for number in range(len(self.pairs))]
 
-    def _grams_of(self, pair: Pair) -> list[torch.Tensor]:
-        first = gram_tensors(pair.rows_of_first, pair.first, self._copies[id(pair.first)])
-        second = gram_tensors(pair.rows_of_second, pair.second, self._copies[id(pair.second)])
-        return first + [matrix.to(pair.first.device) for matrix in second]
+    def _products(self) -> dict[int, tuple[dict[str, np.ndarray], dict[str, np.ndarray]]]:
+        """Products (pair, hidden, hidden) of first and of second factors, by width, pairs in order."""
+        made: dict[torch.device, list[tuple[Stack, str, torch.Tensor]]] = {}
+        for stack in self._stacks:
+            with torch.autocast(stack.device.type, enabled=False):
+                made.setdefault(stack.device, []).extend((stack, *product) for product in stack.products().items())
+        found: dict[int, tuple[dict[str, np.ndarray], dict[str, np.ndarray]]] = {
+            width: ({}, {}) for width in self._by_width
+        }
+        for parts in made.values():
+            flat, at = torch.cat([product.reshape(-1) for _, _, product in parts]).cpu().numpy(), 0
+            for stack, name, product in parts:
+                block, width = flat[at : at + product.numel()].reshape(product.shape), product.shape[-1]
+                at += product.numel()
+                for side, into in enumerate(found[width]):
+                    ours = stack.sides == side
+                    shape = (self._by_width[width].size, width, width)
+                    place = np.searchsorted(self._by_width[width], stack.numbers[ours])
+                    into.setdefault(name, np.empty(shape))[place] = block[ours]
+        return found
 
     def _start_again(self) -> None:
         """The first gradient was not finite (a gradient scaler skips such a step): wait for the next one."""
-        for copies in self._copies.values():
-            copies.gradient = None
+        for stack in self._stacks:
+            stack.gradient = None
+        self._silence()
         self._listen()
 
     def _rates(self) -> dict[int, float]:

@@ -1,43 +1,16 @@
-"""What one reading of a pair is: r x r Gram matrices from where the weights are, and numbers from those."""
+"""What one reading of a pair is, from r x r products of the rows of its factors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float
 
-from linnet.observables.spectra import effective_rank
-from linnet.torch.pairs import Pair
+from linnet.observables.spectra import effective_rank_of_values
 
-
-@dataclass
-class Copies:
-    """Copies of one parameter: before the last step, at the start, and its first gradient; None where there is none."""
-
-    before: torch.Tensor | None = None
-    start: torch.Tensor | None = None
-    gradient: torch.Tensor | None = None
-
-
-@dataclass(frozen=True)
-class Grams:
-    """Products (hidden, hidden) of the rows of one factor W (of $W_1$, or of $W_2^T$) with each other, with its last
-    change D, its start S and its first gradient G; `before` is that of W before its last change."""
-
-    now: np.ndarray
-    before: np.ndarray
-    change: np.ndarray
-    now_start: np.ndarray
-    now_gradient: np.ndarray
-    start: np.ndarray
-    start_gradient: np.ndarray
-    gradient: np.ndarray
-
-
-NAMES = tuple(field.name for field in fields(Grams))
+Products = Mapping[str, Float[np.ndarray, "pair hidden hidden"]]
 
 
 @dataclass(frozen=True)
@@ -61,84 +34,75 @@ class Reading:
     alignment: float
 
 
-def gram_tensors(
-    rows: Callable[[torch.Tensor], torch.Tensor], weight: torch.Tensor, copies: Copies
-) -> list[torch.Tensor]:
-    """The matrices of `Grams` for one factor, on the weight's device; NaN for what has no copy."""
-    # Squares of float32 numbers would halve the digits of small singular values; only Apple's devices have no float64.
-    exact = torch.float32 if weight.device.type == "mps" else torch.float64
+def readings(
+    first: Products, second: Products, scales: Float[np.ndarray, " pair"], ratios: Float[np.ndarray, " pair"]
+) -> list[Reading]:
+    """The numbers of pairs of one width from the products of their factors.
 
-    def matrix(tensor: torch.Tensor | None) -> torch.Tensor | None:
-        return None if tensor is None else rows(tensor.detach()).to(device=weight.device, dtype=exact)
+    **Arguments**
 
-    now = rows(weight.detach()).to(exact)
-    before, start, gradient = matrix(copies.before), matrix(copies.start), matrix(copies.gradient)
-    change = None if before is None else now - before
-    nothing = torch.full((now.shape[0], now.shape[0]), torch.nan, device=weight.device, dtype=exact)
-    products = (
-        (now, now),
-        (before, before),
-        (change, change),
-        (now, start),
-        (now, gradient),
-        (start, start),
-        (start, gradient),
-        (gradient, gradient),
-    )
-    return [nothing if a is None or b is None else a @ b.T for a, b in products]
+    - `first`, `second`: as `linnet.torch.stacks.PRODUCTS` names them, of the rows of $W_1$ and of $W_2^T$.
+    - `scales`: s of each pair. `ratios`: the second's learning rate over the first's.
+    """
+    s, q = scales[:, None, None], np.sqrt(ratios)[:, None, None]
+    imbalance = _eigenvalues(s * q * first["nn"] - s / q * second["nn"])
+    values = scales[:, None] * _product_values(first["nn"], second["nn"])
+    by_first, by_second = _carried(first, second), _carried(second, first)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = by_first / (by_first + by_second)
+    seen = np.isfinite(values).all(axis=-1)
+    ranks = np.where(seen, effective_rank_of_values(np.where(seen[:, None], values, 0.0)), np.nan)
+    alignment = _alignment(first, second, ratios)
+    return [
+        Reading(float(shares[i]), imbalance[i, ::-1], values[i], float(ranks[i]), float(alignment[i]))
+        for i in range(scales.size)
+    ]
 
 
-def reading(pair: Pair, first: Grams, second: Grams, ratio: float) -> Reading:
-    """The numbers of one pair from its Gram matrices; `ratio` is the second's learning rate over the first's."""
-    s = pair.scale
-    imbalance = s * np.sqrt(ratio) * first.now - s / np.sqrt(ratio) * second.now
-    values = s * _product_values(first.now, second.now)
-    by_first, by_second = (
-        np.sqrt(max(_inner(second.before, first.change), 0)),
-        np.sqrt(max(_inner(first.before, second.change), 0)),
-    )
-    moved = by_first + by_second
-    return Reading(
-        share_first=float(by_first / moved) if moved > 0 else float("nan"),
-        imbalance=_eigenvalues(imbalance)[::-1],
-        singular_values=values,
-        effective_rank=float(effective_rank(np.diag(values))) if np.isfinite(values).all() else float("nan"),
-        alignment=_alignment(first, second, ratio),
-    )
-
-
-def _inner(a: np.ndarray, b: np.ndarray) -> float:
+def _inner(a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, " pair"]:
     """tr(a^T b), which is the inner product of two products whose Gram matrices these are."""
-    value = float((a * b).sum())
-    return value if np.isfinite(value) else 0.0
+    return np.einsum("pij,pij->p", a, b)
 
 
-def _eigenvalues(matrix: np.ndarray) -> np.ndarray:
-    if not np.isfinite(matrix).all():
-        return np.full(matrix.shape[0], np.nan)
-    return np.linalg.eigvalsh((matrix + matrix.T) / 2)
+def _carried(moving: Products, other: Products) -> Float[np.ndarray, " pair"]:
+    """The size of the change of the product that one factor carries, the other as it was before the step; 0 where not
+    known."""
+    if "cc" not in moving or "cc" not in other:
+        return np.zeros(moving["nn"].shape[0])
+    mixed = other["nc"]
+    before = other["nn"] - mixed - mixed.swapaxes(1, 2) + other["cc"]
+    size = _inner(before, moving["cc"])
+    return np.sqrt(np.where(np.isfinite(size), np.maximum(size, 0), 0))
 
 
-def _product_values(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _eigenvalues(matrices: np.ndarray) -> Float[np.ndarray, "pair mode"]:
+    """Smallest first; NaN for a matrix with an entry that is not finite."""
+    finite = np.isfinite(matrices).all(axis=(1, 2))
+    symmetric = np.where(finite[:, None, None], (matrices + matrices.swapaxes(1, 2)) / 2, 0.0)
+    return np.where(finite[:, None], np.linalg.eigvalsh(symmetric), np.nan)
+
+
+def _product_values(first: np.ndarray, second: np.ndarray) -> Float[np.ndarray, "pair mode"]:
     """Singular values, largest first, of W2 W1 from W1 W1^T and W2^T W2."""
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        return np.full(first.shape[0], np.nan)
-    values, vectors = np.linalg.eigh((first + first.T) / 2)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    return np.sqrt(np.maximum(_eigenvalues(root.T @ second @ root), 0))[::-1]
+    finite = np.isfinite(first).all(axis=(1, 2))
+    symmetric = np.where(finite[:, None, None], (first + first.swapaxes(1, 2)) / 2, 0.0)
+    try:
+        root = np.linalg.cholesky(symmetric)  # a tenth of the time of the decomposition, which any rank has
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(symmetric)
+        root = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
+    squares = _eigenvalues(root.swapaxes(1, 2) @ second @ root)
+    return np.where(finite[:, None], np.sqrt(np.maximum(squares, 0))[:, ::-1], np.nan)
 
 
-def _alignment(first: Grams, second: Grams, ratio: float) -> float:
-    q, a, b = ratio, first, second
-    asked = {  # inner products with q G2 W1 + W2 G1, both factors at the start
-        "now": q * (b.now_gradient * a.now_start).sum() + (b.now_start * a.now_gradient).sum(),
-        "start": q * (b.start_gradient * a.start).sum() + (b.start * a.start_gradient).sum(),
-        "asked": q**2 * (b.gradient * a.start).sum()
-        + (b.start * a.gradient).sum()
-        + 2 * q * (b.start_gradient.T * a.start_gradient).sum(),
-    }
-    moved = (b.now * a.now).sum() - 2 * (b.now_start * a.now_start).sum() + (b.start * a.start).sum()
-    size = moved * asked["asked"]
-    if not np.isfinite(size) or size <= 0:
-        return float("nan")
-    return float(-(asked["now"] - asked["start"]) / np.sqrt(size))
+def _alignment(first: Products, second: Products, ratios: np.ndarray) -> Float[np.ndarray, " pair"]:
+    """Cosine of the change since the start and - (q G2 W1 + W2 G1) at the start; NaN where it is not defined."""
+    q, a, b = ratios, first, second
+    if "sg" not in a or "sg" not in b:
+        return np.full(q.shape, np.nan)
+    now = q * _inner(b["ng"], a["ns"]) + _inner(b["ns"], a["ng"])
+    start = q * _inner(b["sg"], a["ss"]) + _inner(b["ss"], a["sg"])
+    asked = q**2 * _inner(b["gg"], a["ss"]) + _inner(b["ss"], a["gg"]) + 2 * q * _inner(b["sg"].swapaxes(1, 2), a["sg"])
+    size = (_inner(b["nn"], a["nn"]) - 2 * _inner(b["ns"], a["ns"]) + _inner(b["ss"], a["ss"])) * asked
+    defined = np.isfinite(size) & (size > 0)
+    return np.where(defined, (start - now) / np.sqrt(np.where(defined, size, 1.0)), np.nan)
