@@ -1,5 +1,10 @@
 // Pages opened from a folder may not start a worker, in which the search runs: there it runs in an empty frame instead.
 if (location.protocol === "file:") {
+  // As between a page and a worker: a copy arrives, after whoever sent it has finished.
+  const later = (data, deliver) => {
+    const copy = structuredClone(data);
+    setTimeout(() => deliver(copy));
+  };
   window.Worker = class {
     constructor(script) {
       this.waiting = [];
@@ -12,7 +17,7 @@ if (location.protocol === "file:") {
 
     start(script) {
       const inside = this.frame.contentWindow;
-      inside.postMessage = (data) => this.onmessage && this.onmessage({ data });
+      inside.postMessage = (data) => later(data, (copy) => this.onmessage && this.onmessage({ data: copy }));
       const program = inside.document.createElement("script");
       program.src = script;
       program.onload = () => {
@@ -29,7 +34,7 @@ if (location.protocol === "file:") {
         this.waiting.push(data);
       } else {
         const inside = this.frame.contentWindow;
-        inside.dispatchEvent(new inside.MessageEvent("message", { data }));
+        later(data, (copy) => inside.dispatchEvent(new inside.MessageEvent("message", { data: copy })));
       }
     }
 

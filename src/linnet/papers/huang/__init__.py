@@ -13,8 +13,8 @@ PAPER = Paper(
     name="huang",
     title="Exact and Rich Feature Learning Dynamics of Two-Layer Linear Networks",
     authors="Huang, Chen, Xu, Wang and Suzuki",
-    year=None,
-    link="",
+    year=2025,
+    link="https://irep.mbzuai.ac.ae/items/c28329c8-8834-4092-ba8b-64c12400b7c2",
     subject="two stages of learning from a small start",
     figures=[
         fig1.FIGURE,

@@ -12,8 +12,8 @@ PAPER = Paper(
     title="The Impact of Anisotropic Covariance Structure on the Training Dynamics and Generalization Error of Linear "
     "Networks",
     authors="Watanabe, Karakida and Teramae",
-    year=None,
-    link="",
+    year=2026,
+    link="https://arxiv.org/abs/2601.06961",
     subject="data with one strong direction",
     figures=[fig1.FIGURE, fig2.FIGURE, fig3.FIGURE, fig4.FIGURE, fig5.FIGURE],
     tables=[errors.TABLE, phase_times.TABLE],
