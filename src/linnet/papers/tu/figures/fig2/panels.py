@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from linnet import style
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.checks import regional
@@ -37,7 +39,7 @@ def plot(data: Any) -> Any:
         elif letter == "h":
             drawings.append(lambda axis: predicted.difference(axis, data))
         else:
-            drawings.append(lambda axis: _dimensions(axis, data, beside=len(drawings) % 2 == 1 and len(drawings) > 1))
+            drawings.append(lambda axis: _dimensions(axis, data))
     columns = min(len(drawings), 2)
     rows = -(-len(drawings) // columns)
     with style.applied():
@@ -58,14 +60,22 @@ def _map(axis: Any, data: Any, letter: str) -> None:
     name, title = MAPS[letter]
     narrowest = float(data["width_rank"])
     values = data[name].median("replicate")
-    _coloured(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest)
+    colours = _errors(data) if letter == "a" else {}
+    _coloured(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest, **colours)
     if letter == "a":
         predicted.contours(axis, data)
 
 
 def _predicted(axis: Any, data: Any) -> None:
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
-    _coloured(axis, data, data["predicted_test"], title, "gamma_variance", "gamma_width", narrowest)
+    values = data["predicted_test"]
+    _coloured(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_errors(data))
+
+
+def _errors(data: Any) -> dict[str, float]:
+    """One scale of colours for the trained and the predicted test error."""
+    both = [data[name].values for name in ("best_test", "predicted_test") if name in data]
+    return {"vmin": float(min(map(np.nanmin, both))), "vmax": float(max(map(np.nanmax, both)))}
 
 
 def _spread(axis: Any, data: Any, name: str, number: int) -> None:
@@ -84,7 +94,9 @@ def _spread(axis: Any, data: Any, name: str, number: int) -> None:
     )
 
 
-def _coloured(axis: Any, data: Any, values: Any, title: str, across: str, up: str, narrowest: float) -> None:
+def _coloured(
+    axis: Any, data: Any, values: Any, title: str, across: str, up: str, narrowest: float, **colours: float
+) -> None:
     from matplotlib.patheffects import withStroke
 
     shades = axis.pcolormesh(
@@ -94,6 +106,7 @@ def _coloured(axis: Any, data: Any, values: Any, title: str, across: str, up: st
         shading="nearest",
         cmap=style.SEQUENCE,
         rasterized=True,
+        **colours,
     )
     axis.figure.colorbar(shades, ax=axis)
     axis.grid(False)
@@ -106,7 +119,7 @@ def _coloured(axis: Any, data: Any, values: Any, title: str, across: str, up: st
     axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
 
 
-def _dimensions(axis: Any, data: Any, *, beside: bool) -> None:
+def _dimensions(axis: Any, data: Any) -> None:
     medians, low, high = regional(data)
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, colour in ((name, colours[name]) for name in medians):
@@ -115,13 +128,16 @@ def _dimensions(axis: Any, data: Any, *, beside: bool) -> None:
             medians[region],
             color=colour,
             marker="o",
-            label=f"{region} region: median, quartiles shaded",
             **style.ALONE,
         )
         axis.fill_between(data["dim"], low[region], high[region], color=colour, alpha=0.2, linewidth=0)
-    axis.set(title="f  Distance against d", xlabel="dimension d", ylabel="ln mean squared distance", xscale="log")
+        first = (float(data["dim"][0]), float(medians[region][0]))
+        axis.annotate(f"{region} region", first, (5, 5), textcoords="offset points", color=colour)
+    axis.set(
+        title="f  Median distance (shaded: quartiles)",
+        xlabel="dimension d",
+        ylabel="ln mean squared distance",
+        xscale="log",
+    )
     axis.set_xticks(data["dim"].values, [str(int(d)) for d in data["dim"].values])
     axis.minorticks_off()
-    best = "center left" if beside else "upper right"
-    legend = axis.legend(loc=best, bbox_to_anchor=(1.05, 0.5) if beside else None)
-    legend.set_in_layout(False)  # it stands in the empty place beside; the panels keep their width
