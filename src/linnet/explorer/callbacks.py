@@ -83,7 +83,8 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
         return
     ident = f"{page.name}-{control.name}"
     low, high, step = scale(control)
-    how = {"log": control.kind == "log", "whole": control.whole, "low": control.low, "high": control.high, "id": ident}
+    how: dict[str, Any] = {"page": page.name, "parts": [part.name for part in page.parts], "id": ident}
+    how |= {"log": control.kind == "log", "whole": control.whole, "low": control.low, "high": control.high}
     app.clientside_callback(
         _call("slide", how),
         Output(ident, "value"),

@@ -72,11 +72,39 @@
     }
   }
 
+  // While a page is being computed its sliders only note where they are: the last position is sent with the answer.
+  const PATIENCE = 3000; // milliseconds after which an answer counts as lost
+  const asked = {}; // by page: the parts that have not answered yet, and since when
+  const noted = {}; // by page: the values to send next, by the id of their box
+  const sent = {}; // by the id of a box: a noted value on its way there
+
+  function ask(page, parts) {
+    asked[page] = { parts: new Set(parts), since: Date.now() };
+  }
+
+  function waiting(page) {
+    const open = asked[page];
+    return Boolean(open && open.parts.size && Date.now() - open.since < PATIENCE);
+  }
+
+  function answered(page, part) {
+    if (!asked[page] || !asked[page].parts.delete(part) || asked[page].parts.size) return;
+    const values = Object.entries(noted[page] || {});
+    delete noted[page];
+    for (const [ident, one] of values) {
+      if (!document.getElementById(ident)) continue; // the reader has left
+      ask(page, one.parts);
+      sent[ident] = one.text;
+      window.dash_clientside.set_props(ident, { value: one.text });
+    }
+  }
+
   function show(settings, answer, theme, frozen) {
     const { page, part, views } = settings;
     const first = part === "main";
     const rest = first ? 4 : 3; // error, two files, and in the first part the script
     if (!answer) return Array(views.length + rest).fill(keep());
+    window.setTimeout(answered, 0, page, part);
     describe(page);
     if (first) mark(page, answer.control);
     if (answer.error) {
@@ -144,7 +172,17 @@
     if (cause() === how.id + "-slider.value") {
       if (slider === null || slider === undefined) return [keep(), keep()];
       const text = value(how, Number(slider));
-      return [text === box ? keep() : text, keep()];
+      if (waiting(how.page)) {
+        (noted[how.page] = noted[how.page] || {})[how.id] = { text: text, parts: how.parts };
+        return [keep(), keep()];
+      }
+      if (text === box) return [keep(), keep()];
+      ask(how.page, how.parts);
+      return [text, keep()];
+    }
+    if (sent[how.id] === box) {
+      delete sent[how.id]; // it came from the slider, which has perhaps moved on
+      return [keep(), keep()];
     }
     const at = position(box);
     return [keep(), at === null || Math.abs(at - Number(slider)) < 1e-9 ? keep() : at];

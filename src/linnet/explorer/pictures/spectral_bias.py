@@ -45,7 +45,8 @@ def layers(ds: xr.Dataset, state: State) -> Figure:
             idle = k == count
             shown: dict[str, Any] = {"showlegend": k == 0 or idle, "legendgroup": f"{name}{idle}"}
             label, look = (f"{name}, no signal", GREY) if idle else (name, colour)
-            traces.append(trained(time, values[:, k], label, look, **shown))
+            thin = {"width": 2.5, "opacity": 0.9} if name == "W₂" else {}  # W₁ is seen below it where they are the same
+            traces.append(trained(time, values[:, k], label, look, **shown, **thin))
             shown = {"showlegend": name == "W₁" and k == 0, "legendgroup": "final"}
             traces.append(predicted(ends, [final[k]] * 2, "end by Corollary 3.1", look, **shown))
     return drawing.figure(
