@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 POINTS = 121  # times of a run that are shown
 LEAST_STEPS = 64  # of descent: with a rate that is too large it is to be seen to diverge
-MOST_STEPS = 20_000  # of the flow's solver, and of descent
+MOST_STEPS = 10_000  # of the flow's solver, and of descent
 RTOL = 1e-8
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
@@ -99,6 +99,9 @@ def train(
 ) -> xr.Dataset:
     """A network trained by gradient flow or descent, and the self-consistent dynamics from the same start.
 
+    `learning_rate` is in units of `stable_learning_rate`, `until` in units of the time of `horizon`; the others are the
+    arguments of the problem (`problem_of`) and of the start (`start_of`).
+
     Variables over `time`: `trained` and `predicted` singular values of the product (time, mode), decreasing; `loss`,
     `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
     `threshold` the size at which a mode passes from lazy to active.
@@ -123,10 +126,11 @@ def train(
             max_steps=MOST_STEPS,
         )
     else:
-        steps = int(np.clip(np.ceil(end / learning_rate), LEAST_STEPS, MOST_STEPS))
+        rate = learning_rate * float(ln.stable_learning_rate(problem, start) or np.nan)
+        steps = int(np.clip(np.ceil(end / rate), LEAST_STEPS, MOST_STEPS))
         every = max(1, steps // (POINTS - 1))
         run = ln.gradient_descent(
-            small.problem, small.weights, learning_rate=learning_rate, steps=steps, save_every=every, reduce=False
+            small.problem, small.weights, learning_rate=rate, steps=steps, save_every=every, reduce=False
         )
     products = small.cut(run.products)
     theory = (

@@ -127,11 +127,11 @@ CONTROLS = (
     Control(
         "learning_rate",
         "Learning rate η",
-        "Of each step; the time of a run is the number of steps times η.",
-        0.005,
+        "In units of a rate that is certainly stable; far above 1 descent diverges.",
+        0.05,
         "log",
-        low=1e-4,
-        high=1,
+        low=0.005,
+        high=20,
         step=0.05,
         when=("how", ("descent",)),
         group="Training",
@@ -212,7 +212,7 @@ end = {state["until"]!r} * ln.theories.mixed.crossing_times([weakest], [0.0], th
 def _run(state: State) -> str:
     if state["how"] == "flow":
         return f"run = ln.gradient_flow(problem, start, times=np.linspace(0, end, {POINTS}), rtol={RTOL})\n"
-    return f"""rate = {state["learning_rate"]!r}
+    return f"""rate = {state["learning_rate"]!r} * ln.stable_learning_rate(problem, start)
 steps = int(np.clip(np.ceil(end / rate), {LEAST_STEPS}, {MOST_STEPS}))
 run = ln.gradient_descent(
     problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // {POINTS - 1})
