@@ -60,11 +60,11 @@ def test_an_address_sets_the_controls_and_a_wrong_one_is_said(app):
 
 
 def test_files_are_the_page_s_numbers_and_wrong_ones_are_refused(client):
-    found = client.get("/data/phase_diagram/main.csv?dim=30", headers=HERE)
+    found = client.get("/data/phase-diagram/main.csv?dim=30", headers=HERE)
     assert found.status_code == 200 and found.text.startswith("variable,gamma_width,gamma_variance,value\n")
     assert "attachment" in found.headers["Content-Disposition"]
-    assert client.get("/data/phase_diagram/main.nc?dim=30", headers=HERE).data[:3] == b"CDF"
-    wrong = client.get("/data/phase_diagram/main.csv?dim=1", headers=HERE)
+    assert client.get("/data/phase-diagram/main.nc?dim=30", headers=HERE).data[:3] == b"CDF"
+    wrong = client.get("/data/phase-diagram/main.csv?dim=1", headers=HERE)
     assert wrong.status_code == 400 and wrong.text == "Dimension d must be between 20 and 1000000: got 1.\n"
     for path in ("/data/nothing/main.csv", "/data/train/nothing.csv", "/data/train/main.exe"):
         assert client.get(path, headers=HERE).status_code == 404

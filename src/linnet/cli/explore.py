@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from linnet.cli import interrupts
+
 
 def explore(
     port: Annotated[int, typer.Option(help="Port of this machine.", min=0, max=65535)] = 8050,
@@ -17,4 +19,6 @@ def explore(
     """Open the explorer: training, phase diagram, the papers' dynamics, claims and your own data, live."""
     from linnet.explorer import serve
 
-    serve(host, port, browser)
+    with interrupts.working(lambda: "the explorer has ended"):
+        serve(host, port, browser)
+        raise KeyboardInterrupt  # its server answers Ctrl-C by returning, and returns only then

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -32,13 +31,13 @@ _DEBUG = bool(os.environ.get("LINNET_TRACEBACK"))
 _log = logging.getLogger("linnet.explorer")
 
 
-def create_app(*, only_local: bool = True) -> Dash:
+def create_app(service: Service | None = None, *, only_local: bool = True) -> Dash:
     """The application. With `only_local`, requests under another name than this machine's own are refused."""
     from dash import Dash
 
     from linnet.explorer.pages import PAGES
 
-    service = Service(PAGES)
+    service = service or Service(PAGES)
     app = Dash(
         "linnet.explorer",
         title="linnet explore",
@@ -55,25 +54,6 @@ def create_app(*, only_local: bool = True) -> Dash:
     app.layout = shell(service)
     register(app, service)
     return app
-
-
-def warm_up(app: Dash) -> threading.Thread:
-    """Computes every page's defaults in the background, so that what is compiled is ready when a browser asks.
-
-    The first page takes its turn, since a reader asks for it at once; the others do not keep anybody waiting.
-    """
-    service: Service = app.server.extensions["linnet"]
-    first, *others = service.pages.values()
-
-    def work() -> None:
-        service.answer(first, first.parts[0], {})
-        for page in others:
-            for part in page.parts:
-                service.prepare(page, part)
-
-    thread = threading.Thread(target=work, name="linnet-warm-up", daemon=True)
-    thread.start()
-    return thread
 
 
 def _guard(server: Flask, only_local: bool) -> None:

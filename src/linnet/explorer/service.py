@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Mapping
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ class Service:
         self.pages = {page.name: page for page in pages}
         self.cache = Cache(cache_bytes)
         # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
+        self.asked = time.monotonic()  # when somebody asked last
         self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
 
     def data(self, page: Page, part: Part, state: State) -> xr.Dataset:
@@ -61,8 +63,21 @@ class Service:
         except Exception as reason:
             _log.info("a page's defaults could not be computed", exc_info=reason)
 
-    def answer(self, page: Page, part: Part, values: Mapping[str, object], frozen: str | None = None) -> dict[str, Any]:
-        """What the browser is sent: figures and address, or `error`, one sentence, and the `control` it is about."""
+    def answer(
+        self,
+        page: Page,
+        part: Part,
+        values: Mapping[str, object],
+        frozen: str | None = None,
+        *,
+        background: bool = False,
+    ) -> dict[str, Any]:
+        """What the browser is sent: figures and address, or `error`, one sentence, and the `control` it is about.
+
+        With `background` nobody has asked: it is computed ahead.
+        """
+        if not background:
+            self.asked = time.monotonic()
         try:
             state = control.parse(page.controls, values)
             query = control.address(page.controls, state)

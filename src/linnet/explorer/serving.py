@@ -8,8 +8,11 @@ import socket
 import sys
 import threading
 import webbrowser
+from importlib.util import find_spec
 
-from linnet.explorer.application import create_app, warm_up
+from linnet.explorer import warming
+from linnet.explorer.pages import PAGES
+from linnet.explorer.service import Service
 
 THREADS = 8  # requests served at once; how many are computed at once is the service's matter
 
@@ -20,17 +23,24 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
     By waitress: a fixed number of threads, so that JAX's thread-local state stays bounded, and limits on what it
     reads; Flask's own server starts a thread for each request and says itself that it is not for use.
     """
-    import waitress
-
+    for needed in ("dash", "waitress"):
+        if find_spec(needed) is None:  # before anything is started
+            raise ModuleNotFoundError(f"No module named {needed!r}", name=needed)
     listening = _bound(host, port)
+    service = Service(PAGES)
+    warming.first_page(service)
+    import waitress  # these take their time, while the first page is being computed
+
+    from linnet.explorer.application import create_app
+
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}/"
     if not loopback(host):
         _say(f"warning: {host} can be reached by other machines, and everyone who reaches it can compute on this one.")
-    app = create_app(only_local=loopback(host))
+    app = create_app(service, only_local=loopback(host))
     server = waitress.create_server(
         app.server, sockets=[listening], threads=THREADS, max_request_body_size=app.server.config["MAX_CONTENT_LENGTH"]
     )
-    warm_up(app)
+    warming.other_pages(service)
     _say(f"linnet explore: {address} (Ctrl-C ends it)")
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -38,7 +48,6 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
         server.run()
     finally:
         server.close()
-    _say("linnet explore: ended")
 
 
 def loopback(host: str) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import minimize
 
 from linnet.arguments import non_negative, real_array
 from linnet.forecasts.noise_level import noise_level
@@ -197,6 +196,8 @@ class _Search:
         def objective(point: np.ndarray) -> float:
             g, cut = np.exp(np.clip(point, low, high))
             return float(self._risks(g, half_times([cut], g))[0])
+
+        from scipy.optimize import minimize  # where it is needed: it takes half a second to load
 
         simplex = start + np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.08]])
         options: dict[str, Any] = {"initial_simplex": simplex, "maxfev": _REFINEMENTS, "xatol": 1e-3, "fatol": 1e-9}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from linnet.arguments import real_array
 
@@ -41,6 +40,8 @@ def bulk_quantile(share: float, ratio: float) -> float:
     >>> round(bulk_quantile(0.5, 1.0), 4)
     0.8079
     """
+    from scipy.optimize import brentq  # where it is needed: it takes half a second to load
+
     low, high = bulk_edges(ratio)
     if share <= 0 or share >= 1:
         return low if share <= 0 else high

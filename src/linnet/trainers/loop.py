@@ -63,7 +63,7 @@ class Plan:
 
 def started(params: dict[str, Any], *, plan: Plan) -> State:
     """The state of one run before its first step."""
-    state = {"params": params, "rule": plan.rule.start(), "step": jnp.asarray(0), "code": jnp.asarray(0)}
+    state = {"params": params, "rule": plan.rule.start(), "step": jnp.zeros((), int), "code": jnp.zeros((), int)}
     if plan.record is not None:
         state["record"] = plan.record.start(params)
     return state

@@ -163,7 +163,7 @@ trained = trained_diagram({state["compare"]})["best_test"]
 
 
 PAGE = Page(
-    name="phase_diagram",
+    name="phase-diagram",
     title="Phase diagram",
     introduction=(
         "A network of width w = d^γ(w), its entries of variance σ² = d^γ(σ²), fits A* + E, a matrix of low rank in "
