@@ -55,7 +55,12 @@ def begin(page: Page, one: Control) -> State:
 
 @pytest.mark.parametrize(
     ("page", "one"),
-    [pytest.param(p, c, id=f"{p.name}-{c.name}") for p in PAGES for c in p.controls if not c.hidden],
+    [
+        pytest.param(p, c, id=f"{p.name}-{c.name}", marks=pytest.mark.xdist_group(p.name))
+        for p in PAGES
+        for c in p.controls
+        if not c.hidden
+    ],
 )
 def test_a_control_changes_what_it_should(page: Page, one: Control, opened: Callable[[Page], Explored]) -> None:
     seen, before = opened(page), begin(page, one)

@@ -17,7 +17,9 @@ from linnet.explorer.pages import PAGES
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Explored]
-EVERY = pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+EVERY = pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.name, marks=pytest.mark.xdist_group(page.name)) for page in PAGES]
+)
 
 
 @EVERY
@@ -55,7 +57,7 @@ def test_dark_and_light_differ_and_both_have_contrast(page: Page, visit: Visit) 
         assert contrast(title, ground) >= 4.5
         grounds.append(ground)
         seen.tab.click("#theme-switch")
-        seen.tab.wait_for_function(f"getComputedStyle(document.body).backgroundColor !== '{ground}'")
+        seen.tab.wait_for_function(f"() => getComputedStyle(document.body).backgroundColor !== '{ground}'")
     assert grounds[0] != grounds[1]
     assert seen.said == []
 

@@ -13,7 +13,7 @@ from explored import Explored, expected
 from linnet.explorer.computing import uploads
 from linnet.explorer.pages.your_data import PAGE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("your-data")]
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
     file = tmp_path / "mine.csv"
     np.savetxt(file, table, delimiter=",", header="a,b,c,u,v,w", comments="")
     send(seen, file)
-    seen.tab.wait_for_function("window.location.search.includes('uploaded')")
+    seen.tab.wait_for_function("() => window.location.search.includes('uploaded')")
     told = seen.tab.locator("#your-data-file-told")
     assert told.inner_text() == "mine.csv: 20 rows, 6 columns."
     assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
@@ -48,7 +48,7 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
 BAD = {
     "words": (b"name,size\nanna,3\nbob,4\n" * 8, "'name' holds text"),
     "picture": (b"\x89PNG\r\n\x1a\n\x00\x00\xff", "cannot be read as a table"),
-    "gaps": (b"a,y\n1,2\n,3\n4,4\n" * 5, "missing values"),
+    "gaps": (b"a,y\n" + b"1,2\n,3\n4,4\n" * 5, "missing values"),
     "short": (b"a,y\n1,2\n3,4\n4,5\n", "at least 2 rows for each of the 5 folds"),
     "empty": (b"\n", "is empty"),
     "large": (b"1,2\n" * (uploads.LARGEST // 4 + 1), "larger than 5 MB"),
@@ -70,5 +70,7 @@ def test_a_bad_file_is_refused_in_a_sentence(seen: Explored, name: str, tmp_path
 
 def test_a_table_that_is_gone_is_asked_for_again(visit: Callable[..., Explored]) -> None:
     seen = visit(PAGE.name, "table=uploaded&upload=0123456789")
-    seen.tab.wait_for_function("document.querySelector('#your-data-main-error').innerText.includes('upload it again')")
+    seen.tab.wait_for_function(
+        "() => document.querySelector('#your-data-main-error').innerText.includes('upload it again')"
+    )
     assert seen.said == []

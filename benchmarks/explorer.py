@@ -1,0 +1,222 @@
+"""The explorer: from slider to picture, twenty clients at once, memory over a thousand interactions, start.
+
+    python benchmarks/explorer.py [PAGE ...]
+
+Each line ends with the limit it should keep. A server of its own is started, as `linnet explore` starts it. Without
+Playwright and a Chromium, what needs a browser is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import numpy as np
+
+from linnet.explorer import controls as control
+from linnet.explorer.layout import slides
+from linnet.explorer.page import Page, Part
+from linnet.explorer.pages import PAGES
+
+MOVES = 40  # of a slider on each page
+CLIENTS, ASKED = 20, 5  # at once, and how often each
+INTERACTIONS = 1000
+# Median and 95% in milliseconds: what shows formulas, and what trains networks.
+FORMULA, TRAINING = (120, 250), (400, 400)
+TRAINS = ("train", "two-phases", "spectral-bias", "feature-learning", "your-data")
+# The slider that is moved, where it is not the page's first one: sizes of the defaults stay.
+MOVED = {"train": "first_std", "your-data": "init_scale", "claims": "sheet"}
+
+# Time from the slider's event to the end of Plotly's drawing of the page's first picture.
+_WATCH = """([slider, graph]) => {
+    const box = document.getElementById(slider), drawn = document.querySelector("#" + graph + " .js-plotly-plot");
+    window.measured = new Promise(done => {
+        let began = null;
+        box.addEventListener("input", () => { began = performance.now(); }, {once: true, capture: true});
+        const ended = () => { if (began !== null) {
+            drawn.removeListener("plotly_afterplot", ended); done(performance.now() - began); } };
+        drawn.on("plotly_afterplot", ended);
+    });
+}"""
+
+
+@contextmanager
+def served() -> Iterator[tuple[str, int]]:
+    """The address and the process of a server."""
+    words = [sys.executable, "-m", "linnet", "explore", "--port", "0", "--no-browser"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        yield process.stderr.readline().split("linnet explore: ")[1].split()[0].rstrip("/"), process.pid
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser, or None."""
+    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+    path = next((candidate for candidate in found if candidate), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        print("no Playwright or no Chromium: nothing is seen in a browser")
+        yield None
+        return
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+def first_picture(browser: Any) -> None:
+    """From the command to the first picture."""
+    began = time.perf_counter()
+    with served() as (address, _):
+        tab = browser.new_page()
+        tab.goto(address)
+        tab.wait_for_selector(".js-plotly-plot .main-svg .trace", timeout=60_000)
+        print(f"start to first picture      {time.perf_counter() - began:6.2f} s    (limit 4 s)", flush=True)
+        tab.close()
+
+
+def slider_to_picture(browser: Any, address: str, page: Page) -> None:
+    """A slider moved step by step: median and 95%."""
+    one = next(c for c in page.controls if slides(c) and c.name == MOVED.get(page.name, c.name))
+    view = next(view for view in page.views if view.kind == "figure")
+    if page.name == "claims":  # the list follows at once, the bars stay: a paper changes both
+        return claims(browser, address, page)
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.set_default_timeout(120_000)
+    tab.goto(f"{address}/{page.name}")
+    tab.wait_for_selector(f"#{page.name}-view-{view.name} .main-svg .trace")
+    tab.wait_for_load_state("networkidle")
+    found = []
+    for move in range(MOVES):
+        key = "ArrowRight" if (move // 8) % 2 == 0 else "ArrowLeft"
+        tab.evaluate(_WATCH, [f"{page.name}-{one.name}-slider", f"{page.name}-view-{view.name}"])
+        tab.locator(f"#{page.name}-{one.name}-slider").press(key)
+        found.append(tab.evaluate("() => window.measured"))
+        tab.wait_for_timeout(30)
+    _told(page, one.name, found)
+    tab.close()
+
+
+def claims(browser: Any, address: str, page: Page) -> None:
+    """The list of claims, searched."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{address}/{page.name}")
+    tab.wait_for_selector("#claims-shown")
+    found = []
+    for word in ("kernel", "rate", "width", "flow", "loss", "spike", "noise", "rank") * 5:
+        before = tab.locator("#claims-shown").inner_text()
+        began = time.perf_counter()
+        tab.locator("#claims-words").fill(word)
+        tab.locator("#claims-words").press("Enter")
+        tab.wait_for_function("old => document.getElementById('claims-shown').innerText !== old", arg=before)
+        found.append(1000 * (time.perf_counter() - began))
+    _told(page, "words", found)
+    tab.close()
+
+
+def _told(page: Page, name: str, found: list[float]) -> None:
+    middle, late = np.percentile(found, [50, 95])
+    limits = TRAINING if page.name in TRAINS else FORMULA
+    print(
+        f"{page.name:18} {name:14} median {middle:5.0f} ms, 95% {late:5.0f} ms    (limits {limits[0]}, {limits[1]} ms)",
+        flush=True,
+    )
+
+
+def asked(address: str, page: Page, part: Part, chance: random.Random) -> float:
+    """One interaction as the browser has it: a slider somewhere, the page computed. Returns the seconds."""
+    state = control.defaults(page.controls)
+    one = next((c for c in page.controls if slides(c) and c.name == MOVED.get(page.name, c.name)), None)
+    if one is not None and one.low is not None and one.high is not None:
+        share = chance.choice(range(21)) / 20
+        centre = float(str(state[one.name]))
+        value = centre * 2 ** (2 * share - 1) if one.kind == "log" else one.low + share * (one.high - one.low)
+        value = min(max(value, one.low), one.high)
+        state[one.name] = int(value) if one.whole else float(f"{value:.4g}")
+    inputs = [
+        {"id": f"{page.name}-{c.name}", "property": "value", "value": c.write(state[c.name])} for c in page.controls
+    ]
+    inputs.append({"id": f"{page.name}-frozen", "property": "data", "value": None})
+    output = f"{page.name}-{part.name}-answer"
+    body = {
+        "output": f"{output}.data",
+        "outputs": {"id": output, "property": "data"},
+        "inputs": inputs,
+        "changedPropIds": [f"{page.name}-{page.controls[0].name}.value"],
+        "state": [],
+    }
+    request = Request(
+        f"{address}/_dash-update-component", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    began = time.perf_counter()
+    with urlopen(request) as answer:
+        answer.read()
+    return time.perf_counter() - began
+
+
+def many_clients(address: str, pages: list[Page]) -> None:
+    """Twenty clients at once, each with a page of its own choice."""
+
+    def client(number: int) -> list[float]:
+        chance, page = random.Random(number), pages[number % len(pages)]
+        return [asked(address, page, page.parts[0], chance) for _ in range(ASKED)]
+
+    for page in pages:
+        asked(address, page, page.parts[0], random.Random(0))  # compiled by whoever came first
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        found = [seconds for held in pool.map(client, range(CLIENTS)) for seconds in held]
+    print(f"{CLIENTS} clients at once         95% {np.percentile(found, 95):.2f} s    (limit 2 s)", flush=True)
+
+
+def memory(address: str, process: int, pages: list[Page]) -> None:
+    """How the server grows over a thousand interactions, after the first two hundred."""
+    chance = random.Random(0)
+    for number in range(200 + INTERACTIONS):
+        if number == 200:
+            before = resident(process)
+        page = pages[number % len(pages)]
+        asked(address, page, page.parts[0], chance)
+    print(f"{INTERACTIONS} interactions        {resident(process) - before:+6.1f} MB    (limit 50 MB)", flush=True)
+
+
+def resident(process: int) -> float:
+    """Megabytes of a process in memory."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def main(names: list[str]) -> None:
+    pages = [page for page in PAGES if not names or page.name in names]
+    with chromium() as browser:
+        if browser is not None and not names:
+            first_picture(browser)
+        with served() as (address, process):
+            if browser is not None:
+                for page in pages:
+                    slider_to_picture(browser, address, page)
+            many_clients(address, pages)
+            if Path("/proc/self/status").exists():
+                memory(address, process, pages)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
