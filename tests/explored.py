@@ -130,7 +130,7 @@ class Explored:
                 self.tab.locator(f"{ident} label", has_text=label).first.click()
             else:
                 self.tab.locator(ident).click()
-                self.tab.get_by_role("option", name=label, exact=True).click()
+                self.tab.locator(f"{ident}-control").get_by_role("option", name=label, exact=True).click()
         else:
             self.tab.locator(ident).fill(value)
             self.tab.locator(ident).press("Enter")

@@ -169,7 +169,6 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
                 max=high,
                 step=step,
                 value=position(one, float(text)),
-                debounce=False if page.live else 0.2,
                 className="slider",
             ),
         ],

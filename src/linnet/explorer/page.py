@@ -65,7 +65,6 @@ class Page:
     - `uses`: the controls that `compute` takes, by default all that compute
     - `script(state)`: the text under "As Python"
     - `freezes`: a run can be frozen, to be drawn beside the next one
-    - `live`: compute while a slider is being dragged, not only when it is let go
     - `extra()`: Dash components below the views; `beside()`: others above the controls
     - `register(app, service)`: callbacks of its own
     """
@@ -80,7 +79,6 @@ class Page:
     uses: tuple[str, ...] | None = None
     more: tuple[Part, ...] = ()
     freezes: bool = False
-    live: bool = True
     extra: Callable[[], Any] | None = None
     beside: Callable[[], Any] | None = None
     register: Callable[[Dash, Service], None] | None = None

@@ -30,10 +30,14 @@ VALUES = {
     ("your-data", "missing"): "mean",
     ("your-data", "table"): "linnerud",
     ("your-data", "folds"): "4",
-    ("your-data", "steps"): "250",
+    ("your-data", "steps"): "500",
 }
 # Where a control matters, if not at the defaults.
-WHERE = {("your-data", "missing"): f"table=uploaded&upload={TOKEN}&missing=drop"}
+WHERE = {
+    ("your-data", "missing"): f"table=uploaded&upload={TOKEN}&missing=drop",
+    ("phase_diagram", "cell_dim"): "cell=-2,1.5",
+    ("phase_diagram", "seed"): "cell=-2,1.5",
+}
 
 _known: dict[tuple[str, str], dict[str, Any]] = {}
 

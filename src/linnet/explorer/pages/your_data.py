@@ -152,7 +152,6 @@ PAGE = Page(
     compute=compute,
     views=pictures.VIEWS,
     script=script,
-    live=False,
     beside=box,
     register=register,
 )

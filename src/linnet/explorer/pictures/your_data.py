@@ -62,7 +62,8 @@ def curves(data: xr.Dataset, state: State) -> Figure:
     if "stein_step" in data.attrs:
         at = _steps(np.array([data.attrs["stein_step"]] * 2))
         traces.append(guide(at, [held.min(), held.max()], "Stein's estimate"))
-    return figure(traces, x="step", y="share of the variance not explained", log_x=True, log_y=True)
+    fixed = {"automargin": False}  # ticks that come and go with the margin would move it for ever
+    return figure(traces, x="step", y="share of the variance not explained", log_x=True, log_y=True, yaxis=fixed)
 
 
 def modes(data: xr.Dataset, state: State) -> Figure:
@@ -127,7 +128,8 @@ def methods(data: xr.Dataset, state: State) -> Figure:
     return figure(
         traces,
         x="held-out error, share of the variance",
-        yaxis={"type": "category", "automargin": True, "autorange": "reversed"},
+        yaxis={"type": "category", "automargin": False, "autorange": "reversed"},
+        margin={"l": 165, "r": 14, "t": 14, "b": 50},
     )
 
 

@@ -1,0 +1,51 @@
+"""The phase diagram in a browser: a click on a cell trains it, and its curves stand beside the prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from explored import Explored, expected
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from linnet.explorer.computing import phase_diagram as computing
+from linnet.explorer.pages.phase_diagram import PAGE
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group(PAGE.name)]
+
+
+def test_a_click_on_a_cell_trains_it(visit: Callable[..., Explored]) -> None:
+    seen = visit(PAGE.name)
+    graph = f"#{PAGE.name}-view-error"
+    seen.tab.wait_for_selector(f"{graph} .heatmaplayer image")
+    assert not seen.tab.locator(f"#{PAGE.name}-view-cell_losses").is_visible()
+    place = seen.tab.locator(f"{graph} .nsewdrag").first.bounding_box()
+    seen.tab.mouse.move(place["x"] + 0.4 * place["width"], place["y"] + 0.4 * place["height"])
+    seen.tab.mouse.down()
+    seen.tab.mouse.up()
+    seen.tab.wait_for_function("() => window.location.search.includes('cell=')")
+    state = seen.state
+    assert seen.shows(expected(PAGE, state)) == [], seen.error()
+    # and by hand: plain descent in NumPy from the same start, on the same matrix, must end at the same loss
+    (gamma_variance, gamma_width), d, strength = state["cell"], state["cell_dim"], state["strength"]
+    std, width = float(d) ** (gamma_variance / 2), max(1, round(float(d) ** gamma_width))
+    task = ln.problems.low_rank_plus_noise(
+        d,
+        rank=state["rank"],
+        spectrum=strength * state["ratio"] ** np.arange(state["rank"]),
+        noise_std=state["noise_std"],
+        key=state["seed"],
+    )
+    start = ln.inits.reduced_gaussian(state["seed"], in_dim=d, out_dim=d, width=width, first_std=std, second_std=std)
+    name = f"{PAGE.name}-view-cell_losses"
+    trained = next(t for t in seen.drawn([name])[name] if t["name"] == "training loss, trained")
+    rate = 1 / (computing.CELL_CAREFUL * max(std**2 * width, strength * d))
+    first, second = start.first, start.second
+    for _ in range(round(trained["x"][-1] / rate)):
+        rest = second @ first - task.cross
+        first, second = first - rate * second.T @ rest, second - rate * rest @ first.T
+    assert_allclose(trained["y"][-1], ((second @ first - task.cross) ** 2).sum() / d**2, rtol=1e-5)
+    assert_allclose(trained["y"][0], ((start.product - task.cross) ** 2).sum() / d**2, rtol=1e-5)
+    assert seen.said == []
