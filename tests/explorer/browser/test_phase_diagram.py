@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from explored import Explored, expected
 from numpy.testing import assert_allclose
 
 import linnet as ln
+from explored import Explored, expected
 from linnet.explorer.computing import phase_diagram as computing
 from linnet.explorer.pages.phase_diagram import PAGE
 
