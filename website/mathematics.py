@@ -27,6 +27,10 @@ _DISPLAY = r"(?<!\\)\$\$(.+?)\$\$"
 _INLINE = r"(?<![\\\w])\$(?![\s$])((?:\\.|[^\\$])+?)(?<!\s)\$(?!\d)"
 
 
+# Bars and slashes, which browsers set apart from their neighbours and TeX does not.
+_TIGHT = r"\||/|&#x0002F;|&#x0007C;|&#x02223;|&#x02016;|&#x02225;"
+
+
 class MathematicsError(ValueError):
     """A formula that cannot be written as MathML."""
 
@@ -46,7 +50,7 @@ def mathml(formula: str, display: str) -> str:
     unknown = [node.text for node in ElementTree.fromstring(found).iter() if node.text and "\\" in node.text]
     if unknown:
         raise MathematicsError(f"the formula {text!r} has commands that MathML's converter does not know: {unknown}")
-    return found
+    return re.sub(rf"<mo(?: stretchy=\"false\")?>({_TIGHT})</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
 
 
 class _Formula(InlineProcessor):

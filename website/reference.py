@@ -71,8 +71,10 @@ def pages(source: Path, folder: Path) -> list[dict[str, str]]:
         text = f"# {package}\n\n{_text(module)}\n"
         for name in names:
             known = described.setdefault(name.home, name)
-            told = f"::: {name.home}" if known is name else f"See [`{known.public}`]({known.link})."
-            text += f"\n## {name.short} {{ #{name.public} }}\n\n{told}\n"
+            if known is name:  # the heading is that of the definition; links lead to the public name
+                text += f'\n<a id="{name.public}"></a>\n\n::: {name.home}\n'
+            else:
+                text += f"\n## {name.short} {{ #{name.public} }}\n\nSee [`{known.public}`]({known.link}).\n"
         (target / f"{package}.md").write_text(text, encoding="utf-8")
         entries.append({package: f"reference/{package}.md"})
         rows += f"| [`{package}`]({package}.md) | {_line(module)} | {_links(names)} |\n"
