@@ -50,7 +50,9 @@ def mathml(formula: str, display: str) -> str:
     unknown = [node.text for node in ElementTree.fromstring(found).iter() if node.text and "\\" in node.text]
     if unknown:
         raise MathematicsError(f"the formula {text!r} has commands that MathML's converter does not know: {unknown}")
-    return re.sub(rf"<mo(?: stretchy=\"false\")?>({_TIGHT})</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found)
+    return re.sub(
+        rf"<mo(?: stretchy=\"false\")?>({_TIGHT})</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', found
+    )
 
 
 class _Formula(InlineProcessor):
