@@ -126,7 +126,7 @@ PAGE = Page(
             "components",
             "Components over time",
             pictures.components,
-            about="The bound (20) is the paper's t₂: the network settles before it, and w₂ grows before w₁ has peaked.",
+            about="t₁ plus the bound (20) is the paper's mark for the end; w₂ grows before w₁ has peaked.",
             height=520,
         ),
     ),
