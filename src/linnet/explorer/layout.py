@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
 PLAY_EVERY = 120  # milliseconds between two values of a control that plays
+EMPTY = {  # a picture before its first answer, in both themes
+    "data": [],
+    "layout": {
+        "xaxis": {"visible": False},
+        "yaxis": {"visible": False},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    },
+}
 MOST_RADIO = 5  # choices that are shown all at once
 
 
@@ -236,7 +245,7 @@ def _view(page: Page, view: View) -> Component:
     else:
         graph = dcc.Graph(
             id=ident,
-            figure={"data": [], "layout": {"xaxis": {"visible": False}, "yaxis": {"visible": False}}},
+            figure=EMPTY,
             config={"displaylogo": False, "responsive": True, "displayModeBar": "hover"},
             style={"height": f"{view.height}px"},
             className="graph",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping
-from threading import BoundedSemaphore
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from threading import BoundedSemaphore, Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from linnet.explorer import controls as control
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CACHE_BYTES = 16 * 2**20
 PATIENCE = 30.0  # seconds that a request waits for others to be computed
+BUSY = "Others are being computed for: try again in a moment."
 FROZEN = "frozen"  # the field of an address that holds the query of a frozen run
 
 _log = logging.getLogger("linnet.explorer")
@@ -32,36 +34,54 @@ class Service:
         self.cache = Cache(cache_bytes)
         # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
         self.asked = time.monotonic()  # when somebody asked last
+        self._lock = Lock()
+        self._running: dict[Hashable, Event] = {}  # what is being computed just now
         self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
 
-    def data(self, page: Page, part: Part, state: State) -> xr.Dataset:
-        """The dataset of a part; computed, or found among those computed lately."""
+    def data(self, page: Page, part: Part, state: State, *, background: bool = False) -> xr.Dataset:
+        """The dataset of a part; computed, or found among those computed lately.
+
+        Who asks for what is being computed for somebody else waits for it. What is computed in the `background` takes
+        nobody's turn.
+        """
         arguments = page.arguments(part, state)
         key = (page.name, part.name, tuple(arguments.values()))
         found = self.cache.get(key)
-        if found is not None:
-            return found
-        if not self._turns.acquire(timeout=PATIENCE):
-            raise ControlError("Others are being computed for: try again in a moment.")
-        try:
-            found = self.cache.get(key)  # by somebody who asked for the same
-            if found is None:
-                found = part.compute(**arguments)
-                self.cache.put(key, found)
-        finally:
-            self._turns.release()
+        while found is None:
+            with self._lock:
+                other = self._running.get(key)
+                if other is None:
+                    mine = self._running[key] = Event()
+            if other is None:
+                return self._computed(part, arguments, key, mine, background)
+            if not other.wait(PATIENCE):
+                raise ControlError(BUSY)
+            found = self.cache.get(key)  # none if it failed there: then it is tried here
         return found
 
-    def prepare(self, page: Page, part: Part) -> None:
-        """Computes a part's defaults before anybody asks, out of turn; nothing comes of one that fails."""
-        state = control.defaults(page.controls)
-        if any(not state[name] for name in part.needs):
-            return
-        arguments = page.arguments(part, state)
+    def _computed(self, part: Part, arguments: State, key: Hashable, done: Event, background: bool) -> xr.Dataset:
+        turn = nullcontext() if background else self._turn()
         try:
-            self.cache.put((page.name, part.name, tuple(arguments.values())), part.compute(**arguments))
-        except Exception as reason:
-            _log.info("a page's defaults could not be computed", exc_info=reason)
+            with turn:
+                found = self.cache.get(key)
+                if found is None:
+                    found = part.compute(**arguments)
+                    self.cache.put(key, found)
+            return found
+        finally:
+            with self._lock:
+                del self._running[key]
+            done.set()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One of the few computations at a time."""
+        if not self._turns.acquire(timeout=PATIENCE):
+            raise ControlError(BUSY)
+        try:
+            yield
+        finally:
+            self._turns.release()
 
     def answer(
         self,
@@ -83,7 +103,7 @@ class Service:
             query = control.address(page.controls, state)
             if any(not state[name] for name in part.needs):
                 return {"figures": None, "address": query}
-            figures = self.figures(page, part, state)
+            figures = self.figures(page, part, state, background=background)
             if frozen is not None and page.freezes:
                 before = self.figures(page, part, control.parse(page.controls, frozen))
                 figures = [_beside(now, then) for now, then in zip(figures, before, strict=True)]
@@ -94,9 +114,9 @@ class Service:
             return told(reason)
         return answer
 
-    def figures(self, page: Page, part: Part, state: State) -> list[Any]:
+    def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[Any]:
         """Each view of a part, drawn."""
-        data = self.data(page, part, state)
+        data = self.data(page, part, state, background=background)
         return [view.draw(data, state) for view in part.views]
 
 

@@ -21,18 +21,19 @@ _VEIL = [[0, "rgba(128,128,128,0.62)"], [1, "rgba(128,128,128,0.62)"]]
 
 def draw_error(data: xr.Dataset, state: State) -> dict[str, Any]:
     """Panel a: the least test error."""
-    return _map(data, state, "best_test", "least test error |A − A*|²/d²", zmin=0)
+    return _map(data, state, "best_test", "|A − A*|²/d²", zmin=0)
 
 
 def draw_rank(data: xr.Dataset, state: State) -> dict[str, Any]:
     """Panel b: the stable rank then."""
     top = float(np.nanmax(data["stable_rank"].values[data["covered"].values], initial=1.0))
-    return _map(data, state, "stable_rank", "stable rank |A|²F/|A|²op", zmin=1, zmax=min(top, 4 * int(state["rank"])))
+    return _map(data, state, "stable_rank", "stable rank", zmin=1, zmax=min(top, 4.0 * int(state["rank"])))
 
 
 def draw_steps(data: xr.Dataset, state: State) -> dict[str, Any]:
     """Panel c: steps to it."""
-    return _map(data, state, "best_step", "steps to it", digits="%{z:.0f}")
+    top = float(np.nanmax(data["best_step"].values[data["covered"].values], initial=1.0))
+    return _map(data, state, "best_step", "steps to it", digits="%{z:.0f}", zmin=0, zmax=top)
 
 
 def _map(
