@@ -20,8 +20,8 @@ DIM, RANK = 200, 5
 LEVELS = (0.03, 1.2)  # of the errors shown, per entry of the matrix: a zero network has about 1
 REGIONS = (
     (-2.1, 1.8, "active", "white"),
-    (-1.38, 2.42, "lazy", style.BLACK),
-    (-0.55, 2.15, "infinite noise", style.BLACK),
+    (-1.49, 2.62, "lazy", style.BLACK),
+    (-0.5, 2.15, "infinite noise", style.BLACK),
 )
 
 

@@ -11,6 +11,7 @@ from markdown.extensions.toc import slugify
 from linnet.reproduction import Claim, claims, figures, papers, record
 from website.papers import heading, label
 
+ROOT = Path(__file__).parents[1]
 FILTER = '<div class="filter" data-rows="{rows}" markdown="0"></div>'
 
 
@@ -31,18 +32,31 @@ def _claims(text: str) -> str:
     head, _, rest = text.partition("| verdict | claims |")
     sections = rest[rest.index("\n## ") :]
     sections = re.sub(r"^### ([\w.-]+): (.+)$", r"### \1: \2 { #\1 }", sections, flags=re.MULTILINE)
-    sections = re.sub(r"^(### ([\w.-]+): .*?)(\n- \*\*Verdict:)", _measured, sections, flags=re.MULTILINE | re.DOTALL)
+    pattern = r"^### (?P<name>[\w.-]+): [^\n]*\n\n.*?\n\n(?P<list>- .*?)\n- \*\*Verdict:\*\* (?P<verdict>[^\n]*)$"
+    sections = re.sub(pattern, _section, sections, flags=re.MULTILINE | re.DOTALL)
     rows = "".join(map(_claim, claims().values()))
     return f"{head}{_filtered(('where', 'what it says', 'verdict', 'claim'), rows)}\n{sections}"
 
 
-def _measured(section: re.Match[str]) -> str:
-    """The section of a claim with what was measured last, above the verdict."""
-    found = record.found().get(section[2])
-    if found is None:
-        return section[0]
-    text = re.sub(r"([*_$<|\\\\`])", r"\\\1", " ".join(found.measured.split()))
-    return f"{section[1]}\n- **Measured** (quick setting): {text}{section[3]}"
+def _section(found: re.Match[str]) -> str:
+    """The section of a claim: its verdict first, then on what it rests, and what was measured last."""
+    claim, whole = claims()[found["name"]], found[0]
+    verdict = found["verdict"].replace("errata.md", f"errata.md#{_errata_place(claim.paper)}")
+    badge = f'<span class="verdict {claim.expected.name.lower()}">{escape(claim.expected)}</span>'
+    head = whole[: found.start("list") - found.start()]
+    told = f"{head}{badge}{verdict.removeprefix(claim.expected).removeprefix(",")}\n\n{found['list']}"
+    measured = record.found().get(claim.name)
+    if measured is None:
+        return told
+    text = re.sub(r"([*_$<|\\`])", r"\\\1", " ".join(measured.measured.split()))
+    return f"{told}\n- **Measured** (quick setting): {text}"
+
+
+def _errata_place(paper: str) -> str:
+    """The place of the paper's section on the page of errata; its beginning where there is none."""
+    text = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+    named = re.search(rf"^## ({paper} .*)$", text, flags=re.MULTILINE | re.IGNORECASE)
+    return slugify(named[1] if named else text.partition("# ")[2].partition("\n")[0], "-")
 
 
 def _claim(claim: Claim) -> str:
