@@ -28,6 +28,10 @@ from linnet.trainers import loop
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
 UNTUNED: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
 LOG = logging.getLogger("linnet.lanes")
+# Without optimization a CPU's starts and ends compile in half the time, and take some 100 ns longer for every number
+# that a run moves: a few small runs never earn the other half back.
+UNOPTIMIZED: dict[str, str | bool] = {**UNTUNED, "xla_backend_optimization_level": "0"}
+FEW = 10_000_000  # numbers moved by all runs together, worth a second
 SPARE = 3  # a lane's arrays are there twice while it steps, beside what the step computes on the way
 PAUSE = 512  # steps after which Python has a word, for Ctrl-C, where no run has ended
 Arrays = dict[str, Any]
@@ -125,6 +129,7 @@ class _Pool:
         self.refill, self.crews, self.advance, self.waiting = refill, crews, advance, waiting
         self.results: dict[str, np.ndarray] = {}
         self.executed = 0
+        self.few = False
         self.plans: dict[Any, str] = {}
         self.lock = threading.Lock()
         self.compiling: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
@@ -152,9 +157,9 @@ class _Pool:
         """As many lanes as there is memory for, at most `lanes`; the plan is told in one line."""
         run = self.waiting[0] if self.waiting else 0
         orders = {**self.orders([run]), "steps": self.limits[[run]]}
-        bytes_each = SPARE * sum(
-            leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(_shapes(shared, orders, self.kind))
-        )
+        arrays = jax.tree.leaves(_shapes(shared, orders, self.kind))
+        bytes_each = SPARE * sum(leaf.size * leaf.dtype.itemsize for leaf in arrays)
+        self.few = place.platform == "cpu" and self.limits.size * sum(leaf.size for leaf in arrays) < FEW
         told = place.memory_stats() or {}
         free = told["bytes_limit"] - told["bytes_in_use"] if "bytes_limit" in told else available()
         fitting = int(np.clip(0.9 * free / (self.crews * bytes_each), 1, lanes))
@@ -179,6 +184,7 @@ class _Pool:
 
     def _carry(self, shared: Arrays, occupants: np.ndarray, place: Any) -> None:
         kind, held = self.kind, None
+        fill, take = (_filled_few, _taken_few) if self.few else (_filled, _taken)
         limits = np.zeros(occupants.size, dtype=np.int64)
         while True:
             while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (runs := self._next(free.size)):
@@ -187,7 +193,7 @@ class _Pool:
                 filled = runs + runs[-1:] * (self.refill - len(runs))
                 orders = {**self.orders(filled), "steps": self.limits[filled]}
                 held = _empty(shared, orders, occupants.size, kind) if held is None else held
-                held = self._called(_filled, place, shared, *held, self._padded(free, occupants.size), orders)
+                held = self._called(fill, place, shared, *held, self._padded(free, occupants.size), orders)
             busy = int((occupants >= 0).sum())
             if not busy:
                 return
@@ -199,7 +205,7 @@ class _Pool:
             over = (np.asarray(state["code"]) != 0) | (np.asarray(state["step"]) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                found = self._called(_taken, place, shared, lane, state, self._padded(group, 0))
+                found = self._called(take, place, shared, lane, state, self._padded(group, 0))
                 self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in found.items()})
                 occupants[group] = -1
             with self.lock:
@@ -239,13 +245,18 @@ def _empty(shared: Arrays, orders: Arrays, lanes: int, kind: Kind) -> tuple[Arra
     return lane, {**state, "code": state["code"] + loop.DIVERGED}
 
 
-@partial(jax.jit, static_argnames=("kind",), donate_argnames=("lane", "state"), compiler_options=UNTUNED)
-def _filled(
+def _fill(
     shared: Arrays, lane: Arrays, state: loop.State, places: Any, orders: Arrays, *, kind: Kind
 ) -> tuple[Arrays, loop.State]:
     """New runs in these places; a place beyond the last lane is for a run that is there only to fill the batch."""
     fresh = jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0))(shared, orders)
     return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (lane, state), fresh)
+
+
+_filled, _filled_few = (
+    jax.jit(_fill, static_argnames=("kind",), donate_argnames=("lane", "state"), compiler_options=options)
+    for options in (UNTUNED, UNOPTIMIZED)
+)
 
 
 @partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",), compiler_options=UNTUNED)
@@ -264,8 +275,7 @@ def _advance(shared: Arrays, lane: Arrays, state: loop.State, enough: Any, *, ki
     return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(lane, carry[1])), (jnp.asarray(0), state))
 
 
-@partial(jax.jit, static_argnames=("kind",), compiler_options=UNTUNED)
-def _taken(shared: Arrays, lane: Arrays, state: loop.State, places: Any, *, kind: Kind) -> Arrays:
+def _take(shared: Arrays, lane: Arrays, state: loop.State, places: Any, *, kind: Kind) -> Arrays:
     """What is kept of the runs in these places, which have ended."""
 
     def one(lane: Arrays, state: loop.State) -> Arrays:
@@ -274,3 +284,8 @@ def _taken(shared: Arrays, lane: Arrays, state: loop.State, places: Any, *, kind
         return {"step": state["step"], "code": state["code"], **kind.result(state)}
 
     return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (lane, state)))
+
+
+_taken, _taken_few = (
+    jax.jit(_take, static_argnames=("kind",), compiler_options=options) for options in (UNTUNED, UNOPTIMIZED)
+)

@@ -25,10 +25,12 @@ def test_half_the_imbalance_is_not_the_same_start(monkeypatch: pytest.MonkeyPatc
     assert ONE_START.measurement(QUICK).verdict != ONE_START.expected
 
 
-def test_a_formula_at_another_scale_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = ln.theories.spectral_bias.singular_values
+def test_a_threshold_of_another_scale_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = ln.theories.mixed.self_consistent
     monkeypatch.setattr(
-        ln.theories.spectral_bias, "singular_values", lambda values, gamma, times: right(values, 1.01 * gamma, times)
+        ln.theories.mixed,
+        "self_consistent",
+        lambda target, start, threshold, times: right(target, start, 1.01 * threshold, times),
     )
     assert ONE_START.measurement(QUICK).verdict != ONE_START.expected
 
