@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from linnet.reproduction import parallel
+from linnet.reproduction import parallel, record
 from linnet.reproduction.claim import Numbers, Trial, verify
-from linnet.reproduction.registry import claims
+from linnet.reproduction.registry import claims, select_claims
 from linnet.reproduction.stability import survey
 
 
@@ -58,3 +58,11 @@ def test_processes_measure_the_same_as_one() -> None:
     alone = {outcome.claim.name: outcome.measurement for outcome in verify(chosen, trial)}
     spread = {o.claim.name: o.measurement for _, o in parallel.outcomes(chosen, parallel.batches(chosen, trial), 2)}
     assert {name: m.measured for name, m in alone.items()} == {name: m.measured for name, m in spread.items()}
+
+
+def test_the_paper_that_took_longest_begins_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = select_claims(["watanabe-eq6", "varre-lemma-3.3", "varre-any-diagonal"])
+    for seconds, first in ((0.1, "varre-any-diagonal"), (9.0, "watanabe-eq6")):
+        known = {"watanabe-eq6": record.Found("holds", "", seconds)}  # two others were never measured: a second each
+        monkeypatch.setattr(record, "found", lambda known=known: known)
+        assert first in parallel.batches(chosen, Trial(quick=True))[0].names
