@@ -141,7 +141,7 @@ class Stages:
             force = 1 - damping * (v * (rho + c)).mean()
             return rho + step * self.gamma * v * force, v + step * (rho + c) * force
 
-        states = self.iterate(advance, (rho, v), wanted)
+        states = self._iterate(advance, (rho, v), wanted)
         return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
 
     def scalar(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
@@ -160,7 +160,7 @@ class Stages:
         def advance(rho: np.ndarray) -> np.ndarray:
             return rho + a * rho * (1 - saturation * (rho**2).mean())
 
-        return np.stack(self.iterate(advance, rho, wanted))
+        return np.stack(self._iterate(advance, rho, wanted))
 
     def proxy(self, alignments: ArrayLike) -> Float[np.ndarray, "*batch hidden"]:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
@@ -269,7 +269,7 @@ class Stages:
         weight, feature = (square[:, None, None] for square in squares)
         return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
 
-    def iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
+    def _iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
         """The states at the wanted steps of the map `advance`, which is refused where it diverges."""
         kept, done = [], 0
         for step in wanted:

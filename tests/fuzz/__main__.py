@@ -1,0 +1,84 @@
+"""The full run: every wrong call, in processes that are watched, with a bar and a table at the end.
+
+`python -m fuzz [--processes N] [--only WORD] [--twice N] [--seed N]`, in the folder of tests; `make fuzz` from the root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import Counter, defaultdict
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from fuzz.processes import HANG, Worker
+
+def main() -> int:
+    """Runs all calls and prints what was found; 1 where a rule was broken."""
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) // 2))
+    parser.add_argument("--only", default="", help="examples whose name has this in it; several with commas")
+    parser.add_argument("--twice", type=int, default=20, help="pairs of changes for each argument")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--report", type=Path, help="a JSON file of all broken calls")
+    options = parser.parse_args()
+    from rich.progress import Progress
+
+    from fuzz.calling import Outcome
+    from fuzz.cases import cases, listed
+
+    words = options.only.split(",")
+    chosen = [i for i, example in enumerate(listed()) if any(word in example.name for word in words)]
+    everything = listed()
+    total = sum(len(cases(everything[i], twice=options.twice, seed=options.seed)) for i in chosen)
+    workers = [
+        Worker(chosen[i :: options.processes], options.twice, options.seed) for i in range(options.processes)
+    ]
+    found: list[Any] = []
+    began = time.monotonic()
+    with Progress(transient=not sys.stdout.isatty(), disable=not sys.stdout.isatty()) as bar:
+        line = bar.add_task("wrong calls", total=total)
+        while workers:
+            wait([worker.pipe for worker in workers], timeout=1.0)
+            for worker in list(workers):
+                alive = True
+                while alive and worker.pipe.poll():
+                    alive = worker.take(found)
+                if not alive:
+                    workers.remove(worker)
+                elif time.monotonic() - worker.heard > HANG and worker.now is not None:
+                    worker.process.kill()
+                    worker.again(found, Outcome(worker.now[2], "hung", HANG))
+            bar.update(line, completed=len(found))
+    return report(found, time.monotonic() - began, options.report)
+
+
+def report(found: list[Any], seconds: float, file: Path | None) -> int:
+    """Prints broken rules with examples of each, and a line of counts."""
+    from fuzz.oracles import RULES
+
+    groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for outcome in found:
+        for rule, seen in outcome.broken.items():
+            groups[rule][outcome.label.split("#")[0]].append(f"{outcome.label}: {seen}")
+    for rule, by_name in groups.items():
+        print(f"\n{rule} ({RULES[rule]}):")
+        for name, cases in sorted(by_name.items(), key=lambda item: -len(item[1])):
+            print(f"  {len(cases):4d}  {name}, as in {cases[0]}")
+    ended = Counter(outcome.ended for outcome in found)
+    slowest = max(found, key=lambda outcome: outcome.seconds, default=None)
+    print(f"\n{len(found)} calls in {seconds:.0f} s: " + ", ".join(f"{n} {word}" for word, n in ended.items()))
+    if slowest:
+        print(f"slowest: {slowest.seconds:.1f} s, {slowest.label}")
+    print("; ".join(f"{rule}: {sum(map(len, groups[rule].values())) if rule in groups else 0}" for rule in RULES))
+    if file:
+        file.write_text(json.dumps({rule: dict(by_name) for rule, by_name in groups.items()}, indent=1))
+    return 1 if groups else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

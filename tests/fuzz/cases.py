@@ -1,0 +1,122 @@
+"""All wrong calls, in a fixed order: one mutation of one argument of an example, or mutations of two at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fuzz import examples as tables
+from fuzz.examples import Example, Made
+from fuzz.mutations import Mutation, mutations
+from fuzz.surface import Public, public
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: an example with some of its arguments changed."""
+
+    example: Example
+    changed: dict[str, Mutation]
+
+    @property
+    def label(self) -> str:
+        """Which call this is, in words."""
+        parts = ", ".join(f"{name}={mutation.label}" for name, mutation in self.changed.items())
+        return f"{self.example.name}#{self.example.number}({parts})"
+
+
+def value_of(argument: Any) -> Any:
+    """An argument of an example; made on first use where it is an object."""
+    return argument() if isinstance(argument, Made) else argument
+
+
+def target(example: Example) -> Any:
+    """What an example calls."""
+    if example.call is not None:
+        return example.call
+    each = public()[example.name] if _KNOWN is None else _KNOWN[example.name]
+    name = example.name.rsplit(".", 1)[1]
+    if each.kind in ("method", "property"):
+        return getattr(value_of(example.on), name)
+    return getattr(each.owner, name) if each.kind == "classmethod" else each.thing
+
+
+_KNOWN: dict[str, Public] | None = None
+
+
+def known() -> dict[str, Public]:
+    """The public names, found once for each process."""
+    global _KNOWN
+    if _KNOWN is None:
+        _KNOWN = public()
+    return _KNOWN
+
+
+def listed() -> list[Example]:
+    """All examples of the table, and one for each property and method without arguments."""
+    tables.load()
+    found = [each for name in sorted(tables.EXAMPLES) for each in tables.EXAMPLES[name]]
+    for name, each in known().items():
+        if name in tables.EXAMPLES:
+            continue
+        if each.kind == "property":
+            made, key = tables.INSTANCES.get(name.rsplit(".", 1)[0]), name.rsplit(".", 1)[1]
+            if made is not None:
+                found.append(Example(name, {}, made, call=lambda made=made, key=key: getattr(made(), key)))
+        elif each.kind == "method" and _takes_nothing(each) and name.rsplit(".", 1)[0] in tables.INSTANCES:
+            found.append(Example(name, {}, tables.INSTANCES[name.rsplit(".", 1)[0]]))
+        elif each.kind == "function" and _takes_nothing(each):
+            found.append(Example(name, {}))
+    return found
+
+
+def missing() -> list[str]:
+    """Public names without a valid call in the table."""
+    there = {example.name for example in listed()}
+    lost = []
+    for name, each in known().items():
+        covered = name in there or (each.kind == "class" and name in tables.INSTANCES and name in tables.RECEIVED)
+        if not covered and not (each.kind == "class" and name in tables.INSTANCES and _takes_nothing(each)):
+            lost.append(name)
+    return lost
+
+
+def _takes_nothing(each: Public) -> bool:
+    import inspect
+
+    parameters = list(inspect.signature(each.thing).parameters.values())
+    return not [p for p in parameters if p.name != "self"]
+
+
+def single(example: Example) -> Iterator[Case]:
+    """All changes of one argument of an example."""
+    for name, argument in example.arguments.items():
+        if name not in example.frozen:
+            for mutation in mutations(value_of(argument)):
+                yield Case(example, {name: mutation})
+
+
+def pairs(example: Example, random: np.random.Generator, number: int) -> Iterator[Case]:
+    """Some changes of two arguments at once."""
+    names = [name for name in example.arguments if name not in example.frozen]
+    if len(names) < 2:
+        return
+    known_changes = {name: list(mutations(value_of(example.arguments[name]))) for name in names}
+    for _ in range(number):
+        chosen = random.choice(len(names), size=2, replace=False)
+        yield Case(
+            example,
+            {
+                names[i]: known_changes[names[i]][int(random.integers(len(known_changes[names[i]])))]
+                for i in sorted(chosen)
+            },
+        )
+
+
+def cases(example: Example, *, twice: int, seed: int = 0) -> list[Case]:
+    """The valid call, all changes of one argument, and `twice` times as many arguments pairs of changes."""
+    random = np.random.default_rng([seed, *example.name.encode(), example.number])
+    return [Case(example, {}), *single(example), *pairs(example, random, twice * len(example.arguments))]

@@ -1,0 +1,36 @@
+"""What is allowed, and why: results that are infinite or NaN by their definition, and warnings that are meant."""
+
+from __future__ import annotations
+
+# Results that may not be finite, with the sentence of the documentation that says so.
+NOT_FINITE = {
+    "observables.crossing_time": "NaN where the level is never reached",
+    "observables.commutator": "the sine of an angle with a zero vector is NaN",
+    "observables.feature_history": "ratios are NaN where a magnitude is zero",
+    "theories.mixed.crossing_times": "infinite where the level is never reached",
+    "theories.mixed.task_spectrum": "overlaps and the truth's power are NaN without a truth",
+    "theories.mixed.predicted_diagram": "test errors are NaN without a truth, cells that are not covered are NaN",
+    "theories.mixed.PredictedDiagram.to_dataset": "cells that are not covered are NaN",
+    "theories.mixed.predicted_run": "the test loss is NaN without a truth; times may be infinite",
+    "theories.spectral_bias.activation_times": "infinite for a mode of zero",
+    "theories.spectral_bias.duality_gap": "infinite where the multiplier is not feasible",
+    "theories.spectral_bias.convergence_bound": "infinite at time zero",
+    "theories.ridge.risk": "infinite with noise at as many samples as directions",
+    "theories.feature_learning.Stages.proxy": "NaN beyond its limit",
+    "observables.regimes": "the movement of a kernel that starts at zero is infinite",
+    "observables.Regimes.measured": "the movement of a kernel that starts at zero is infinite",
+    "inits.Weights.computed": "weights that a trainer computed, as they are",
+    "forecasts.Forecast.half_steps": "NaN for modes that are not half learned by the end",
+    "forecasts.Forecast.to_dataset": "NaN for modes that are not half learned by the end",
+    "forecasts.forecast": "movements of kernels that start at zero are infinite",
+    "reproduction.Outcome.to_json": "the measured value of a toy is infinite",
+    "reproduction.Claim.measurement": "the measured value of a toy is infinite",
+    "reproduction.verify": "the measured value of a toy is infinite",
+}
+# Calls that may warn, with the reason.
+WARNS = {
+    "estimators.LowRankDenoiser": "too few singular values to tell the noise",
+    "estimators.LowRankDenoiser.fit": "too few singular values to tell the noise",
+}
+# Relative distance that is allowed between the results of equal numbers in different forms, where it is not rounding.
+DISTANCE = {"trainers.gradient_flow": 1e-6, "theories.mixed.integrate": 1e-5}

@@ -1,0 +1,90 @@
+"""A valid small call of everything public, by folder: what the wrong calls are made from."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+FOLDERS = ("materials",)  # not tables of examples
+
+
+@dataclass(frozen=True)
+class Made:
+    """An object that is made on first use, once for each process."""
+
+    make: Callable[[], Any]
+    kept: list[Any] = field(default_factory=list)
+
+    def __call__(self) -> Any:
+        if not self.kept:
+            self.kept.append(self.make())
+        return self.kept[0]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A valid call: `name`, its `arguments`, and for a method what it is called `on`.
+
+    `slow` ones, which take more than some milliseconds, are left to the full run. `names` are words besides the
+    arguments that a message may use in backticks. `frozen` arguments are not mutated, `nan` ones may hold NaN or
+    infinity, `text` ones take any string.
+    """
+
+    name: str
+    arguments: dict[str, Any]
+    on: Any = None
+    call: Callable[..., Any] | None = None
+    slow: bool = False
+    names: tuple[str, ...] = ()
+    frozen: tuple[str, ...] = ()
+    nan: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+    number: int = 0
+
+
+EXAMPLES: dict[str, list[Example]] = {}
+# An instance of each public class: its properties and methods without arguments are read off it.
+INSTANCES: dict[str, Made] = {}
+# Classes that users receive and do not make: their constructors are not called with wrong arguments.
+RECEIVED: set[str] = set()
+
+
+def example(
+    name: str,
+    /,
+    *,
+    on: Any = None,
+    call: Callable[..., Any] | None = None,
+    slow: bool = False,
+    names: tuple[str, ...] = (),
+    frozen: tuple[str, ...] = (),
+    nan: tuple[str, ...] = (),
+    loose: tuple[str, ...] = (),
+    arguments: dict[str, Any] | None = None,
+    **more: Any,
+) -> None:
+    """Adds a valid call to the table."""
+    known = EXAMPLES.setdefault(name, [])
+    known.append(
+        Example(name, {**(arguments or {}), **more}, on, call, slow, names, frozen, nan, loose, len(known))
+    )
+
+
+def instance(name: str, make: Made, *, received: bool = False) -> None:
+    """Adds an instance of a class; `received` ones come from a function and are not made by users."""
+    INSTANCES[name] = make
+    if received:
+        RECEIVED.add(name)
+
+
+def load() -> None:
+    """Fills the tables, once."""
+    if not EXAMPLES:
+        from fuzz.surface import has_torch
+
+        for found in pkgutil.iter_modules(__path__):
+            if found.name not in FOLDERS and (found.name != "torch_models" or has_torch()):
+                importlib.import_module(f"{__name__}.{found.name}")

@@ -1,0 +1,84 @@
+"""Sweeps, papers and pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import linnet as ln
+import toys
+from fuzz.examples import example, instance
+from fuzz.examples import materials as m
+from linnet.reproduction import claim as claims
+from linnet.reproduction import figure as figures
+
+S = "sweeps."
+
+
+@m.made
+def sweep() -> Any:
+    return ln.sweeps.Sweep(name="toy", function="toys:cells", axes={"rate": [1.0, 2.0]}, fixed={"stops_at": 9.0})
+
+
+@m.made
+def toml() -> Any:
+    path = m.folder() / "sweep.toml"
+    path.write_text('name = "toy"\nfunction = "toys:cells"\n[axes]\nrate = [1.0, 2.0]\n[fixed]\nstops_at = 9.0\n')
+    return str(path)
+
+
+STORE = m.made(lambda: m.folder() / "store")
+instance(S + "Range", m.made(lambda: ln.sweeps.Range(start=1.0, stop=2.0, count=3)))
+instance(S + "Report", m.made(lambda: ln.sweeps.Report("toy", 1, 1, 0, "", 0.0)), received=True)
+instance(S + "Sweep", sweep)
+example(S + "Range", start=1.0, stop=8.0, count=4, spacing="log")
+example(
+    S + "Sweep",
+    name="toy",
+    function="toys:cells",
+    axes={"rate": [1.0, 2.0]},
+    seeds=1,
+    seed=0,
+    fixed={"stops_at": 9.0},
+    record=["end"],
+    block=1,
+    dtype="float64",
+)
+example(S + "Sweep.digest", on=sweep, call=lambda more: sweep().digest(*more), more=("a",))
+example(S + "complete", sweep=sweep, store=STORE, slow=True)
+example(S + "run", sweep=sweep, store=STORE, slow=True)
+example(S + "keeping", call=lambda folder: ln.sweeps.keeping(folder).__enter__(), folder=STORE)
+example(S + "load", path=toml)
+
+R = "reproduction."
+FIGURE, CLAIM = m.made(lambda: toys.FIGURES["tu-fig1"]), m.made(lambda: toys.CLAIMS["tu-other"])
+instance(R + "Check", m.made(lambda: figures.Check("text", 1.0, 2.0, True)), received=True)
+instance(R + "Claim", CLAIM, received=True)
+instance(R + "Figure", FIGURE, received=True)
+instance(R + "Limit", m.made(lambda: ln.reproduction.Limit(1.0, "reason")), received=True)
+instance(R + "Measurement", m.made(lambda: CLAIM().measurement(claims.Trial())), received=True)
+instance(R + "Outcome", m.made(lambda: claims.verify([CLAIM()], claims.Trial())[0]), received=True)
+instance(R + "Paper", m.made(lambda: ln.reproduction.Paper(name="toy", title="t", authors="a")))
+instance(R + "Settings", m.made(lambda: figures.Settings(seed=0)))
+example(R + "Settings", seed=1)
+instance(R + "Statement", m.made(lambda: ln.reproduction.Statement(where="1", text="t", reason="r")), received=True)
+instance(R + "Table", m.made(lambda: toy_table()), received=True)
+instance(R + "Trial", m.made(lambda: claims.Trial(quick=True)))
+
+example(R + "Trial", quick=True, seed=1)
+example(R + "Paper", name="toy", title="t", authors="a", year=2024, link="l", subject="s", figures=[], tables=[], claims=[])
+example(R + "Claim.measurement", on=CLAIM, trial=m.made(lambda: claims.Trial(quick=True)))
+example(R + "Figure.configure", on=FIGURE, quick=True, rate=2.0)
+example(R + "verify", chosen=m.made(lambda: [CLAIM()]), trial=m.made(lambda: claims.Trial(quick=True)))
+
+
+@m.made
+def toy_table() -> Any:
+    return ln.reproduction.Table(name="toy", title="t", sweep=lambda trial: sweep(), columns=lambda found: {"a": ["1"]})
+
+
+example(R + "Table.results", on=toy_table, trial=m.made(lambda: claims.Trial(quick=True)), slow=True)
+example(R + "Table.text", on=toy_table, results=m.made(lambda: toy_table().results(claims.Trial())), slow=True, loose=("results",))
+example("style.column", width=1.0, ratio=0.75)
+example("style.shades", count=3)
+example("style.subplots", rows=1, columns=2, size=(3.0, 2.0), slow=True)
+example("style.subscript", index=3)

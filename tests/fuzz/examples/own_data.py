@@ -1,0 +1,116 @@
+"""Forecasts, estimators and adapters: the user's own problem."""
+
+from __future__ import annotations
+
+import linnet as ln
+from fuzz.examples import example, instance
+from fuzz.examples import materials as m
+
+O = "forecasts."
+instance(O + "ClosedForm", m.made(lambda: ln.forecasts.ClosedForm(m.VALUES, m.COV)), received=True)
+instance(O + "Curves", m.curves, received=True)
+instance(O + "Denoised", m.denoised, received=True)
+instance(O + "DenoisingPath", m.made(lambda: m.denoised().path), received=True)
+instance(O + "Diagnosis", m.diagnosis, received=True)
+instance(O + "Forecast", m.forecast, received=True)
+instance(O + "LearningCurve", m.made(lambda: m.diagnosis().samples), received=True)
+instance(O + "Scaler", m.made(lambda: ln.forecasts.scaler(m.X, "std")), received=True)
+instance(
+    O + "StableRate",
+    m.made(lambda: ln.forecasts.largest_stable_rate(m.data_problem(), m.weights(), steps=20)),
+    received=True,
+)
+instance(
+    O + "SteinStop",
+    m.made(lambda: ln.forecasts.stein_stop(m.whitened_data(), m.whitened_forecast(), "whiten")),
+    received=True,
+)
+instance(O + "Table", m.table, received=True)
+ROWS, TARGETS = m.array(24, 3), m.array(24, 2, seed=1)
+example(O + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True, key=0)
+example(O + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True)
+example(O + "denoise", Y=m.array(8, 6), noise_std=0.5)
+SMALL = {"width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
+example(O + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
+example(O + "diagnose_table", data=m.table, **SMALL, scale="std", slow=True)
+example(O + "forecast", problem=m.data_problem, weights=m.weights, learning_rate=0.05, steps=20, slow=True)
+example(O + "largest_stable_rate", problem=m.data_problem, weights=m.weights, steps=20, first=0.5, slow=True)
+example(O + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, scale="std", repeats=2, key=0)
+example(O + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
+example(O + "read", path=m.csv_file, target="y", missing="refuse", key=0, names=("target",))
+example(O + "scaler", values=m.X, choice="std", centre=True, names=("scale",))
+example(O + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
+example(O + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
+example(O + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))
+example(O + "stein_stop", problem=m.whitened_data, told=m.whitened_forecast, scale="whiten")
+example(O + "table", X=ROWS, Y=TARGETS, missing="refuse")
+example(O + "Diagnosis.write", on=m.diagnosis, out=m.made(lambda: m.folder() / "page"), slow=True)
+
+instance("lora.Adapter", m.adapter)
+instance("lora.Equivalence", m.made(lambda: ln.lora.equivalent(m.fresh_adapter(), alpha=8.0)), received=True)
+instance("lora.Finding", m.made(lambda: ln.lora.Finding("rule", "note", "sentence", 1.0, "reference")), received=True)
+example(
+    "lora.Adapter",
+    rank=5,
+    alpha=16.0,
+    in_dim=3,
+    out_dim=2,
+    scaling="standard",
+    init="default",
+    optimizer="sgd",
+    learning_rate_a=1e-3,
+    learning_rate_b=2e-3,
+    weight_decay_a=0.01,
+    weight_decay_b=0.02,
+    eps_a=1e-8,
+    eps_b=1e-8,
+    momentum=0.5,
+    clip=1.0,
+    dora=False,
+    weights=m.weights,
+)
+example("lora.Adapter.with_", on=m.adapter, alpha=8.0)
+example("lora.Adapter.mode_rate", on=m.adapter, strength=2.0, left=[1.0, 0.0], right=[1.0, 0.0, 0.0])
+example("lora.Adapter.stable_learning_rate", on=m.adapter, curvature=m.COV, gradient=0.5)
+example("lora.equivalent", adapter=m.adapter, alpha=8.0, rescale_start=True, names=("init",))
+example("lora.equivalent", adapter=m.fresh_adapter, plus_ratio=4.0, scaling="rslora", names=("init",))
+example("lora.lint", adapters=m.adapter, curvature=2.0, gradient=0.5)
+example(
+    "lora.read",
+    source=m.lora_file,
+    optimizer="adamw",
+    learning_rate=1e-4,
+    plus_ratio=4.0,
+    weight_decay=0.01,
+    momentum=0.0,
+    eps=1e-8,
+    clip=1.0,
+    in_dim=8,
+    out_dim=8,
+)
+
+E = "estimators."
+instance(E + "LinearNetworkRegressor", m.made(lambda: ln.estimators.LinearNetworkRegressor(6, steps=5, learning_rate=0.05).fit(ROWS, TARGETS)))
+instance(E + "LowRankDenoiser", m.made(lambda: ln.estimators.LowRankDenoiser(0.5).fit(m.array(8, 6))))
+REGRESSOR = {"width": 6, "init_scale": 1.0, "steps": 5, "learning_rate": 0.05, "cv": 3, "max_steps": 10, "random_state": 0}
+
+
+def _fit(X: object, y: object, **settings: object) -> object:
+    return ln.estimators.LinearNetworkRegressor(**settings).fit(X, y).predict(ROWS)
+
+
+example(E + "LinearNetworkRegressor", call=_fit, X=ROWS, y=TARGETS, **REGRESSOR, slow=True)
+example(E + "LinearNetworkRegressor.fit", call=_fit, X=ROWS, y=TARGETS, **REGRESSOR, slow=True)
+example(
+    E + "LinearNetworkRegressor.predict",
+    call=lambda X: ln.estimators.LinearNetworkRegressor(6, steps=5, learning_rate=0.05).fit(ROWS, TARGETS).predict(X),
+    X=ROWS,
+    slow=True,
+)
+example(E + "LowRankDenoiser", call=lambda X, noise_std: ln.estimators.LowRankDenoiser(noise_std).fit(X).transform(X), X=m.array(8, 6), noise_std=0.5)
+example(E + "LowRankDenoiser.fit", call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X), X=m.array(8, 6))
+example(
+    E + "LowRankDenoiser.transform",
+    call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(m.array(8, 6)).transform(X),
+    X=m.array(8, 6),
+)

@@ -1,0 +1,106 @@
+"""Problems, starts and reductions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from fuzz.examples import example, instance
+from fuzz.examples import materials as m
+
+MASK = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+
+instance("problems.Problem", m.data_problem, received=True)  # by its classmethods
+instance("problems.Regression", m.regression, received=True)
+instance("problems.Images", m.images, received=True)
+instance("inits.Weights", m.weights)
+instance("reductions.Reduction", m.reduction, received=True)
+
+example("problems.Problem.from_data", X=m.X, Y=m.Y, truth=m.TRUTH, test_cov=m.COV)
+example("problems.Problem.from_moments", cov=m.COV, cross=m.TARGET, output_power=9.0, truth=m.TRUTH, test_cov=m.COV)
+example("problems.Problem.from_target", target=m.TARGET, truth=m.TRUTH)
+example("problems.Problem.from_cost", cost=lambda A: (A**2).sum(), in_dim=3, out_dim=2, truth=m.TRUTH)
+example("problems.Problem.stack", problems=[m.target_problem(), m.target_problem()])
+example("problems.Problem.with_validation", on=m.data_problem, X=m.X, Y=m.Y)
+for kind in (m.data_problem, m.target_problem, m.cost_problem):
+    example("problems.Problem.loss", on=kind, A=m.START)
+    example("problems.Problem.residual", on=kind, A=m.START)
+    example("problems.Problem.test_loss", on=kind, A=m.START)
+example("problems.Problem.validation_loss", on=m.data_problem, A=m.START)
+example(
+    "problems.Problem.min_norm_solution",
+    call=lambda X, Y: ln.Problem.from_data(X, Y).min_norm_solution(),
+    X=m.X,
+    Y=m.Y,
+)
+example(
+    "problems.Problem.min_norm_solution",
+    call=lambda cov, cross: ln.Problem.from_moments(cov, cross).min_norm_solution(),
+    cov=m.COV,
+    cross=m.TARGET,
+)
+example(
+    "problems.Problem.loss",
+    call=lambda cov, cross, A: ln.Problem.from_moments(cov, cross).loss(A),
+    cov=m.COV,
+    cross=m.TARGET,
+    A=m.START,
+)
+example("problems.gaussian_regression", key=0, samples=6, in_dim=3, out_dim=2)
+example("problems.gaussian_teacher", key=0, samples=4, dim=12, out_dim=2, noise_variance=0.25, signal=1.0)
+example("problems.load_images", slow=True, name="digits")
+example("problems.Images.read", on=m.images, slow=True, positions=np.array([0, 3]))
+example("problems.Images.two_classes", on=m.images, slow=True, first=0, second=1, samples=4, key=0, targets="signs")
+example("problems.logistic", inputs=m.X, labels=np.array([1, -1, 1, 1, -1, 1]), truth=m.TRUTH[:1])
+example("problems.logistic", inputs=m.X, labels=np.array([0, 1, 2, 0, 1, 2]))
+example("problems.low_rank_plus_noise", dim=4, rank=2, out_dim=3, noise_std=0.5, key=0, spectrum=[3.0, 1.0])
+example(
+    "problems.many_spikes",
+    dim=4,
+    spikes=[3.0, 1.0],
+    alignments=[0.5, 0.25],
+    variance=1.5,
+    samples=6,
+    noise_std=0.25,
+    key=0,
+)
+example("problems.matrix_completion", values=m.TARGET, mask=MASK, truth=m.TRUTH, nan=("values",))
+example("problems.orthogonal_regression", key=0, in_dim=3, out_dim=2)
+example("problems.power_law", dim=4, decay=1.5, target_decay=0.5, samples=6, noise_std=0.25, key=0)
+example("problems.relu_teacher", key=0, samples=6, in_dim=3, neurons=2, out_dim=2)
+example("problems.spectrum", eigenvalues=[2.0, 1.0, 0.5], overlaps=[0.5, 0.25, 1.0], samples=6, noise_std=0.25, key=0)
+example("problems.spiked_covariance", dim=4, spike=3.0, alignment=0.5, variance=1.5, samples=6, noise_std=0.25, key=0)
+example(
+    "problems.subgaussian_regression",
+    key=0,
+    samples=6,
+    covariance=m.COV,
+    teacher=[1.0, 0.5, -0.5],
+    noise_variance=0.25,
+    entries="gaussian",
+)
+
+example("inits.Weights", first=m.FIRST, second=m.SECOND, full_width=7)
+example("inits.Weights.computed", first=m.FIRST, second=m.SECOND, frozen=("first", "second"))  # as they are, by design
+example("inits.Weights.stack", networks=[m.weights(), m.weights()])
+example("inits.Weights.__getitem__", on=m.batch_weights, index=1)
+example("inits.Weights.product", call=lambda first, second: ln.Weights(first, second).product, first=m.FIRST, second=m.SECOND)
+example(
+    "inits.Weights.imbalance", call=lambda first, second: ln.Weights(first, second).imbalance, first=m.FIRST, second=m.SECOND
+)
+example("inits.balanced", product=m.TARGET, imbalance=0.5, width=2)
+example("inits.gaussian", key=0, in_dim=3, out_dim=2, width=5, first_std=0.5, second_std=0.25, batch=2)
+example("inits.orthogonal", key=0, in_dim=3, out_dim=2, width=5, scale=0.5)
+example("inits.reduced_gaussian", key=0, in_dim=3, out_dim=2, width=50, first_std=0.5, second_std=0.25, batch=2)
+example("inits.signed", key=0, in_dim=3, width=5, first_std=0.5, magnitude=0.25)
+
+example("reductions.reduce", problem=m.data_problem, weights=m.wide_weights, optimizer="descent")
+example("reductions.Reduction.lift", on=m.reduction, weights=m.made(lambda: m.reduction().weights), rest=1.0)
+example("reductions.Reduction.test_loss", on=m.reduction, weights=m.made(lambda: m.reduction().weights), rest=1.0)
+example(
+    "reductions.Reduction.products",
+    on=m.reduction,
+    product=m.made(lambda: m.reduction().weights.product),
+    second=m.made(lambda: m.reduction().weights.second),
+    rest=0.5,
+)

@@ -1,0 +1,105 @@
+"""Trainers, trajectories and observables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from fuzz.examples import example, instance
+from fuzz.examples import materials as m
+from linnet.trainers import stopping
+from linnet.trainers.paired_descent import Pair
+
+instance("trajectories.Trajectory", m.run, received=True)
+instance("trajectories.Status", m.made(lambda: m.run().status), received=True)
+instance("trajectories.Saving", m.made(lambda: ln.trajectories.every(2)), received=True)
+instance("observables.Regimes", m.made(lambda: ln.observables.regimes(m.data_problem(), m.weights())), received=True)
+instance("trainers.stopping.Never", m.made(stopping.Never), received=True)
+
+RATE = {"problem": m.data_problem, "weights": m.weights, "learning_rate": 0.05, "steps": 3}
+example("trainers.gradient_descent", **RATE, weight_decay=0.01, momentum=0.25, save_every=2, stop=1e-3, slow=True)
+example(
+    "trainers.gradient_descent",
+    **RATE,
+    update="sequential",
+    dtype="float64",
+    reduce=False,
+    keep="products",
+    throw=True,
+    slow=True,
+)
+example("trainers.gradient_flow", problem=m.data_problem, weights=m.weights, times=m.TIMES, rtol=1e-8, atol=1e-10, slow=True)
+example("trainers.label_noise_descent", **RATE, noise_std=0.25, key=0, slow=True)
+example(
+    "trainers.label_noise_descent",
+    **(RATE | {"problem": m.target_problem}),
+    noise_std=0.25,
+    key=0,
+    samples=4,
+    slow=True,
+)
+example("trainers.stochastic_descent", **RATE, batch_size=2, key=0, slow=True)
+example("trainers.relu_descent", data=m.data_problem, weights=m.weights, learning_rate=0.05, steps=3, slow=True)
+example("trainers.noise_sde", weights=m.weights, times=m.TIMES, step=0.25, key=0, paths=2, noise_std=0.5, slow=True)
+example("trainers.decreasing", first=0.25)
+example("trainers.stable_learning_rate", problem=m.data_problem, weights=m.weights)
+example(
+    "trainers.interpolating_network",
+    inputs=m.array(3, 6),
+    labels=np.array([1.0, -1.0, 0.5]),
+    key=0,
+    width=9,
+    first_std=0.25,
+    second_std=0.25,
+    loss=1e-3,
+    tolerance=1e-2,
+    slow=True,
+)
+example(
+    "trainers.paired_descent",
+    make=lambda width: Pair(m.target_problem(), m.weights(), 0.5, 0.05),
+    widths=[5],
+    in_dim=3,
+    out_dim=2,
+    steps=3,
+    slow=True,
+)
+example("trainers.stopping.rule_of", stop=0.5)
+example("trainers.stopping.first_of", call=lambda rules: stopping.first_of(*rules), rules=(stopping.LossBelow(0.5),))
+example("trainers.stopping.LossBelow", threshold=0.5)
+example("trainers.stopping.Stalled", relative=0.5, absolute=0.25, fallen=0.125)
+example("trainers.stopping.TestLossRising", patience=3, after=1)
+example("trainers.stopping.FirstOf", rules=(stopping.LossBelow(0.5),))
+
+example("trajectories.at", steps=[1, 3])
+example("trajectories.every", interval=2)
+example("trajectories.log_spaced", number=3)
+example("trajectories.Saving.steps", on=m.made(lambda: ln.trajectories.every(2)), total=7)
+example("trajectories.Trajectory.weights_at", on=m.run, index=1)
+
+W = {"weights": m.weights}
+example("observables.commutator", weights=m.scalar_weights, normalized=True)
+example("observables.commutator", weights=m.scalar_weights, normalized=False)
+example("observables.crossing_time", times=m.TIMES, values=[0.0, 1.0, 3.0], level=2.0)
+example("observables.effective_rank", matrix=m.TARGET)
+example("observables.stable_rank", matrix=m.TARGET)
+example("observables.singular_values", matrix=m.TARGET)
+example("observables.singular_vectors", matrix=m.TARGET)
+example("observables.numerical_rank", values=m.VALUES, share=0.25)
+example("observables.feature_history", trajectory=m.scalar_run, activation="linear")
+example("observables.first_layer_values", trajectory=m.run)
+example("observables.imbalance", **W)
+example("observables.imbalance_drift", trajectory=m.run)
+example("observables.kernel_alignment", kernel=m.COV, other=np.eye(3))
+example("observables.loss", problem=m.data_problem, **W)
+example("observables.test_loss", problem=m.data_problem, **W)
+example("observables.mode_alignment", **W, left=np.eye(2), right=np.eye(3)[:, :2])
+example("observables.mode_kernel", **W, left=np.eye(2), right=np.eye(3)[:, :2])
+example("observables.ntk", **W, X=m.X, X2=m.X[:2])
+example("observables.ntk_operator", **W, residual=m.TARGET)
+example("observables.regimes", problem=m.data_problem, **W, product=m.TRUTH)
+example(
+    "observables.Regimes.measured",
+    on=m.made(lambda: ln.observables.regimes(m.data_problem(), m.weights())),
+    trained=m.weights,
+)

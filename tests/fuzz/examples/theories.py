@@ -1,0 +1,173 @@
+"""Theories: what is predicted without training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from fuzz.examples import example, instance
+from fuzz.examples import materials as m
+from linnet.theories import denoising
+from linnet.theories import feature_learning as f
+from linnet.theories import mixed as x
+
+S = "theories.spectral_bias."
+example(S + "activation_times", values=m.VALUES, gamma=0.25)
+example(S + "alpha", product=m.TARGET, gamma=0.25)
+example(S + "alpha_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
+example(S + "alpha_velocity", alpha=m.START / 4, cov=m.COV, cross=m.TARGET, gamma=0.25)
+example(S + "bregman", values=m.VALUES, reference=[1.0, 0.5, 0.25], gamma=0.25)
+example(S + "convergence_bound", beta=[3.0, 4.0], gamma=1.0, times=[0.5, 1.0])
+example(S + "duality_gap", first=m.FIRST, second=m.SECOND / 4, cov=m.COV, cross=m.TARGET, gamma=0.25)
+example(S + "kkt_residual", first=m.FIRST, second=m.SECOND, cov=m.COV, cross=m.TARGET, gamma=0.25)
+example(S + "variational_potential", first=m.FIRST, second=m.SECOND, gamma=0.25)
+example(S + "final_singular_values", values=m.VALUES, gamma=0.25, dim=4, second_gamma=0.125)
+example(S + "half_times", values=m.VALUES, gamma=0.25)
+example(S + "inverse_mirror", dual=m.VALUES, gamma=0.25)
+example(S + "jump_process", values=m.VALUES, gamma=0.25, times=m.TIMES)
+example(S + "loss_rate", cov=m.COV, gamma=0.25)
+example(S + "mirror", values=m.VALUES, gamma=0.25)
+example(S + "potential", values=m.VALUES, gamma=0.25)
+example(S + "predictor", alpha=m.START / 4, gamma=0.25)
+example(S + "predictor_bregman", beta=[3.0, 4.0], reference=[1.0, 0.5], gamma=0.25)
+for name in ("predictor_mirror", "predictor_potential", "predictor_warp"):
+    example(S + name, beta=[3.0, 4.0], gamma=0.25)
+example(S + "singular_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
+
+M = "theories.mixed."
+FLOW = {"target": m.TARGET, "start": m.START, "threshold": 0.25}
+MODES = {"targets": m.VALUES, "starts": [0.25, 0.5, 0.125]}
+PLANE = {"gamma_variance": -1.5, "gamma_width": 1.25, "dim": 50}
+instance(M + "GramGap", m.made(lambda: x.gram_gap(m.FIRST, m.SECOND, 0.25)), received=True)
+instance(
+    M + "PredictedDiagram", m.made(lambda: x.predicted_diagram(m.target_problem(), [0.01], [50])), received=True
+)
+instance(M + "PredictedRun", m.made(lambda: x.predicted_run(m.target_problem(), 0.01, 50, m.TIMES)), received=True)
+instance(M + "Solution", m.made(lambda: x.solve(m.TARGET, m.START, 0.25, m.TIMES)), received=True)
+instance(M + "Spectrum", m.spectrum, received=True)
+example(M + "Spectrum.grouped", on=m.spectrum, points=1)
+example(M + "aligned_modes", **MODES, threshold=0.25, times=m.TIMES)
+example(M + "balanced_modes", **MODES, times=m.TIMES)
+example(M + "crossing_times", **MODES, threshold=0.25, level=0.375)
+example(M + "alignment_bound", product=m.TARGET, reference=m.TRUTH, rank=2)
+example(M + "alignment_defect", product=m.TARGET, truth=m.TRUTH, rank=2)
+example(M + "asymptotic_spectrum", strengths=[90.0, 5.0], dim=200, noise_std=1.0, points=8)
+example(M + "borders", gamma_width=[1.0, 1.5], dim=50, rank=3, size=20.0)
+example(M + "cubic", own=m.COV, other=np.eye(2), product=m.TARGET, threshold=0.25)
+example(M + "cubic_residuals", first=m.FIRST, second=m.SECOND, threshold=0.25)
+example(M + "error_terms", **PLANE, step=0.125)
+example(M + "factors", start=m.START, threshold=0.25)
+example(M + "gram_gap", first=m.FIRST, second=m.SECOND, threshold=0.25, width=7)
+example(M + "gram_matrices", product=m.TARGET, threshold=0.25)
+example(M + "integrate", problem=m.data_problem, start=m.START, threshold=0.25, times=m.TIMES, rtol=1e-6, atol=1e-8)
+example(M + "lazy_border", size=20.0, dim=50)
+example(M + "lazy_descent", **FLOW, learning_rate=0.125, steps=[0, 1, 4])
+example(M + "lazy_error_floor", truth=m.TRUTH, noise=m.TARGET, remaining=[1.0, 0.5])
+example(M + "lazy_flow", **FLOW, times=m.TIMES)
+example(M + "mode_alignment", values=m.VALUES, threshold=0.25)
+example(M + "mode_slopes", values=m.VALUES, threshold=0.25, times=m.TIMES, nan=("times",))
+example(M + "mode_speed", values=m.VALUES, threshold=0.25)
+example(M + "mode_values", values=m.VALUES, threshold=0.25, times=m.TIMES, nan=("times",))
+example(M + "phase", gamma_variance=-1.5, gamma_width=1.25)
+example(M + "predicted_diagram", problem=m.target_problem, variances=[0.01], widths=[50], points=2, draws=1, key=0)
+example(M + "predicted_run", problem=m.target_problem, variance=0.01, width=50, times=m.TIMES, draws=1, key=0, nan=("times",))
+example(M + "projection_gap", first=m.FIRST, second=m.SECOND, threshold=0.25)
+example(M + "self_consistent", **FLOW, times=m.TIMES)
+example(M + "solve", **FLOW, times=m.TIMES)
+example(M + "spectral_flow", target=m.TARGET, threshold=0.25, times=m.TIMES, nan=("times",))
+example(M + "spectrum_constant", spectrum=[1.0, 0.5])
+example(M + "stage_lengths", spectrum=[1.0, 0.5], **PLANE)
+example(M + "stopping_time", spectrum=[1.0, 0.5], **PLANE, clock="paper")
+example(M + "task_spectrum", problem=m.target_problem)
+
+F = "theories.feature_learning."
+NEURONS = {"alignments": [0.5, -0.25], "magnitudes": [0.5, -0.5]}
+instance(F + "Stages", m.stages)
+instance(
+    F + "Assumption",
+    m.made(lambda: f.assumption(m.regression(), width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5, epsilon=0.1)),
+    received=True,
+)
+instance(F + "Condition", m.made(lambda: f.Condition("1", "text", 1.0, "<=", 2.0)), received=True)
+example(F + "Stages", X=m.X, y=m.LABELS, width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5)
+example(F + "Stages.linear", on=m.stages, overlaps=[0.25, 0.5], magnitudes=[0.5, -0.5], steps=[0, 2, 5])
+example(F + "Stages.plane", on=m.stages, **NEURONS, steps=[0, 2, 5], overlaps=[0.25, 0.5])
+example(F + "Stages.scalar", on=m.stages, alignments=[0.5, 0.25], steps=[0, 2, 5])
+example(F + "Stages.proxy", on=m.stages, alignments=[0.5, 0.25])
+example(F + "Stages.loss", on=m.stages, **NEURONS, overlaps=[0.25, 0.5])
+example(F + "Stages.first_time", on=m.stages, level=1.0)
+example(F + "Stages.second_time", on=m.stages, share=0.25, start=0.5)
+example(F + "Stages.kernel", on=m.stages, square=0.5)
+example(F + "Stages.network_kernel", on=m.stages, **NEURONS, overlaps=[0.25, 0.5])
+example(F + "admissible", data=m.regression, width=8, epsilon=0.25, margin=10.0)
+example(
+    F + "assumption",
+    data=m.regression,
+    width=8,
+    learning_rate=0.05,
+    first_std=0.25,
+    magnitude=0.5,
+    epsilon=0.25,
+    constants={"width": 2.0},
+)
+for name in ("gamma_share", "quadratic_share", "spectrum_gap"):
+    example(F + name, data=m.regression)
+example(F + "overlap_bound", gamma=2.0, first_std=0.25, width=8, delta=0.5)
+example(F + "target_aligned_kernel", gram=m.COV, outputs=[1.0, -0.5, 0.25])
+
+N = "theories.noise."
+example(N + "second_moments", first_square=2.0, second_square=0.5, times=m.TIMES, in_dim=3, out_dim=2, noise_std=0.5)
+example(N + "euler_second_moments", first_square=2.0, second_square=0.5, steps=[0.25, 0.5], in_dim=3, out_dim=2, noise_std=0.5)
+example(N + "scale_drift", in_dim=3)
+example(N + "lyapunov_exponents", in_dim=3, noise_std=0.5)
+example(N + "commutator_mean_limit", determinant=2.0)
+B = "theories.noise_bulk."
+example(B + "ratio_of", outputs=2, inputs=3)
+example(B + "bulk_edges", ratio=0.25)
+example(B + "bulk_share", values=[0.75, 1.0], ratio=0.25)
+example(B + "bulk_quantile", share=0.25, ratio=0.25)
+D = "theories.denoising."
+FILTER = {"filtered": [1.0, 0.5, 0.25], "slopes": [0.75, 0.5, 0.25], "noise_variance": 0.25}
+instance(D + "SpectralRisk", m.made(lambda: denoising.SpectralRisk(m.VALUES, (3, 4))))
+example(D + "sure", values=m.VALUES, **FILTER, shape=(3, 4))
+example(D + "SpectralRisk", values=m.VALUES, shape=(3, 4))
+example(D + "SpectralRisk.estimate", on=m.made(lambda: denoising.SpectralRisk(m.VALUES, (3, 4))), **FILTER)
+R = "theories.ridge."
+SPECTRUM = {"eigenvalues": m.VALUES, "samples": 2.0, "ridge": 0.25, "multiplicities": [1, 2, 3]}
+instance(R + "Spectrum", m.made(lambda: ln.theories.ridge.estimate(m.X, m.Y)), received=True)
+example(R + "risk", **SPECTRUM, overlaps=[0.5, 0.25, 1.0], noise_variance=0.25)
+example(R + "effective_ridge", **SPECTRUM)
+example(R + "estimate", X=m.X, Y=m.Y)
+example("theories.reduced.aligned_flow", problem=m.spiked_problem, u0=0.25, times=m.TIMES)
+example("theories.reduced.aligned_flow", problem=m.spiked_problem, u0=[0.25, 0.5, 0.0, 0.0], times=m.TIMES)
+example("theories.reduced.growth_direction", problem=m.scalar_problem, weights=m.scalar_weights)
+example(
+    "theories.reduced.integrate",
+    cov=m.COV,
+    cross=np.array([1.0, 0.5, 0.25]),
+    times=m.TIMES,
+    start=np.array([0.25, 0.5, 0.0]),
+)
+P = "theories.spiked."
+instance(P + "TwoPhase", m.two_phase)
+example(P + "TwoPhase", spike=3.0, alignment=0.5, variance=1.5)
+for name in ("correlation", "lambda1", "lambda2", "nu", "has_second_phase", "basis", "fixed_point"):
+    example(
+        P + f"TwoPhase.{name}",
+        call=lambda spike, alignment, variance, name=name: getattr(
+            ln.theories.spiked.TwoPhase(spike, alignment, variance), name
+        ),
+        spike=3.0,
+        alignment=0.5,
+        variance=1.5,
+    )
+example(P + "TwoPhase.vector_field", on=m.two_phase, w=[0.25, 0.5])
+example(P + "TwoPhase.nullclines", on=m.two_phase, points=5, radius=2.0)
+example(P + "TwoPhase.growth", on=m.two_phase, u0=0.25, times=m.TIMES)
+example(P + "TwoPhase.early", on=m.two_phase, u0=0.25, times=m.TIMES)
+example(P + "TwoPhase.reduced", on=m.two_phase, u0=0.25, times=m.TIMES)
+example(P + "TwoPhase.early_time", on=m.two_phase, scale=0.125)
+example(P + "TwoPhase.later_bound", on=m.two_phase, delta=3.0)
+example(P + "TwoPhase.later_time", on=m.two_phase, scale=0.125, delta=3.0)
+example(P + "adapted_basis", covariance=m.COV, target=[1.0, 0.5, 0.25])
+example(P + "generalization_error", spike=3.0, alignment=0.5, ratio=2.0, variance=1.5, normalized=True)

@@ -1,0 +1,110 @@
+"""Everything public: each name in each `__all__`, and the methods and properties of the classes among them."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import linnet
+
+# Packages that are not an interface to call, with the reason.
+LEFT_OUT = {
+    "linnet.cli": "the command line, which tests/cli calls with wrong lines",
+    "linnet.papers": "what papers compute with: settings are checked by their figures and sweeps, not call by call",
+}
+# Members that users write or override, and do not call.
+NOT_CALLED = re.compile(r"trainers\.stopping\.\w+\.(start|update|reasons|needs_test)")
+WITH_DUNDERS = ("__getitem__",)  # that users write, as indexing
+
+
+@dataclass(frozen=True)
+class Public:
+    """A public name: a function, a class to be made, or a member of a class (`owner`)."""
+
+    name: str
+    thing: Any
+    kind: str  # "function", "class", "method", "classmethod" or "property"
+    owner: type | None = None
+
+
+def has_torch() -> bool:
+    """Whether PyTorch is installed: what needs it is looked at only there."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def packages() -> Iterator[ModuleType]:
+    """The package and its sub-packages that are an interface."""
+    yield linnet
+    for found in pkgutil.walk_packages(linnet.__path__, "linnet."):
+        hidden = any(found.name == out or found.name.startswith(out + ".") for out in LEFT_OUT)
+        if found.ispkg and not hidden and (has_torch() or not found.name.startswith("linnet.torch")):
+            yield importlib.import_module(found.name)
+
+
+def exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The names of a module's `__all__`; of a module that is one of them and has none, those that it defines."""
+    for name in getattr(module, "__all__", ()):
+        thing = getattr(module, name)
+        if not inspect.ismodule(thing):
+            yield f"{module.__name__}.{name}", thing
+        elif not hasattr(thing, "__all__") and not hasattr(thing, "__path__"):
+            for inner, value in vars(thing).items():
+                if not inner.startswith("_") and getattr(value, "__module__", None) == thing.__name__:
+                    yield f"{thing.__name__}.{inner}", value
+
+
+def members(name: str, cls: type) -> Iterator[Public]:
+    """Public methods and properties that linnet wrote for a class, inherited ones too."""
+    seen = set()
+    for home in cls.__mro__:
+        if not home.__module__.startswith("linnet."):
+            continue
+        for key, value in vars(home).items():
+            if key in seen or (key.startswith("_") and key not in WITH_DUNDERS):
+                continue
+            seen.add(key)
+            kind = (
+                "classmethod"
+                if isinstance(value, (classmethod, staticmethod))
+                else "property"
+                if isinstance(value, (property, functools.cached_property))
+                else "method"
+                if inspect.isfunction(value)
+                else None
+            )
+            if kind:
+                yield Public(f"{name}.{key}", value, kind, cls)
+
+
+def public() -> dict[str, Public]:
+    """All public callables by name, such as `inits.gaussian` or `theories.spiked.TwoPhase.early`, each once."""
+    found: dict[int, list[Public]] = {}
+    for module in packages():
+        for path, thing in exported(module):
+            name = path.removeprefix("linnet.")
+            is_function = inspect.isfunction(thing) or isinstance(thing, functools._lru_cache_wrapper)
+            if inspect.isclass(thing) and not issubclass(thing, (BaseException, enum.Enum)) and _ours(thing):
+                found.setdefault(id(thing), []).append(Public(name, thing, "class"))
+            elif is_function and _ours(thing):
+                found.setdefault(id(thing), []).append(Public(name, thing, "function"))
+    # the shortest of its names, but in its folder
+    each_once = (min(same, key=lambda each: ("." not in each.name, each.name.count("."))) for same in found.values())
+    whole = {each.name: each for each in each_once}
+    for each in list(whole.values()):
+        if each.kind == "class":
+            inner = members(each.name, each.thing)
+            whole |= {member.name: member for member in inner if not NOT_CALLED.fullmatch(member.name)}
+    return dict(sorted(whole.items()))
+
+
+def _ours(thing: Any) -> bool:
+    return thing.__module__.split(".")[0] == "linnet" and not getattr(thing, "_is_protocol", False)
