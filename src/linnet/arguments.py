@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from collections.abc import Iterable
-from typing import Any
+import functools
+import inspect
+import math
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = None) -> np.ndarray:
     """`value` as a float64 array (float32 stays float32 only in the trainers), finite and of the wanted rank."""
-    _refuse_masks(name, value)
+    no_mask(name, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
@@ -31,7 +40,7 @@ def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = No
     return array
 
 
-def _refuse_masks(name: str, value: Any) -> None:
+def no_mask(name: str, value: Any) -> None:
     """A mask says that numbers are missing; NumPy would hand over what lies beneath it as if it were data."""
     parts = value if isinstance(value, (list, tuple)) else [value]
     hidden = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
@@ -39,6 +48,75 @@ def _refuse_masks(name: str, value: Any) -> None:
         raise ValueError(
             f"`{name}` must not be masked: {hidden} of its entries are. Fill them, or leave their rows or columns out."
         )
+
+
+def symmetric(name: str, value: Any) -> np.ndarray:
+    """A symmetric matrix (side, side); exactly so, where it was to rounding."""
+    matrix = real_array(name, value, ndim=2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"`{name}` must be a square matrix: got shape {matrix.shape}.")
+    largest = float(np.abs(matrix).max())
+    apart = float(np.abs(matrix / 2 - matrix.T / 2).max())  # half of each: their difference may overflow
+    if apart > 1e-10 * largest / 2:
+        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {2 * apart:.3g}.")
+    return matrix / 2 + matrix.T / 2
+
+
+def layers(**arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The two layers of a network, (..., hidden, input) and (..., output, hidden), by the names they were given."""
+    (one, first), (two, second) = ((name, real_array(name, value)) for name, value in arrays.items())
+    if (
+        first.ndim < 2
+        or second.ndim < 2
+        or first.shape[-2] != second.shape[-1]
+        or first.shape[:-2] != second.shape[:-2]
+    ):
+        raise ValueError(
+            f"`{one}` must be (..., hidden, input) and `{two}` (..., output, hidden): got shapes {first.shape} and "
+            f"{second.shape}."
+        )
+    return first, second
+
+
+def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
+    """The arrays in one shape, refused where they have none in common."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        names = ", ".join(f"`{name}`" for name in arrays)
+        shapes = ", ".join(str(array.shape) for array in arrays.values())
+        raise ValueError(f"{names} must have one shape, or shapes that broadcast: got {shapes}.") from None
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that merely counts as one of them."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"`{name}` must be True or False: got {shown(value)}.")
+    return bool(value)
+
+
+def of_kind(name: str, value: Any, kind: type[Result], made_by: str) -> Result:
+    """An object of linnet's own, or a message that says how to get one."""
+    if not isinstance(value, kind):
+        raise ValueError(f"`{name}` must be a linnet {kind.__name__}, made by {made_by}: got {type(value).__name__}.")
+    return value
+
+
+def path_of(name: str, value: Any) -> Path:
+    """A file or folder, by its name or as a `Path`."""
+    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+        raise ValueError(f"`{name}` must be the name of a file or folder: got {shown(value)}.")
+    return Path(os.fspath(value))
+
+
+def shown(value: Any) -> str:
+    """A wrong value in a message: as it is where it is short, else what it is."""
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return f"a whole number of {len(str(abs(value)))} digits" if abs(value) < 10**4000 else "a huge whole number"
+    if type(value).__module__.startswith("linnet"):
+        return type(value).__name__
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else type(value).__name__
 
 
 def same_shape(**arrays: np.ndarray) -> None:
@@ -62,7 +140,7 @@ def positive(name: str, value: Any) -> float:
     """A finite number above zero."""
     found = number(name, value)
     if not found > 0:
-        raise ValueError(f"`{name}` must be positive: got {value}.")
+        raise ValueError(f"`{name}` must be positive: got {shown(value)}.")
     return found
 
 
@@ -70,19 +148,24 @@ def non_negative(name: str, value: Any) -> float:
     """A finite number, zero or above."""
     found = number(name, value)
     if found < 0:
-        raise ValueError(f"`{name}` must not be negative: got {value}.")
+        raise ValueError(f"`{name}` must not be negative: got {shown(value)}.")
     return found
 
 
 def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
     """A whole number of at least `least`, small enough to be a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if kind in ("i", "u", "f") and np.ndim(value) == 0 and not np.ma.is_masked(value):
+            value = value.item()  # type: ignore[union-attr]  # arrays of one number, NumPy's and JAX's
+        if isinstance(value, int) and not isinstance(value, bool):
+            pass
+        elif isinstance(value, (float, np.floating)) and float(value).is_integer():
             value = int(value)
         else:
-            raise ValueError(f"`{name}` must be a whole number: got {value!r}.")
+            raise ValueError(f"`{name}` must be a whole number: got {shown(value)}.")
     if value < least:
-        raise ValueError(f"`{name}` must be at least {least}: got {value}.")
+        raise ValueError(f"`{name}` must be at least {least}: got {shown(value)}.")
     if value > most:
         raise ValueError(f"`{name}` must be at most {float(most):.3g}: got a number of {len(str(value))} digits.")
     return int(value)
@@ -103,16 +186,68 @@ def times_array(name: str, value: Any) -> np.ndarray:
 
 
 def number(name: str, value: Any) -> float:
-    """A finite number; text is not one."""
+    """A finite number; neither text nor a list is one, nor what is masked."""
     try:
-        if isinstance(value, (str, bytes)) or value is np.ma.masked:
+        if isinstance(value, (str, bytes)) or np.ma.is_masked(value) or np.ndim(value) > 0:
             raise TypeError
         found = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"`{name}` must be a number: got {value!r}.") from None
+        raise ValueError(f"`{name}` must be a number: got {shown(value)}.") from None
     if not np.isfinite(found):
-        raise ValueError(f"`{name}` must be finite: got {value}.")
+        raise ValueError(f"`{name}` must be finite: got {found}.")
     return found
+
+
+class OutOfRangeError(ValueError):
+    """A result that float64 cannot hold, of arguments that are numbers."""
+
+
+def representable(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Refuses arguments whose result lies beyond the range of float64, in place of infinities, NaN and warnings.
+
+    For functions whose results are finite by their definition, of arguments that are checked one by one before.
+    """
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+
+    @functools.wraps(function)
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                result = function(*args, **kwargs)
+            if _finite(result) or not _finite([*args, *kwargs.values()]):  # diverged weights have NaN, on purpose
+                return result
+        except (OverflowError, ZeroDivisionError):  # Python's own floats raise where NumPy's become infinite
+            pass
+        except OutOfRangeError:  # of a function below: said again in the words of the one that was called
+            pass
+        except np.linalg.LinAlgError as error:
+            if "converge" not in str(error):  # the mark of a matrix with infinities, made of finite arguments
+                raise
+        known = names or [field.name for field in dataclasses.fields(args[0])]  # type: ignore[arg-type]  # a property
+        listed = ", ".join(f"`{name}`" for name in known)
+        raise OutOfRangeError(
+            f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes. Give "
+            "them in other units, nearer to 1."
+        )
+
+    return checked
+
+
+def _finite(value: Any) -> bool:
+    """Whether all numbers in a result are finite: of arrays, tuples, dictionaries and dataclasses."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+    if isinstance(value, np.floating):
+        return bool(np.isfinite(value))
+    if isinstance(value, dict):
+        return all(map(_finite, value.values()))
+    if isinstance(value, (tuple, list)):
+        return all(map(_finite, value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return all(_finite(getattr(value, field.name)) for field in dataclasses.fields(value))
+    return True
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from linnet import arguments
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -91,7 +93,10 @@ def applied() -> Iterator[None]:
 
 def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
     """Size in inches of a picture `width` columns wide (2 is a whole page's width), `ratio` times as high."""
-    return COLUMN * width, COLUMN * width * ratio
+    size = COLUMN * arguments.positive("width", width), COLUMN * float(width) * arguments.positive("ratio", ratio)
+    if max(size) > 1000:
+        raise ValueError(f"`width` and `ratio` must make a picture of at most 1000 inches: got {max(size):.3g}.")
+    return size
 
 
 def subplots(
@@ -100,13 +105,20 @@ def subplots(
     """A picture and its axes as `plt.subplots` gives them, for use inside `applied()`; pyplot keeps nothing open."""
     from matplotlib.figure import Figure
 
+    rows, columns = arguments.count("rows", rows, most=100), arguments.count("columns", columns, most=100)
+    if size is not None:
+        if not isinstance(size, (tuple, list)) or len(size) != 2:
+            raise ValueError(f"`size` must be width and height in inches: got {arguments.shown(size)}.")
+        size = arguments.positive("size", size[0]), arguments.positive("size", size[1])
+        if max(size) > 1000:
+            raise ValueError(f"`size` must be at most 1000 inches: got {max(size):.3g}.")
     picture = Figure(figsize=size or column(2 if columns > 1 else 1, ratio=0.72 * rows / columns))
     return picture, picture.subplots(rows, columns, **options)
 
 
 def subscript(index: int) -> str:
     """The index as small digits below the line, for labels such as σ₁."""
-    return str(index).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+    return str(arguments.count("index", index, least=0)).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def shades(count: int) -> list[str]:
@@ -114,4 +126,5 @@ def shades(count: int) -> list[str]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    return [to_hex(colormaps[SEQUENCE](0.82 * i / max(count - 1, 1))) for i in range(count)]
+    number = arguments.count("count", count, least=0, most=10_000)
+    return [to_hex(colormaps[SEQUENCE](0.82 * i / max(number - 1, 1))) for i in range(number)]

@@ -1,6 +1,7 @@
 """The full run: every wrong call, in processes that are watched, with a bar and a table at the end.
 
-`python -m fuzz [--processes N] [--only WORD] [--twice N] [--seed N]`, in the folder of tests; `make fuzz` from the root.
+`python -m fuzz [--processes N] [--only WORD] [--twice N] [--seed N]`, in the folder of tests; `make fuzz` from the
+root.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from fuzz.processes import HANG, Worker
 
+
 def main() -> int:
     """Runs all calls and prints what was found; 1 where a rule was broken."""
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
@@ -24,6 +26,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="examples whose name has this in it; several with commas")
     parser.add_argument("--twice", type=int, default=20, help="pairs of changes for each argument")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--watch", action="store_true", help="print each broken call as it is found")
     parser.add_argument("--report", type=Path, help="a JSON file of all broken calls")
     options = parser.parse_args()
     from rich.progress import Progress
@@ -35,11 +38,9 @@ def main() -> int:
     chosen = [i for i, example in enumerate(listed()) if any(word in example.name for word in words)]
     everything = listed()
     total = sum(len(cases(everything[i], twice=options.twice, seed=options.seed)) for i in chosen)
-    workers = [
-        Worker(chosen[i :: options.processes], options.twice, options.seed) for i in range(options.processes)
-    ]
+    workers = [Worker(chosen[i :: options.processes], options.twice, options.seed) for i in range(options.processes)]
     found: list[Any] = []
-    began = time.monotonic()
+    began, told = time.monotonic(), 0
     with Progress(transient=not sys.stdout.isatty(), disable=not sys.stdout.isatty()) as bar:
         line = bar.add_task("wrong calls", total=total)
         while workers:
@@ -53,7 +54,11 @@ def main() -> int:
                 elif time.monotonic() - worker.heard > HANG and worker.now is not None:
                     worker.process.kill()
                     worker.again(found, Outcome(worker.now[2], "hung", HANG))
-            bar.update(line, completed=len(found))
+            for outcome in found[told:] if options.watch else ():
+                for rule, seen in outcome.broken.items():
+                    print(f"{rule}: {outcome.label}: {seen}", flush=True)
+            told = len(found)
+            bar.update(line, completed=told)
     return report(found, time.monotonic() - began, options.report)
 
 

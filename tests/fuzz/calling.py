@@ -64,7 +64,9 @@ def called(case: Case, *, limit: float = LIMIT) -> Outcome:
     return outcome
 
 
-def _judge(case: Case, function: Any, arguments: dict[str, Any], result: Any, broken: dict[str, str], limit: float) -> None:
+def _judge(
+    case: Case, function: Any, arguments: dict[str, Any], result: Any, broken: dict[str, str], limit: float
+) -> None:
     """The rules for what a call returned."""
     example, kinds = case.example, {mutation.kind for mutation in case.changed.values()}
     if MASKED in kinds:
@@ -76,9 +78,9 @@ def _judge(case: Case, function: Any, arguments: dict[str, Any], result: Any, br
             broken["wrong type believed"] = f"{name} was {mutation.label}"
     if other := oracles.foreign(result):
         broken["depends on type"] = f"the result is a {other}"
-    if kinds <= {ODD, SAME} and example.name not in documented.NOT_FINITE:
-        if not oracles.finite(result) and not oracles.failed(result):
-            broken["not finite" if case.changed else "example fails"] = f"the result is {_told(result)}"
+    may = example.name in documented.NOT_FINITE or not kinds <= {ODD, SAME} or oracles.failed(result)
+    if not may and not oracles.finite(result):
+        broken["not finite" if case.changed else "example fails"] = f"the result is {_told(result)}"
     if SAME in kinds:
         plain = {name: mutation.same for name, mutation in case.changed.items() if mutation.kind == SAME}
         wanted, error, _ = _watched(function, {**arguments, **plain}, limit)

@@ -1,4 +1,5 @@
-"""What is put in the place of a valid argument: wrong numbers, shapes and types, and other forms of the same numbers."""
+"""What is put in the place of a valid argument: wrong numbers, shapes and types, and other forms of the same
+numbers."""
 
 from __future__ import annotations
 
@@ -79,7 +80,23 @@ def _numbers(value: Any) -> Iterator[Mutation]:
     whole = isinstance(value, (int, np.integer))
     for bad in (float("nan"), float("inf"), -float("inf"), np.float32("nan")):
         yield Mutation(repr(bad), INFINITE, bad)
-    sizes: list[Any] = [0, -1, 1, 2.5, 1e-3, 1e3, 1e150, 1e300, -1e300, 1e-150, 1e-300, 5e-324, 10**19, 2**63, -(10**19)]
+    sizes: list[Any] = [
+        0,
+        -1,
+        1,
+        2.5,
+        1e-3,
+        1e3,
+        1e150,
+        1e300,
+        -1e300,
+        1e-150,
+        1e-300,
+        5e-324,
+        10**19,
+        2**63,
+        -(10**19),
+    ]
     for size in [*sizes, 10**400, True, value * 1e-8, value * 1e8, -value]:
         yield Mutation(_label(size), ODD, size)
     yield from _wrong()
@@ -199,7 +216,9 @@ def _forms(value: np.ndarray) -> Iterator[Mutation]:
 
 def _weights(value: Any) -> Iterator[Mutation]:
     first, second = value.first, value.second
-    yield from _others(None, "a", 3, 1j, {}, first, (first, second), Nothing(), m.run(), m.data_problem(), [value, value])
+    yield from _others(
+        None, "a", 3, 1j, {}, first, (first, second), Nothing(), m.run(), m.data_problem(), [value, value]
+    )
     for size in (0.0, 1e-8, 1e8, 1e100, 1e150, 1e-150, 1e160):
         yield Mutation(f"weights times {size:g}", ODD, ln.Weights(first * size, second * size))
     wider = np.concatenate([first, first[..., :1]], axis=-1)
@@ -220,7 +239,9 @@ def _problems(value: Any) -> Iterator[Mutation]:
     X, Y = m.array(7, d), m.array(7, k, seed=1)
     for size in (0.0, 1e-8, 1e8, 1e100, 1e150, 1e-150, 1e160):
         yield Mutation(f"inputs times {size:g}", ODD, ln.Problem.from_data(size * X, Y))
-        yield Mutation(f"targets times {size:g}", ODD, ln.Problem.from_target(size * m.array(k, d), truth=m.array(k, d)))
+        yield Mutation(
+            f"targets times {size:g}", ODD, ln.Problem.from_target(size * m.array(k, d), truth=m.array(k, d))
+        )
     yield Mutation("an input more", ODD, ln.Problem.from_data(m.array(7, d + 1), Y))
     yield Mutation("an output more", ODD, ln.Problem.from_data(X, m.array(7, k + 1)))
     yield Mutation("fewer samples than inputs", ODD, ln.Problem.from_data(X[:1], Y[:1]))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import linnet
+from linnet import memory
 
 HOME = str(Path(linnet.__file__).parent)
 LONGEST = 900  # characters of a message that is read, not scrolled
@@ -43,6 +44,8 @@ def clear(error: BaseException, names: set[str]) -> str | None:
     if not (issubclass(kind, (ValueError, TypeError)) or kind.__module__.startswith("linnet") or _announced(kind)):
         return f"{kind.__name__} is no ValueError: {_short(error)}"
     text = str(error)
+    if raised[0] == memory.__file__ and "GiB" in text:  # a refusal with its size, whatever asked for it
+        return None if len(text) < LONGEST else f"message of {len(text)} characters: {_short(error)}"
     if len(text) > LONGEST:
         return f"message of {len(text)} characters: {_short(error)}"
     if issubclass(kind, ArithmeticError) or not names & set(re.findall(r"`([A-Za-z_][A-Za-z_0-9]*)", text)):

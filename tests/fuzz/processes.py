@@ -45,7 +45,8 @@ class Worker:
         self.process = context.Process(target=work, args=(there, self.tasks, self.twice, self.seed), daemon=True)
         self.process.start()
         there.close()
-        self.heard, self.now = time.monotonic(), None
+        self.heard = time.monotonic()
+        self.now: tuple[int, int, str] | None = None
 
     def take(self, found: list[Any]) -> bool:
         """Reads what the process says; False once it is done."""
@@ -60,7 +61,7 @@ class Worker:
             return self.again(found, Outcome(self.now[2] if self.now else "?", "died", 0.0))
         self.heard = time.monotonic()
         if kind == "begin":
-            self.now = (index, at, what)
+            self.now = (index, at, str(what))
         elif kind == "end":
             found.append(what)
             self.now = None

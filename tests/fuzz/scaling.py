@@ -63,9 +63,7 @@ LAWS: dict[str, list[Law]] = {
     "theories.spectral_bias.predictor_warp": [Law({"beta": 2, "gamma": 2}, (1,), SMALL)],
     "theories.spectral_bias.predictor_potential": [Law({"beta": 2, "gamma": 2}, (3,), SMALL)],
     "theories.spectral_bias.predictor_bregman": [Law({"beta": 2, "reference": 2, "gamma": 2}, (3,), SMALL)],
-    "theories.spectral_bias.final_singular_values": [
-        Law({"values": 2, "gamma": 2, "second_gamma": 2}, (1, 1), SMALL)
-    ],
+    "theories.spectral_bias.final_singular_values": [Law({"values": 2, "gamma": 2, "second_gamma": 2}, (1, 1), SMALL)],
     "theories.spectral_bias.half_times": [Law({"values": 1, "gamma": 1}, (-1,))],
     "theories.spectral_bias.loss_rate": [Law({"cov": 1}, (1,)), Law({"gamma": 1}, (1,))],
     "theories.spiked.adapted_basis": [Law({"covariance": 1}, (0,)), Law({"target": 1}, (0,))],

@@ -52,7 +52,12 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
             f"`width` must be at most {widest} for an imbalance of {imbalance:g} with {d} inputs and {k} outputs: got "
             f"{h}. A wider layer cannot have W1 W1^T - W2^T W2 proportional to the identity."
         )
-    left, values, right = np.linalg.svd(target, full_matrices=True)
+    largest = np.abs(target).max()
+    unit = largest if largest > 1e290 else 1.0  # sums of the largest numbers overflow
+    left, values, right = np.linalg.svd(target / unit, full_matrices=True)
+    values = np.minimum(values, np.finfo(float).max / 4 / unit) * unit
+    if (values >= np.finfo(float).max / 4).any():
+        raise ValueError(f"`product` is too large to be factored: its largest entry is {largest:.3g}.")
     if h < values.shape[-1] and (values[..., h:] > 1e-14 * values[..., :1]).any():
         raise ValueError(f"`width` must be at least the rank of `product`: got {h} for {k} x {d} of higher rank.")
     padded = _resized(values[..., None, :], h)[..., 0, :]

@@ -9,15 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, real_array
+from linnet.arguments import count, no_mask, real_array, representable, shown
 
 
-def check_weights(value: Any) -> None:
-    """Refuses what is not a `Weights` under the argument's usual name."""
+def check_weights(value: Any, name: str = "weights") -> Weights:
+    """The weights in float64, whatever they were trained in; refuses what is not a `Weights`."""
     if not isinstance(value, Weights):
         kind = type(value).__name__
         hint = " Take one of its states: `trajectory.weights[-1]`." if kind == "Trajectory" else ""
-        raise ValueError(f"`weights` must be linnet Weights, made by `ln.Weights(first, second)`: got {kind}.{hint}")
+        raise ValueError(f"`{name}` must be linnet Weights, made by `ln.Weights(first, second)`: got {kind}.{hint}")
+    if value.first.dtype == value.second.dtype == np.float64:
+        return value
+    layers = (np.asarray(layer, dtype=np.float64) for layer in (value.first, value.second))
+    return Weights.computed(*layers, full_width=value.full_width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,7 @@ class Weights:
         return weights
 
     @property
+    @representable
     def product(self) -> np.ndarray:
         """$A = W_2 W_1$ (..., output, input)."""
         return self.second @ self.first
@@ -68,6 +73,7 @@ class Weights:
         return self.first.shape[-2]
 
     @property
+    @representable
     def imbalance(self) -> np.ndarray:
         """$M = W_1 W_1^T - W_2^T W_2$ (..., hidden, hidden), conserved by the gradient flow."""
         return self.first @ np.swapaxes(self.first, -1, -2) - np.swapaxes(self.second, -1, -2) @ self.second
@@ -88,7 +94,9 @@ class Weights:
     @classmethod
     def stack(cls, networks: Iterable[Weights]) -> Weights:
         """Networks of one shape as a batch."""
-        members = list(networks)
+        if not isinstance(networks, Iterable):
+            raise ValueError(f"`networks` must be Weights of one shape, one or more: got {type(networks).__name__}.")
+        members = [check_weights(member, "networks") for member in networks]
         shapes = {(member.first.shape, member.second.shape) for member in members}
         if len(shapes) != 1:
             raise ValueError(
@@ -101,8 +109,17 @@ class Weights:
     def __getitem__(self, index: Any) -> Weights:
         """One member (or several) along the leading axes."""
         if self.first.ndim < 3:
-            raise IndexError("these weights are a single network: there is no leading axis to index.")
-        return Weights.computed(self.first[index], self.second[index], full_width=self.full_width)
+            raise IndexError("these weights are a single network: there is no leading axis to `index`.")
+        no_mask("index", index)
+        try:
+            first, second = self.first[index], self.second[index]
+        except (IndexError, OverflowError):
+            raise IndexError(
+                f"`index` must be within the leading axes {self.first.shape[:-2]}: got {shown(index)}."
+            ) from None
+        if first.ndim < 2:
+            raise IndexError(f"`index` must leave whole networks, of leading axes {self.first.shape[:-2]} only.")
+        return Weights.computed(first, second, full_width=self.full_width)
 
     def __repr__(self) -> str:
         lead = f", batch={self.first.shape[:-2]}" if self.first.ndim > 2 else ""

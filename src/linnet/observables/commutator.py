@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from linnet.arguments import flag, representable
 from linnet.inits.weights import Weights, check_weights
 
 
@@ -15,16 +16,27 @@ def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarra
     It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
     and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.
     """
-    check_weights(weights)
+    weights = check_weights(weights)
     if weights.out_dim != 1:
         raise ValueError(f"`weights` must have one output for the commutator: got {weights.out_dim}.")
-    rows = np.swapaxes(weights.first, -1, -2)  # (..., input, hidden)
-    a = weights.second
+    rows, sizes = _scaled(np.swapaxes(weights.first, -1, -2))  # (..., input, hidden)
+    a, size = _scaled(weights.second)
     lengths, length = np.linalg.norm(rows, axis=-1), np.linalg.norm(a, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         along = np.sum(rows * a, axis=-1) / lengths**2
         # the part of a across z_i, not sqrt(|z|^2 |a|^2 - (z.a)^2): that would lose half the digits of an aligned pair
         across = np.linalg.norm(a - along[..., None] * rows, axis=-1)
-        if normalized:
-            return across / length
-        return np.where(lengths > 0, lengths * across, 0.0)
+        sines = across / length
+    return sines if flag("normalized", normalized) else _areas(weights, lengths * sizes, length * size, sines)
+
+
+def _scaled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors along the last axis over their largest entries, whose squares neither overflow nor vanish."""
+    sizes = np.abs(vectors).max(axis=-1)
+    safe = np.where(sizes > 0, sizes, 1.0)
+    return vectors / safe[..., None], sizes
+
+
+@representable
+def _areas(weights: Weights, lengths: np.ndarray, length: np.ndarray, sines: np.ndarray) -> np.ndarray:
+    return np.where((lengths > 0) & (length > 0), lengths * length * sines, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import real_array, times_array
+from linnet.arguments import number, real_array, times_array
 
 
 def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
@@ -16,10 +16,13 @@ def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
     t, y = times_array("times", times), real_array("values", values, ndim=1)
     if y.shape != t.shape:
         raise ValueError(f"`values` must have one entry for each of the {t.size} times: got shape {y.shape}.")
+    level = number("level", level)
     above = np.flatnonzero(y >= level)
     if not above.size:
         return float("nan")
     i = int(above[0])
     if i == 0:
         return float(t[0])
-    return float(t[i - 1] + (level - y[i - 1]) / (y[i] - y[i - 1]) * (t[i] - t[i - 1]))
+    # halves, as differences of the largest numbers overflow
+    share = (level / 2 - y[i - 1] / 2) / (y[i] / 2 - y[i - 1] / 2)
+    return float(t[i - 1] * (1 - share) + share * t[i])

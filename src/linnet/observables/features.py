@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet import arguments
 from linnet.observables.crossings import crossing_time
 from linnet.theories.feature_learning import target_aligned_kernel
-
-if TYPE_CHECKING:
-    from linnet.trajectories.trajectory import Trajectory
+from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 ACTIVATIONS = ("linear", "relu")
 
@@ -109,6 +106,7 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     for runs of `relu_descent`: the same definitions with that network's own weights, and its own kernel. `member`
     picks one of a batch.
     """
+    check_trajectory(trajectory)
     if activation not in ACTIVATIONS:
         raise ValueError(f"`activation` must be one of {', '.join(ACTIVATIONS)}: got {activation!r}.")
     problem, reduced, reduction = trajectory.reduction.full_problem, trajectory.reduced, trajectory.reduction

@@ -8,28 +8,31 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import real_array
+from linnet.arguments import broadcast, real_array, representable
 from linnet.inits.weights import Weights, check_weights
 
 
+@representable
 def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
     r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product."""
-    check_weights(weights)
+    weights = check_weights(weights)
     R = real_array("residual", residual)
     if R.shape[-2:] != (weights.out_dim, weights.in_dim):
         raise ValueError(
             f"`residual` must be (..., {weights.out_dim}, {weights.in_dim}), output x input: got shape {R.shape}."
         )
     first, second = weights.first, weights.second
+    broadcast(weights=first[..., 0, 0], residual=R[..., 0, 0])
     return second @ (np.swapaxes(second, -1, -2) @ R) + (R @ np.swapaxes(first, -1, -2)) @ first
 
 
+@representable
 def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np.ndarray, "*batch row column"]:
     r"""The kernel on samples, (n k, n' k) with samples outermost:
 
     $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x' . $$
     """
-    check_weights(weights)
+    weights = check_weights(weights)
     left = _samples("X", X, weights)
     right = left if X2 is None else _samples("X2", X2, weights)
     hidden_left = left @ np.swapaxes(weights.first, -1, -2)
@@ -42,11 +45,13 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)
 
 
+@representable
 def kernel_alignment(kernel: ArrayLike, other: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     """The cosine between two kernels, <K, K'>/(|K| |K'|), over the last two axes."""
     a, b = real_array("kernel", kernel), real_array("other", other)
     if a.ndim < 2 or a.shape[-2:] != b.shape[-2:]:
         raise ValueError(f"`kernel` and `other` must be matrices of one shape: got {a.shape} and {b.shape}.")
+    broadcast(kernel=a[..., 0, 0], other=b[..., 0, 0])
     a, b = _unit_scale(a), _unit_scale(b)
     norms = np.linalg.norm(a, axis=(-2, -1)) * np.linalg.norm(b, axis=(-2, -1))
     cosine = np.divide((a * b).sum(axis=(-2, -1)), norms, out=np.zeros_like(norms), where=norms > 0)

@@ -6,15 +6,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import real_array
+from linnet.arguments import real_array, representable
 from linnet.inits.weights import Weights, check_weights
 from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
+@representable
 def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
     r"""$M = W_1 W_1^T - W_2^T W_2$ (..., hidden, hidden)."""
-    check_weights(weights)
-    return weights.imbalance
+    return check_weights(weights).imbalance
 
 
 def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
@@ -29,6 +29,7 @@ def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
     return np.linalg.norm(now - then, axis=(-2, -1)) / np.where(size > 0, size, 1.0)
 
 
+@representable
 def mode_alignment(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
     r"""How aligned the layers are in each mode, between -1 and 1:
 
@@ -36,7 +37,7 @@ def mode_alignment(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float
 
     for `left` U (output, mode) and `right` V (input, mode). Zero where a layer does not reach the mode.
     """
-    check_weights(weights)
+    weights = check_weights(weights)
     U, V = real_array("left", left, ndim=(1, 2)), real_array("right", right, ndim=(1, 2))
     U, V = (vectors[:, None] if vectors.ndim == 1 else vectors for vectors in (U, V))
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:

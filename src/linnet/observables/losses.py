@@ -5,21 +5,33 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet.inits.weights import Weights
+from linnet.arguments import representable
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 
 
+@representable
 def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
     """The training loss of `weights`, leading axes kept."""
     check_match(problem, weights)
-    return problem.loss(weights.product)
+    return problem.loss(_product(weights))
 
 
+@representable
 def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
     """The test loss of `weights` against the problem's truth, leading axes kept."""
     check_match(problem, weights)
-    return problem.test_loss(weights.product)
+    if problem.truth is None:
+        raise ValueError("`problem` must have a `truth` for a test loss: give it when the problem is made.")
+    return problem.test_loss(_product(weights))
+
+
+def _product(weights: Weights) -> np.ndarray:
+    product = check_weights(weights).product
+    if not np.isfinite(product).all():
+        raise ValueError("`weights` must have a finite product: its entries are NaN or beyond the range of float64.")
+    return product
 
 
 test_loss.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest thinks of its name

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import real_array
-from linnet.inits.weights import Weights
+from linnet.arguments import real_array, representable
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 
@@ -63,7 +63,18 @@ class Regimes:
 
     def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
         """The movement in fact: the kernel of `trained` weights over that of the start, mode by mode."""
-        return mode_kernel(trained, self.left, self.right) / self.kernel
+        trained = check_weights(trained, "trained")
+        if (trained.in_dim, trained.out_dim) != (len(self.right), len(self.left)):
+            raise ValueError(
+                f"`trained` must have {len(self.right)} inputs and {len(self.left)} outputs, as the start: got "
+                f"{trained.in_dim} and {trained.out_dim}."
+            )
+        if not (np.isfinite(trained.first).all() and np.isfinite(trained.second).all()):
+            raise ValueError(
+                "`trained` must be finite weights: these have NaN or infinities, as of a run that diverged."
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return mode_kernel(trained, self.left, self.right) / self.kernel
 
 
 def words(movement: Any) -> list[str]:
@@ -78,6 +89,7 @@ def real_movement(movement: Any) -> np.ndarray:
     return np.atleast_1d(np.asarray(movement, dtype=np.float64))
 
 
+@representable
 def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, "... mode"]:
     r"""The tangent kernel along each mode, $\theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2$.
 
@@ -90,6 +102,7 @@ def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, ".
     >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
     array([5.])
     """
+    weights = check_weights(weights)
     U, V = real_array("left", left, ndim=2), real_array("right", right, ndim=2)
     if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
         raise ValueError(
@@ -134,7 +147,8 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     check_match(problem, weights)
     if weights.batch or problem.batch:
         raise ValueError("`weights` must be one network on one problem: take a member of the batch, `weights[i]`.")
-    before = weights.product
+    weights = check_weights(weights)
+    before = _finite_product(weights)
     cross = problem.cross if problem.cost is None else problem.residual(np.zeros_like(before))
     left, strengths, right = np.linalg.svd(cross, full_matrices=False)
     rank = max(1, int((strengths > strengths[0] * max(cross.shape) * np.finfo(float).eps).sum()))
@@ -155,6 +169,14 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
         kernel=kernel,
         movement=np.where(np.isnan(movement), 1.0, movement),
     )
+
+
+def _finite_product(weights: Weights) -> np.ndarray:
+    """The product, refused where it or a kernel of it is not a number: of a run that diverged, or beyond float64."""
+    largest = max(float(np.abs(weights.first).max()), float(np.abs(weights.second).max()))
+    if not largest < 1e70:  # fourth powers of the weights are taken
+        raise ValueError(f"`weights` must be finite and below 1e70 in size: the largest is {largest:.3g}.")
+    return weights.product
 
 
 def _end(problem: Problem, before: np.ndarray) -> np.ndarray:

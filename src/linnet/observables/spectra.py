@@ -8,15 +8,17 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, real_array
+from linnet.arguments import non_negative, real_array, representable
 
 
+@representable
 def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
     """Singular values of (..., rows, columns), decreasing along the last axis. `Weights` give theirs layer by layer:
     `singular_values(weights.first)`."""
     return np.linalg.svd(_matrix(matrix), compute_uv=False)
 
 
+@representable
 def singular_vectors(
     matrix: ArrayLike,
 ) -> tuple[
@@ -27,17 +29,19 @@ def singular_vectors(
     return left, values, np.swapaxes(right, -1, -2)
 
 
+@representable
 def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""$|A|_F^2 / |A|_{op}^2$; zero for a zero matrix."""
-    values = singular_values(matrix)
+    values = _shares(matrix)
     top = values[..., :1]
     shares = np.divide(values, top, out=np.zeros_like(values), where=top > 0)  # first, as squares may leave the range
     return _plain((shares**2).sum(axis=-1))
 
 
+@representable
 def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$, the exponential of the entropy; zero for a zero matrix."""
-    return _plain(effective_rank_of_values(singular_values(matrix)))
+    return _plain(effective_rank_of_values(_shares(matrix)))
 
 
 def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[np.ndarray, "*batch"]:
@@ -48,11 +52,19 @@ def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[
     return np.where(total[..., 0] > 0, np.exp(-(shares * logs).sum(axis=-1)), 0.0)
 
 
+@representable
 def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.ndarray, ...]:
     """How many singular values (..., mode) exceed `share` of the largest; zero where all are zero."""
     s = np.atleast_1d(real_array("values", values))
     counted = (s > non_negative("share", share) * s.max(axis=-1, keepdims=True)).sum(axis=-1)
     return int(counted) if np.ndim(counted) == 0 else counted
+
+
+def _shares(matrix: Any) -> np.ndarray:
+    """Singular values of matrices over their largest entries."""
+    array = _matrix(matrix)
+    largest = np.abs(array).max(axis=(-2, -1), keepdims=True)
+    return np.linalg.svd(np.divide(array, largest, out=np.zeros_like(array), where=largest > 0), compute_uv=False)
 
 
 def _matrix(matrix: Any) -> np.ndarray:

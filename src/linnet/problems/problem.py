@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, real_array
+from linnet.arguments import count, real_array, representable
 from linnet.problems import factor as factors
 from linnet.problems.factor import Factor
 from linnet.problems.validation import Validation, validation
@@ -138,6 +138,8 @@ class Problem:
 
         All must come from data, all from moments, or all from targets; either all have a truth, or none.
         """
+        if not isinstance(problems, Iterable):
+            raise ValueError(f"`problems` must be a list of linnet Problems: got {type(problems).__name__}.")
         given = list(problems)
         if not given:
             raise ValueError("`problems` must be at least one problem: got an empty list.")
@@ -216,7 +218,7 @@ class Problem:
         if self.whitened:
             return np.eye(self.in_dim)
         inputs = self._needs_moments()
-        return _fixed(np.swapaxes(inputs, -1, -2) @ inputs / inputs.shape[-2])
+        return _moment(inputs, inputs)
 
     @cached_property
     def cross(self) -> np.ndarray:
@@ -225,7 +227,7 @@ class Problem:
             return self._cross
         inputs = self._needs_moments()
         assert self.outputs is not None
-        return _fixed(np.swapaxes(self.outputs, -1, -2) @ inputs / inputs.shape[-2])
+        return _moment(self.outputs, inputs)
 
     @property
     def test_cov(self) -> np.ndarray:
@@ -249,6 +251,7 @@ class Problem:
         self._needs_square_loss()
         return factors.of_moments(self.cov, self.cross, self.output_power)
 
+    @representable
     def loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|y - A x|^2$ for `A` (..., k, d), the constant included; or the cost."""
         A = self._product("A", A)
@@ -261,6 +264,7 @@ class Problem:
         rotated = A if f.basis is None else A @ f.basis
         return _scalar(0.5 * ((f.target - rotated * f.scales[..., None, :]) ** 2).sum(axis=(-1, -2)) + f.floor)
 
+    @representable
     def test_loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|(A - A_{truth}) x|^2$ under the test covariance."""
         if self.truth is None:
@@ -274,6 +278,7 @@ class Problem:
             return _scalar(0.5 * (difference**2).sum(axis=(-1, -2)))
         return _scalar(0.5 * ((difference @ self.test_cov) * difference).sum(axis=(-1, -2)))
 
+    @representable
     def residual(self, A: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
         r"""$R = \Gamma - A\Sigma = -dL/dA$ for `A` (..., k, d); minus the gradient of the cost where there is one."""
         A = self._product("A", A)
@@ -284,12 +289,14 @@ class Problem:
             return np.swapaxes(left, -1, -2) @ self.inputs / self.inputs.shape[-2]
         return self.cross - (A if self.whitened else A @ self.cov)
 
+    @representable
     def validation_loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|y - A x|^2$ over the held-out samples, for `A` (..., k, d)."""
         if self.validation is None:
             raise ValueError("`validation_loss` needs held-out samples: give them by `problem.with_validation(X, Y)`.")
         return self.validation.loss(self._product("A", A))
 
+    @representable
     def min_norm_solution(self) -> Float[np.ndarray, "*batch output input"]:
         """The minimiser of the loss of least Frobenius norm, (k, d)."""
         f = self.factor
@@ -313,6 +320,18 @@ class Problem:
         self._needs_square_loss()
         assert self.inputs is not None
         return self.inputs
+
+
+def _moment(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """E[left right^T] of samples, refused where it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        moment = np.swapaxes(left, -1, -2) @ right / right.shape[-2]
+    if not np.isfinite(moment).all():
+        raise ValueError(
+            "the `problem` has samples too large for their moments to be numbers: the largest entries are "
+            f"{np.abs(left).max():.3g} and {np.abs(right).max():.3g}. Give `X` and `Y` in larger units."
+        )
+    return _fixed(moment)
 
 
 def _truth(truth: Any, out_dim: int, in_dim: int) -> np.ndarray | None:

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.inits.weights import Weights
+from linnet.arguments import broadcast, real_array, representable
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.factor import Factor
 from linnet.problems.problem import Problem
 
@@ -94,12 +95,10 @@ class Reduction:
 
     def lift(self, weights: Weights, *, rest: ArrayLike = 1.0) -> Weights:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
-        wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
-        got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
-        if got != wanted:
-            raise ValueError(
-                f"`weights` must be reduced weights of shapes {wanted[0]} and {wanted[1]}: got {got or weights!r}."
-            )
+        self._reduced(weights)
+        diverged = not np.isfinite(weights.first).all()  # then what is left of the rest may be no number either
+        rest = np.asarray(rest) if diverged else real_array("rest", rest)
+        broadcast(weights=weights.first[..., 0, 0], rest=rest)
         first, second, dtype = weights.first, weights.second, weights.first.dtype
         if self.frame is not None:
             first = self.frame @ first
@@ -110,10 +109,40 @@ class Reduction:
                 first = first + np.asarray(rest)[..., None, None] * self._outside
         return Weights.computed(first.astype(dtype, copy=False), second.astype(dtype, copy=False))
 
+    def _reduced(self, weights: Weights) -> Weights:
+        """Refuses weights that are not of the reduced network's shape."""
+        wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
+        got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
+        if got != wanted:
+            raise ValueError(
+                f"`weights` must be reduced weights of shapes {wanted[0]} and {wanted[1]}: got "
+                f"{got or type(weights).__name__}."
+            )
+        return weights
+
     def products(
         self, product: np.ndarray, second: np.ndarray, *, rest: ArrayLike = 1.0
     ) -> Float[np.ndarray, "*batch output input"]:
-        """The full product from the reduced one, (..., k, d), without lifting the weights."""
+        """The full product from the reduced one, (..., k, d), without lifting the weights.
+
+        **Arguments:** `product` (..., k, r) and `second` (..., k, q) of reduced weights; `rest` is c in the formula
+        above, one number or one for each of the leading axes.
+        """
+        k, r, q = self.weights.out_dim, self.weights.in_dim, self.weights.width
+        whole, layer = real_array("product", product), real_array("second", second)
+        if whole.shape[-2:] != (k, r) or layer.shape[-2:] != (k, q):
+            raise ValueError(
+                f"`product` must be (..., {k}, {r}) and `second` (..., {k}, {q}), as of the reduced weights: got "
+                "shapes "
+                f"{whole.shape} and {layer.shape}."
+            )
+        share = real_array("rest", rest)
+        broadcast(product=whole[..., 0, 0], second=layer[..., 0, 0], rest=share)
+        return self.lifted(whole, layer, share)
+
+    @representable
+    def lifted(self, product: np.ndarray, second: np.ndarray, rest: ArrayLike) -> np.ndarray:
+        """`products` of states as a trainer kept them: in their precision, NaN where a run did not get there."""
         if self.basis is None:
             return product
         full = product @ np.swapaxes(self.basis, -1, -2)
@@ -121,9 +150,12 @@ class Reduction:
             full = full + np.asarray(rest)[..., None, None] * (second @ self.untouched)
         return full.astype(product.dtype, copy=False)
 
+    @representable
     def test_loss(self, weights: Weights, *, rest: ArrayLike = 1.0) -> float | Float[np.ndarray, " ..."]:
         """The full problem's test loss at reduced `weights`."""
-        return self.full_problem.test_loss(self.products(weights.product, weights.second, rest=rest))
+        states = check_weights(self._reduced(weights))
+        _finite("weights", states)
+        return self.full_problem.test_loss(self.products(states.product, states.second, rest=rest))
 
 
 def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") -> Reduction:
@@ -142,6 +174,7 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     if not isinstance(name, str) or name not in ROTATION_INVARIANT:
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights)
+    _finite("weights", weights)
     if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
         # the float32 result of another run is reduced in float64
         weights = Weights(weights.first, weights.second, full_width=weights.full_width)
@@ -158,6 +191,12 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     frame, triangle = np.linalg.qr(np.concatenate([first, np.swapaxes(second, -1, -2)], axis=-1))
     small = Weights(triangle[..., :rank], np.swapaxes(triangle[..., rank:], -1, -2), full_width=weights.full_width)
     return Reduction(problem, weights, small, basis, frame)
+
+
+def _finite(name: str, weights: Weights) -> None:
+    """Refuses the weights of a run that diverged."""
+    if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
+        raise ValueError(f"`{name}` must be finite: these have NaN or infinities, as of a run that diverged.")
 
 
 def check_match(problem: Problem, weights: Weights) -> None:

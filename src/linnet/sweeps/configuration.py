@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from linnet.arguments import did_you_mean
+from linnet.arguments import did_you_mean, path_of, shown
 from linnet.sweeps.errors import ConfigurationError
 
 RESERVED = ("seed", "cell_status", "failures")
@@ -31,10 +31,20 @@ class Range(BaseModel):
     count: int = Field(ge=1)
     spacing: Literal["linear", "log"] = "linear"
 
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
+        except ValidationError as error:
+            raise ConfigurationError("; ".join(_sentence(problem, Range) for problem in error.errors())) from None
+
     @model_validator(mode="after")
     def _has_logarithms(self) -> Range:
         if self.spacing == "log" and not (self.start > 0 and self.stop > 0):
-            raise ValueError(f"a logarithmic range must be positive: got {self.start} to {self.stop}")
+            raise ValueError(
+                f"`start` and `stop` of a logarithmic range must be positive: got {self.start}, {self.stop}"
+            )
+        if not (math.isfinite(self.start) and math.isfinite(self.stop)):
+            raise ValueError(f"`start` and `stop` must be finite: got {self.start} and {self.stop}")
         return self
 
     def values(self) -> list[float]:
@@ -88,6 +98,11 @@ class Sweep(BaseModel):
     @classmethod
     def _names_a_function(cls, value: Any) -> str:
         if callable(value):
+            if not hasattr(value, "__qualname__"):
+                raise ValueError(
+                    f"must be a function of a module, which other processes can import: got a {type(value).__name__}. "
+                    "Give its arguments in `fixed`"
+                )
             value = f"{value.__module__}:{value.__qualname__}"
         if not isinstance(value, str) or value.count(":") != 1 or not all(_is_path(part) for part in value.split(":")):
             raise ValueError(f"must name a function of a module as 'module:function': got {value!r}")
@@ -106,11 +121,7 @@ class Sweep(BaseModel):
         expanded = {}
         for name, values in axes.items():
             if isinstance(values, dict):
-                try:
-                    values = Range(**values)
-                except ValidationError as error:
-                    inside = (_sentence(problem, Range, f"axes.{name}.") for problem in error.errors())
-                    raise ConfigurationError("; ".join(inside)) from None
+                values = _range(name, values)
             expanded[name] = values.values() if isinstance(values, Range) else values
         return expanded
 
@@ -159,7 +170,7 @@ class Sweep(BaseModel):
 
 def load(path: str | Path) -> Sweep:
     """The sweep a TOML file describes, with the fields of `Sweep`."""
-    path = Path(path)
+    path = path_of("path", path)
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -217,6 +228,15 @@ def _plain(name: str, value: Any) -> Any:
     raise ConfigurationError(f"`{name}` must be numbers, strings, lists or tables: got {type(value).__name__}.")
 
 
+def _range(name: str, fields: dict[str, Any]) -> Range:
+    """The range of an axis; its messages name the axis as well."""
+    try:
+        return Range.model_validate({key: _plain(key, value) for key, value in fields.items()})
+    except ValidationError as error:
+        inside = (_sentence(problem, Range, f"axes.{name}.") for problem in error.errors())
+        raise ConfigurationError("; ".join(inside)) from None
+
+
 def _is_path(text: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
 
@@ -231,4 +251,4 @@ def _sentence(problem: Any, model: type[BaseModel] = Sweep, before: str = "") ->
     said = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return f"`{where}`: {said}" if where and f"`{where}" not in said else said
-    return f"`{where}`: {said[0].lower()}{said[1:]}: got {problem['input']!r}"
+    return f"`{where}`: {said[0].lower()}{said[1:]}: got {shown(problem['input'])}"

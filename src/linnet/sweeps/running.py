@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import linnet
 from linnet import progress
+from linnet.arguments import flag, of_kind, path_of
 from linnet.sweeps import executors, provenance, store
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import FailedCellsError
@@ -34,7 +35,7 @@ def keeping(folder: str | Path) -> Iterator[Path]:
     function is in (of all of linnet for its own functions): a changed one starts anew, beside the old one. Cells that
     failed are tried again.
     """
-    path = Path(folder)
+    path = path_of("folder", folder)
     token = _folder.set(path)
     try:
         yield path
@@ -126,6 +127,9 @@ def _run(
     scheduler: str | None,
 ) -> tuple[Report, Result]:
     began = time.perf_counter()
+    of_kind("sweep", sweep, Sweep, "`sweeps.Sweep(...)` or `sweeps.load`")
+    path = None if path is None else path_of("store", path)
+    resume, retry_failed = flag("resume", resume), flag("retry_failed", retry_failed)
     task = Task.of(sweep)
     executors.check(task, workers, scheduler)
     told = executors.described(workers, scheduler)

@@ -6,13 +6,14 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, real_array
+from linnet.arguments import count, non_negative, real_array, representable, shown
 
 # Pairs of singular values closer than this, in parts of the larger one, are taken for equal: their difference has lost
 # half its digits, and the limit is good to the square of this.
 _TIE = 1e-6
 
 
+@representable
 def sure(
     values: ArrayLike, filtered: ArrayLike, slopes: ArrayLike, *, shape: tuple[int, int], noise_variance: float
 ) -> Float[np.ndarray, " ..."]:
@@ -44,6 +45,13 @@ def sure(
     return SpectralRisk(values, shape).estimate(filtered, slopes, noise_variance)
 
 
+def shape_of(shape: object) -> tuple[int, int]:
+    """The two sides of a matrix."""
+    if not isinstance(shape, (tuple, list, np.ndarray)) or np.ndim(shape) != 1 or len(shape) != 2:  # type: ignore[arg-type]
+        raise ValueError(f"`shape` must be the two sides of a matrix, (rows, columns): got {shown(shape)}.")
+    return count("shape", shape[0]), count("shape", shape[1])
+
+
 class SpectralRisk:
     """`sure` for many filters of one matrix: what depends on its singular values alone is computed once.
 
@@ -52,7 +60,7 @@ class SpectralRisk:
 
     def __init__(self, values: ArrayLike, shape: tuple[int, int]):
         s = real_array("values", values, ndim=1)
-        rows, columns = count("shape", shape[0]), count("shape", shape[1])
+        rows, columns = shape_of(shape)
         if s.size != min(rows, columns):
             raise ValueError(
                 f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: "
@@ -62,10 +70,13 @@ class SpectralRisk:
             raise ValueError(f"`values` must be singular values, zero or above: the least is {s.min():.6g}.")
         self.values, self.rows, self.columns = s, rows, columns
         equal = np.abs(s[:, None] - s) <= _TIE * np.maximum(s[:, None], s)
-        gaps = np.where(equal, np.inf, (s[:, None] - s) * (s[:, None] + s))
-        self._pull = s * (1 / gaps).sum(axis=1)  # of f_i in the sum over pairs
+        unit = s.max() if s.max() > 0 else 1.0
+        r = s / unit  # squares of the values themselves may overflow or vanish
+        gaps = np.where(equal, np.inf, (r[:, None] - r) * (r[:, None] + r))
+        self._pull = r * (1 / gaps).sum(axis=1) / unit  # of f_i in the sum over pairs
         self._equals = equal.sum(axis=1) - 1  # other values equal to this one
 
+    @representable
     def estimate(self, filtered: ArrayLike, slopes: ArrayLike, noise_variance: float) -> Float[np.ndarray, " ..."]:
         """Stein's risk of each filter; arguments as in `sure`."""
         f, slope, s = real_array("filtered", filtered), real_array("slopes", slopes), self.values

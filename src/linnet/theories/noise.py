@@ -10,9 +10,12 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, real_array, times_array
+from linnet.arguments import count, non_negative, number, real_array, representable, times_array
+
+MOST_DIMENSIONS = 2000  # of the Lyapunov exponents: about ten seconds
 
 
+@representable
 def second_moments(
     first_square: float,
     second_square: float,
@@ -46,6 +49,7 @@ def second_moments(
     return _representable("times", u, v)
 
 
+@representable
 def euler_second_moments(
     first_square: float,
     second_square: float,
@@ -66,7 +70,10 @@ def euler_second_moments(
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u, v = [non_negative("first_square", first_square)], [non_negative("second_square", second_square)]
     scale = non_negative("noise_std", noise_std) ** 2
-    for h in np.atleast_1d(real_array("steps", steps, ndim=(0, 1))):
+    sizes = np.atleast_1d(real_array("steps", steps, ndim=(0, 1)))
+    if (sizes < 0).any():
+        raise ValueError(f"`steps` are the sizes of steps and must not be negative: the least is {sizes.min():g}.")
+    for h in sizes:
         u_now, v_now = u[-1], v[-1]
         with np.errstate(over="ignore", invalid="ignore"):
             u.append(u_now + h * scale * d * v_now)
@@ -74,6 +81,7 @@ def euler_second_moments(
     return _representable("steps", np.array(u), np.array(v))
 
 
+@representable
 def scale_drift(in_dim: int) -> float:
     r"""Drift of the log-scale of a neuron per unit of its own clock: $d - 2$.
 
@@ -87,6 +95,7 @@ def scale_drift(in_dim: int) -> float:
     return float(count("in_dim", in_dim) - 2)
 
 
+@representable
 def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
     r"""Rates at which the singular values of the first layer grow under noise alone,
     $\ln\sigma_k(W_1) \sim \lambda_k t$.
@@ -122,6 +131,8 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     [0.341, -0.0077, -0.1338, -0.1995, -0.2403]
     """
     d = count("in_dim", in_dim)
+    if d > MOST_DIMENSIONS:
+        raise ValueError(f"`in_dim` must be at most {MOST_DIMENSIONS}, one integral for each of them: got {in_dim}.")
     columns = np.arange(1, d + 1)
     sums = 0.5 * (d - 1 - columns) * np.array([_mean_square_cosine(d, int(k)) for k in columns])
     return non_negative("noise_std", noise_std) ** 2 * np.diff(sums, prepend=0.0)
@@ -139,6 +150,7 @@ def _mean_square_cosine(d: int, k: int) -> float:
     return float((weights * z / (1 + z)).sum() / weights.sum())
 
 
+@representable
 def commutator_mean_limit(determinant: float = 1.0) -> float:
     r"""Where $E|[w_i, a]|$ tends for two inputs, two hidden units and one output under noise alone: 0.4819 from
     $W_1 = I$, not zero.
@@ -161,7 +173,7 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
     **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's
     formula).
     """
-    determinant = float(real_array("determinant", determinant, ndim=0))
+    determinant = number("determinant", determinant)
     tail = math.erfc(1 / math.sqrt(2)) + math.sqrt(2 / (math.pi * math.e))
     return abs(determinant) * 2 / math.pi * math.exp(-0.5) / tail
 

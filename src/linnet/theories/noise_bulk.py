@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from linnet.arguments import real_array
+from linnet.arguments import count, number, real_array
 
 
 def ratio_of(outputs: int, inputs: int) -> float:
     """The aspect ratio $b$ of a matrix: its smaller side over its larger one, at most 1."""
-    return min(outputs, inputs) / max(outputs, inputs)
+    sides = count("outputs", outputs), count("inputs", inputs)
+    return min(sides) / max(sides)
 
 
 def bulk_edges(ratio: float) -> tuple[float, float]:
     r"""Least and largest singular value of noise, $1 \mp \sqrt b$, in units of noise_std * sqrt(larger side)."""
-    return 1 - np.sqrt(ratio), 1 + np.sqrt(ratio)
+    side = math.sqrt(_ratio(ratio))
+    return 1 - side, 1 + side
 
 
 def bulk_share(values: object, ratio: float) -> np.ndarray:
@@ -25,6 +29,7 @@ def bulk_share(values: object, ratio: float) -> np.ndarray:
     >>> bulk_share([0.0, 1.0, 2.0], 1.0).round(3)
     array([0.   , 0.609, 1.   ])
     """
+    ratio = _ratio(ratio)
     s = np.clip(real_array("values", values), *bulk_edges(ratio))
     side = np.sqrt(ratio)
     angle = np.arccos(np.clip((s * s - 1 - ratio) / (2 * side), -1, 1))
@@ -43,6 +48,15 @@ def bulk_quantile(share: float, ratio: float) -> float:
     from scipy.optimize import brentq  # where it is needed: it takes half a second to load
 
     low, high = bulk_edges(ratio)
+    share, ratio = number("share", share), _ratio(ratio)
     if share <= 0 or share >= 1:
         return low if share <= 0 else high
     return float(brentq(lambda s: float(bulk_share(s, ratio)) - share, low, high, xtol=1e-13))
+
+
+def _ratio(ratio: float) -> float:
+    """An aspect ratio: above 1e-15, where the bulk still has a width, and at most 1."""
+    found = number("ratio", ratio)
+    if not 1e-15 <= found <= 1:
+        raise ValueError(f"`ratio` must be the smaller side over the larger, between 1e-15 and 1: got {found:g}.")
+    return found

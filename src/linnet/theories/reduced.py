@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import positive, real_array, times_array
+from linnet.arguments import number, of_kind, positive, real_array, representable, symmetric, times_array
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 
-if TYPE_CHECKING:
-    from linnet.inits.weights import Weights
-
 SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
+MOST_EVALUATIONS = 300_000  # about ten seconds
 STIFFEST = 1e18  # beyond it the two phases are too far apart for one clock of doubles
 
 
+@representable
 def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time input"]:
     r"""The vector w(t) of a network $W_1 = r w^T$, $W_2 = |w| r^T$ with a fixed unit vector r.
 
@@ -45,6 +45,7 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
     return integrate(cov, cross, times, start)
 
 
+@representable
 def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
     r"""How a small start begins to grow: $u(0) = |r_1|$ and $\hat r_1 = r_1/|r_1|$ with $r_1 = (W_1(0) v_1 +
     W_2(0)^T)/2$.
@@ -55,6 +56,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
     **Reference:** Watanabe et al., (15).
     """
     _, cross = _scalar_moments(problem)
+    check_weights(weights)
     if weights.first.ndim != 2 or weights.in_dim != cross.size or weights.out_dim != 1:
         raise ValueError(
             f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape "
@@ -67,6 +69,7 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
     return u0, r1 / u0
 
 
+@representable
 def integrate(
     cov: np.ndarray, cross: np.ndarray, times: np.ndarray, start: np.ndarray, *, rtol: float = 1e-13
 ) -> Float[np.ndarray, "time input"]:
@@ -76,10 +79,27 @@ def integrate(
     """
     from scipy.integrate import solve_ivp
 
+    cov, cross, start = symmetric("cov", cov), real_array("cross", cross, ndim=1), real_array("start", start, ndim=1)
+    times = times_array("times", times)
+    if not 1e-13 <= number("rtol", rtol) <= 1e-2:
+        raise ValueError(f"`rtol` must lie between 1e-13 and 1e-2: got {rtol}.")
+    if not cross.shape == start.shape == cov.shape[:1]:
+        raise ValueError(
+            f"`cov` must be (d, d), `cross` and `start` (d,): got shapes {cov.shape}, {cross.shape} and {start.shape}."
+        )
     values, vectors = np.linalg.eigh(cov)
     cross, start = cross @ vectors, start @ vectors
 
-    def slope(_: float, w: np.ndarray) -> np.ndarray:
+    asked = 0
+
+    def slope(time: float, w: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += 1
+        if asked > MOST_EVALUATIONS:
+            raise ArithmeticError(
+                f"the aligned flow gave up at t = {time:g} of `times` up to {times[-1]:g} after {MOST_EVALUATIONS} "
+                "evaluations: it has settled long before. Ask for earlier times."
+            )
         norm = _norm(w)
         return norm * cross - norm * (norm * values * w)
 
@@ -94,7 +114,7 @@ def integrate(
         raise ValueError(f"`u0` must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock instead.")
     if values[-1] * times[-1] > STIFFEST:
         raise ValueError(
-            f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance "
+            f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance of `cov` "
             f"{values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
         )
     if values[-1] * times[-1] < 2e4:
@@ -104,7 +124,10 @@ def integrate(
         options = {"method": "Radau", "rtol": loose, "atol": 0.1 * loose * size, "jac": jacobian}
     run = solve_ivp(slope, (0.0, times[-1]), start, t_eval=times, **options)
     if not run.success:
-        raise RuntimeError(f"the aligned flow could not be integrated to time {times[-1]}: {run.message}")
+        raise ArithmeticError(
+            f"the aligned flow could not be integrated to `times` {times[-1]:g} from a start of norm {size:.3g}: "
+            f"{run.message}"
+        )
     return run.y.T @ vectors.T
 
 
@@ -118,8 +141,9 @@ def _norm(vector: np.ndarray) -> float:
 
 
 def _scalar_moments(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    if not isinstance(problem, Problem):
-        raise ValueError(f"`problem` must be a linnet Problem: got {type(problem).__name__}.")
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
+    if problem.cost is not None:
+        raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")
     if problem.out_dim != 1 or problem.batch is not None:
         batch = "" if problem.batch is None else f" in a batch of {problem.batch}"
         raise ValueError(f"`problem` must be a single one with one output: got {problem.out_dim} outputs{batch}.")

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, positive, real_array
+from linnet.arguments import non_negative, positive, real_array, representable
 
 
 def risk(
@@ -89,6 +89,7 @@ class Spectrum:
     noise_variance: Float[np.ndarray, " output"]
 
 
+@representable
 def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     r"""The spectrum of the inputs, the overlaps and the noise of a linear model, estimated from samples.
 
@@ -133,6 +134,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     return Spectrum(scales**2, kept / scales**2, noise)
 
 
+@representable
 def effective_ridge(
     eigenvalues: ArrayLike, samples: float, *, ridge: float = 0.0, multiplicities: ArrayLike | None = None
 ) -> float:

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import positive, real_array, times_array
+from linnet.arguments import count, flag, positive, real_array, representable, symmetric, times_array
+from linnet.memory import check_fits
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ class TwoPhase:
         for name, value in (("spike", spike), ("alignment", alignment)):
             object.__setattr__(self, name, float(value))
         object.__setattr__(self, "variance", positive("variance", self.variance))
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            constants = (self.correlation, self.lambda1, self.lambda2, self.nu)
+        if not np.isfinite(constants).all() or self.correlation == 0 or self.lambda2 == 0:
+            raise ValueError(
+                f"`spike` or `variance` is too large or too small for the constants of the model to be numbers: got "
+                f"{self.spike:g} and {self.variance:g}."
+            )
 
     @property
     def _stretch(self) -> float:
@@ -96,6 +104,7 @@ class TwoPhase:
         r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
         return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
 
+    @representable
     def vector_field(self, w: ArrayLike) -> Float[np.ndarray, "... 2"]:
         r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical clock."""
         w = real_array("w", w)
@@ -106,6 +115,7 @@ class TwoPhase:
         first = norm * (self.correlation + norm * (self.nu * w2 - self.lambda1 * w1))
         return np.stack([first, norm * (norm * (self.nu * w1 - self.lambda2 * w2))], axis=-1)
 
+    @representable
     def nullclines(
         self, points: int = 200, radius: float = 2.0
     ) -> tuple[Float[np.ndarray, "point 2"], Float[np.ndarray, "point 2"]]:
@@ -114,9 +124,10 @@ class TwoPhase:
         The first is $|w|^2 = |\Sigma\beta|/(\lambda_1\cos\theta - \nu\sin\theta)$ at the angle $\theta$, the second
         the straight line $w_2 = (\nu/\lambda_2) w_1$.
         """
-        radius = positive("radius", radius)
+        radius, points = positive("radius", radius), count("points", points, least=2)
+        check_fits(64 * points, f"nullclines of {points} points", "Ask for fewer `points`.")
         tilt = np.arctan2(self.nu, self.lambda1)  # lambda1 cos - nu sin = hypot cos(theta + tilt)
-        least = self.correlation / (np.hypot(self.lambda1, self.nu) * radius**2)
+        least = self.correlation / np.hypot(self.lambda1, self.nu) / radius / radius
         if least >= 1:
             raise ValueError(
                 f"`radius` must reach the nullcline, which is {np.sqrt(least) * radius:.3g} away: got {radius}."
@@ -126,6 +137,7 @@ class TwoPhase:
         line = np.linspace(-radius, radius, points)[:, None] * self.fixed_point
         return np.stack([lengths * np.cos(angles), lengths * np.sin(angles)], axis=-1), line
 
+    @representable
     def growth(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
         r"""$u_0 e^{|\Sigma_{xy}| t}$, the linear start of the early phase (15)."""
         exponent = self.correlation * times_array("times", times) + np.log(positive("u0", u0))
@@ -136,6 +148,7 @@ class TwoPhase:
             )
         return np.exp(exponent)
 
+    @representable
     def early(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
         r"""$w_1(t)$ of the early phase (17), which saturates at $\sqrt{c/\lambda_1}$, $c = |\Sigma_{xy}|$.
 
@@ -153,6 +166,7 @@ class TwoPhase:
         behind = np.log(plateau) - 2 * np.log(u0) - 2 * self.correlation * times
         return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
 
+    @representable
     def reduced(self, u0: ArrayLike, times: ArrayLike, *, rtol: float = 1e-13) -> Float[np.ndarray, "time 2"]:
         r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
 
@@ -171,6 +185,7 @@ class TwoPhase:
         sigma = np.array([[self.lambda1, -self.nu], [-self.nu, self.lambda2]])
         return integrate(sigma, np.array([self.correlation, 0.0]), times, start, rtol=rtol)
 
+    @representable
     def early_time(self, scale: float) -> float:
         r"""$t_1 = \log(|\Sigma_{xy}|/(\lambda_1 s^2))/(2|\Sigma_{xy}|)$: when the first component has grown, for a
         start of scale s.
@@ -186,6 +201,7 @@ class TwoPhase:
             )
         return float(ratio / (2 * self.correlation))
 
+    @representable
     def later_bound(self, delta: float = 3.0) -> float:
         r"""The bound (20) on $t_2 - t_1$: how long the second component takes to $(1 - e^{-\delta})$ of its limit.
 
@@ -206,11 +222,13 @@ class TwoPhase:
         reach = q * -np.expm1(-delta)
         return float((q * np.arctan(reach) + 0.5 * np.log1p(reach**2) + delta) / self.lambda2)
 
+    @representable
     def later_time(self, scale: float, delta: float = 3.0) -> float:
         r"""$t_1$ plus the bound (20), the time marked as the end of the later phase."""
         return self.early_time(scale) + self.later_bound(delta)
 
 
+@representable
 def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
     r"""Rows $v_1 = \Sigma\beta/|\Sigma\beta|$ and $v_2 \perp v_1$ in the plane of $\Sigma\beta$ and $\beta$, with
     $v_1^T\Sigma v_2 \le 0$.
@@ -221,16 +239,19 @@ def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray,
     **Arguments:** `covariance` is $\Sigma$ (d, d), `target` is $\beta$ (d,) or (1, d). **Reference:** Watanabe et
     al., section 3.2.
     """
-    sigma, beta = real_array("covariance", covariance, ndim=2), real_array("target", target, ndim=(1, 2)).ravel()
+    sigma, beta = symmetric("covariance", covariance), real_array("target", target, ndim=(1, 2)).ravel()
     if sigma.shape != (beta.size, beta.size) or beta.size < 2:
         raise ValueError(
             f"`covariance` must be (d, d) for a target of d >= 2 entries: got {sigma.shape} and {beta.size}."
         )
+    # directions alone: in units in which no square overflows or vanishes
+    sigma, beta = (array / largest if (largest := np.abs(array).max()) > 0 else array for array in (sigma, beta))
     correlation = sigma @ beta
     if not correlation.any():
         raise ValueError(
             "`target` must correlate with the inputs: covariance @ target is zero, so there is no direction v1."
         )
+    correlation = correlation / np.abs(correlation).max()
     v1 = correlation / np.linalg.norm(correlation)
     rest = beta - v1 * (v1 @ beta)
     if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(beta):
@@ -242,6 +263,7 @@ def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray,
     return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])
 
 
+@representable
 def generalization_error(
     spike: ArrayLike, alignment: ArrayLike, ratio: ArrayLike, *, variance: float = 1.0, normalized: bool = False
 ) -> float | Float[np.ndarray, " ..."]:
@@ -279,7 +301,7 @@ def generalization_error(
         ) from None
     stretch = 1 + rho / gamma
     error = variance * (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + rho) / stretch / stretch))
-    if normalized:
+    if flag("normalized", normalized):
         error = error / (variance * (1 + rho * A**2))
     return float(error) if np.ndim(error) == 0 else error
 

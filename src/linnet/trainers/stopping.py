@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 
-from linnet.arguments import count, positive
+from linnet.arguments import count, non_negative, number, positive
 
 
 @runtime_checkable
@@ -35,6 +35,9 @@ class LossBelow:
     reasons: tuple[str, ...] = ("loss below threshold",)
     needs_test: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", number("threshold", self.threshold))
+
     def start(self) -> Any:
         return ()
 
@@ -55,6 +58,10 @@ class Stalled:
     fallen: float = 0.0
     reasons: tuple[str, ...] = ("loss stalled",)
     needs_test: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("relative", "absolute", "fallen"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
 
     def start(self) -> Any:
         return jnp.asarray(jnp.inf), jnp.asarray(jnp.inf)
@@ -78,6 +85,10 @@ class TestLossRising:
     needs_test: bool = True
     __test__ = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "patience", count("patience", self.patience))
+        object.__setattr__(self, "after", count("after", self.after, least=0, most=2**62))
+
     def start(self) -> Any:
         return jnp.asarray(jnp.inf), jnp.asarray(0)
 
@@ -93,6 +104,14 @@ class FirstOf:
     """Stop at the first of several rules; where two agree, the earlier one gives the reason."""
 
     rules: tuple[Rule, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rules, (tuple, list)) or not self.rules:
+            raise ValueError(f"`rules` must be one or more stopping rules: got {type(self.rules).__name__}.")
+        for rule in self.rules:
+            if isinstance(rule, type) or not isinstance(rule, Rule):
+                raise ValueError(f"`rules` must be stopping rules, as `LossBelow(1e-3)`: got {type(rule).__name__}.")
+        object.__setattr__(self, "rules", tuple(self.rules))
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -133,12 +152,11 @@ def rule_of(stop: Any) -> Rule:
     """A rule from what users pass as `stop`: nothing, a loss threshold, or a rule."""
     if stop is None:
         return Never()
-    if isinstance(stop, Rule):
+    if isinstance(stop, Rule) and not isinstance(stop, type):
         return stop
     return LossBelow(positive("stop", stop))
 
 
 def first_of(*rules: Rule) -> FirstOf:
     """Stop at the first of `rules`."""
-    count("rules", len(rules))
-    return FirstOf(tuple(rules))
+    return FirstOf(rules)

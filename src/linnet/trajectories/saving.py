@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count
+from linnet.arguments import count, no_mask, shown
 from linnet.memory import check_fits
 
 
@@ -21,13 +21,18 @@ class Saving:
 
     def steps(self, total: int) -> np.ndarray:
         """The kept steps, increasing, with 0 and `total` among them."""
+        total = count("total", total, least=0, most=2**62)
         chosen = np.asarray(self.choose(total), dtype=np.int64)
         return np.unique(np.concatenate([[0], chosen[(chosen > 0) & (chosen <= total)], [total]]).astype(np.int64))
 
 
 def every(interval: int) -> Saving:
     """Every `interval` steps."""
-    interval = count("save_every", interval)
+    return _every("interval", interval)
+
+
+def _every(name: str, interval: int) -> Saving:
+    interval = count(name, interval)
 
     def choose(total: int) -> np.ndarray:
         number = total // interval
@@ -39,13 +44,25 @@ def every(interval: int) -> Saving:
 
 def at(steps: Iterable[int]) -> Saving:
     """The given steps."""
-    chosen = np.atleast_1d(
-        np.asarray(steps if isinstance(steps, np.ndarray) or not isinstance(steps, Iterable) else list(steps))
-    )
+    no_mask("steps", steps)
+    if isinstance(steps, (str, bytes, dict)):
+        raise ValueError(f"`steps` must be one list of steps: got {shown(steps)}.")
+    try:
+        chosen = np.atleast_1d(
+            np.asarray(steps if isinstance(steps, np.ndarray) or not isinstance(steps, Iterable) else list(steps))
+        )
+    except ValueError:
+        raise ValueError(f"`steps` must be one list of steps: got {shown(steps)}.") from None
+    if chosen.dtype.kind == "f":
+        chosen = chosen.astype(np.float64)
+    if chosen.dtype.kind == "f" and np.isfinite(chosen).all() and (chosen == np.rint(chosen)).all():
+        chosen = np.where(np.abs(chosen) < 2**62, chosen, -1).astype(
+            np.int64
+        )  # whole numbers, however they are written
     if chosen.ndim > 1:
         raise ValueError(f"`steps` must be one list of steps: got shape {chosen.shape}.")
     if chosen.size and (chosen.dtype.kind not in "iu" or (chosen < 0).any()):
-        raise ValueError(f"`steps` must be non-negative whole numbers: got {chosen[:5]}...")
+        raise ValueError(f"`steps` must be non-negative whole numbers below 2^62: got {shown(chosen[:5].tolist())}.")
     return Saving(f"{chosen.size} given steps", lambda total: chosen)
 
 
@@ -62,4 +79,4 @@ def last() -> Saving:
 
 def policy(save_every: Any) -> Saving:
     """A `Saving` from what users pass as `save_every`: an interval or a policy."""
-    return save_every if isinstance(save_every, Saving) else every(save_every)
+    return save_every if isinstance(save_every, Saving) else _every("save_every", save_every)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.arguments import count
 from linnet.inits.weights import Weights
 from linnet.memory import check_fits
 from linnet.reductions.reduction import Reduction
@@ -69,6 +70,8 @@ class Trajectory:
 
     def weights_at(self, index: int) -> Weights:
         """The full network at one saved state."""
+        states = len(self)
+        index = count("index", index, least=-states, most=states - 1)
         return self.reduction.lift(self.reduced[index], rest=self.rest[index])
 
     @cached_property
@@ -80,7 +83,7 @@ class Trajectory:
             product = self.kept["second"] @ self.kept["first"]
         else:
             raise ValueError("this run kept only its losses: ask for keep='products' or keep='weights' when training.")
-        return self.reduction.products(product, self.kept["second"], rest=self.rest)
+        return self.reduction.lifted(product, self.kept["second"], self.rest)
 
     @property
     def test_loss(self) -> np.ndarray:

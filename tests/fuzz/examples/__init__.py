@@ -68,9 +68,7 @@ def example(
 ) -> None:
     """Adds a valid call to the table."""
     known = EXAMPLES.setdefault(name, [])
-    known.append(
-        Example(name, {**(arguments or {}), **more}, on, call, slow, names, frozen, nan, loose, len(known))
-    )
+    known.append(Example(name, {**(arguments or {}), **more}, on, call, slow, names, frozen, nan, loose, len(known)))
 
 
 def instance(name: str, make: Made, *, received: bool = False) -> None:

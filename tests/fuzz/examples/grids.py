@@ -26,6 +26,11 @@ def toml() -> Any:
     return str(path)
 
 
+@m.made
+def toy_table() -> Any:
+    return ln.reproduction.Table(name="toy", title="t", sweep=lambda trial: sweep(), columns=lambda found: {"a": ["1"]})
+
+
 STORE = m.made(lambda: m.folder() / "store")
 instance(S + "Range", m.made(lambda: ln.sweeps.Range(start=1.0, stop=2.0, count=3)))
 instance(S + "Report", m.made(lambda: ln.sweeps.Report("toy", 1, 1, 0, "", 0.0)), received=True)
@@ -61,23 +66,26 @@ instance(R + "Paper", m.made(lambda: ln.reproduction.Paper(name="toy", title="t"
 instance(R + "Settings", m.made(lambda: figures.Settings(seed=0)))
 example(R + "Settings", seed=1)
 instance(R + "Statement", m.made(lambda: ln.reproduction.Statement(where="1", text="t", reason="r")), received=True)
-instance(R + "Table", m.made(lambda: toy_table()), received=True)
+instance(R + "Table", toy_table, received=True)
 instance(R + "Trial", m.made(lambda: claims.Trial(quick=True)))
 
 example(R + "Trial", quick=True, seed=1)
-example(R + "Paper", name="toy", title="t", authors="a", year=2024, link="l", subject="s", figures=[], tables=[], claims=[])
+example(
+    R + "Paper", name="toy", title="t", authors="a", year=2024, link="l", subject="s", figures=[], tables=[], claims=[]
+)
 example(R + "Claim.measurement", on=CLAIM, trial=m.made(lambda: claims.Trial(quick=True)))
 example(R + "Figure.configure", on=FIGURE, quick=True, rate=2.0)
 example(R + "verify", chosen=m.made(lambda: [CLAIM()]), trial=m.made(lambda: claims.Trial(quick=True)))
 
 
-@m.made
-def toy_table() -> Any:
-    return ln.reproduction.Table(name="toy", title="t", sweep=lambda trial: sweep(), columns=lambda found: {"a": ["1"]})
-
-
 example(R + "Table.results", on=toy_table, trial=m.made(lambda: claims.Trial(quick=True)), slow=True)
-example(R + "Table.text", on=toy_table, results=m.made(lambda: toy_table().results(claims.Trial())), slow=True, loose=("results",))
+example(
+    R + "Table.text",
+    on=toy_table,
+    results=m.made(lambda: toy_table().results(claims.Trial())),
+    slow=True,
+    loose=("results",),
+)
 example("style.column", width=1.0, ratio=0.75)
 example("style.shades", count=3)
 example("style.subplots", rows=1, columns=2, size=(3.0, 2.0), slow=True)

@@ -99,9 +99,7 @@ def reduction() -> Any:
 
 @made
 def stages() -> Any:
-    return ln.theories.feature_learning.Stages(
-        X, LABELS, width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5
-    )
+    return ln.theories.feature_learning.Stages(X, LABELS, width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5)
 
 
 @made

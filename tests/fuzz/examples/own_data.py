@@ -6,45 +6,45 @@ import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
 
-O = "forecasts."
-instance(O + "ClosedForm", m.made(lambda: ln.forecasts.ClosedForm(m.VALUES, m.COV)), received=True)
-instance(O + "Curves", m.curves, received=True)
-instance(O + "Denoised", m.denoised, received=True)
-instance(O + "DenoisingPath", m.made(lambda: m.denoised().path), received=True)
-instance(O + "Diagnosis", m.diagnosis, received=True)
-instance(O + "Forecast", m.forecast, received=True)
-instance(O + "LearningCurve", m.made(lambda: m.diagnosis().samples), received=True)
-instance(O + "Scaler", m.made(lambda: ln.forecasts.scaler(m.X, "std")), received=True)
+OWN = "forecasts."
+instance(OWN + "ClosedForm", m.made(lambda: ln.forecasts.ClosedForm(m.VALUES, m.COV)), received=True)
+instance(OWN + "Curves", m.curves, received=True)
+instance(OWN + "Denoised", m.denoised, received=True)
+instance(OWN + "DenoisingPath", m.made(lambda: m.denoised().path), received=True)
+instance(OWN + "Diagnosis", m.diagnosis, received=True)
+instance(OWN + "Forecast", m.forecast, received=True)
+instance(OWN + "LearningCurve", m.made(lambda: m.diagnosis().samples), received=True)
+instance(OWN + "Scaler", m.made(lambda: ln.forecasts.scaler(m.X, "std")), received=True)
 instance(
-    O + "StableRate",
+    OWN + "StableRate",
     m.made(lambda: ln.forecasts.largest_stable_rate(m.data_problem(), m.weights(), steps=20)),
     received=True,
 )
 instance(
-    O + "SteinStop",
+    OWN + "SteinStop",
     m.made(lambda: ln.forecasts.stein_stop(m.whitened_data(), m.whitened_forecast(), "whiten")),
     received=True,
 )
-instance(O + "Table", m.table, received=True)
+instance(OWN + "Table", m.table, received=True)
 ROWS, TARGETS = m.array(24, 3), m.array(24, 2, seed=1)
-example(O + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True, key=0)
-example(O + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True)
-example(O + "denoise", Y=m.array(8, 6), noise_std=0.5)
+example(OWN + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True, key=0)
+example(OWN + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True)
+example(OWN + "denoise", Y=m.array(8, 6), noise_std=0.5)
 SMALL = {"width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
-example(O + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
-example(O + "diagnose_table", data=m.table, **SMALL, scale="std", slow=True)
-example(O + "forecast", problem=m.data_problem, weights=m.weights, learning_rate=0.05, steps=20, slow=True)
-example(O + "largest_stable_rate", problem=m.data_problem, weights=m.weights, steps=20, first=0.5, slow=True)
-example(O + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, scale="std", repeats=2, key=0)
-example(O + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
-example(O + "read", path=m.csv_file, target="y", missing="refuse", key=0, names=("target",))
-example(O + "scaler", values=m.X, choice="std", centre=True, names=("scale",))
-example(O + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
-example(O + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
-example(O + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))
-example(O + "stein_stop", problem=m.whitened_data, told=m.whitened_forecast, scale="whiten")
-example(O + "table", X=ROWS, Y=TARGETS, missing="refuse")
-example(O + "Diagnosis.write", on=m.diagnosis, out=m.made(lambda: m.folder() / "page"), slow=True)
+example(OWN + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
+example(OWN + "diagnose_table", data=m.table, **SMALL, scale="std", slow=True)
+example(OWN + "forecast", problem=m.data_problem, weights=m.weights, learning_rate=0.05, steps=20, slow=True)
+example(OWN + "largest_stable_rate", problem=m.data_problem, weights=m.weights, steps=20, first=0.5, slow=True)
+example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, scale="std", repeats=2, key=0)
+example(OWN + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
+example(OWN + "read", path=m.csv_file, target="y", missing="refuse", key=0, names=("target",))
+example(OWN + "scaler", values=m.X, choice="std", centre=True, names=("scale",))
+example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
+example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
+example(OWN + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))
+example(OWN + "stein_stop", problem=m.whitened_data, told=m.whitened_forecast, scale="whiten")
+example(OWN + "table", X=ROWS, Y=TARGETS, missing="refuse")
+example(OWN + "Diagnosis.write", on=m.diagnosis, out=m.made(lambda: m.folder() / "page"), slow=True)
 
 instance("lora.Adapter", m.adapter)
 instance("lora.Equivalence", m.made(lambda: ln.lora.equivalent(m.fresh_adapter(), alpha=8.0)), received=True)
@@ -90,9 +90,20 @@ example(
 )
 
 E = "estimators."
-instance(E + "LinearNetworkRegressor", m.made(lambda: ln.estimators.LinearNetworkRegressor(6, steps=5, learning_rate=0.05).fit(ROWS, TARGETS)))
+instance(
+    E + "LinearNetworkRegressor",
+    m.made(lambda: ln.estimators.LinearNetworkRegressor(6, steps=5, learning_rate=0.05).fit(ROWS, TARGETS)),
+)
 instance(E + "LowRankDenoiser", m.made(lambda: ln.estimators.LowRankDenoiser(0.5).fit(m.array(8, 6))))
-REGRESSOR = {"width": 6, "init_scale": 1.0, "steps": 5, "learning_rate": 0.05, "cv": 3, "max_steps": 10, "random_state": 0}
+REGRESSOR = {
+    "width": 6,
+    "init_scale": 1.0,
+    "steps": 5,
+    "learning_rate": 0.05,
+    "cv": 3,
+    "max_steps": 10,
+    "random_state": 0,
+}
 
 
 def _fit(X: object, y: object, **settings: object) -> object:
@@ -107,8 +118,15 @@ example(
     X=ROWS,
     slow=True,
 )
-example(E + "LowRankDenoiser", call=lambda X, noise_std: ln.estimators.LowRankDenoiser(noise_std).fit(X).transform(X), X=m.array(8, 6), noise_std=0.5)
-example(E + "LowRankDenoiser.fit", call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X), X=m.array(8, 6))
+example(
+    E + "LowRankDenoiser",
+    call=lambda X, noise_std: ln.estimators.LowRankDenoiser(noise_std).fit(X).transform(X),
+    X=m.array(8, 6),
+    noise_std=0.5,
+)
+example(
+    E + "LowRankDenoiser.fit", call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X), X=m.array(8, 6)
+)
 example(
     E + "LowRankDenoiser.transform",
     call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(m.array(8, 6)).transform(X),

@@ -84,9 +84,17 @@ example("inits.Weights", first=m.FIRST, second=m.SECOND, full_width=7)
 example("inits.Weights.computed", first=m.FIRST, second=m.SECOND, frozen=("first", "second"))  # as they are, by design
 example("inits.Weights.stack", networks=[m.weights(), m.weights()])
 example("inits.Weights.__getitem__", on=m.batch_weights, index=1)
-example("inits.Weights.product", call=lambda first, second: ln.Weights(first, second).product, first=m.FIRST, second=m.SECOND)
 example(
-    "inits.Weights.imbalance", call=lambda first, second: ln.Weights(first, second).imbalance, first=m.FIRST, second=m.SECOND
+    "inits.Weights.product",
+    call=lambda first, second: ln.Weights(first, second).product,
+    first=m.FIRST,
+    second=m.SECOND,
+)
+example(
+    "inits.Weights.imbalance",
+    call=lambda first, second: ln.Weights(first, second).imbalance,
+    first=m.FIRST,
+    second=m.SECOND,
 )
 example("inits.balanced", product=m.TARGET, imbalance=0.5, width=2)
 example("inits.gaussian", key=0, in_dim=3, out_dim=2, width=5, first_std=0.5, second_std=0.25, batch=2)
@@ -95,7 +103,13 @@ example("inits.reduced_gaussian", key=0, in_dim=3, out_dim=2, width=50, first_st
 example("inits.signed", key=0, in_dim=3, width=5, first_std=0.5, magnitude=0.25)
 
 example("reductions.reduce", problem=m.data_problem, weights=m.wide_weights, optimizer="descent")
-example("reductions.Reduction.lift", on=m.reduction, weights=m.made(lambda: m.reduction().weights), rest=1.0)
+example(
+    "reductions.Reduction.lift",
+    on=m.reduction,
+    weights=m.made(lambda: m.reduction().weights),
+    rest=1.0,
+    nan=("weights",),
+)
 example("reductions.Reduction.test_loss", on=m.reduction, weights=m.made(lambda: m.reduction().weights), rest=1.0)
 example(
     "reductions.Reduction.products",

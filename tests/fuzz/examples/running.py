@@ -28,7 +28,9 @@ example(
     throw=True,
     slow=True,
 )
-example("trainers.gradient_flow", problem=m.data_problem, weights=m.weights, times=m.TIMES, rtol=1e-8, atol=1e-10, slow=True)
+example(
+    "trainers.gradient_flow", problem=m.data_problem, weights=m.weights, times=m.TIMES, rtol=1e-8, atol=1e-10, slow=True
+)
 example("trainers.label_noise_descent", **RATE, noise_std=0.25, key=0, slow=True)
 example(
     "trainers.label_noise_descent",
@@ -65,7 +67,12 @@ example(
     slow=True,
 )
 example("trainers.stopping.rule_of", stop=0.5)
-example("trainers.stopping.first_of", call=lambda rules: stopping.first_of(*rules), rules=(stopping.LossBelow(0.5),))
+example(
+    "trainers.stopping.first_of",
+    call=lambda rule: stopping.first_of(stopping.LossBelow(0.5), rule),
+    rule=stopping.Stalled(0.5),
+    names=("rules",),
+)
 example("trainers.stopping.LossBelow", threshold=0.5)
 example("trainers.stopping.Stalled", relative=0.5, absolute=0.25, fallen=0.125)
 example("trainers.stopping.TestLossRising", patience=3, after=1)
@@ -77,9 +84,9 @@ example("trajectories.log_spaced", number=3)
 example("trajectories.Saving.steps", on=m.made(lambda: ln.trajectories.every(2)), total=7)
 example("trajectories.Trajectory.weights_at", on=m.run, index=1)
 
-W = {"weights": m.weights}
-example("observables.commutator", weights=m.scalar_weights, normalized=True)
-example("observables.commutator", weights=m.scalar_weights, normalized=False)
+W: dict = {"weights": m.weights, "nan": ("weights",)}  # of a run that diverged: NaN stays NaN
+example("observables.commutator", weights=m.scalar_weights, normalized=True, nan=("weights",))
+example("observables.commutator", weights=m.scalar_weights, normalized=False, nan=("weights",))
 example("observables.crossing_time", times=m.TIMES, values=[0.0, 1.0, 3.0], level=2.0)
 example("observables.effective_rank", matrix=m.TARGET)
 example("observables.stable_rank", matrix=m.TARGET)
@@ -91,13 +98,13 @@ example("observables.first_layer_values", trajectory=m.run)
 example("observables.imbalance", **W)
 example("observables.imbalance_drift", trajectory=m.run)
 example("observables.kernel_alignment", kernel=m.COV, other=np.eye(3))
-example("observables.loss", problem=m.data_problem, **W)
-example("observables.test_loss", problem=m.data_problem, **W)
+example("observables.loss", problem=m.data_problem, weights=m.weights)
+example("observables.test_loss", problem=m.data_problem, weights=m.weights)
 example("observables.mode_alignment", **W, left=np.eye(2), right=np.eye(3)[:, :2])
 example("observables.mode_kernel", **W, left=np.eye(2), right=np.eye(3)[:, :2])
 example("observables.ntk", **W, X=m.X, X2=m.X[:2])
 example("observables.ntk_operator", **W, residual=m.TARGET)
-example("observables.regimes", problem=m.data_problem, **W, product=m.TRUTH)
+example("observables.regimes", problem=m.data_problem, weights=m.weights, product=m.TRUTH)
 example(
     "observables.Regimes.measured",
     on=m.made(lambda: ln.observables.regimes(m.data_problem(), m.weights())),

@@ -39,9 +39,7 @@ FLOW = {"target": m.TARGET, "start": m.START, "threshold": 0.25}
 MODES = {"targets": m.VALUES, "starts": [0.25, 0.5, 0.125]}
 PLANE = {"gamma_variance": -1.5, "gamma_width": 1.25, "dim": 50}
 instance(M + "GramGap", m.made(lambda: x.gram_gap(m.FIRST, m.SECOND, 0.25)), received=True)
-instance(
-    M + "PredictedDiagram", m.made(lambda: x.predicted_diagram(m.target_problem(), [0.01], [50])), received=True
-)
+instance(M + "PredictedDiagram", m.made(lambda: x.predicted_diagram(m.target_problem(), [0.01], [50])), received=True)
 instance(M + "PredictedRun", m.made(lambda: x.predicted_run(m.target_problem(), 0.01, 50, m.TIMES)), received=True)
 instance(M + "Solution", m.made(lambda: x.solve(m.TARGET, m.START, 0.25, m.TIMES)), received=True)
 instance(M + "Spectrum", m.spectrum, received=True)
@@ -70,7 +68,16 @@ example(M + "mode_speed", values=m.VALUES, threshold=0.25)
 example(M + "mode_values", values=m.VALUES, threshold=0.25, times=m.TIMES, nan=("times",))
 example(M + "phase", gamma_variance=-1.5, gamma_width=1.25)
 example(M + "predicted_diagram", problem=m.target_problem, variances=[0.01], widths=[50], points=2, draws=1, key=0)
-example(M + "predicted_run", problem=m.target_problem, variance=0.01, width=50, times=m.TIMES, draws=1, key=0, nan=("times",))
+example(
+    M + "predicted_run",
+    problem=m.target_problem,
+    variance=0.01,
+    width=50,
+    times=m.TIMES,
+    draws=1,
+    key=0,
+    nan=("times",),
+)
 example(M + "projection_gap", first=m.FIRST, second=m.SECOND, threshold=0.25)
 example(M + "self_consistent", **FLOW, times=m.TIMES)
 example(M + "solve", **FLOW, times=m.TIMES)
@@ -85,7 +92,9 @@ NEURONS = {"alignments": [0.5, -0.25], "magnitudes": [0.5, -0.5]}
 instance(F + "Stages", m.stages)
 instance(
     F + "Assumption",
-    m.made(lambda: f.assumption(m.regression(), width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5, epsilon=0.1)),
+    m.made(
+        lambda: f.assumption(m.regression(), width=8, learning_rate=0.05, first_std=0.25, magnitude=0.5, epsilon=0.1)
+    ),
     received=True,
 )
 instance(F + "Condition", m.made(lambda: f.Condition("1", "text", 1.0, "<=", 2.0)), received=True)
@@ -117,7 +126,15 @@ example(F + "target_aligned_kernel", gram=m.COV, outputs=[1.0, -0.5, 0.25])
 
 N = "theories.noise."
 example(N + "second_moments", first_square=2.0, second_square=0.5, times=m.TIMES, in_dim=3, out_dim=2, noise_std=0.5)
-example(N + "euler_second_moments", first_square=2.0, second_square=0.5, steps=[0.25, 0.5], in_dim=3, out_dim=2, noise_std=0.5)
+example(
+    N + "euler_second_moments",
+    first_square=2.0,
+    second_square=0.5,
+    steps=[0.25, 0.5],
+    in_dim=3,
+    out_dim=2,
+    noise_std=0.5,
+)
 example(N + "scale_drift", in_dim=3)
 example(N + "lyapunov_exponents", in_dim=3, noise_std=0.5)
 example(N + "commutator_mean_limit", determinant=2.0)

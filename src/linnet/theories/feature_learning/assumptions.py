@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -52,6 +53,7 @@ class Assumption:
 CONSTANTS = {"width": 1.0, "first": 1.0, "magnitude": 1.0, "step": 1.0, "trace": 1.0, "power": 1.0, "dominance": 1.0}
 
 
+@arguments.representable
 def assumption(
     data: Regression,
     *,
@@ -75,10 +77,13 @@ def assumption(
 
     **Reference:** Huang et al. 2024, Assumption 4.1.
     """
-    unknown = set(constants or {}) - set(CONSTANTS)
+    _regression(data)
+    if not isinstance(constants or {}, Mapping):
+        raise ValueError(f"`constants` must be numbers by name: got {type(constants).__name__}.")
+    unknown = {str(name) for name in constants or {}} - set(CONSTANTS)
     if unknown:
         raise ValueError(f"`constants` must be among {', '.join(CONSTANTS)}: got {', '.join(sorted(unknown))}.")
-    c = {**CONSTANTS, **(constants or {})}
+    c = {**CONSTANTS, **{name: arguments.positive("constants", value) for name, value in (constants or {}).items()}}
     m, eps = arguments.count("width", width), arguments.positive("epsilon", epsilon)
     sigma, v0 = arguments.non_negative("first_std", first_std), arguments.non_negative("magnitude", magnitude)
     eta = arguments.positive("learning_rate", learning_rate) * m
@@ -102,12 +107,14 @@ def assumption(
     return Assumption(tuple(found))
 
 
+@arguments.representable
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
     """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
 
     Returns `first_std`, `magnitude` and `learning_rate`. Conditions (5) and (6) are about the data: check them with
     `assumption`.
     """
+    _regression(data)
     margin = arguments.positive("margin", margin)
     m, eps = arguments.count("width", width, least=2), arguments.positive("epsilon", epsilon)
     power = data.samples * data.signal**2 * data.trace
@@ -119,21 +126,35 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
 
 def spectrum_gap(data: Regression) -> tuple[float, float]:
     r"""Both sides of Lemma 5.1 for C = 1: $|XX^T - \mathrm{tr}(\Sigma)I|$ and $n|\Sigma| + \sqrt n|\Sigma|_F$."""
+    _regression(data)
     gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
     return float(gap), data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
 
 
+@arguments.representable
 def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -> float:
     r"""Lemma A.1's bound $\sigma_0\sqrt{2\log(8m/\delta)\gamma}$ on every $|\langle w_r(0), X^T y\rangle|$."""
-    return first_std * float(np.sqrt(2 * np.log(8 * width / delta) * gamma))
+    share = arguments.positive("delta", delta)
+    if share > 1:
+        raise ValueError(f"`delta` must be a probability, at most 1: got {share:g}.")
+    logarithm = math.log(8 * arguments.count("width", width)) - math.log(share)
+    root = math.sqrt(2 * logarithm) * math.sqrt(arguments.non_negative("gamma", gamma))
+    return arguments.non_negative("first_std", first_std) * root
 
 
 def quadratic_share(data: Regression) -> float:
     r"""$\beta^T X^T X\beta/(n|\bar\beta|^2)$, which Lemma A.3 puts between 1/2 and 2."""
+    _regression(data)
     return float(((data.inputs @ data.teacher) ** 2).sum() / (data.samples * data.signal**2))
 
 
 def gamma_share(data: Regression) -> float:
     r"""$\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$, which Lemma A.4 puts between 1/2 and 3/2."""
+    _regression(data)
     feature = data.inputs.T @ data.outputs
     return float(feature @ feature / (data.trace * data.samples * data.signal**2))
+
+
+def _regression(data: Regression) -> Regression:
+    """The data, refused where they are not a `Regression`: a `Problem` does not know its teacher and noise."""
+    return arguments.of_kind("data", data, Regression, "`problems.gaussian_teacher` or `subgaussian_regression`")

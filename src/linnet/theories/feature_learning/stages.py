@@ -25,6 +25,8 @@ from numpy.typing import ArrayLike
 
 from linnet import arguments
 
+MOST_STEPS = 1_000_000  # of a recursion: about five seconds
+
 
 class Stages:
     r"""The two stages of feature learning for data and the scales of the start.
@@ -102,12 +104,15 @@ class Stages:
             # (1+a)^t - 1 is taken without cancellation, since rho starts at zero
             rise, fall = np.expm1(t * np.log1p(a)) * (c + root * v0), (fade - 1) * (c - root * v0)
             rho, v = (rise + fall) / 2, (grow * (v0 + c / root) + fade * (v0 - c / root)) / 2
-        if np.isnan(rho).any() or np.isnan(v).any():
+        if not (np.isfinite(rho).all() and np.isfinite(v).all()):
             raise ValueError(
-                f"the linear stage overflows at `steps` {t.max()} with `learning_rate` {self.learning_rate}."
+                f"`steps` must end before the linear stage overflows, which by {t.max():g} it has, from these "
+                "`overlaps` "
+                f"and `magnitudes`: it grows by {a:.3g} of itself a step. `plane` saturates."
             )
         return rho, v
 
+    @arguments.representable
     def plane(
         self,
         alignments: ArrayLike,
@@ -130,10 +135,10 @@ class Stages:
 
         **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean.
         """
-        wanted = _whole(steps)
+        wanted = _countable(steps)
         rho, v = _neurons("alignments", alignments).copy(), _neurons("magnitudes", magnitudes).copy()
         c = np.zeros_like(rho) if overlaps is None else _neurons("overlaps", overlaps)
-        _match(alignments=rho, magnitudes=v, overlaps=c)
+        rho, v, c = arguments.broadcast(alignments=rho, magnitudes=v, overlaps=c)
         step, damping = self.learning_rate / self.samples, self.phi / self.gamma**2
 
         def advance(state: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -144,6 +149,7 @@ class Stages:
         states = self._iterate(advance, (rho, v), wanted)
         return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
 
+    @arguments.representable
     def scalar(self, alignments: ArrayLike, steps: ArrayLike | None) -> Float[np.ndarray, "time neuron"]:
         r"""The second stage for each neuron: $\rho_r$ (time, neuron), with $v_r = \rho_r/\sqrt\gamma$ put into `plane`.
 
@@ -154,7 +160,7 @@ class Stages:
 
         **Reference:** eq. (11), printed with $\rho_r^2$ in place of the mean.
         """
-        wanted, rho = _whole(steps), _neurons("alignments", alignments)
+        wanted, rho = _countable(steps), _neurons("alignments", alignments)
         a, saturation = self.learning_rate * self.rate, 1 / self.limit
 
         def advance(rho: np.ndarray) -> np.ndarray:
@@ -173,6 +179,7 @@ class Stages:
             square = (rho**2).mean(axis=-1)
             return np.sqrt(square / (1 - square / self.limit))
 
+    @arguments.representable
     def loss(
         self, alignments: ArrayLike, magnitudes: ArrayLike, overlaps: ArrayLike | None = None
     ) -> Float[np.ndarray, " ..."]:
@@ -185,6 +192,7 @@ class Stages:
         residual = self.outputs - scale * (self.gram @ self.outputs)
         return (residual**2).sum(axis=-1) / (2 * self.samples)
 
+    @arguments.representable
     def first_time(self, *, level: float = 1.0) -> float:
         r"""The end $t_1$ of the first stage on the canonical clock: the median over neurons of $|\rho_r|$ is `level`.
 
@@ -205,20 +213,25 @@ class Stages:
         if self.magnitude == 0 and self.first_std == 0:
             raise ValueError("`magnitude` and `first_std` must not both be zero: a network at zero never moves.")
         if self.first_std == 0:
-            return float(np.arcsinh(level / (self.magnitude * root)) / self.rate)
+            # asinh of a quotient that may overflow
+            large = np.log(level) - np.log(self.magnitude) - np.log(root)
+            return float((large + np.log(2) if large > 40 else np.arcsinh(np.exp(large))) / self.rate)
 
-        def excess(time: float) -> float:
-            mean = self.magnitude * root * np.sinh(self.rate * time)
-            spread = self.first_std * root * (np.cosh(self.rate * time) - 1)
-            if spread == 0 or mean > 30 * spread:  # the fold is too far away to matter
-                return float(mean - level)
-            return float(foldnorm.median(mean / spread, scale=spread)) - level
+        def excess(tau: float) -> float:  # in logarithms, which neither overflow nor vanish
+            ratio = self.magnitude / self.first_std / np.tanh(tau / 2)  # mean over deviation
+            if ratio > 30:  # the fold is too far away to matter
+                return float(np.log(self.magnitude) + np.log(root) + _log_sinh(tau) - np.log(level))
+            spread = np.log(2 * self.first_std) + np.log(root) + 2 * _log_sinh(tau / 2)
+            return float(spread + np.log(foldnorm.median(ratio)) - np.log(level))
 
-        high = 1 / self.rate
+        low, high = 1.0, 1.0
+        while excess(low) > 0:
+            low /= 2
         while excess(high) < 0:
             high *= 2
-        return float(brentq(excess, 0.0, high, xtol=1e-12 / self.rate, rtol=1e-12))
+        return float(brentq(excess, low, high, xtol=1e-13 * low, rtol=1e-13)) / self.rate
 
+    @arguments.representable
     def second_time(self, share: float, *, start: float = 1.0) -> float:
         r"""How long after $t_1$ the loss has fallen to `share` of its start, on the canonical clock.
 
@@ -241,6 +254,7 @@ class Stages:
         low, high = self.proxy([start]), np.sqrt(self.limit * (1 - remaining) / remaining)
         return float(np.log(high / low)) / self.rate
 
+    @arguments.representable
     def kernel(self, square: ArrayLike = 1.0) -> Float[np.ndarray, "*batch sample sample"]:
         r"""The target-aligned kernel $v^2\,X(I + \frac1\gamma X^T y y^T X)X^T$ (sample, sample), $m$ times the paper's.
 
@@ -248,6 +262,7 @@ class Stages:
         """
         return arguments.real_array("square", square)[..., None, None] * target_aligned_kernel(self.gram, self.outputs)
 
+    @arguments.representable
     def network_kernel(
         self, alignments: ArrayLike, magnitudes: ArrayLike, overlaps: ArrayLike
     ) -> Float[np.ndarray, "*batch sample sample"]:
@@ -278,28 +293,55 @@ class Stages:
                     state = advance(state)
             if not all(np.isfinite(part).all() for part in (state if isinstance(state, tuple) else (state,))):
                 raise ValueError(
-                    f"`learning_rate` is too large: by step {step} the recursion has diverged. Got "
-                    f"{self.learning_rate:g}, "
-                    f"at which the first stage grows by {self.learning_rate * self.rate:.3g} of itself a step."
+                    f"`learning_rate` is too large for these `alignments`: by step {step} the recursion has diverged. "
+                    f"Got {self.learning_rate:g}, at which the first stage grows by "
+                    f"{self.learning_rate * self.rate:.3g} of itself a step."
                 )
             done = int(step)
             kept.append(state)
         return kept
 
 
+@arguments.representable
 def target_aligned_kernel(
     gram: Float[np.ndarray, "sample sample"], outputs: Float[np.ndarray, " sample"]
 ) -> Float[np.ndarray, "sample sample"]:
     r"""$X(I + \frac1\gamma X^T y y^T X)X^T$ from `gram` $XX^T$ (sample, sample) and `outputs` $y$ (sample,)."""
-    image = gram @ outputs
-    return gram + np.outer(image, image) / (outputs @ image)
+    gram, y = arguments.symmetric("gram", gram), arguments.real_array("outputs", outputs, ndim=1)
+    if y.size != gram.shape[0]:
+        raise ValueError(f"`outputs` must have one value per row of `gram`, {gram.shape[0]}: got {y.size}.")
+    size, unit = np.abs(gram).max(), np.abs(y).max()
+    if size == 0 or unit == 0:
+        raise ValueError("`gram` and `outputs` must not be zero: there is no feature to align with.")
+    gram, y = gram / size, y / unit  # the kernel is of degree 1 in the first and 0 in the second: nothing overflows
+    image = gram @ y
+    gamma = float(y @ image)
+    if not gamma > 0:
+        raise ValueError("`outputs` must have a feature, y^T `gram` y > 0: it is not positive.")
+    return size * (gram + np.outer(image, image) / gamma)
 
 
 def _whole(steps: Any) -> np.ndarray:
-    """Steps as whole numbers, non-negative and increasing."""
+    """Steps as whole numbers, non-negative and increasing; as floats, which a closed form may take at any size."""
     array = np.atleast_1d(arguments.real_array("steps", steps, ndim=(0, 1)))
     if (array < 0).any() or (array != np.rint(array)).any() or (np.diff(array) <= 0).any():
         raise ValueError("`steps` must be whole numbers, not negative and increasing.")
+    return array
+
+
+def _log_sinh(value: float) -> float:
+    """ln sinh, also where sinh overflows."""
+    return float(value + np.log(-np.expm1(-2 * value)) - np.log(2))
+
+
+def _countable(steps: Any) -> np.ndarray:
+    """Steps that a recursion can take one by one."""
+    array = _whole(steps)
+    if array[-1] > MOST_STEPS:
+        raise ValueError(
+            f"`steps` must end by {MOST_STEPS}, as they are taken one by one: got {array[-1]:g}. With a larger "
+            "learning rate fewer are needed."
+        )
     return array.astype(np.int64)
 
 

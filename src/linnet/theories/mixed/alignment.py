@@ -6,9 +6,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, real_array, same_shape
+from linnet.arguments import count, real_array, representable, same_shape
 
 
+@representable
 def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> Float[np.ndarray, " ..."]:
     r"""The measure $x$ of Lemma A.4: 0 where the leading `rank` singular pairs of $A$ and $A^*$ span the same blocks.
 
@@ -24,8 +25,8 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
             f"`product` must be (..., {known.shape[0]}, {known.shape[1]}) like `truth`: got {matrix.shape}."
         )
     size = _rank(rank, known)
-    left0, values, right0 = np.linalg.svd(known)
-    left, _, right = np.linalg.svd(matrix, full_matrices=False)
+    left0, values, right0 = np.linalg.svd(_unit(known))
+    left, _, right = np.linalg.svd(_unit(matrix), full_matrices=False)
     u = left0[:, :size].T @ left[..., :, :size]
     v = right0[:size] @ np.swapaxes(right[..., :size, :], -1, -2)
     same = np.abs(values[:size, None] - values[:size]) <= 1e-9 * values[0]
@@ -34,6 +35,7 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
     return 4 * size - total
 
 
+@representable
 def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> float:
     r"""Lemma A.4's bound on $x$ by the distance of `product` $X$ from the `reference` $\hat\Sigma$ (equal trailing
     values).
@@ -46,6 +48,8 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
     matrix, known = real_array("product", product, ndim=2), real_array("reference", reference, ndim=2)
     same_shape(product=matrix, reference=known)
     size = _rank(rank, known)
+    unit = np.abs(known).max()  # the bound is a pure number: in units in which no square overflows or vanishes
+    matrix, known = matrix / unit, known / unit
     values = np.linalg.svd(known, compute_uv=False)
     rest = values[size] if values.size > size else 0.0
     signal = values[:size]
@@ -57,9 +61,15 @@ def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> floa
     return float(size * distance / signal[-1] + split.sum() * signal[0] / signal[-1] * (reach * distance) ** 2)
 
 
+def _unit(matrix: np.ndarray) -> np.ndarray:
+    """The matrix over its largest entry."""
+    largest = np.abs(matrix).max()
+    return matrix / largest if largest > 0 else matrix
+
+
 def _rank(rank: int, matrix: np.ndarray) -> int:
     """How many leading pairs are compared: no more than the matrix has."""
-    size, most = count("rank", rank), int(np.linalg.matrix_rank(matrix))
+    size, most = count("rank", rank), int(np.linalg.matrix_rank(_unit(matrix)))
     if size > most:
         raise ValueError(f"`rank` must not exceed that of the matrix compared with, {most}: got {size}.")
     return size

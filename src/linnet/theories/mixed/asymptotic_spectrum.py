@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.arguments import count, non_negative, real_array
+from linnet.arguments import count, non_negative, real_array, representable
+from linnet.memory import check_fits
 from linnet.theories.mixed.task_spectrum import Spectrum
 from linnet.theories.noise_bulk import ratio_of
 
 
+@representable
 def asymptotic_spectrum(
     strengths: object, dim: int | tuple[int, int], noise_std: float, *, points: int = 64
 ) -> Spectrum:
@@ -45,12 +47,12 @@ def asymptotic_spectrum(
     >>> asymptotic_spectrum([90.0, 5.0], 200, 1.0).values[:2].round(2)
     array([92.22, 28.22])
     """
-    outputs, inputs = (dim, dim) if np.ndim(dim) == 0 else dim  # type: ignore[misc]
-    outputs, inputs = count("dim", outputs), count("dim", inputs)
+    outputs, inputs = _sides(dim)
     sizes = np.sort(np.atleast_1d(real_array("strengths", strengths, ndim=(0, 1))))[::-1]
     noise, points = non_negative("noise_std", noise_std), count("points", points, least=2)
     if (sizes < 0).any():
         raise ValueError(f"`strengths` must be singular values, zero or above: the least is {sizes[-1]:.6g}.")
+    check_fits(80 * points, f"a bulk of {points} nodes", "Ask for fewer `points`.")
     small = min(outputs, inputs)
     if sizes.size > small:
         raise ValueError(f"`strengths` must be at most {small} for a {outputs} x {inputs} matrix: got {sizes.size}.")
@@ -59,7 +61,7 @@ def asymptotic_spectrum(
         rest = small - sizes.size
         values, counts = np.append(sizes, [0.0] * (rest > 0)), np.append(np.ones(sizes.size), [rest] * (rest > 0))
         return Spectrum(values, values.copy(), counts, outputs, inputs, power, sizes.size)
-    ratio, unit = ratio_of(outputs, inputs), noise * np.sqrt(max(outputs, inputs))
+    ratio, unit = ratio_of(outputs, inputs), noise * np.sqrt(float(max(outputs, inputs)))
     x = sizes / unit
     above = x[x > ratio**0.25]
     outliers = np.sqrt((above + 1 / above) * (above + ratio / above))
@@ -84,3 +86,12 @@ def asymptotic_spectrum(
         power,
         above.size,
     )
+
+
+def _sides(dim: object) -> tuple[int, int]:
+    """Outputs and inputs, of one number or of two."""
+    if isinstance(dim, (tuple, list, np.ndarray)) and np.ndim(dim) == 1:  # type: ignore[arg-type]
+        if len(dim) != 2:
+            raise ValueError(f"`dim` must be one number or a pair (outputs, inputs): got {len(dim)} of them.")
+        return count("dim", dim[0]), count("dim", dim[1])
+    return count("dim", dim), count("dim", dim)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg import qr, solve_triangular
 
-from linnet.arguments import non_negative, real_array, same_shape, times_array
+from linnet.arguments import non_negative, real_array, representable, same_shape, times_array
 from linnet.problems.problem import Problem
 
 # Relative size of the rounding errors that a determined answer may carry.
@@ -36,6 +36,7 @@ class Solution:
     reason: str = "completed"
 
 
+@representable
 def factors(
     start: np.ndarray, threshold: float
 ) -> tuple[Float[np.ndarray, "hidden input"], Float[np.ndarray, "output hidden"]]:
@@ -47,7 +48,7 @@ def factors(
     **Reference:** the setup at the end of appendix B of Tu et al. 2024, with its C1 and C2 exchanged; there only for
     $k \ge d$.
     """
-    start = real_array("start", start, ndim=2)
+    start, threshold = real_array("start", start, ndim=2), non_negative("threshold", threshold)
     left, values, right = np.linalg.svd(start, full_matrices=False)
     if threshold == 0:
         kept = values > _RANK * max(values[0], np.finfo(float).tiny)
@@ -102,6 +103,7 @@ def self_consistent(
     return products
 
 
+@representable
 def solve(target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLike) -> Solution:
     """`self_consistent` with its status: the products, which of them are determined in floating point, and why not."""
     goal, first = whitened_target(target), real_array("start", start, ndim=2)

@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive, real_array
+from linnet.arguments import broadcast, layers, non_negative, positive, real_array, representable
 
 
+@representable
 def gram_matrices(
     product: ArrayLike, threshold: float
 ) -> tuple[Float[np.ndarray, "*batch input input"], Float[np.ndarray, "*batch output output"]]:
@@ -19,6 +20,8 @@ def gram_matrices(
     **Reference:** Tu et al. 2024, before Theorem 1. Leading axes of `product` are kept.
     """
     matrix, g = real_array("product", product), non_negative("threshold", threshold)
+    if matrix.ndim < 2:
+        raise ValueError(f"`product` must be (..., output, input): got shape {matrix.shape}.")
     left, values, right = np.linalg.svd(matrix, full_matrices=True)
 
     def root(vectors: np.ndarray) -> np.ndarray:
@@ -38,6 +41,7 @@ class GramGap(NamedTuple):
     strong: np.ndarray
 
 
+@representable
 def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float | None = None) -> GramGap:
     r"""How far a network's Gram matrices are from the self-consistent ones, beside the bound.
 
@@ -49,7 +53,7 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
     **Valid for** Gaussian weights under gradient flow. **Reference:** Tu et al. 2024, Theorem 1, Propositions B.1 and
     B.4.
     """
-    one, two = real_array("first", first), real_array("second", second)
+    one, two = layers(first=first, second=second)
     wide = positive("width", one.shape[-2] if width is None else width)
     g = non_negative("threshold", threshold)
     gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
@@ -60,6 +64,7 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
     )
 
 
+@representable
 def cubic_residuals(
     first: ArrayLike, second: ArrayLike, threshold: float
 ) -> tuple[Float[np.ndarray, " ..."], Float[np.ndarray, " ..."]]:
@@ -71,23 +76,33 @@ def cubic_residuals(
     Both equal $W (M^2 - g^2) W^\top$ with the conserved imbalance $M$, so they vanish where $M^2 = g^2$ on the
     weights' span. **Reference:** Tu et al. 2024, sketch of Theorem 1 and B.2.
     """
-    one, two = real_array("first", first), real_array("second", second)
+    one, two = layers(first=first, second=second)
     g = non_negative("threshold", threshold)
     product = two @ one
     gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
     return _norm(cubic(gram1, gram2, product, g)), _norm(cubic(gram2, gram1, np.swapaxes(product, -1, -2), g))
 
 
+@representable
 def cubic(
     own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float
 ) -> Float[np.ndarray, "*batch side side"]:
     """The left side of the cubic equation for `own` (C1, with `product` A; or C2, with its transpose)."""
     own, other, product = (real_array(*pair) for pair in (("own", own), ("other", other), ("product", product)))
+    g = non_negative("threshold", threshold)
+    k, d = product.shape[-2:] if product.ndim > 1 else (0, 0)
+    if own.shape[-2:] != (d, d) or other.shape[-2:] != (k, k):
+        raise ValueError(
+            "`own` must be (..., side, side) and `other` (..., other, other) for a `product` (..., other, side): got "
+            f"shapes {own.shape}, {other.shape} and {product.shape}."
+        )
+    _leading(own=own, other=other, product=product)
     turned = np.swapaxes(product, -1, -2)
     square = turned @ product
-    return own @ own @ own - square @ own - own @ square - threshold**2 * own + turned @ other @ product
+    return own @ own @ own - square @ own - own @ square - g**2 * own + turned @ other @ product
 
 
+@representable
 def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Float[np.ndarray, ""]:
     r"""$|M - g (P_1 - P_2)|_{op}$ for the imbalance $M$ and the nearest orthogonal projections: Lemma B.3's distance.
 
@@ -96,7 +111,7 @@ def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Flo
 
     **Valid for** widths of at least the inputs and outputs together. **Reference:** Tu et al. 2024, Lemma B.3.
     """
-    one, two = real_array("first", first, ndim=2), real_array("second", second, ndim=2)
+    one, two = layers(first=real_array("first", first, ndim=2), second=real_array("second", second, ndim=2))
     g = non_negative("threshold", threshold)
     positive_part, negative_part = one.shape[1], two.shape[0]
     if one.shape[0] < positive_part + negative_part:
@@ -105,8 +120,13 @@ def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Flo
             f"{one.shape[0]}."
         )
     values = np.linalg.eigvalsh(one @ one.T - two.T @ two)
-    top, bottom = values[-count("inputs", positive_part) :], values[: count("outputs", negative_part)]
+    top, bottom = values[-positive_part:], values[:negative_part]
     return np.maximum(np.abs(top - g).max(), np.abs(bottom + g).max())
+
+
+def _leading(**arrays: np.ndarray) -> None:
+    """Refuses matrices whose leading axes do not go together."""
+    broadcast(**{name: np.empty(array.shape[:-2]) for name, array in arrays.items()})
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, number, positive, real_array, times_array
+from linnet.arguments import non_negative, number, of_kind, positive, real_array, times_array
 from linnet.theories.mixed.closed_form import factors
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ def integrate(
 
     **Reference:** Tu et al. 2024, eq. (1).
     """
+    from linnet.problems.problem import Problem
+
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
     first = real_array("start", start, ndim=2)
     shape = (problem.out_dim, problem.in_dim)
     if first.shape != shape:

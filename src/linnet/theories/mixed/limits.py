@@ -6,9 +6,20 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, number, positive, real_array, same_shape, times_array, whole_steps
+from linnet.arguments import (
+    broadcast,
+    non_negative,
+    number,
+    positive,
+    real_array,
+    representable,
+    same_shape,
+    times_array,
+    whole_steps,
+)
 
 
+@representable
 def lazy_flow(
     target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLike
 ) -> Float[np.ndarray, "time output input"]:
@@ -26,6 +37,7 @@ def lazy_flow(
     return goal + np.exp(-rate * times_array("times", times))[:, None, None] * (first - goal)
 
 
+@representable
 def lazy_descent(
     target: ArrayLike, start: ArrayLike, threshold: float, learning_rate: float, steps: ArrayLike | None
 ) -> Float[np.ndarray, "time output input"]:
@@ -43,6 +55,7 @@ def lazy_descent(
     return goal + (factor ** whole_steps("steps", steps))[:, None, None] * (first - goal)
 
 
+@representable
 def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -> Float[np.ndarray, " state"]:
     r"""$|E[A] - A^*|_F^2$ when a fraction `remaining` $= q^n$ of the way to $A^* + E$ is left: a floor for the mean
     test error.
@@ -52,12 +65,13 @@ def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -
     **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$: the same on average over $E$, another number
     for one $E$.
     """
-    left = np.atleast_1d(real_array("remaining", remaining))[:, None, None]
+    left = np.atleast_1d(real_array("remaining", remaining, ndim=(0, 1)))[:, None, None]
     signal, error = real_array("truth", truth, ndim=2), real_array("noise", noise, ndim=2)
     same_shape(truth=signal, noise=error)
     return ((-left * signal + (1 - left) * error) ** 2).sum(axis=(1, 2))
 
 
+@representable
 def balanced_modes(targets: ArrayLike, starts: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""Singular values of a balanced network aligned with its target: logistic growth, or a decay to zero.
 
@@ -76,6 +90,7 @@ def balanced_modes(targets: ArrayLike, starts: ArrayLike, times: ArrayLike) -> F
     return np.where(first > 0, rising, stuck)
 
 
+@representable
 def aligned_modes(
     targets: ArrayLike, starts: ArrayLike, threshold: float, times: ArrayLike
 ) -> Float[np.ndarray, "time mode"]:
@@ -105,6 +120,7 @@ def aligned_modes(
     return (far - near * turn) * (near + far * turn) / gram
 
 
+@representable
 def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
     r"""Effective learning rate along a singular value: $2\sqrt{s^2 + g^2}$, constant when lazy, proportional to $s$
     when active.
@@ -115,6 +131,7 @@ def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]
     return 2 * np.hypot(real_array("values", values), non_negative("threshold", threshold))
 
 
+@representable
 def mode_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
     r"""Cosine between $W_1 v$ and $W_2^\top u$ for the singular pair of $s$: $s/\sqrt{s^2 + g^2}$, 0 when lazy and 1
     when active.
@@ -140,7 +157,7 @@ def crossing_times(
     **Reference:** the integral of the equation of Tu et al. 2024, E.3; not in the paper.
     """
     goal, first = np.atleast_1d(real_array("targets", targets)), np.atleast_1d(real_array("starts", starts))
-    goal, first = np.broadcast_arrays(goal, first)
+    goal, first = broadcast(targets=goal, starts=first)
     g = non_negative("threshold", threshold)
     aim = g if level is None else number("level", level)
     unit = max(float(np.abs(goal).max()), float(np.abs(first).max()), g, abs(aim)) or 1.0
@@ -163,8 +180,11 @@ def crossing_times(
 
 
 def _modes(targets: object, starts: object, times: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    goal, first = np.atleast_1d(real_array("targets", targets)), np.atleast_1d(real_array("starts", starts))
+    goal, first = (
+        np.atleast_1d(real_array(name, value, ndim=(0, 1)))
+        for name, value in (("targets", targets), ("starts", starts))
+    )
     if (goal < 0).any():
         raise ValueError(f"`targets` are singular values and must not be negative: the smallest is {goal.min()}.")
-    goal, first = np.broadcast_arrays(goal, first)
+    goal, first = broadcast(targets=goal, starts=first)
     return goal, first, times_array("times", times)[:, None]

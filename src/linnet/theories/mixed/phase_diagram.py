@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, positive, real_array
+from linnet.arguments import broadcast, count, non_negative, number, positive, real_array, representable
 
 REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")
 
 
+@representable
 def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray:
     r"""The region of the phase diagram for $\sigma^2 = d^{\gamma_{\sigma^2}}$, $w = d^{\gamma_w}$ and a low-rank
     target.
@@ -24,14 +26,15 @@ def phase(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> str | np.ndarray
     **Reference:** Tu et al. 2024, section 2.1. The introduction prints the second border with a $+1$ that does not
     belong there.
     """
-    variance, width = np.broadcast_arrays(
-        real_array("gamma_variance", gamma_variance), real_array("gamma_width", gamma_width)
+    variance, width = broadcast(
+        gamma_variance=real_array("gamma_variance", gamma_variance), gamma_width=real_array("gamma_width", gamma_width)
     )
     conditions = [width < 1, 2 * variance + width > 0, variance + width > 1]
     region = np.select(conditions, REGIONS[:3], default=REGIONS[3])
     return str(region) if region.ndim == 0 else region
 
 
+@representable
 def borders(gamma_width: ArrayLike, *, dim: int, rank: int, size: float | None = None) -> dict[str, np.ndarray]:
     r"""The borders of the phase diagram: $\gamma_{\sigma^2}$ along `gamma_width`, and the widths $w = d$, $w = K$ as
     $\gamma_w$.
@@ -47,19 +50,21 @@ def borders(gamma_width: ArrayLike, *, dim: int, rank: int, size: float | None =
         "lazy": lazy_border(float(side) if size is None else size, dim=side) - width,
         "infinite-noise": -width / 2,
         "width-dim": np.asarray(1.0),
-        "width-rank": np.asarray(np.log(count("rank", rank)) / np.log(side)),
+        "width-rank": np.asarray(math.log(count("rank", rank)) / math.log(side)),
     }
 
 
+@representable
 def lazy_border(size: float, *, dim: int) -> float:
     r"""The value of $\gamma_{\sigma^2} + \gamma_w$ at which $\sigma^2 w$ is $|B|_{op}$ = `size`: 1 for low rank, 1/2
     for full rank.
 
     **Reference:** Tu et al. 2024, last remark of section 2.1.
     """
-    return float(np.log(positive("size", size)) / np.log(count("dim", dim, least=2)))
+    return math.log(positive("size", size)) / math.log(count("dim", dim, least=2))
 
 
+@representable
 def spectrum_constant(spectrum: Sequence[float]) -> float:
     r"""$c(a_1, \dots, a_K)$ of Theorem 2, which sets how fast singular vectors align.
 
@@ -73,9 +78,10 @@ def spectrum_constant(spectrum: Sequence[float]) -> float:
         raise ValueError(f"`spectrum` must be positive: the smallest is {values.min()}.")
     smallest = values[0]
     values = np.concatenate([[0.0], values])
-    return float(np.diff(values).min() * smallest**2 / (values[-1] ** 2 - values[0] ** 2))
+    return float(np.diff(values).min() * (smallest / values[-1]) ** 2)  # a_{K+1} = 0: the widest gap is the largest
 
 
+@representable
 def stopping_time(
     spectrum: Sequence[float],
     gamma_variance: float,
@@ -89,7 +95,8 @@ def stopping_time(
     $$ T^* = \Big( \frac{\Delta}{2 a_K} + \frac{2 m}{c(a)} + \frac{m}{2 a_K} \Big) d \log d, \quad
        m = \min(1, 2\Delta), \quad \Delta = 1 - \gamma_{\sigma^2} - \gamma_w > 0 $$
 
-    **Arguments:** `spectrum` are $a_i = s_i(A^*)/d$. `clock="paper"` is the clock of its appendices C to F, $d^2 \dot
+    **Arguments:** `spectrum` are $a_i = s_i(A^*)/d$, of order 1 whatever the size: from $\sqrt d$ on they are refused
+    as singular values that were not divided by d. `clock="paper"` is the clock of its appendices C to F, $d^2 \dot
     A = \dots$; the canonical time is that over $d^2$.
 
     **Departs from the print:** $\max$ for $\min$ in $m$, and $\Delta/a_K$ for the growth from threshold to target,
@@ -98,12 +105,13 @@ def stopping_time(
     stages = stage_lengths(spectrum, gamma_variance, gamma_width, dim=dim)
     total = sum(stages.values())
     if clock == "paper":
-        return total * dim**2
+        return total * float(dim) ** 2
     if clock == "canonical":
         return total
     raise ValueError(f"`clock` must be 'canonical' or 'paper': got {clock!r}.")
 
 
+@representable
 def stage_lengths(
     spectrum: Sequence[float], gamma_variance: float, gamma_width: float, *, dim: int
 ) -> dict[str, float]:
@@ -111,21 +119,27 @@ def stage_lengths(
 
     **Valid in** the active region, for large d. **Reference:** Tu et al. 2024, E.3.
     """
-    values = real_array("spectrum", spectrum, ndim=1)
-    gap = 1 - float(gamma_variance) - float(gamma_width)
+    values, side = real_array("spectrum", spectrum, ndim=1), count("dim", dim, least=2)
+    if values.max() >= math.sqrt(side):
+        raise ValueError(
+            f"`spectrum` must be singular values divided by `dim`, of order 1: the largest is {values.max():.6g}, "
+            "beyond "
+            f"sqrt(dim) = {math.sqrt(side):.4g}. Give s/dim. (The time for c times these values is 1/c of theirs.)"
+        )
+    gap = 1 - number("gamma_variance", gamma_variance) - number("gamma_width", gamma_width)
     if gap <= 0:
         raise ValueError(f"`gamma_variance` + `gamma_width` must be below 1, the active region: got {1 - gap:g}.")
-    side = count("dim", dim, least=2)
-    slowest = values.min()
+    constant, slowest = spectrum_constant(spectrum), values.min()
     tight = min(1.0, 2 * gap)
-    unit = np.log(side) / side
+    unit = math.log(side) / side
     return {
         "growth": float(gap / (2 * slowest) * unit),
-        "alignment": float(2 * tight / spectrum_constant(spectrum) * unit),
+        "alignment": float(2 * tight / constant * unit),
         "settling": float(tight / (2 * slowest) * unit),
     }
 
 
+@representable
 def error_terms(gamma_variance: float, gamma_width: float, *, dim: int, step: float = 0.0) -> dict[str, float]:
     r"""The terms of Theorem 2's bound on the test error $|A - A^*|_F^2/d^2$ at $T^*$, without their constants.
 
@@ -138,8 +152,11 @@ def error_terms(gamma_variance: float, gamma_width: float, *, dim: int, step: fl
     Theorem 2.
     """
     side = count("dim", dim, least=2)
-    variance, width = side ** float(gamma_variance), side ** float(gamma_width)
-    log = np.log(side)
+    variance, width = (
+        float(side) ** number(name, power)
+        for name, power in (("gamma_variance", gamma_variance), ("gamma_width", gamma_width))
+    )
+    step, log = non_negative("step", step), math.log(side)
     return {
         "start": float(variance**2 * width),
         "noise": float((variance * width * log / side) ** 2),

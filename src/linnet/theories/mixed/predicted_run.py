@@ -59,7 +59,7 @@ def predicted_run(
     >>> bool(run.test_loss[1] < run.test_loss[0]), bool(run.loss[2] < 1e-9)
     (True, True)
     """
-    spectrum, clock = spectrum_of(problem), clock_of(times)
+    spectrum, clock, key = spectrum_of(problem), clock_of(times), words(key)
     size, units, draws = positive("variance", variance), float(count("width", width)), count("draws", draws)
     g = np.array([size * units])
     errors = wide_errors(spectrum, g, np.array([units]), clock[None])
@@ -69,7 +69,7 @@ def predicted_run(
         values = mode_values(spectrum.values, float(g[0]), clock)
         parts = [part[0] for part in (errors.train, errors.test, errors.power, errors.largest)]
     else:
-        starts = [DrawnStart(spectrum, units, [*words(key), int(units), i]) for i in range(draws)]
+        starts = [DrawnStart(spectrum, units, [*key, int(units), i]) for i in range(draws)]
         runs = [start.run(size, clock) for start in starts]
         parts = [
             np.mean([getattr(run, name) for run, _ in runs], axis=0)[:, 0]

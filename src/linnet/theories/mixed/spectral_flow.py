@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import non_negative, real_array
+from linnet.arguments import no_mask, non_negative, real_array, representable, shown
 from linnet.memory import check_fits
 
 # Factors of 2^27 + 1 split a float64 into two halves whose products are exact (Dekker).
@@ -14,6 +14,7 @@ _SPLIT = 134217729.0
 _SPLITTABLE = 1e280
 
 
+@representable
 def mode_values(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
     r"""How far each singular mode of the target is learned from a zero start, at any time.
 
@@ -44,6 +45,7 @@ def mode_values(values: object, threshold: float, times: object) -> Float[np.nda
     return _flow(modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None])
 
 
+@representable
 def mode_slopes(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
     r"""The derivative $\partial s(t)/\partial S$ of `mode_values`: how a mode answers to a change of its own target.
 
@@ -56,6 +58,7 @@ def mode_slopes(values: object, threshold: float, times: object) -> Float[np.nda
     return _slopes(S, g, t, _flow(S, g, t))
 
 
+@representable
 def spectral_flow(target: object, threshold: float, times: object) -> Float[np.ndarray, "time output input"]:
     r"""Products of the mixed dynamics from a zero start: $A(t) = U\,\mathrm{diag}(s_i(t))\,V^\top$ with `mode_values`.
 
@@ -90,10 +93,14 @@ def modes_of(values: object) -> np.ndarray:
 
 def clock_of(times: object) -> np.ndarray:
     """Times: one axis, non-negative, strictly increasing; the last may be infinite."""
+    no_mask("times", times)
     try:
-        clock = np.atleast_1d(np.asarray(times, dtype=float))
+        given = np.atleast_1d(np.asarray(times))
+        if given.dtype.kind not in "fiub":
+            raise TypeError
+        clock = given.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"`times` must be numbers: got {times!r}.") from None
+        raise ValueError(f"`times` must be numbers: got {shown(times)}.") from None
     if clock.ndim != 1 or clock.size == 0:
         raise ValueError(f"`times` must have one axis and at least one entry: got shape {clock.shape}.")
     if np.isnan(clock).any() or clock[0] < 0:

@@ -8,9 +8,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import positive, real_array, times_array
+from linnet.arguments import positive, real_array, representable, times_array
 
 
+@representable
 def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
 
@@ -33,6 +34,7 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     return _representable("values", total)
 
 
+@representable
 def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Gradient of `potential`, the quantity whose velocity is minus the loss gradient.
 
@@ -49,6 +51,7 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     return 0.5 * _asinh_ratio(modes(values), gamma)
 
 
+@representable
 def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
 
@@ -63,6 +66,7 @@ def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     return _representable("dual", values)
 
 
+@representable
 def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Bregman divergence of `potential`: $\Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle$, summed over the
     last axis.
@@ -81,6 +85,7 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
     return _representable("values", total)
 
 
+@representable
 def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Potential of the time-warped mirror flow on the predictor of a network with one output.
 
@@ -98,6 +103,7 @@ def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..
         return _representable("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
 
 
+@representable
 def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
     r"""Gradient of `predictor_potential`: $\nabla\psi_\gamma(\beta) = \beta / \sqrt{b}$ with
     $b = \sqrt{|\beta|^2 + \gamma^2} + \gamma$.
@@ -111,6 +117,7 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
     return beta / np.sqrt(_balance(beta, gamma))[..., None]
 
 
+@representable
 def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
 
@@ -120,6 +127,7 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     return np.sqrt(_balance(real_array("beta", beta), gamma))
 
 
+@representable
 def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Bregman divergence of `predictor_potential`, over the last axis."""
     gamma = positive("gamma", gamma)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive, real_array, times_array
+from linnet.arguments import count, non_negative, positive, real_array, representable, symmetric, times_array
 from linnet.memory import check_fits
 from linnet.theories.spectral_bias.mirror import modes
 from linnet.theories.spectral_bias.variational import moments
@@ -16,6 +16,7 @@ from linnet.theories.spectral_bias.variational import moments
 LARGEST = 1e300  # of singular values and scales: sums of a few of them are still numbers
 
 
+@representable
 def final_singular_values(
     values: ArrayLike, gamma: float, dim: int, *, second_gamma: float = 0.0
 ) -> tuple[Float[np.ndarray, "... input"], Float[np.ndarray, "... mode"]]:
@@ -61,6 +62,7 @@ def final_singular_values(
     return np.concatenate([_side(values, gamma, second_gamma), idle], axis=-1), _side(values, second_gamma, gamma)
 
 
+@representable
 def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""Exact evolution of the singular values of the predictor for whitened data.
 
@@ -86,6 +88,7 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     return np.ldexp(a * b / c, i + j - k)
 
 
+@representable
 def alpha_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""Exact evolution of the singular values of $\alpha$ for whitened data: $s(1-E)/(w + vE)$, the solution of (C.31).
 
@@ -98,6 +101,7 @@ def alpha_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
     return s * -np.expm1(exponent) / (w + v * np.exp(exponent))
 
 
+@representable
 def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
     r"""The variable in which training from the orthogonal start closes: $\alpha^\top = A\,(W_1^\top W_1)^{-1}$.
 
@@ -115,6 +119,7 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
     return (u * (s / (gamma + np.hypot(s, gamma)))) @ vt
 
 
+@representable
 def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
     r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
 
@@ -129,6 +134,7 @@ def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input
     return np.linalg.solve(np.eye(a.shape[0]) - a @ a.T, 2 * gamma * a)  # push-through: the small k x k system
 
 
+@representable
 def alpha_velocity(
     alpha: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float
 ) -> Float[np.ndarray, "output input"]:
@@ -162,6 +168,7 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
         return -np.log(gamma) / (2 * _modes(values))
 
 
+@representable
 def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
     r"""When each mode stands at half its final height, exactly, for whitened data.
 
@@ -177,6 +184,7 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
     return (np.log(scaled + np.hypot(scaled, gamma * np.sqrt(v / w))) - np.log(gamma)) / (2 * rho)
 
 
+@representable
 def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
 
@@ -191,6 +199,7 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
     return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
 
 
+@representable
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
     r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
 
@@ -201,7 +210,7 @@ def loss_rate(cov: ArrayLike, gamma: float) -> float:
     three positive matrices that is false; $|R|^2$ can rise.
     """
     gamma = positive("gamma", gamma)
-    eigenvalues = np.linalg.eigvalsh(real_array("cov", cov, ndim=2))
+    eigenvalues = np.linalg.eigvalsh(symmetric("cov", cov))
     kept = eigenvalues[eigenvalues > 1e-12 * eigenvalues[-1]]
     if kept.size == 0:
         raise ValueError("`cov` must have a positive eigenvalue: got a matrix of zeros.")

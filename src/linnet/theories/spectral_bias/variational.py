@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import positive, real_array
+from linnet.arguments import positive, real_array, representable, symmetric
 
 
+@representable
 def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> float:
     r"""What gradient flow from the orthogonal start minimises among all networks that interpolate.
 
@@ -22,10 +23,12 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
     """
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
-    _, logdet = np.linalg.slogdet(first.T @ first)
+    # a determinant of roots, not of the Gram matrix: its squares would overflow or vanish
+    logdet = 2 * float(np.log(_full_rank(first)).sum())
     return float(0.5 * np.sum(second**2) + 0.5 * np.sum(first**2) - gamma * logdet)
 
 
+@representable
 def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
     r"""How far two layers are from stationarity of (3.1), as the largest of four norms.
 
@@ -38,9 +41,8 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
     cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
-    gram = first.T @ first
-    multiplier = np.linalg.solve(gram, (second @ first).T).T
-    inverse = np.linalg.solve(gram, first.T).T
+    inverse = _inverse(first)
+    multiplier = second @ inverse
     outside = multiplier - multiplier @ _range_projector(cov)
     parts = (
         _relative(second @ first @ cov - cross, cross),
@@ -69,11 +71,23 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
     cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
-    gram = first.T @ first
-    multiplier = np.linalg.solve(gram, (second @ first).T).T @ _range_projector(cov)
+    multiplier = second @ _inverse(first) @ _range_projector(cov)
     squares = np.linalg.svd(multiplier, compute_uv=False) ** 2
     if squares.max() >= 1:
         return float("inf")
+    return _gap(first, second, cov, cross, gamma, multiplier, squares)
+
+
+@representable
+def _gap(
+    first: np.ndarray,
+    second: np.ndarray,
+    cov: np.ndarray,
+    cross: np.ndarray,
+    gamma: float,
+    multiplier: np.ndarray,
+    squares: np.ndarray,
+) -> float:
     interpolating = cross @ np.linalg.pinv(cov, rcond=1e-12, hermitian=True)
     dim = first.shape[1]
     linear = np.sum(multiplier * interpolating)
@@ -83,7 +97,7 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
 
 def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
     """The moments of the data as arrays, refused where their shapes are not those of the network."""
-    cov, cross = real_array("cov", cov, ndim=2), real_array("cross", cross, ndim=2)
+    cov, cross = symmetric("cov", cov), real_array("cross", cross, ndim=2)
     for name, array, shape in (("cov", cov, (in_dim, in_dim)), ("cross", cross, (out_dim, in_dim))):
         if array.shape != shape:
             raise ValueError(
@@ -104,6 +118,27 @@ def _layers(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
             f"units for {first.shape[1]} inputs."
         )
     return first, second
+
+
+def _full_rank(first: np.ndarray) -> np.ndarray:
+    """The singular values of the first layer, refused where one is zero: the potential is infinite there."""
+    return _decomposed(first)[1]
+
+
+def _inverse(first: np.ndarray) -> np.ndarray:
+    """$W_1 (W_1^T W_1)^{-1}$ (hidden, input), by the SVD: solving with the squares would cost half the digits."""
+    left, values, right = _decomposed(first)
+    return (left / values) @ right
+
+
+def _decomposed(first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    left, values, right = np.linalg.svd(first, full_matrices=False)
+    if values[-1] <= np.finfo(float).eps * max(first.shape) * values[0]:
+        raise ValueError(
+            f"`first` must have full column rank, for the determinant in the potential: its singular values go from "
+            f"{values[0]:.3g} down to {values[-1]:.3g}."
+        )
+    return left, values, right
 
 
 def _range_projector(cov: np.ndarray) -> np.ndarray:
