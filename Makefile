@@ -14,13 +14,14 @@ RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
 # What is fast and needs nothing more than the development environment.
 FAST := -m "not slow and not plugin and not browser and not release and not site"
 
-.PHONY: help reproduce reproduce-full verify test test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint format docs bench clean
+.PHONY: help reproduce reproduce-full verify test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (about two minutes)"
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
 	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
+	@echo "make fuzz            every public function with wrong arguments: about 60 000 calls (a quarter of an hour)"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error"
 	@echo "make test-browser    its part that looks at the explorer in Chromium, and sends it nonsense"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
@@ -54,6 +55,9 @@ verify: $(READY)
 
 test: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile $(FAST)
+
+fuzz: $(READY)
+	cd tests && $(SINGLE) PYTHONPATH=. ../$(BIN)/python -m fuzz --processes 2
 
 test-claims: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load -m slow

@@ -88,6 +88,13 @@ def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
         raise ValueError(f"{names} must have one shape, or shapes that broadcast: got {shapes}.") from None
 
 
+def sides(name: str, value: Any) -> tuple[int, int]:
+    """The shape of a matrix, (rows, columns)."""
+    if not isinstance(value, (tuple, list, np.ndarray)) or np.ndim(value) != 1 or len(value) != 2:
+        raise ValueError(f"`{name}` must be the two sides of a matrix, (rows, columns): got {shown(value)}.")
+    return count(name, value[0]), count(name, value[1])
+
+
 def flag(name: str, value: Any) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, (bool, np.bool_)):
@@ -134,6 +141,16 @@ def whole_steps(name: str, value: Any, *, most: int = 10**15) -> np.ndarray:
     if steps[-1] > most:
         raise ValueError(f"`{name}` must be at most {most:.0e}: got {steps[-1]:g}.")
     return steps
+
+
+def whole_numbers(name: str, value: Any) -> np.ndarray:
+    """Whole numbers as integers, such as positions: one axis."""
+    found = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
+    if (found != np.rint(found)).any() or (np.abs(found) >= 2**62).any():
+        raise ValueError(
+            f"`{name}` must be whole numbers: got {found[(found != np.rint(found)) | (found >= 2**62)][:1]}."
+        )
+    return found.astype(np.int64)
 
 
 def positive(name: str, value: Any) -> float:
@@ -202,10 +219,12 @@ class OutOfRangeError(ValueError):
     """A result that float64 cannot hold, of arguments that are numbers."""
 
 
-def representable(function: Callable[Given, Result]) -> Callable[Given, Result]:
+def representable(function: Callable[Given, Result], *, whole: bool = True) -> Callable[Given, Result]:
     """Refuses arguments whose result lies beyond the range of float64, in place of infinities, NaN and warnings.
 
-    For functions whose results are finite by their definition, of arguments that are checked one by one before.
+    For functions whose results are finite by their definition, of arguments that are checked one by one before. Those
+    with NaN of their own call `refuse_infinite` on the parts that have none (`OutOfRangeError` is put into their
+    words).
     """
     names = [name for name in inspect.signature(function).parameters if name != "self"]
 
@@ -214,7 +233,9 @@ def representable(function: Callable[Given, Result]) -> Callable[Given, Result]:
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 result = function(*args, **kwargs)
-            if _finite(result) or not _finite([*args, *kwargs.values()]):  # diverged weights have NaN, on purpose
+            if (
+                not whole or _finite(result) or not _finite([*args, *kwargs.values()])
+            ):  # of a diverged run NaN stays NaN
                 return result
         except (OverflowError, ZeroDivisionError):  # Python's own floats raise where NumPy's become infinite
             pass
@@ -223,14 +244,33 @@ def representable(function: Callable[Given, Result]) -> Callable[Given, Result]:
         except np.linalg.LinAlgError as error:
             if "converge" not in str(error):  # the mark of a matrix with infinities, made of finite arguments
                 raise
-        known = names or [field.name for field in dataclasses.fields(args[0])]  # type: ignore[arg-type]  # a property
-        listed = ", ".join(f"`{name}`" for name in known)
+        listed = ", ".join(
+            f"`{name}`" for name in names or _parts(args[0])
+        )  # of a property: what its object is made of
         raise OutOfRangeError(
             f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes. Give "
             "them in other units, nearer to 1."
         )
 
     return checked
+
+
+def partly_representable(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """`representable`, where the function itself says which parts of its result must be finite."""
+    return representable(function, whole=False)
+
+
+def refuse_infinite(*parts: Any) -> None:
+    """Parts of a result that must be finite; the message is that of `partly_representable`."""
+    if not _finite(parts):
+        raise OutOfRangeError("the result is beyond the range of float64.")
+
+
+def _parts(value: Any) -> list[str]:
+    """What an object is made of, or its kind."""
+    if dataclasses.is_dataclass(value):
+        return [field.name for field in dataclasses.fields(value)]
+    return [type(value).__name__.lower()]
 
 
 def _finite(value: Any) -> bool:

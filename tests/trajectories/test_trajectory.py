@@ -78,7 +78,7 @@ def test_lifting_more_than_fits_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ln.trajectories.every(0), "`save_every` must be at least 1"),
+        (lambda: ln.trajectories.every(0), "`interval` must be at least 1"),
         (lambda: ln.trajectories.at([-1]), "`steps` must be non-negative"),
         (lambda: ln.trajectories.at([0.5]), "`steps` must be non-negative whole"),
         (lambda: ln.trajectories.log_spaced(1), "`number` must be at least 2"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.arguments import real_array
-from linnet.theories.denoising import shape_of
+from linnet import arguments
 from linnet.theories.noise_bulk import bulk_quantile, ratio_of
 
 # Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
@@ -34,8 +33,8 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     >>> [round(x, 3) for x in noise_level(np.linalg.svd(noise, compute_uv=False), noise.shape)]
     [0.994, 0.017]
     """
-    s = np.sort(real_array("values", values, ndim=1))[::-1]
-    rows, columns = shape_of(shape)
+    s = np.sort(arguments.real_array("values", values, ndim=1))[::-1]
+    rows, columns = arguments.sides("shape", shape)
     if s.size < _LEAST:
         raise ValueError(
             f"the noise cannot be told from {s.size} singular values: at least {_LEAST} are needed. Give `noise_std`."

@@ -352,9 +352,10 @@ def _covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
         raise ValueError(f"`{name}` must be ({dim}, {dim}) to match {dim} inputs: got shape {np.shape(value)}.")
     transposed = np.swapaxes(cov, -1, -2)
     scale = np.abs(cov).max()
-    if np.abs(cov - transposed).max() > 1e-10 * scale:
-        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {np.abs(cov - transposed).max():.3g}.")
-    cov = 0.5 * (cov + transposed)
+    apart = 2 * np.abs(cov / 2 - transposed / 2).max()  # of halves, whose difference cannot overflow
+    if apart > 1e-10 * scale:
+        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {apart:.3g}.")
+    cov = cov / 2 + transposed / 2
     slack = 1e-10 * scale * dim + np.finfo(float).tiny  # the covariance may be zero
     try:
         np.linalg.cholesky(cov + slack * np.eye(dim))  # much faster than eigenvalues, which only the message needs

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, real_array, representable, shown
+from linnet.arguments import non_negative, real_array, representable, sides
 
 # Pairs of singular values closer than this, in parts of the larger one, are taken for equal: their difference has lost
 # half its digits, and the limit is good to the square of this.
@@ -45,13 +45,6 @@ def sure(
     return SpectralRisk(values, shape).estimate(filtered, slopes, noise_variance)
 
 
-def shape_of(shape: object) -> tuple[int, int]:
-    """The two sides of a matrix."""
-    if not isinstance(shape, (tuple, list, np.ndarray)) or np.ndim(shape) != 1 or len(shape) != 2:  # type: ignore[arg-type]
-        raise ValueError(f"`shape` must be the two sides of a matrix, (rows, columns): got {shown(shape)}.")
-    return count("shape", shape[0]), count("shape", shape[1])
-
-
 class SpectralRisk:
     """`sure` for many filters of one matrix: what depends on its singular values alone is computed once.
 
@@ -60,7 +53,7 @@ class SpectralRisk:
 
     def __init__(self, values: ArrayLike, shape: tuple[int, int]):
         s = real_array("values", values, ndim=1)
-        rows, columns = shape_of(shape)
+        rows, columns = sides("shape", shape)
         if s.size != min(rows, columns):
             raise ValueError(
                 f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: "

@@ -171,6 +171,13 @@ def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weight
     who = "descent" if reasons.size == 1 else f"descent of member {first} of the batch"
     if step == 0:
         return DivergedError(f"{who} cannot begin: the loss of the starting `weights` is not finite.")
-    stable = stable_learning_rate(problem, weights)
+    try:
+        stable = stable_learning_rate(problem, weights)
+    except ValueError:  # no number is: the curvature overflows
+        return DivergedError(
+            f"{who} diverged at step {step}: `weights` or `problem` are too large for any `learning_rate`. Give them "
+            "in "
+            "other units."
+        )
     advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
     return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")

@@ -37,7 +37,7 @@ class Decreasing:
     first: float
 
     def __post_init__(self) -> None:
-        positive("first", self.first)
+        object.__setattr__(self, "first", positive("first", self.first))
 
 
 def decreasing(first: float) -> Decreasing:

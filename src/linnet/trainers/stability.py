@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from linnet.arguments import representable
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
 
 
+@representable
 def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     r"""A step size at which descent is stable, at the start and where it ends; None for a general cost.
 
@@ -16,6 +19,7 @@ def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     the conserved imbalance and a that of the solution. The step returned is 1 over the larger of the two curvatures:
     half of the limit.
     """
+    check_match(problem, weights)
     if problem.cost is not None:
         return None
     f = problem.factor
@@ -26,5 +30,7 @@ def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     residual = float(np.linalg.norm(f.target * f.scales[..., None, :], ord=2, axis=(-2, -1)).max())
     residual += float(np.sqrt(layers[0] * layers[1])) * top
     start = top * float(sum(layers)) + residual
-    end = top * float(bound + np.sqrt(bound**2 + 4 * solution**2))
+    end = top * float(bound + np.hypot(bound, 2 * solution))
+    if not max(start, end) > 0:
+        raise ValueError("`problem` or `weights` must not be zero: nothing moves, and every step size is stable.")
     return 1.0 / max(start, end)

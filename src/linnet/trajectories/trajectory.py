@@ -83,7 +83,7 @@ class Trajectory:
             product = self.kept["second"] @ self.kept["first"]
         else:
             raise ValueError("this run kept only its losses: ask for keep='products' or keep='weights' when training.")
-        return self.reduction.lifted(product, self.kept["second"], self.rest)
+        return self.reduction._lifted(product, self.kept["second"], self.rest)
 
     @property
     def test_loss(self) -> np.ndarray:

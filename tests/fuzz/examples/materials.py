@@ -216,3 +216,10 @@ def lora_file() -> Any:
     fields = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q"], "init_lora_weights": True}
     path.write_text(json.dumps(fields))
     return str(path)
+
+
+@made
+def frame() -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(array(12, 4), columns=["a", "b", "c", "y"])

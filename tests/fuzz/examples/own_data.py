@@ -38,6 +38,7 @@ example(OWN + "largest_stable_rate", problem=m.data_problem, weights=m.weights, 
 example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, scale="std", repeats=2, key=0)
 example(OWN + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
 example(OWN + "read", path=m.csv_file, target="y", missing="refuse", key=0, names=("target",))
+example(OWN + "from_frame", frame=m.frame, target="y", missing="refuse")
 example(OWN + "scaler", values=m.X, choice="std", centre=True, names=("scale",))
 example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
 example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)

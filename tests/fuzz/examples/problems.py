@@ -30,12 +30,14 @@ example("problems.Problem.validation_loss", on=m.data_problem, A=m.START)
 example(
     "problems.Problem.min_norm_solution",
     call=lambda X, Y: ln.Problem.from_data(X, Y).min_norm_solution(),
+    names=("problem",),
     X=m.X,
     Y=m.Y,
 )
 example(
     "problems.Problem.min_norm_solution",
     call=lambda cov, cross: ln.Problem.from_moments(cov, cross).min_norm_solution(),
+    names=("problem",),
     cov=m.COV,
     cross=m.TARGET,
 )

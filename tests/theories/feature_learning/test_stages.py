@@ -261,7 +261,7 @@ def test_neurons_that_do_not_match_are_refused():
         ValueError, match=r"`overlaps`, `magnitudes` must have one entry for each neuron.*\(2,\), \(3,\)"
     ):
         stages.linear([1.0, 2.0], [1.0, 2.0, 3.0], [1])
-    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
+    with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one shape"):
         stages.plane([1.0, 2.0], [1.0, 2.0, 3.0], [1])
     with pytest.raises(ValueError, match="`alignments`, `magnitudes`, `overlaps` must have one entry"):
         stages.loss([1.0, 2.0], [1.0, 2.0, 3.0])
@@ -276,7 +276,9 @@ def test_neurons_that_do_not_match_are_refused():
 
 def test_a_step_too_large_is_refused():
     stages = stages_for(*orthogonal_data(), 0.1, 0.1, eta=1e6)
-    with pytest.raises(ValueError, match="`learning_rate` is too large: by step 100 the recursion has diverged"):
+    with pytest.raises(
+        ValueError, match="`learning_rate` is too large for these `alignments`: by step 100 the recursion has diverged"
+    ):
         stages.plane([0.1, 0.2], [0.1, 0.2], [0, 100])
     with pytest.raises(ValueError, match="`learning_rate` is too large"):
         stages.scalar([0.1, 0.2], [0, 100])

@@ -43,7 +43,7 @@ class Images:
 
     def read(self, positions: Int[np.ndarray, " chosen"]) -> Float[np.ndarray, "chosen pixel"]:
         """The images at these positions, in their order."""
-        order, back = np.unique(np.asarray(positions, dtype=np.int64), return_inverse=True)
+        order, back = np.unique(arguments.whole_numbers("positions", positions), return_inverse=True)
         if order.size and not 0 <= order[0] <= order[-1] < len(self):
             raise ValueError(f"`positions` must lie in 0..{len(self) - 1}: got {order[0]} to {order[-1]}.")
         return self.reader(order)[back]
@@ -70,7 +70,7 @@ class Images:
             raise ValueError(f"`targets` must be one of {', '.join(TARGETS)}: got {targets!r}.")
         labels = tuple(self.pair[i] if label is None else label for i, label in enumerate((first, second)))
         for name, label in zip(("first", "second"), labels, strict=True):
-            if not 0 <= label < len(self.classes):
+            if not 0 <= arguments.count(name, label, least=0) < len(self.classes):
                 raise ValueError(f"`{name}` must be a class of {self.name}, 0 to {len(self.classes) - 1}: got {label}.")
         chosen, values = [], []
         for stream, (label, sign) in enumerate(zip(labels, (1.0, -1.0), strict=True)):

@@ -80,7 +80,7 @@ def cubic_residuals(
     g = non_negative("threshold", threshold)
     product = two @ one
     gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
-    return _norm(cubic(gram1, gram2, product, g)), _norm(cubic(gram2, gram1, np.swapaxes(product, -1, -2), g))
+    return _norm(_cubic(gram1, gram2, product, g)), _norm(_cubic(gram2, gram1, np.swapaxes(product, -1, -2), g))
 
 
 @representable
@@ -97,6 +97,10 @@ def cubic(
             f"shapes {own.shape}, {other.shape} and {product.shape}."
         )
     _leading(own=own, other=other, product=product)
+    return _cubic(own, other, product, g)
+
+
+def _cubic(own: np.ndarray, other: np.ndarray, product: np.ndarray, g: float) -> np.ndarray:
     turned = np.swapaxes(product, -1, -2)
     square = turned @ product
     return own @ own @ own - square @ own - own @ square - g**2 * own + turned @ other @ product

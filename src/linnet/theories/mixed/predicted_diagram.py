@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet.arguments import count, real_array
+from linnet.arguments import count, partly_representable, real_array, refuse_infinite
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, words
 from linnet.theories.mixed.narrow_cells import DrawnStart
@@ -85,6 +85,7 @@ class PredictedDiagram:
         )
 
 
+@partly_representable
 def predicted_diagram(
     problem: Problem | Spectrum,
     variances: object,
@@ -127,7 +128,9 @@ def predicted_diagram(
     distinct, back = np.unique(units, return_inverse=True)
     shape = (distinct.size, sizes.size)
     thresholds = (distinct[:, None] * sizes).ravel()
+    key = words(key)
     found = _wide_best(spectrum, thresholds, np.repeat(distinct, sizes.size))
+    refuse_infinite(thresholds, *found)
     time, test, train, rank, own = (part.reshape(shape) for part in found)
     share, tilt, spread = own / test, np.zeros(shape), np.full(shape, np.nan)
     drawn = drawn_cells(spectrum, distinct[:, None], share)
@@ -135,7 +138,7 @@ def predicted_diagram(
     rows = np.flatnonzero(drawn.any(axis=1) & (draws > 0))
     for row in rows[::-1]:  # from wide to narrow, as the best times drift from the wide ones
         at = drawn[row]
-        starts = [DrawnStart(spectrum, distinct[row], [*words(key), int(distinct[row]), i]) for i in range(draws)]
+        starts = [DrawnStart(spectrum, distinct[row], [*key, int(distinct[row]), i]) for i in range(draws)]
         wide, runs = time[row, at].copy(), list[tuple[np.ndarray, ...]]()
         for start in starts:
             guess, near = (runs[-1][0], _CLOSE) if runs else (wide * drift[at], _NEAR)

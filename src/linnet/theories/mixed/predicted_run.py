@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import count, positive
+from linnet.arguments import count, partly_representable, positive, refuse_infinite
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, words
 from linnet.theories.mixed.narrow_cells import DrawnStart
@@ -38,6 +38,7 @@ class PredictedRun:
         return f"PredictedRun({self.times.size} times, {self.values.shape[1]} modes)"
 
 
+@partly_representable
 def predicted_run(
     problem: Problem | Spectrum, variance: float, width: int, times: object, *, draws: int = 2, key: Key = 0
 ) -> PredictedRun:
@@ -78,4 +79,5 @@ def predicted_run(
         values = np.mean([modes for _, modes in runs], axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         rank = np.where(parts[3] > 0, parts[2] / parts[3], 0.0)
+    refuse_infinite(g, parts[0], rank, values, parts[1] if spectrum.has_truth else 0.0)
     return PredictedRun(clock, parts[0] / 2, parts[1] / 2, rank, values, drawn)
