@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from linnet.cli import failures
+from linnet.explorer import serving
 from linnet.explorer.serving import loopback
 
 pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet[explorer]'")
@@ -108,6 +110,13 @@ def test_a_request_that_is_too_large_is_refused(client):
 def test_this_machine_is_told_from_others():
     assert loopback("127.0.0.1") and loopback("::1") and loopback("localhost") and loopback("127.3.2.1")
     assert not loopback("0.0.0.0") and not loopback("192.168.1.4") and not loopback("example.org")
+
+
+def test_what_is_missing_is_said_before_anything_starts(monkeypatch):
+    monkeypatch.setattr(serving, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'dash'") as caught:
+        serving.serve(open_browser=False)
+    assert "pip install 'linnet[explorer]'" in failures.cause(caught.value)
 
 
 def test_a_port_in_use_is_told_in_one_line():

@@ -103,7 +103,7 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
                     ),
                     html.Div(
                         [
-                            *[_part(page, part) for part in page.parts],
+                            *[_part(page, part, state) for part in page.parts],
                             *([page.extra()] if page.extra else []),
                             _script(page),
                         ],
@@ -219,7 +219,8 @@ def view_id(page: Page, view: View) -> str:
     return f"{page.name}-view-{view.name}"
 
 
-def _part(page: Page, part: Part) -> Component:
+def _part(page: Page, part: Part, state: State) -> Component:
+    waits = any(not state[name] for name in part.needs)
     key = f"{page.name}-{part.name}"
     files = [
         html.Span("Data:", className="soft"),
@@ -233,7 +234,7 @@ def _part(page: Page, part: Part) -> Component:
             html.Div(files, className="files", id=f"{key}-files"),
             dcc.Store(id=f"{key}-answer"),
         ],
-        className="part",
+        className="part empty" if waits else "part",
         id=f"{key}-part",
     )
 

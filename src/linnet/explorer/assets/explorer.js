@@ -105,15 +105,17 @@
     const rest = first ? 4 : 3; // error, two files, and in the first part the script
     if (!answer) return Array(views.length + rest).fill(keep());
     window.setTimeout(answered, 0, page, part);
+    const holder = document.getElementById(page + "-" + part + "-part");
+    if (holder) holder.classList.add("seen");
     describe(page);
     if (first) mark(page, answer.control);
     if (answer.error) {
+      if (holder) holder.classList.remove("empty");
       const nothing = Array(views.length + rest).fill(keep());
       nothing[views.length] = answer.error;
       return nothing;
     }
     const empty = !answer.figures;
-    const holder = document.getElementById(page + "-" + part + "-part");
     if (holder) holder.classList.toggle("empty", empty);
     const drawn = views.map((view, i) => {
       if (empty) return keep();
