@@ -38,7 +38,7 @@ def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) ->
                 if interrupts.came():  # a library took the interruption for a failure of its own
                     raise KeyboardInterrupt from None
                 figure = request.figure
-                why = failures.cause(reason).rstrip(".")
+                why = failures.broken_down(reason, request.changes)
                 failed.append(Failure(request.name, figure.paper, figure.title, request.command, why))
                 if len(requests) > 1:
                     terminal.say(f"{where}{request.name}: not made: {why}", terminal.BAD)

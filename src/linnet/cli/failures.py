@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -12,6 +12,8 @@ import typer
 from linnet import extras
 from linnet.arguments import did_you_mean
 from linnet.cli import interrupts
+
+LONGEST = 80  # letters of a value in a message
 
 
 def explain(reason: BaseException) -> tuple[str, int]:
@@ -62,16 +64,38 @@ def cause(reason: BaseException) -> str:
             return extras.line(reason.name)
     if _of_settings(reason):
         first = reason.errors()[0]  # type: ignore[attr-defined]
-        where = ".".join(map(str, first["loc"])) or "settings"
-        return _line(f"`{where}`: {first['msg']}: got {first.get('input')!r}")
+        said = first["msg"].removeprefix("Value error, ")
+        if not first["loc"]:  # of several settings together: the message names them
+            return _line(said)
+        return _line(f"`{'.'.join(map(str, first['loc']))}`: {said}: got {_shown(first.get('input'))}")
     if isinstance(reason, OSError) and reason.strerror:
         about = f" {reason.filename!r}" if reason.filename else ""
         full = " (the disk is full)" if reason.errno == errno.ENOSPC else ""
         return _line(f"cannot use{about}: {reason.strerror}{full}")
-    ours = isinstance(reason, (ValueError, RuntimeError, OSError)) or type(reason) is ImportError
-    if ours and str(reason):
+    if told(reason):
         return _line(str(reason))
     return _line(f"{type(reason).__name__}: {reason}") + " (LINNET_TRACEBACK=1 shows where)"
+
+
+def told(reason: BaseException) -> bool:
+    """Whether the error has words for who typed the command: one of linnet's own, or of a kind that linnet raises."""
+    kinds = (ValueError, RuntimeError, OSError, ArithmeticError)
+    ours = type(reason).__module__.startswith("linnet.") or isinstance(reason, kinds) or type(reason) is ImportError
+    return ours and bool(str(reason)) and not isinstance(reason, (OverflowError, ZeroDivisionError))
+
+
+def broken_down(reason: BaseException, changes: Mapping[str, Any]) -> str:
+    """Why a computation with changed settings failed: where no argument is named, the settings are."""
+    why = cause(reason).rstrip(".")
+    if not changes or "`" in why or type(reason).__module__.startswith("linnet.") or isinstance(reason, OSError):
+        return why
+    given = ", ".join(f"{name}={_shown(value)}" for name, value in changes.items())
+    return f"its computation breaks down with {given}: {why}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:

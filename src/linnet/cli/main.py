@@ -58,8 +58,14 @@ def _common(
     pass
 
 
-def _warn(message: Warning | str, *place: object, **rest: object) -> None:
+_doubts: list[str] = []  # warnings about numbers, which an error explains better if one follows
+
+
+def _warn(message: Warning | str, category: type[Warning] = UserWarning, *place: object, **rest: object) -> None:
     """A warning is one line, like a failure; where in the code it arose helps nobody who typed a command."""
+    if issubclass(category, RuntimeWarning):
+        _doubts.append(str(message))
+        return
     terminal.complain(f"warning: {' '.join(str(message).split())}")
 
 
@@ -69,7 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings():  # which puts things back at its end
             warnings.showwarning = _warn
+            _doubts.clear()
             status = app(args=given or ["--help"], standalone_mode=False)
+            for doubt in dict.fromkeys(_doubts if not status else ()):
+                terminal.complain(f"warning: {' '.join(doubt.split())}")
     except BaseException as reason:
         if os.environ.get("LINNET_TRACEBACK"):
             raise

@@ -33,6 +33,9 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Compute on the workers of a Dask scheduler.")
     ] = None,
+    wait: Annotated[
+        float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a scheduler's first worker.")
+    ] = 60.0,
     quick: Annotated[bool, typer.Option("--quick", help="Of a table: the same on a smaller grid.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of a table: seed of all random numbers.", min=0)] = None,
 ) -> None:
@@ -46,7 +49,7 @@ def sweep(
     described, table = _described(config, quick, seed)
     with interrupts.working(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
         report = sweeps.complete(
-            described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+            described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
         )
     if report.failed:
         terminal.fail(

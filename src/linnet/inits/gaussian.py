@@ -20,7 +20,7 @@ def gaussian(
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
     check_fits(
         16 * math.prod(lead) * h * (d + k),
-        f"Gaussian weights of width {h}",
+        f"Gaussian weights of `width` = {h}",
         "`inits.reduced_gaussian` has the same law at any width.",
     )
     random = generator(key)
@@ -44,8 +44,13 @@ def reduced_gaussian(
     if h < d + k:
         return gaussian(key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
-    random = generator(key)
     q = d + k
+    check_fits(
+        24 * math.prod(lead) * q * q,
+        f"a reduced network of `in_dim` = {d} and `out_dim` = {k}",
+        "Use fewer inputs or outputs, or a smaller batch.",
+    )
+    random = generator(key)
     degrees = np.array([float(h - j) for j in range(q)])
     triangle = np.triu(random.standard_normal((*lead, q, q)), 1)
     triangle[..., np.arange(q), np.arange(q)] = np.sqrt(random.chisquare(degrees, size=(*lead, q)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet.arguments import broadcast, real_array, representable
 from linnet.inits.weights import Weights, check_weights
+from linnet.memory import check_fits
 
 
 @representable
@@ -35,11 +37,16 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
     weights = check_weights(weights)
     left = _samples("X", X, weights)
     right = left if X2 is None else _samples("X2", X2, weights)
+    k, batch = weights.out_dim, math.prod(weights.first.shape[:-2])
+    check_fits(
+        16 * batch * left.shape[0] * right.shape[0] * k * k,
+        f"the kernel of {left.shape[0]} samples `X` with {right.shape[0]} and {k} outputs",
+        "Take fewer samples, or apply it with `ntk_operator`, which never forms it.",
+    )
     hidden_left = left @ np.swapaxes(weights.first, -1, -2)
     hidden_right = right @ np.swapaxes(weights.first, -1, -2)
     through_first = hidden_left @ np.swapaxes(hidden_right, -1, -2)
     second = weights.second @ np.swapaxes(weights.second, -1, -2)
-    k = weights.out_dim
     blocks = through_first[..., :, None, :, None] * np.eye(k)[:, None, :]
     blocks = blocks + (left @ right.T)[:, None, :, None] * second[..., None, :, None, :]
     return blocks.reshape(*blocks.shape[:-4], left.shape[0] * k, right.shape[0] * k)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.arguments import count
+from linnet.memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
@@ -12,6 +13,7 @@ from linnet.randomness import Key, generator
 def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1) -> Problem:
     """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A."""
     n, d, k = count("samples", samples), count("in_dim", in_dim), count("out_dim", out_dim)
+    _check_fits((n + k) * (d + k), f"`samples` = {n}, `in_dim` = {d} and `out_dim` = {k}")
     random = generator(key, 0)
     inputs, truth = random.standard_normal((n, d)), random.standard_normal((k, d))
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
@@ -20,6 +22,7 @@ def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1
 def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem:
     """As many samples as inputs, orthogonal and scaled so that $\\Sigma = I$, and labels of a standard normal truth."""
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
+    _check_fits(3 * d * (d + k), f"`in_dim` = {d} and `out_dim` = {k}")
     random = generator(key, 1)
     frame, triangle = np.linalg.qr(random.standard_normal((d, d)))
     inputs, truth = np.sqrt(d) * frame * np.sign(np.diagonal(triangle)), random.standard_normal((k, d))
@@ -30,7 +33,13 @@ def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int, out_dim: 
     """Standard normal inputs, labelled by a two-layer ReLU network with standard normal weights."""
     n, d, m = count("samples", samples), count("in_dim", in_dim), count("neurons", neurons)
     k = count("out_dim", out_dim)
+    _check_fits((n + m) * (d + k + m), f"`samples` = {n}, `in_dim` = {d} and `neurons` = {m}")
     random = generator(key, 2)
     inputs = random.standard_normal((n, d))
     first, second = random.standard_normal((m, d)), random.standard_normal((k, m))
     return Problem.from_data(inputs, np.maximum(inputs @ first.T, 0) @ second.T)
+
+
+def _check_fits(numbers: int, told: str) -> None:
+    """Refuses samples that memory would not hold, before any is drawn."""
+    check_fits(8 * numbers, f"a problem of {told}", "Use a smaller one.")

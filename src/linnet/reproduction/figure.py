@@ -8,21 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, model_validator
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
 
 
+LARGEST = 10**7  # of any whole number among the settings, but for those below
+UNBOUNDED = ("seed", "width")
+
+
 class Settings(BaseModel):
     """Base of every figure's settings: defaults are the paper's, unknown fields are refused, `seed` is always there."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     seed: NonNegativeInt = 0
+
+    @model_validator(mode="after")
+    def _sizes(self) -> Self:
+        """Refuses numbers of points, runs or dimensions that no computer takes; hidden units cost nothing."""
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            for size in value if isinstance(value, tuple) else (value,):
+                if isinstance(size, int) and name not in UNBOUNDED and abs(size) > LARGEST:
+                    raise ValueError(f"`{name}` must be at most {LARGEST:,}: got {size:,}")
+        return self
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from dataclasses import asdict, dataclass, fields
@@ -65,17 +66,19 @@ class Result:
 
 
 def store(result: Result) -> None:
-    """Writes `result.json` whole or not at all."""
+    """Writes `result.json` whole or not at all, with a digest of every file that belongs to it."""
     content = {key: value for key, value in asdict(result).items() if key not in _NOT_STORED}
+    content["files"] = {name: _digest(result.folder / name) for name in _files()}
     write_whole(result.folder / MARK, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def finished(request: FigureRequest, out: Path) -> Result | None:
-    """The result of an earlier run of this request, if it is complete and its configuration and code are the same."""
+    """The result of an earlier run of this request, if its configuration and code are the same and its files are whole:
+    one that is missing, truncated or changed since is not believed."""
     folder = out / request.label
     try:
         stored = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        if stored["key"] != request.key or not all((folder / name).exists() for name in _files()):
+        if stored["key"] != request.key or stored["files"] != {name: _digest(folder / name) for name in _files()}:
             return None
         stored["checks"] = tuple(Check(**check) for check in stored["checks"])
         stored["panels"] = tuple(stored["panels"])
@@ -93,6 +96,11 @@ def plain(check: Check) -> Check:
 
 def _number(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files() -> list[str]:

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from linnet.arguments import did_you_mean, path_of, shown
 from linnet.sweeps.errors import ConfigurationError
 
+MOST = 10**6  # values of an axis, seeds
+CELLS = 10**9  # of a grid, whose numbers are kept in memory
 RESERVED = ("seed", "cell_status", "failures")
 
 
@@ -28,7 +30,7 @@ class Range(BaseModel):
 
     start: float
     stop: float
-    count: int = Field(ge=1)
+    count: int = Field(ge=1, le=MOST)
     spacing: Literal["linear", "log"] = "linear"
 
     def __init__(self, **fields: Any) -> None:
@@ -79,7 +81,7 @@ class Sweep(BaseModel):
     name: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     function: str
     axes: dict[str, list[Any]] = Field(default_factory=dict)
-    seeds: int = Field(default=1, ge=1)
+    seeds: int = Field(default=1, ge=1, le=MOST)
     seed: int = Field(default=0, ge=0)
     fixed: dict[str, Any] = Field(default_factory=dict)
     record: list[str] = Field(default_factory=list)
@@ -124,6 +126,13 @@ class Sweep(BaseModel):
                 values = _range(name, values)
             expanded[name] = values.values() if isinstance(values, Range) else values
         return expanded
+
+    @model_validator(mode="after")
+    def _fits(self) -> Sweep:
+        cells = math.prod([self.seeds, *(len(values) for values in self.axes.values())])
+        if cells > CELLS:
+            raise ValueError(f"the grid of `axes` and `seeds` has {cells:,} cells: at most {CELLS:,} can be counted")
+        return self
 
     @field_validator("axes", "coords")
     @classmethod

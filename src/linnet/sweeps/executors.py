@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import platform
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -16,7 +18,8 @@ from typing import Any
 import numpy as np
 
 import linnet
-from linnet import extras
+from linnet import extras, progress
+from linnet.memory import check_fits
 from linnet.sweeps import provenance
 from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
 from linnet.sweeps.grid import Cells, Grid, PendingBlock
@@ -35,6 +38,10 @@ ENVIRONMENT = {
 }
 
 
+WORKER = 150 * 2**20  # bytes of a worker process that has loaded linnet
+WAIT = 60.0  # seconds to wait for the first worker of a scheduler
+
+
 def described(workers: int, scheduler: str | None) -> str:
     """The executor in words, as stores note it."""
     if scheduler is not None:
@@ -48,6 +55,7 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
         raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
     if workers < 0:
         raise ValueError(f"`workers` must not be negative: got {workers}.")
+    check_fits(workers * WORKER, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores.")
     if (workers or scheduler is not None) and task.function.startswith("__main__:"):
         raise CellFunctionError(
             f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."
@@ -57,13 +65,16 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
 
 
 @contextmanager
-def executor(task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None) -> Iterator[Work]:
-    """A function that computes jobs and yields finished ones: here, on `workers` processes, or by `scheduler`."""
+def executor(
+    task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None, wait: float = WAIT
+) -> Iterator[Work]:
+    """A function that computes jobs and yields finished ones: here, on `workers` processes, or by `scheduler`, whose
+    first worker is waited for `wait` seconds."""
     if not workers and scheduler is None:
         yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
         return
     with ExitStack() as stack:
-        client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler))
+        client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler, wait))
         yield lambda jobs: _distributed(client, task, grid, jobs)
 
 
@@ -161,7 +172,7 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _remote(address: str) -> Iterator[Any]:
+def _remote(address: str, wait: float) -> Iterator[Any]:
     _, distributed = _imported()
     client = distributed.Client.__new__(distributed.Client)
     try:
@@ -174,7 +185,23 @@ def _remote(address: str) -> Iterator[Any]:
             f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
         ) from error
     with _quietly(), client:
+        _await_worker(client, address, wait)
         yield client
+
+
+def _await_worker(client: Any, address: str, wait: float) -> None:
+    """Waits for the first worker, with a bar: a scheduler without any would keep its tasks for ever."""
+    until = time.monotonic() + wait
+    with progress.bar(f"waiting for a worker of {address}", math.ceil(wait), unit="s") as advance:
+        while not client.scheduler_info(n_workers=-1)["workers"]:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise ExecutorError(
+                    f"the Dask scheduler at {address} has had no worker for {wait:g} seconds. Start one with "
+                    f"`dask worker {address}`, or wait longer."
+                )
+            time.sleep(min(1.0, left))
+            advance(1)
 
 
 @contextmanager

@@ -74,6 +74,7 @@ def run(
     retry_failed: bool = False,
     workers: int = 0,
     scheduler: str | None = None,
+    wait: float = executors.WAIT,
     throw: bool = True,
 ) -> xr.Dataset:
     """Computes the cells of `sweep` that are not done yet, and returns all of them.
@@ -81,14 +82,22 @@ def run(
     **Arguments:** `store` is the folder of a Zarr group to keep results in; None keeps them in memory, or where
     `keeping` says. An existing store is continued if `resume`, and its failed or damaged cells are computed again if
     `retry_failed`. Blocks are computed in this process, on `workers` processes of this machine, or by the Dask
-    scheduler at the address `scheduler`. With `throw` (the default) cells that failed raise `FailedCellsError` once
-    everything else is done; without, they are in the dataset with `cell_status` 2.
+    scheduler at the address `scheduler`, whose first worker is waited for `wait` seconds. With `throw` (the default)
+    cells that failed raise `FailedCellsError` once everything else is done; without, they are in the dataset with
+    `cell_status` 2.
 
     **Returns:** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own; the
     variable `cell_status` says of each cell whether it is done.
     """
     report, dataset = _run(
-        sweep, store, _dataset, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+        sweep,
+        store,
+        _dataset,
+        resume=resume,
+        retry_failed=retry_failed,
+        workers=workers,
+        scheduler=scheduler,
+        wait=wait,
     )
     if report.foreign:
         warnings.warn(str(report), stacklevel=2)
@@ -108,10 +117,18 @@ def complete(
     retry_failed: bool = False,
     workers: int = 0,
     scheduler: str | None = None,
+    wait: float = executors.WAIT,
 ) -> Report:
     """As `run`, for results too many to load: leaves them in the store and returns what was done."""
     report, _ = _run(
-        sweep, store, lambda sink: None, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler
+        sweep,
+        store,
+        lambda sink: None,
+        resume=resume,
+        retry_failed=retry_failed,
+        workers=workers,
+        scheduler=scheduler,
+        wait=wait,
     )
     return report
 
@@ -125,6 +142,7 @@ def _run(
     retry_failed: bool,
     workers: int,
     scheduler: str | None,
+    wait: float,
 ) -> tuple[Report, Result]:
     began = time.perf_counter()
     of_kind("sweep", sweep, Sweep, "`sweeps.Sweep(...)` or `sweeps.load`")
@@ -147,7 +165,7 @@ def _run(
         computed = sum(job.size for job in jobs)
         if jobs:
             with (
-                executors.executor(task, sink.grid, workers=workers, scheduler=scheduler) as work,
+                executors.executor(task, sink.grid, workers=workers, scheduler=scheduler, wait=wait) as work,
                 progress.bar(sweep.name, sink.grid.cells, done=sink.grid.cells - computed, unit="cells") as advance,
             ):
                 for job, outcome in work(jobs):

@@ -87,7 +87,7 @@ class Task:
         module, _, name = self.function.partition(":")
         try:
             target: Any = importlib.import_module(module)
-        except Exception as error:  # a module may raise anything
+        except (Exception, SystemExit) as error:  # a module may raise anything
             raise CellFunctionError(
                 f"cannot import the module of `{self.function}`: {type(error).__name__}: {error}. It must be on the "
                 "Python path here and on every worker."
@@ -119,7 +119,7 @@ class Task:
             try:
                 with _precision(self.dtype):
                     raw = function(*_padded(cells, first, last), **keywords)
-            except DEFECTS as error:
+            except (*DEFECTS, SystemExit) as error:
                 raise CellFunctionError(
                     f"`{self.function}` raised {type(error).__name__}: {error}. That is a fault of the function rather "
                     f"than of a cell; put it right and resume."

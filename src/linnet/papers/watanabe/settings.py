@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import PositiveFloat, PositiveInt
+
 from linnet.reproduction import Settings
 
 DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
@@ -17,8 +19,8 @@ NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradi
 class RunSettings(Settings):
     """The paper's network and data."""
 
-    dim: int = DIM
-    width: int = WIDTH
-    samples: int = SAMPLES
-    scale: float = SCALE
-    delta: float = DELTA
+    dim: PositiveInt = DIM
+    width: PositiveInt = WIDTH
+    samples: PositiveInt = SAMPLES
+    scale: PositiveFloat = SCALE
+    delta: PositiveFloat = DELTA

@@ -72,6 +72,8 @@ class Images:
         for name, label in zip(("first", "second"), labels, strict=True):
             if not 0 <= arguments.count(name, label, least=0) < len(self.classes):
                 raise ValueError(f"`{name}` must be a class of {self.name}, 0 to {len(self.classes) - 1}: got {label}.")
+        if labels[0] == labels[1]:
+            raise ValueError(f"`first` and `second` must be two classes: got {labels[0]} twice.")
         chosen, values = [], []
         for stream, (label, sign) in enumerate(zip(labels, (1.0, -1.0), strict=True)):
             wanted = n // 2 + (n % 2 if sign > 0 else 0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import PositiveFloat, PositiveInt
+
 from linnet.papers.huang import misprints
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, panels
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
 class TwoStages(Settings):
     """Section 6's settings; `eta` is the paper's step, m times the canonical one."""
 
-    samples: int = paper.SAMPLES
-    dim: int = paper.DIM
-    width: int = paper.WIDTH
-    eta: float = paper.ETA
-    first_std: float = paper.FIRST_STD
-    magnitude: float = paper.MAGNITUDE
+    samples: PositiveInt = paper.SAMPLES
+    dim: PositiveInt = paper.DIM
+    width: PositiveInt = paper.WIDTH
+    eta: PositiveFloat = paper.ETA
+    first_std: PositiveFloat = paper.FIRST_STD
+    magnitude: PositiveFloat = paper.MAGNITUDE
     noise_variance: float = paper.NOISE_VARIANCE
-    steps: int = 40
+    steps: PositiveInt = 40
 
 
 def compute(settings: TwoStages, chosen: tuple[str, ...]) -> xr.Dataset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.huang import settings
@@ -43,9 +43,9 @@ class ImageSettings(Settings):
     targets: str = "signs"
     conventions: bool = True
     width: PositiveInt = settings.IMAGE_WIDTH
-    growth: float = settings.LINEAR_GROWTH
-    first_std: float = settings.IMAGE_FIRST_STD
-    magnitude: float = settings.IMAGE_MAGNITUDE
+    growth: PositiveFloat = settings.LINEAR_GROWTH
+    first_std: PositiveFloat = settings.IMAGE_FIRST_STD
+    magnitude: PositiveFloat = settings.IMAGE_MAGNITUDE
     steps: PositiveInt = 600
     save_every: PositiveInt = 4
 

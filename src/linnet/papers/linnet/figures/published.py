@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from pydantic import PositiveInt
 
 from linnet import style
 from linnet.papers.linnet.claims.diagram import PRINTED_MEDIAN, PRINTED_WORST
@@ -15,7 +16,7 @@ from linnet.reproduction import Check, Figure, Settings
 class Published(Settings):
     """How many tasks of our own are averaged: the published one is not known."""
 
-    tasks: int = 12
+    tasks: PositiveInt = 12
 
 
 def compute(settings: Published, panels: tuple[str, ...]) -> Any:

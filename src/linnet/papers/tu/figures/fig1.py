@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import PositiveFloat, PositiveInt, model_validator
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 import linnet as ln
 from linnet import style
@@ -41,7 +41,7 @@ class TuFig1(Settings):
     c: PositiveFloat = FAST
     steps: PositiveInt = 90
     scheme: Literal["euler", "network", "flow"] = "euler"
-    others: int = 24
+    others: NonNegativeInt = 24
 
     @model_validator(mode="after")
     def _given_once(self) -> TuFig1:

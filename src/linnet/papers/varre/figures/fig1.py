@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.varre.networks.regression import problems
@@ -22,22 +23,22 @@ class Fig1(Settings):
     here.
     """
 
-    samples: int = SAMPLES
-    inputs: int = INPUTS
-    outputs: int = OUTPUTS
-    width: int = WIDTH
+    samples: PositiveInt = SAMPLES
+    inputs: PositiveInt = INPUTS
+    outputs: PositiveInt = OUTPUTS
+    width: PositiveInt = WIDTH
     gammas: tuple[float, ...] = (1.0, 1e-4)
     stds: tuple[float, ...] = (0.1, 0.01)
-    end_time: float = 300.0
-    times: int = 200
-    seeds: int = 20
-    noise_inputs: int = NOISY_INPUTS
-    noise_gamma: float = 1.0
+    end_time: PositiveFloat = 300.0
+    times: PositiveInt = 200
+    seeds: PositiveInt = 20
+    noise_inputs: PositiveInt = NOISY_INPUTS
+    noise_gamma: PositiveFloat = 1.0
     noise_delta: float = 1.0
-    noise_rate: float = NOISY_RATE
-    noise_steps: int = 20_000
-    noise_saves: int = 200
-    noise_seeds: int = 10
+    noise_rate: PositiveFloat = NOISY_RATE
+    noise_steps: PositiveInt = 20_000
+    noise_saves: PositiveInt = 200
+    noise_seeds: PositiveInt = 10
 
 
 def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.reproduction.figure import Check, Figure, Settings
@@ -18,13 +19,13 @@ class Fig3(Settings):
     are ours.
     """
 
-    dim: int = 2
-    runs: int = 3
-    end_time: float = 12.0
-    saves: int = 240
-    first_step: float = 0.05
-    paths: int = 40_000
-    step: float = 0.005
+    dim: PositiveInt = 2
+    runs: PositiveInt = 3
+    end_time: PositiveFloat = 12.0
+    saves: PositiveInt = 240
+    first_step: PositiveFloat = 0.05
+    paths: PositiveInt = 40_000
+    step: PositiveFloat = 0.005
 
 
 def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.varre.settings import FIRST_VARIANCE, INPUTS, OUTPUTS, SAMPLES, SECOND_VARIANCES, WIDTH
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 class BothLayers(Settings):
     """Figure 4: the paper's variances in both layers; sizes are those of figure 1a, times and seeds are ours."""
 
-    samples: int = SAMPLES
-    inputs: int = INPUTS
-    outputs: int = OUTPUTS
-    width: int = WIDTH
+    samples: PositiveInt = SAMPLES
+    inputs: PositiveInt = INPUTS
+    outputs: PositiveInt = OUTPUTS
+    width: PositiveInt = WIDTH
     first_variance: float = FIRST_VARIANCE
     second_variances: tuple[float, ...] = SECOND_VARIANCES
-    end_time: float = 300.0
-    times: int = 200
-    seeds: int = 20
+    end_time: PositiveFloat = 300.0
+    times: PositiveInt = 200
+    seeds: PositiveInt = 20
 
 
 def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> Problem:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.varre.settings import HIDDEN, POINT_INPUTS, POINTS, TEACHERS
@@ -28,17 +29,17 @@ PLATEAU = 0.1  # a plateau is where the loss falls slower than this share of its
 class Students(Settings):
     """Sizes of the teacher-student runs and how they are trained."""
 
-    samples: int = POINTS
-    inputs: int = POINT_INPUTS
-    width: int = HIDDEN
-    small: float = 1e-3
-    large: float = 1.0
-    seeds: int = 20
-    small_rate: float = 0.02
-    large_rate: float = 0.005
-    small_steps: int = 100_000
-    large_steps: int = 100_000
-    saves: int = SAVES
+    samples: PositiveInt = POINTS
+    inputs: PositiveInt = POINT_INPUTS
+    width: PositiveInt = HIDDEN
+    small: PositiveFloat = 1e-3
+    large: PositiveFloat = 1.0
+    seeds: PositiveInt = 20
+    small_rate: PositiveFloat = 0.02
+    large_rate: PositiveFloat = 0.005
+    small_steps: PositiveInt = 100_000
+    large_steps: PositiveInt = 100_000
+    saves: PositiveInt = SAVES
 
 
 def teacher(settings: Students) -> Problem:

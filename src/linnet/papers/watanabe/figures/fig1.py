@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import NonNegativeInt, PositiveInt
+
 import linnet as ln
 from linnet.papers.watanabe import networks
 from linnet.papers.watanabe.settings import RunSettings
@@ -22,8 +24,8 @@ class PlaneSettings(RunSettings):
 
     spike: float = 20.0
     alignment: float = 0.3
-    points: int = 400
-    arrows: int = 21
+    points: PositiveInt = 400
+    arrows: NonNegativeInt = 21
 
 
 def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import PositiveInt
+
 import linnet as ln
 from linnet.papers.watanabe import networks
 from linnet.papers.watanabe.settings import RunSettings
@@ -19,7 +21,7 @@ class TimeSettings(RunSettings):
 
     spike: float = 20.0
     alignment: float = 0.3
-    points: int = 400
+    points: PositiveInt = 400
 
 
 def compute(settings: TimeSettings, panels: tuple[str, ...]) -> xr.Dataset:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import PositiveInt
+
 import linnet as ln
 from linnet.papers.watanabe import networks
 from linnet.papers.watanabe.settings import RunSettings
@@ -21,7 +23,7 @@ class LossSettings(RunSettings):
     alignment: float = 0.5
     alignments: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9)
     spike: float = 20.0
-    points: int = 400
+    points: PositiveInt = 400
 
 
 def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:

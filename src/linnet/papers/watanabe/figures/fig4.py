@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import PositiveFloat, PositiveInt
+
 import linnet as ln
 from linnet.reproduction.figure import Check, Figure, Settings
 
@@ -15,10 +17,10 @@ if TYPE_CHECKING:
 class MapSettings(Settings):
     """The paper's ratio and ranges; the map has a value at every `spikes` x `alignments` point of a regular grid."""
 
-    ratio: float = 3.0
-    largest_spike: float = 50.0
-    spikes: int = 201
-    alignments: int = 101
+    ratio: PositiveFloat = 3.0
+    largest_spike: PositiveFloat = 50.0
+    spikes: PositiveInt = 201
+    alignments: PositiveInt = 101
 
 
 def compute(settings: MapSettings, panels: tuple[str, ...]) -> xr.Dataset:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import PositiveFloat, PositiveInt
+
 import linnet as ln
 from linnet.papers.watanabe import misprints, networks
 from linnet.reproduction.figure import Check, Figure, Settings
@@ -33,17 +35,17 @@ DESCENT = 2e-3  # both stop where the training loss has fallen by 1e-8, within 1
 class ErrorSettings(Settings):
     """The paper's sizes; the lists of spikes, alignments and ratios are ours, as the text gives none."""
 
-    dim: int = 3000
-    width: int = 3000
+    dim: PositiveInt = 3000
+    width: PositiveInt = 3000
     ratios: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 6.0, 10.0)
     spikes: tuple[float, ...] = (0.0, 5.0, 20.0, 50.0)
     alignment: float = 0.5
     alignments: tuple[float, ...] = (0.0, 0.3, 0.5, 0.8)
     spike: float = 20.0
-    trials: int = 10
-    scale: float = 1e-5
-    loss: float = 1e-8
-    tolerance: float = 3e-3
+    trials: PositiveInt = 10
+    scale: PositiveFloat = 1e-5
+    loss: PositiveFloat = 1e-8
+    tolerance: PositiveFloat = 3e-3
     dtype: str = "float32"
 
 

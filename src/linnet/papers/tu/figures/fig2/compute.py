@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.tu.figures.fig2 import predicted
@@ -40,22 +41,22 @@ class TuFig2(Settings):
     `update="sequential"` is the published loop, whose second layer sees the new first one; eq. (2) moves both at once.
     """
 
-    dim: int = 200
-    rank: int = RANK
+    dim: PositiveInt = 200
+    rank: PositiveInt = RANK
     noise_std: float = NOISE_STD
-    grid: int = 35
+    grid: PositiveInt = 35
     least_variance: float = -3.0
     most_variance: float = 0.0
     most_width: float = 2.8
-    c: float = CAREFUL
-    steps: int = STEPS
+    c: PositiveFloat = CAREFUL
+    steps: PositiveInt = STEPS
     update: Literal["simultaneous", "sequential"] = "simultaneous"
-    seeds: int = 1
+    seeds: PositiveInt = 1
     dtype: Literal["float32", "float64"] = "float32"
-    workers: int = 0
+    workers: NonNegativeInt = 0
     side_dims: tuple[int, ...] = (25, 50, 100)
-    side_grid: int = 9
-    side_seeds: int = 5
+    side_grid: PositiveInt = 9
+    side_seeds: PositiveInt = 5
 
 
 def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
