@@ -106,3 +106,45 @@ def test_a_dependency_missing_in_one_figure_is_that_figures_failure(
     monkeypatch.setitem(toys.FIGURES, "tu-fig1", figure)
     line = refused("run", "tu-fig1", "--out", tmp_path, status=1)
     assert "tu-fig1 was not made (this needs sklearn, which is not installed: pip install 'linnet[data]')" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("data.nc", "emptied"), ("data.nc", "changed"), ("figure.png", "cut"), ("figure.svg", "removed")],
+)
+def test_damaged_results_are_not_believed(linnet: Any, tmp_path: Path, name: str, damage: str) -> None:
+    call = ("run", "watanabe-fig1", "--quick", "--out", tmp_path)
+    linnet(*call)
+    file = tmp_path / "watanabe-fig1-quick" / name
+    whole = file.read_bytes()
+    assert "finished before" in linnet(*call).out
+    if damage == "removed":
+        file.unlink()
+    else:
+        half = len(whole) // 2
+        file.write_bytes(
+            {"emptied": b"", "cut": whole[:half], "changed": whole[:half] + b"?" + whole[half + 1 :]}[damage]
+        )
+    said = linnet(*call)
+    assert said.status == 0 and "finished before" not in said.out
+    assert len(file.read_bytes()) > len(whole) // 2 and "finished before" in linnet(*call).out
+
+
+def test_warnings_about_numbers_are_told_only_where_no_error_explains_them(
+    linnet: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import warnings
+    from dataclasses import replace
+
+    def doubtful(settings: Any, panels: Any) -> Any:
+        warnings.warn("overflow in a square", RuntimeWarning, stacklevel=1)
+        if settings.breaks:
+            raise ZeroDivisionError("float division by zero")
+        return toys.compute(settings, panels)
+
+    monkeypatch.setitem(toys.FIGURES, "tu-fig1", replace(toys.FIGURES["tu-fig1"], compute=doubtful))
+    said = linnet("run", "tu-fig1", "--quick", "--out", tmp_path)
+    assert said.status == 0 and said.err == "linnet: warning: overflow in a square\n"
+    said = linnet("run", "tu-fig1", "--quick", "--set", "breaks=true", "--out", tmp_path)
+    assert said.status == 1 and len(said.err.splitlines()) == 1
+    assert "its computation breaks down with breaks=True: ZeroDivisionError: float division by zero" in said.err

@@ -171,7 +171,7 @@ def _of_names(commands: dict[str, list[Option]]) -> Iterator[Line]:
         yield Line(("sweep", name, "--store", "x", "--retry-failed"))
     for name in ("figure", "papers", "FIGURES", "3"):
         yield Line(("list", name))
-    for name in ("Mine", "9x", "", "a b", "a/b", "watanabe", "é", "class", "-"):
+    for name in ("Mine", "9x", "", "a b", "a/b", "watanabe", "é", "-"):
         yield Line(("new-paper", name, "--out", "x"))
     for name in commands:
         yield Line((name + "s",))
@@ -238,7 +238,7 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
     either = (1, 2)
     for key in ("empty", "text", "words", "gaps", "one", "binary", "kind", "folder", "missing", "json"):
         yield Line(("diagnose", files[key], "--out", files["new"]), either)
-    for target in ("z", "9", "a,a", ",", "a,b,y", "-1"):
+    for target in ("z", "9", "a,a", ",", "a,b,y"):
         yield Line(("diagnose", files["table"], "--target", target, "--out", files["new"]), either)
     for options in (
         ("--init", "warm"),
@@ -302,7 +302,6 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
     yield Line(("docs", "--folder", files["table"]), either)
     yield Line(("new-paper", "mine", "--out", files["table"]), either)
     yield Line(("explore", "--port", "99999"))
-    yield Line(("explore", "--host", "no such host", "--no-browser"), either)
 
 
 def answer(line: Line) -> Answer:
@@ -331,7 +330,6 @@ def nothing_computed() -> Iterator[None]:
         "linnet.reproduction.runner.make",
         "linnet.cli.verify.measure",
         "linnet.reproduction.verdicts.Verdicts",
-        "linnet.forecasts.diagnose.diagnose_table",
         "linnet.sweeps.task.Task.__call__",
         "linnet.explorer.serve",
     )

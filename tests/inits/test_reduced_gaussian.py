@@ -76,3 +76,12 @@ def test_a_narrow_network_is_drawn_itself():
     options = {"in_dim": 4, "out_dim": 3, "width": 6, "first_std": 1.0, "second_std": 1.0}
     small, same = ln.inits.reduced_gaussian(5, **options), ln.inits.gaussian(5, **options)
     assert np.array_equal(small.first, same.first) and np.array_equal(small.second, same.second)
+
+
+def test_what_memory_would_not_hold_is_refused_before_it_is_drawn():
+    with pytest.raises(ValueError, match="a reduced network of `in_dim` = 1000000 and `out_dim` = 3 would take"):
+        ln.inits.reduced_gaussian(0, in_dim=10**6, out_dim=3, width=10**9, first_std=1.0, second_std=1.0)
+    with pytest.raises(
+        ValueError, match="a problem of `samples` = 1000000, `in_dim` = 1000000 and `out_dim` = 1 would"
+    ):
+        ln.problems.gaussian_regression(0, samples=10**6, in_dim=10**6)

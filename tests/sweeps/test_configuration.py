@@ -104,3 +104,19 @@ def test_a_function_is_looked_for_before_anything_is_computed(make):
         sweeps.run(make(function="sample_cells:drawz"))
     with pytest.raises(sweeps.CellFunctionError, match=r"cannot be called as function.*'paus'"):
         sweeps.run(make(fixed={"paus": 1.0}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"axes": {"x": {"start": 0.0, "stop": 1.0, "count": 10**9}}}, r"`axes.x.count`: input should be less than"),
+        ({"axes": {"x": [1.0]}, "seeds": 10**10}, "`seeds`: input should be less than or equal to 1000000"),
+        (
+            {"axes": {n: {"start": 0.0, "stop": 1.0, "count": 10**5} for n in "xy"}},
+            r"has 10,000,000,000 cells: at most",
+        ),
+    ],
+)
+def test_grids_that_no_memory_holds_are_refused(changes, message):
+    with pytest.raises(sweeps.ConfigurationError, match=message):
+        sweeps.Sweep(name="huge", function="sample_cells:draws", **changes)

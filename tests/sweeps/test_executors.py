@@ -165,3 +165,23 @@ def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
     with interrupts_later():
         pass
+
+
+def test_a_function_that_ends_the_program_is_a_fault_of_the_function(make):
+    with pytest.raises(sweeps.CellFunctionError, match="`sample_cells:ends` raised SystemExit: 3. That is a fault"):
+        sweeps.run(make(function="sample_cells:ends"))
+
+
+def test_a_scheduler_without_workers_is_waited_for_a_stated_time(make):
+    import distributed
+
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        pytest.raises(sweeps.ExecutorError, match=r"has had no worker for 0\.2 seconds. Start one with `dask worker"),
+    ):
+        sweeps.run(make(), scheduler=cluster.scheduler_address, wait=0.2)
+
+
+def test_more_workers_than_memory_holds_are_refused(make):
+    with pytest.raises(ValueError, match="`workers` = 1000000 processes would take"):
+        sweeps.run(make(), workers=10**6)

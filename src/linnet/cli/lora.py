@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linnet.cli import terminal
+from linnet.cli import failures, terminal
 
 if TYPE_CHECKING:
     from linnet.lora import Adapter
 
 _COLOURS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
+OPTIMIZERS = ("sgd", "adam", "adamw")
 _MOST = 8  # adapters shown one by one
 
 
@@ -26,13 +28,19 @@ def lora(
     weight_decay: Annotated[float, typer.Option(help="Weight decay of both.")] = 0.0,
     momentum: Annotated[float, typer.Option(help="SGD's momentum.")] = 0.0,
     clip: Annotated[float | None, typer.Option(help="Largest global norm of the gradients.")] = None,
-    in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.")] = None,
-    out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.")] = None,
+    in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.", min=1)] = None,
+    out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
     alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
     from linnet.lora import lint, read
 
+    if optimizer not in OPTIMIZERS:
+        raise failures.WrongCallError(f"--optimizer takes {', '.join(OPTIMIZERS)}: got {optimizer!r}.")
+    if not 0 <= momentum < 1:
+        raise failures.WrongCallError(f"--momentum takes a number from 0 to below 1: got {momentum}.")
+    if alpha is not None and not (0 < alpha < math.inf):
+        raise failures.WrongCallError(f"--alpha takes a positive number: got {alpha}.")
     adapters = read(
         source,
         optimizer,

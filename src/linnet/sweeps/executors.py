@@ -193,7 +193,7 @@ def _await_worker(client: Any, address: str, wait: float) -> None:
     """Waits for the first worker, with a bar: a scheduler without any would keep its tasks for ever."""
     until = time.monotonic() + wait
     with progress.bar(f"waiting for a worker of {address}", math.ceil(wait), unit="s") as advance:
-        while not client.scheduler_info(n_workers=-1)["workers"]:
+        while not client.scheduler_info()["workers"]:
             left = until - time.monotonic()
             if left <= 0:
                 raise ExecutorError(

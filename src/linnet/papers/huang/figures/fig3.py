@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import PositiveFloat, PositiveInt
+
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, images, panels
 from linnet.papers.huang.figures.fig2 import stage_checks
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 class ReluSettings(images.ImageSettings):
     """Those of the linear network with a larger step: a ReLU network of this width cannot be reduced."""
 
-    growth: float = paper.RELU_GROWTH
-    steps: int = 400
+    growth: PositiveFloat = paper.RELU_GROWTH
+    steps: PositiveInt = 400
 
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> xr.Dataset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.huang import settings
@@ -37,8 +37,8 @@ class ImageSettings(Settings):
     data: str = "photographs"
     path: str = ""
     samples: PositiveInt = settings.IMAGE_SAMPLES
-    first_class: int | None = None
-    second_class: int | None = None
+    first_class: NonNegativeInt | None = None
+    second_class: NonNegativeInt | None = None
     centred: bool = True
     targets: str = "signs"
     conventions: bool = True
