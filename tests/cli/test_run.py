@@ -130,6 +130,7 @@ def test_damaged_results_are_not_believed(linnet: Any, tmp_path: Path, name: str
     assert len(file.read_bytes()) > len(whole) // 2 and "finished before" in linnet(*call).out
 
 
+@pytest.mark.filterwarnings("always::RuntimeWarning")
 def test_warnings_about_numbers_are_told_only_where_no_error_explains_them(
     linnet: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -168,7 +168,7 @@ def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
 
 
 def test_a_function_that_ends_the_program_is_a_fault_of_the_function(make):
-    with pytest.raises(sweeps.CellFunctionError, match="`sample_cells:ends` raised SystemExit: 3. That is a fault"):
+    with pytest.raises(sweeps.CellFunctionError, match=r"`sample_cells:ends` raised SystemExit: 3\. That is a fault"):
         sweeps.run(make(function="sample_cells:ends"))
 
 
