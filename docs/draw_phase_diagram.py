@@ -2,8 +2,7 @@
 
 python docs/draw_phase_diagram.py
 
-The trained cells are those of docs/data/trained_diagrams.csv (docs/trained_diagrams.md); the prediction is of the same
-task.
+The trained cells are those of docs/trained_diagrams.md; the prediction is of the same task.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
+from linnet.papers.linnet.trained import RANK, trained_diagram
 
 HERE = Path(__file__).parent
-DIM, RANK = 200, 5
+DIM = 200
 LEVELS = (0.03, 1.2)  # of the errors shown, per entry of the matrix: a zero network has about 1
 REGIONS = (
     (-2.1, 1.8, "active", "white"),
@@ -26,10 +26,8 @@ REGIONS = (
 
 
 def main() -> None:
-    rows = np.genfromtxt(HERE / "data" / "trained_diagrams.csv", delimiter=",", names=True)
-    rows = rows[rows["dim"] == DIM]
-    width, variance = np.unique(rows["gamma_width"]), np.unique(rows["gamma_variance"])
-    trained = rows["best_test"].reshape(width.size, variance.size)
+    cells = trained_diagram(DIM)
+    width, variance, trained = (cells[name].values for name in ("gamma_width", "gamma_variance", "best_test"))
     task = ln.problems.low_rank_plus_noise(DIM, rank=RANK, key=[0, 0])
     widths = np.maximum(1, np.round(float(DIM) ** width))
     diagram = ln.theories.mixed.predicted_diagram(task, float(DIM) ** variance, widths)

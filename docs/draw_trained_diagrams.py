@@ -13,6 +13,7 @@ from linnet.papers.linnet.trained import RANK, trained_diagram
 
 HERE = Path(__file__).parent
 
+
 def main() -> None:
     dims = (50, 200, 1000, 2000)
     with style.applied():

@@ -44,7 +44,8 @@ def _section(found: re.Match[str]) -> str:
     verdict = found["verdict"].replace("errata.md", f"errata.md#{_errata_place(claim.paper)}")
     badge = f'<span class="verdict {claim.expected.name.lower()}">{escape(claim.expected)}</span>'
     head = whole[: found.start("list") - found.start()]
-    told = f"{head}{badge}{verdict.removeprefix(claim.expected).removeprefix(",")}\n\n{found['list']}"
+    rest = verdict.removeprefix(claim.expected).removeprefix(",")
+    told = f"{head}{badge}{rest}\n\n{found['list']}"
     measured = record.found().get(claim.name)
     if measured is None:
         return told

@@ -7,7 +7,9 @@
 #     linnet explore
 #
 # starts it on your own machine, opens the browser, and asks no other host for anything. Everything that is set on its pages stands in the address, so that a lecture can be prepared as a list of
-# links; this page makes one for each of its pictures.
+# links; this page makes one for each of its pictures, and [the page about the explorer](../explorer.md) has an order for a lecture.
+#
+# ![The explorer: a network under sliders, trained and predicted](../images/explorer/train.png)
 
 # %%
 import numpy as np
@@ -75,9 +77,11 @@ picture
 # ## 3. Lazy or active: a map
 #
 # Learning from a noisy matrix, which starts find the truth behind the noise? Every pixel is a network; none was trained. In the explorer a click on a pixel trains that network beside its prediction.
+#
+# ![The explorer's page of the phase diagram](../images/explorer/phase-diagram.png)
 
 # %%
-print(link("phase_diagram", dim=100, rank=3))
+print(link("phase-diagram", dim=100, rank=3))
 
 # %% Least test error over the variance and the width of the start, d = 100
 dim = 100
