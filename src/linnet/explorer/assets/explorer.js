@@ -92,7 +92,8 @@
     const values = Object.entries(noted[page] || {});
     delete noted[page];
     for (const [ident, one] of values) {
-      if (!document.getElementById(ident)) continue; // the reader has left
+      const box = document.getElementById(ident);
+      if (!box || box.value === one.text) continue; // the reader has left, or came back to where the slider was
       ask(page, one.parts);
       sent[ident] = one.text;
       window.dash_clientside.set_props(ident, { value: one.text });
