@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
-from linnet.explorer.computing import test_error, two_phases
+from linnet.explorer.computing import few_samples, two_phases
 from linnet.explorer.controls import defaults
 from linnet.explorer.pages.two_phases import PAGE
 
@@ -92,5 +92,5 @@ def test_without_a_second_phase_there_is_no_second_time():
 
 
 def test_errors_do_not_depend_on_who_asked_before():
-    twice = [test_error.sampled_errors(5.0, 0.5, 3) for _ in range(2)]
+    twice = [few_samples.sampled_errors(5.0, 0.5, 3) for _ in range(2)]
     assert_allclose(*twice, rtol=0)

@@ -56,8 +56,10 @@ def compute(*, spike: float, alignment: float, scale: float, samples: str, seed:
         "along": ("along", side, {"long_name": "along the spike"}),
         "across": ("across", side, {"long_name": "across the spike"}),
     }
-    # w2 of a network without a second phase only wanders at the size of its start
-    limit = float(components[-1, 1]) * -np.expm1(-DELTA) if theory.has_second_phase else np.inf
+    settled = np.nan  # w2 of a network without a second phase only wanders at the size of its start
+    if theory.has_second_phase:
+        limit = -np.expm1(-DELTA) * float(components[-1, 1])
+        settled = ln.observables.crossing_time(times, components[:, 1], limit)
     return xr.Dataset(
         {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in variables.items()},
         coordinates,
@@ -65,7 +67,7 @@ def compute(*, spike: float, alignment: float, scale: float, samples: str, seed:
             "first_time": first,
             "second_time": second,
             "first_time_trained": ln.observables.crossing_time(times, components[:, 0] ** 2, plateau / 2),
-            "second_time_trained": ln.observables.crossing_time(times, components[:, 1], limit),
+            "second_time_trained": settled,
             "start": start,
         },
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linnet.explorer.computing import test_error, two_phases
+from linnet.explorer.computing import few_samples, two_phases
 from linnet.explorer.controls import Control, State
 from linnet.explorer.page import Page, Part, View
 from linnet.explorer.pictures import two_phases as pictures
@@ -133,7 +133,7 @@ PAGE = Page(
     more=(
         Part(
             "error",
-            test_error.compute,
+            few_samples.compute,
             (
                 View(
                     "error",
