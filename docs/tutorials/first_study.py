@@ -88,7 +88,7 @@ with style.applied():
 picture
 
 # %% [markdown]
-# The rise is right to the line's width, the plateau is not: after it, other directions are learned, and the product along $\hat\Gamma$ goes on to rise. The formula is for the time of the rise,
+# The time of the rise is right to a third of a percent, the plateau is not: after it, other directions are learned, and the product along $\hat\Gamma$ goes on to rise. The formula is for the time of the rise,
 # and that is what the study is about.
 #
 # ## A sweep

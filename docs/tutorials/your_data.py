@@ -48,8 +48,8 @@ found.forecast.plot()
 # %% [markdown]
 # ## What a smaller start changes
 #
-# PyTorch's start makes a network of width 512 learn this table lazily: its kernel hardly moves. From a start a hundred times smaller the same network learns actively, mode after mode. Width is free:
-# here with a million hidden units.
+# From PyTorch's start a network of width 512 learns this table lazily: its kernel hardly moves. What decides is the threshold, the scale of the start squared times the width, against the size of what is
+# learned. Here two Gaussian starts of a million hidden units (width is free) whose scales differ by a factor of a hundred:
 
 # %%
 problem = found.forecast.problem
