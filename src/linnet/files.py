@@ -15,6 +15,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Writes a file: readers see the old one or the new one, never a part.
 
     >>> import tempfile
+    >>> from pathlib import Path
+    >>> from linnet.files import write_whole
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(Path(folder) / "note.txt", "done")
     ...     print((Path(folder) / "note.txt").read_text(), len(list(Path(folder).iterdir())))

@@ -83,7 +83,18 @@ _RC: Any = {
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """Everything drawn inside the block has the house's look; matplotlib's own settings come back after it."""
+    """A context in which everything drawn has the house's look; matplotlib's own settings come back after it.
+
+    **Returns** a context manager.
+
+    **Example:**
+
+        >>> from linnet import style
+        >>> with style.applied():
+        ...     picture, axes = style.subplots(1, 2)
+        >>> axes.shape
+        (2,)
+    """
     import matplotlib as mpl
     from cycler import cycler
 
@@ -92,7 +103,21 @@ def applied() -> Iterator[None]:
 
 
 def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
-    """Size in inches of a picture `width` columns wide (2 is a whole page's width), `ratio` times as high."""
+    """Size in inches of a picture that is so many columns wide.
+
+    **Arguments:**
+
+    - `width`: in columns; 2 is a whole page's width
+    - `ratio`: height over width
+
+    **Returns** width and height.
+
+    **Example:**
+
+        >>> from linnet import style
+        >>> style.column(2)[0] == 2 * style.column(1)[0]
+        True
+    """
     size = COLUMN * arguments.positive("width", width), COLUMN * float(width) * arguments.positive("ratio", ratio)
     if max(size) > 1000:
         raise ValueError(f"`width` and `ratio` must make a picture of at most 1000 inches: got {max(size):.3g}.")
@@ -102,7 +127,25 @@ def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
 def subplots(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **options: Any
 ) -> tuple[Figure, Any]:
-    """A picture and its axes as `plt.subplots` gives them, for use inside `applied()`; pyplot keeps nothing open."""
+    """A picture and its axes as `plt.subplots` gives them, for use inside `applied()`; pyplot keeps nothing open.
+
+    **Arguments:**
+
+    - `rows`: of panels
+    - `columns`: of panels
+    - `size`: in inches, see `column`
+    - `options`: those of `plt.subplots`
+
+    **Returns** the picture and its axes.
+
+    **Example:**
+
+        >>> from linnet import style
+        >>> with style.applied():
+        ...     picture, axis = style.subplots(size=style.column(1))
+        >>> float(picture.get_size_inches()[0]) == style.column(1)[0]
+        True
+    """
     from matplotlib.figure import Figure
 
     rows, columns = arguments.count("rows", rows, most=100), arguments.count("columns", columns, most=100)
@@ -117,12 +160,38 @@ def subplots(
 
 
 def subscript(index: int) -> str:
-    """The index as small digits below the line, for labels such as σ₁."""
+    """An index as small digits below the line, for labels such as σ₁.
+
+    **Arguments:**
+
+    - `index`: a whole number
+
+    **Returns** the digits.
+
+    **Example:**
+
+        >>> from linnet import style
+        >>> "σ" + style.subscript(12)
+        'σ₁₂'
+    """
     return str(arguments.count("index", index, least=0)).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def shades(count: int) -> list[str]:
-    """Colours for `count` curves that have an order (modes, scales): dark first, none too pale for paper."""
+    """Colours for curves that have an order (modes, scales): dark first, none too pale for paper.
+
+    **Arguments:**
+
+    - `count`: how many
+
+    **Returns** as hexadecimal strings.
+
+    **Example:**
+
+        >>> from linnet import style
+        >>> len(style.shades(4)), style.shades(4)[0].startswith("#")
+        (4, True)
+    """
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 

@@ -22,8 +22,10 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     by $x \mapsto V \mathrm{diag}(f/s) V^T x$. Of the matrix it was fitted on this is `linnet.denoise`. Columns are not
     centred: the mean is part of the matrix.
 
-    **Parameters:** `noise_std` is the standard deviation of the noise; None estimates it from the matrix,
-    for which at least four rows and four columns are needed: of fewer nothing is filtered, and a warning says so.
+    **Arguments:**
+
+    - `noise_std`: the standard deviation of the noise; None estimates it from the matrix, for which at least four rows
+      and four columns are needed: of fewer nothing is filtered, and a warning says so
 
     **After `fit`:** `components_` (mode, feature) are the directions that are kept at all and `shares_` (mode,) how
     much of each; `rank_`, `threshold_`, `time_`, `risk_` and `noise_std_` are those of `linnet.denoise`, `path_` all
@@ -31,14 +33,14 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     **Example:**
 
-    >>> import numpy as np
-    >>> from linnet.estimators import LowRankDenoiser
-    >>> random = np.random.default_rng(0)
-    >>> truth = 2 * np.outer(random.standard_normal(60), random.standard_normal(40))
-    >>> noisy = truth + random.standard_normal(truth.shape)
-    >>> model = LowRankDenoiser().fit(noisy)
-    >>> model.rank_, bool(((model.transform(noisy) - truth) ** 2).mean() < 0.1)
-    (1, True)
+        >>> import numpy as np
+        >>> from linnet.estimators import LowRankDenoiser
+        >>> random = np.random.default_rng(0)
+        >>> truth = 2 * np.outer(random.standard_normal(60), random.standard_normal(40))
+        >>> noisy = truth + random.standard_normal(truth.shape)
+        >>> model = LowRankDenoiser().fit(noisy)
+        >>> model.rank_, bool(((model.transform(noisy) - truth) ** 2).mean() < 0.1)
+        (1, True)
     """
 
     def __init__(self, noise_std: float | None = None) -> None:

@@ -22,19 +22,22 @@ STATES = 100  # of the path that is kept
 
 
 class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    r"""Linear regression by gradient descent on both layers of $W_2 W_1 x$, stopped early.
+    """Linear regression by gradient descent on both layers of $W_2 W_1 x$, stopped early.
 
     An early-stopped network with its whole path for free, at any width; not a way to beat ridge regression: it is
     regularised by when it stops and by how it starts, and where that resembles the data it does as well.
     `linnet.diagnose` says which.
 
-    **Parameters:**
+    **Arguments:**
 
     - `width`: hidden units; they cost nothing;
-    - `init`: "pytorch", "gaussian", or a pair of standard deviations; `init_scale` multiplies both layers;
+    - `init`: "pytorch", "gaussian", or a pair of standard deviations;
+    - `init_scale`: multiplies both layers;
     - `steps`: "cv" chooses the number by cross-validation over `cv` folds, or a number;
     - `learning_rate`: "stable" is a quarter of the largest at which training does not diverge, or a number;
     - `scale`: "std", "none" or "whiten", done to the columns before training and undone in `coef_`;
+    - `fit_intercept`: whether there is an intercept;
+    - `cv`: the number of folds;
     - `max_steps`: at most, where `steps` is "cv";
     - `random_state`: the seed of the start and of the folds.
 
@@ -45,12 +48,12 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     **Example:**
 
-    >>> import numpy as np
-    >>> from linnet.estimators import LinearNetworkRegressor
-    >>> X = np.random.default_rng(0).standard_normal((50, 3))
-    >>> model = LinearNetworkRegressor(steps=200).fit(X, X @ [1.0, 2.0, 3.0])
-    >>> bool(model.score(X, X @ [1.0, 2.0, 3.0]) > 0.99)
-    True
+        >>> import numpy as np
+        >>> from linnet.estimators import LinearNetworkRegressor
+        >>> X = np.random.default_rng(0).standard_normal((50, 3))
+        >>> model = LinearNetworkRegressor(steps=200).fit(X, X @ [1.0, 2.0, 3.0])
+        >>> bool(model.score(X, X @ [1.0, 2.0, 3.0]) > 0.99)
+        True
     """
 
     def __init__(

@@ -28,9 +28,19 @@ _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 class DenoisingPath:
     """Stein's estimate of the squared error for every threshold and time looked at.
 
+    **Attributes:**
+
     - `thresholds`: $g$, (threshold,)
     - `times`: (threshold, time); at each a singular value `cuts[j]` is half learned
     - `risks`: (threshold, time); `cuts`: (time,)
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import denoise
+        >>> path = denoise(ln.problems.low_rank_plus_noise(40, rank=2, key=0).cross).path
+        >>> path.risks.shape == (path.thresholds.size, path.cuts.size)
+        True
     """
 
     thresholds: Float[np.ndarray, " threshold"]
@@ -41,15 +51,26 @@ class DenoisingPath:
 
 @dataclass(frozen=True)
 class Denoised:
-    """What `denoise` found.
+    r"""What `denoise` found.
+
+    **Attributes:**
 
     - `matrix`: the estimate of the truth, as large as the data
     - `threshold`, `time`: of the network whose product it is, stopped then
-    - `risk`: estimated $|\\hat A - A^*|_F^2$; `risk_of_data`: that of the data, $mn$ times the noise variance
+    - `risk`: estimated $|\hat A - A^*|_F^2$; `risk_of_data`: that of the data, $mn$ times the noise variance
     - `rank`: how many singular values are kept by more than half; `effective_rank`: the sum of the shares kept
     - `noise_std`, `noise_error`: the noise, and its standard error where it was estimated (else 0)
     - `values`, `filtered`: singular values of the data and of the estimate
     - `path`: a `DenoisingPath`, everything that was looked at
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import denoise
+        >>> task = ln.problems.low_rank_plus_noise(40, rank=2, key=0)
+        >>> found = denoise(task.cross)
+        >>> found.rank, bool(((found.matrix - task.truth) ** 2).sum() < 0.3 * found.risk_of_data)
+        (2, True)
     """
 
     matrix: Float[np.ndarray, "output input"]
@@ -135,10 +156,14 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
 
     **Reference:** ours; the filter is Varre et al. 2023, Theorem C.12.
 
-    >>> draw = np.random.default_rng(0)
-    >>> truth = 2 * np.outer(draw.normal(size=60), draw.normal(size=80))
-    >>> denoise(truth + draw.normal(size=truth.shape)).rank
-    1
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import denoise
+        >>> draw = np.random.default_rng(0)
+        >>> truth = 2 * np.outer(draw.normal(size=60), draw.normal(size=80))
+        >>> denoise(truth + draw.normal(size=truth.shape)).rank
+        1
     """
     data = real_array("Y", Y, ndim=2)
     if min(data.shape) < 2:

@@ -32,17 +32,28 @@ MOST_LINES = 24  # and the command adds where the page is
 class Diagnosis:
     """What `diagnose` returns.
 
-    | field | meaning |
-    |---|---|
-    | `table` | the data as read, with notes on what was found in it |
-    | `forecast` | the run on all rows (see `forecast`) |
-    | `curves` | training and held-out errors of all folds and seeds (see `forecasts.folds.Curves`) |
-    | `rivals` | held-out errors of ridge, partial least squares and reduced-rank regression, fold by fold |
-    | `samples` | test error against the number of rows, predicted and measured |
-    | `stein` | the stopping step by Stein's estimate, for whitened inputs; otherwise None |
-    | `settings` | width, init, scale, folds, seeds and the rest, as asked for |
-
     `findings()` are sentences, at most 24; `write(folder)` makes the page.
+
+    **Attributes:**
+
+    - `table`: the data as read, with notes on what was found in it
+    - `forecast`: the run on all rows (see `forecast`)
+    - `curves`: training and held-out errors of all folds and seeds (see `forecasts.folds.Curves`)
+    - `rivals`: held-out errors of ridge, partial least squares and reduced-rank regression, fold by fold
+    - `samples`: test error against the number of rows, predicted and measured
+    - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
+    - `stds`: the standard deviations of the two layers at the start
+    - `settings`: width, init, scale, folds, seeds and the rest, as asked for
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import diagnose
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((40, 3))
+        >>> found = diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
+        >>> len(found.findings()) <= 24, found.curves.errors.shape[1:]
+        (True, (5, 1))
     """
 
     table: Table
@@ -114,26 +125,31 @@ def diagnose(
 
     **Arguments:**
 
-    - `X` (sample, input) and `Y` (sample, output) or (sample,): arrays or data frames of numbers (see
-      `forecasts.tables.table`);
-    - `width` of the hidden layer, which costs nothing, and `init`: "pytorch", "gaussian", a pair of standard
-      deviations, or `Weights`; `init_scale` multiplies both layers;
-    - `learning_rate`: "stable" is a quarter of the largest at which no run diverges, or a number;
-    - `steps` at most; by default as many as the held-out error needs to have its minimum, at most 16 000;
-    - `folds` and `seeds` of the cross-validation, all trained in one batch;
-    - `scale`: what is done to columns, "std" (centred, unit variance: inputs and targets), "none" (centred only) or
-      "whiten" (inputs uncorrelated), learned from training rows alone;
-    - `missing`: "refuse", "drop" rows, or fill with the "mean";
-    - `key`: the seed of splits and starts.
+    - `X`: (sample, input), an array or a data frame of numbers (see `forecasts.tables.table`)
+    - `Y`: (sample, output) or (sample,)
+    - `width`: of the hidden layer, which costs nothing
+    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
+    - `init_scale`: multiplies both layers
+    - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
+    - `steps`: at most; by default as many as the held-out error needs to have its minimum, at most 16 000
+    - `folds`: of the cross-validation
+    - `seeds`: of the start; all folds and seeds are trained in one batch
+    - `scale`: what is done to columns, `"std"` (centred, unit variance: inputs and targets), `"none"` (centred only) or
+      `"whiten"` (inputs uncorrelated), learned from training rows alone
+    - `missing`: `"refuse"`, `"drop"` rows, or fill with the `"mean"`
+    - `key`: the seed of splits and starts
 
     **Returns** a `Diagnosis`; print it, or `write` its page.
 
-    >>> import linnet as ln, numpy as np
-    >>> random = np.random.default_rng(0)
-    >>> X = random.standard_normal((60, 4))
-    >>> found = ln.diagnose(X, X[:, :2] + 0.1 * random.standard_normal((60, 2)), seeds=1)
-    >>> found.forecast.learned
-    ['lazily', 'lazily']
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((40, 3))
+        >>> found = ln.diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
+        >>> found.forecast.learned
+        ['lazily']
     """
     return diagnose_table(
         table(X, Y, missing=missing),
@@ -163,9 +179,34 @@ def diagnose_table(
     key: Any = 0,
     longest: int = LONGEST,
 ) -> Diagnosis:
-    """`diagnose` for a table that was read from a file (see `forecasts.tables.read`).
+    """What a two-layer linear network learns from a table that was read from a file: `diagnose` for `forecasts.read`.
 
-    Without `steps` training goes on for at most `longest`.
+    **Arguments:**
+
+    - `data`: a `Table`
+    - `width`: of the hidden layer, which costs nothing
+    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
+    - `init_scale`: multiplies both layers
+    - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
+    - `steps`: at most
+    - `folds`: of the cross-validation
+    - `seeds`: of the start
+    - `scale`: `"std"`, `"none"` or `"whiten"`
+    - `key`: the seed of splits and starts
+    - `longest`: how long training goes on without `steps`
+
+    **Returns** a `Diagnosis`.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.forecasts import diagnose_table
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((40, 3))
+        >>> data = ln.forecasts.table(X, X[:, 0] + 0.1 * random.standard_normal(40))
+        >>> diagnose_table(data, seeds=1, steps=50).settings["width"]
+        512
     """
     width, seeds = count("width", width), count("seeds", seeds)
     if isinstance(learning_rate, str) and learning_rate != "stable":

@@ -52,9 +52,24 @@ class Fold:
 
 @dataclass(frozen=True)
 class Curves:
-    """Training and held-out errors along descent: `steps` (time,), `training` and `errors` (time, fold, seed).
+    """Training and held-out errors along descent.
 
     Errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as the mean.
+
+    **Attributes:**
+
+    - `steps`: (time,)
+    - `training`: errors on the training rows, (time, fold, seed)
+    - `errors`: errors on the held-out rows, (time, fold, seed)
+    - `learning_rate`: of the descent
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import Curves
+        >>> curves = Curves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
+        >>> curves.errors.shape  # time, fold, seed
+        (2, 5, 1)
     """
 
     steps: Int[np.ndarray, " time"]
@@ -175,7 +190,28 @@ def batch_of(folds: list[Fold], copies: int, in_dim: int) -> Problem:
 def all_folds(
     X: np.ndarray, Y: np.ndarray, *, folds: int = 5, scale: str = "std", centre: bool = True, key: Key = 0
 ) -> list[Fold]:
-    """Every fold of a random split, each scaled by its own training rows."""
+    """Every fold of a random split, each scaled by its own training rows.
+
+    **Arguments:**
+
+    - `X`: (sample, input)
+    - `Y`: (sample, output)
+    - `folds`: how many
+    - `scale`: `"std"`, `"none"` or `"whiten"`
+    - `centre`: whether columns are centred
+    - `key`: the seed of the split
+
+    **Returns** a list of `Fold`: training and held-out rows, scaled.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import all_folds
+        >>> X = np.random.default_rng(0).standard_normal((20, 3))
+        >>> parts = all_folds(X, X[:, :1], folds=4)
+        >>> len(parts), parts[0].inputs.shape
+        (4, (15, 3))
+    """
     return [prepare(X, Y, held, scale, centre=centre) for held in split(len(X), folds, key)]
 
 
@@ -189,12 +225,28 @@ def cross_validate(
 ) -> Curves:
     """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
 
-    **Arguments:** `folds` of `all_folds`; `starts` for as many inputs as the scaled table has, or more. Without a
-    `learning_rate` a quarter of the largest stable one is used. Without `steps` training goes on, in stretches that
-    double, until the error has had its minimum or nothing moves any more, at most `longest` steps.
+    **Arguments:**
+
+    - `folds`: of `all_folds`
+    - `starts`: `Weights` for as many inputs as the scaled table has, or more
+    - `learning_rate`: by default a quarter of the largest stable one
+    - `steps`: by default training goes on, in stretches that double, until the error has had its minimum or nothing
+      moves any more
+    - `longest`: at most so many steps
 
     **Returns** `Curves`. Where a member diverges, or its training error rises on the way, the rate is halved for all
     and training begins again; a rate that was asked for is kept, or refused where a member diverges.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.forecasts import all_folds, cross_validate
+        >>> X = np.random.default_rng(0).standard_normal((20, 3))
+        >>> start = ln.inits.gaussian(0, in_dim=3, out_dim=1, width=8, first_std=0.3, second_std=0.3)
+        >>> curves = cross_validate(all_folds(X, X[:, :1], folds=4), [start], learning_rate=0.05, steps=100)
+        >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
+        ((4, 1), True)
     """
     in_dim, n, seeds = starts[0].in_dim, max(len(fold.inputs) for fold in folds), len(starts)
     check_fits(

@@ -24,14 +24,21 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     error is the sampling error, $1.5/\sqrt{mn}$ of it, and half the difference between the lower and the upper
     quantiles, which sees signals inside the bulk.
 
-    **Arguments:** `values` are all singular values, (mode,); `shape` of the matrix.
+    **Arguments:**
+
+    - `values`: all singular values, (mode,)
+    - `shape`: of the matrix
 
     **Returns** the noise and its error. **Valid when** the noise is independent, of one variance, and the rank well
     below half of the smaller side. Many signals at the edge of the bulk pass for noise.
 
-    >>> noise = np.random.default_rng(0).normal(size=(80, 120))
-    >>> [round(x, 3) for x in noise_level(np.linalg.svd(noise, compute_uv=False), noise.shape)]
-    [0.994, 0.017]
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import noise_level
+        >>> noise = np.random.default_rng(0).normal(size=(80, 120))
+        >>> [round(x, 3) for x in noise_level(np.linalg.svd(noise, compute_uv=False), noise.shape)]
+        [0.994, 0.017]
     """
     s = np.sort(arguments.real_array("values", values, ndim=1))[::-1]
     rows, columns = arguments.sides("shape", shape)

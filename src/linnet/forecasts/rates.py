@@ -22,11 +22,24 @@ MARGIN = 0.05
 
 @dataclass(frozen=True)
 class StableRate:
-    """`rate` is the largest stable learning rate, `steps` for how long it was tried.
+    """The largest learning rate at which a network trains without diverging, and how surely it is known.
 
-    `below` says that a rate 5% smaller did not diverge, `above` that one 5% larger did: both were trained. The border
+    The border
     is not always sharp; where none was found whose both sides hold, it is the lowest rate below one that diverges, and
     they say which side fails.
+
+    **Attributes:**
+
+    - `rate`: the largest stable learning rate
+    - `steps`: for how long it was tried
+    - `below`: a rate 5% smaller did not diverge
+    - `above`: one 5% larger did; both were trained
+
+    **Example:**
+
+        >>> from linnet.forecasts import StableRate
+        >>> StableRate(rate=0.5, steps=1000, below=True, above=True).checked
+        True
     """
 
     rate: float
@@ -43,22 +56,29 @@ class StableRate:
 def largest_stable_rate(
     problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None
 ) -> StableRate:
-    r"""The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
+    """The largest learning rate at which descent from `weights` does not diverge within `steps` steps.
 
     The curvature of the loss gives a rate that is certainly stable (`stable_learning_rate`), but descent survives up to
     several times that: where its curvature is too large it jumps to a flatter place, with more balanced layers. So
     rates are tried, a dozen networks at a time, and the border is refined until it is known to 0.4%. Between the two
     the loss may oscillate for long: half of the largest rate is a sensible choice.
 
-    **Arguments:** `first` is a rate to begin from that is stable; for a general cost it must be given.
+    **Arguments:**
+
+    - `problem`: what is to be learned
+    - `weights`: the start
+    - `steps`: for how long each rate is tried
+    - `first`: a rate to begin from that is stable; for a general cost it must be given
 
     **Returns** a `StableRate`.
 
-    >>> import linnet as ln
-    >>> start = ln.inits.gaussian(0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
-    >>> found = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
-    >>> found.checked
-    True
+    **Example:**
+
+        >>> import linnet as ln
+        >>> start = ln.inits.gaussian(0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
+        >>> found = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
+        >>> found.checked
+        True
     """
     steps = count("steps", steps)
     known = stable_learning_rate(problem, weights) if first is None else positive("first", first)

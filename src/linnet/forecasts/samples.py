@@ -19,10 +19,25 @@ SIZES, REPEATS = 8, 12
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """The test error of ridge regression against the number of training rows, as shares of the targets' variance.
+    r"""The test error of ridge regression against the number of training rows, as shares of the targets' variance.
 
-    `samples`, `measured` with its `standard_error` over random parts of the table, and `predicted` by the theory of
-    ridge regression on the spectrum that the table itself shows; NaN where it cannot be predicted.
+    **Attributes:**
+
+    - `samples`: numbers of training rows, (size,)
+    - `measured`: the test error over random parts of the table, (size,)
+    - `standard_error`: of the measured error, (size,)
+    - `predicted`: by the theory of ridge regression on the spectrum that the table itself shows, (size,); NaN where it
+      cannot be predicted
+    - `ridge`: $\lambda$
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import learning_curve
+        >>> X = np.random.default_rng(0).standard_normal((200, 3))
+        >>> curve = learning_curve(X, X[:, 0], ridge=1e-3, sizes=[20, 100])
+        >>> bool(curve.measured[1] < curve.measured[0])
+        True
     """
 
     samples: Int[np.ndarray, " size"]
@@ -49,11 +64,30 @@ def learning_curve(
     each size. Predicted: `theories.ridge.risk` with the spectrum, the overlaps and the noise that
     `theories.ridge.estimate` reads off the whole table, plus the noise, plus what the estimated intercept costs.
 
-    **Arguments:** `ridge` is $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$; `sizes` the numbers of rows, by default
-    eight up to four fifths of the table.
+    **Arguments:**
+
+    - `X`: (sample, input)
+    - `Y`: (sample, output) or (sample,)
+    - `ridge`: $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T Y$
+    - `scale`: `"std"`, `"none"` or `"whiten"`
+    - `sizes`: numbers of rows, by default eight up to four fifths of the table
+    - `repeats`: random parts for each size
+    - `key`: the seed
+
+    **Returns** a `LearningCurve`.
 
     **Valid when** the rows are independent, the inputs nearly Gaussian and far more rows than inputs are there to
     estimate the spectrum; without more rows than inputs nothing is predicted.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import learning_curve
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((400, 5))
+        >>> curve = learning_curve(X, X[:, 0] + random.standard_normal(400), ridge=0.01, sizes=[40, 200])
+        >>> bool(np.all(np.abs(curve.predicted / curve.measured - 1) < 0.2))
+        True
     """
     X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     Y = Y[:, None] if Y.ndim == 1 else Y

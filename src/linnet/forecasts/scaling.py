@@ -14,7 +14,21 @@ CHOICES = ("none", "std", "whiten")
 
 @dataclass(frozen=True)
 class Scaler:
-    """Columns minus `mean`, then times `matrix` (whitening) or divided by `scale`."""
+    """What is done to the columns of a table: minus a mean, then divided by a scale or whitened.
+
+    **Attributes:**
+
+    - `mean`: (column,)
+    - `scale`: (column,)
+    - `matrix`: of the whitening, (column, direction); None without
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import scaler
+        >>> scaler(np.array([[0.0], [2.0]]), "std").mean.tolist()
+        [1.0]
+    """
 
     mean: Float[np.ndarray, " column"]
     scale: Float[np.ndarray, " column"]
@@ -31,10 +45,23 @@ class Scaler:
 
 
 def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
-    """What `choice` does to columns like `values` (sample, column).
+    """The scaling of columns that a choice means, learned from the rows given.
 
-    "none" only centres them, "std" also divides by their standard deviation, "whiten" turns them into uncorrelated
-    directions of unit variance, as many as the rows show. Constant columns are centred and left there.
+    **Arguments:**
+
+    - `values`: (sample, column)
+    - `choice`: `"none"` only centres them, `"std"` also divides by their standard deviation, `"whiten"` turns them into
+      uncorrelated directions of unit variance, as many as the rows show
+    - `centre`: whether to subtract the mean
+
+    **Returns** a `Scaler`. Constant columns are centred and left there.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import scaler
+        >>> scaler(np.array([[0.0, 5.0], [2.0, 5.0]]), "std").scale.tolist()
+        [1.0, 1.0]
     """
     if choice not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")

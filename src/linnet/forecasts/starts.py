@@ -42,8 +42,24 @@ def start(init: Any, *, in_dim: int, out_dim: int, width: int, key: Key, scale: 
     """Weights to start from, at any width.
 
     Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same
-    variances: of uniform ones that law differs by terms of order 1/width. `Weights` are taken as they are, times
-    `scale`.
+    variances: of uniform ones that law differs by terms of order 1/width.
+
+    **Arguments:**
+
+    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`, which are taken as they are
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `width`: $h$
+    - `key`: the seed
+    - `scale`: multiplies both layers
+
+    **Returns** `Weights`.
+
+    **Example:**
+
+        >>> from linnet.forecasts import start
+        >>> start("pytorch", in_dim=3, out_dim=1, width=10**8, key=0).full_width
+        100000000
     """
     width = count("width", width)
     if isinstance(init, Weights):

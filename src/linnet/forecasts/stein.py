@@ -15,7 +15,21 @@ from linnet.theories.mixed import mode_slopes, mode_values
 
 @dataclass(frozen=True)
 class SteinStop:
-    """`steps` (time,) and Stein's estimate `risk` (time,) of $|A(t) - A^*|_F^2$; `step` is where it is least."""
+    """The stopping step by Stein's unbiased risk estimate; `.step` is where it is least.
+
+    **Attributes:**
+
+    - `steps`: (time,)
+    - `risk`: the estimate of $|A(t) - A^*|_F^2$, (time,)
+    - `noise_variance`: of the labels
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import SteinStop
+        >>> SteinStop(np.array([0, 10, 20]), np.array([3.0, 1.0, 2.0]), 0.1).step
+        10
+    """
 
     steps: np.ndarray
     risk: Float[np.ndarray, " time"]
@@ -28,13 +42,29 @@ class SteinStop:
 
 
 def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None:
-    r"""The stopping step by Stein's unbiased risk estimate; None unless the inputs are whitened and leave samples to
-    see the noise.
+    """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
 
     With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$
     that of the labels (estimated from the residuals). The run is taken as the spectral filter $s_i(t)$ of the
     self-consistent dynamics at the mean threshold of the modes, from a negligible start; the labels' noise as equal and
     independent between targets.
+
+    **Arguments:**
+
+    - `problem`: made from data
+    - `told`: its `Forecast`
+    - `scale`: how the inputs were scaled
+
+    **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import stein_stop
+        >>> problem = ln.problems.gaussian_regression(0, samples=20, in_dim=2)
+        >>> start = ln.inits.gaussian(0, in_dim=2, out_dim=1, width=8, first_std=0.3, second_std=0.3)
+        >>> stein_stop(problem, ln.forecast(problem, start, steps=5), "std") is None  # the inputs are not whitened
+        True
     """
     if scale != "whiten" or problem.inputs is None or problem.outputs is None:
         return None

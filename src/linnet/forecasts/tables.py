@@ -22,8 +22,23 @@ SMALL = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are
 
 @dataclass(frozen=True)
 class Table:
-    """`inputs` (sample, input) and `outputs` (sample, output) as numbers, with their names, and `notes` on what was
-    found and done."""
+    """A table of numbers to predict from and numbers to predict.
+
+    **Attributes:**
+
+    - `inputs`: (sample, input)
+    - `outputs`: (sample, output)
+    - `input_names`: of the columns
+    - `output_names`: of the targets
+    - `notes`: on what was found and done
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import table
+        >>> table(np.arange(6.0).reshape(3, 2), [1.0, 2.0, 4.0]).outputs.tolist()
+        [[1.0], [2.0], [4.0]]
+    """
 
     inputs: Float[np.ndarray, "sample input"] = field(repr=False)
     outputs: Float[np.ndarray, "sample output"] = field(repr=False)
@@ -40,12 +55,31 @@ class Table:
 def read(
     path: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse", rows: int | None = None, key: Any = 0
 ) -> Table:
-    """A table from a CSV, TSV, Parquet, NPY or NPZ file.
+    r"""A table from a CSV, TSV, Parquet, NPY or NPZ file.
 
-    **Arguments:** `target` names the columns to predict (names, or numbers counted from 0; by default the last), `drop`
-    those to leave out; `missing` says what to do with rows that have gaps: "refuse", "drop" or fill with the column's
-    "mean"; `rows` takes that many at random (`key`). An NPZ file may hold arrays `X` and `Y`; otherwise its only array
-    is taken like that of an NPY file.
+    **Arguments:**
+
+    - `path`: of the file; an NPZ file may hold arrays `X` and `Y`, otherwise its only array is taken like that of an
+      NPY file
+    - `target`: the columns to predict, by name or number counted from 0; by default the last
+    - `drop`: the columns to leave out
+    - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+    - `rows`: take so many at random
+    - `key`: the seed of that choice
+
+    **Returns** a `Table`.
+
+    **Example:**
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from linnet.forecasts import read
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "table.csv"
+        ...     _ = file.write_text("size,age,price\n1,2,3\n2,1,5\n")
+        ...     found = read(file, target="price")
+        >>> found.input_names, found.outputs.ravel().tolist()
+        (['size', 'age'], [3.0, 5.0])
     """
     place = Path(path)
     kind = place.suffix.lower()
@@ -65,7 +99,24 @@ def read(
 
 
 def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> Table:
-    """A table from one data frame of inputs and targets; `target`, `drop` and `missing` as for `read`."""
+    """A table from one data frame of inputs and targets.
+
+    **Arguments:**
+
+    - `frame`: of pandas
+    - `target`: the columns to predict, by name or number counted from 0; by default the last
+    - `drop`: the columns to leave out
+    - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+
+    **Returns** a `Table`.
+
+    **Example:**
+
+        >>> from linnet.forecasts import from_frame
+        >>> import pandas as pd
+        >>> from_frame(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 4.0]}), target="b").input_names
+        ['a']
+    """
     names = [str(name) for name in frame.columns]
     wanted = _columns("target", target, names) if target is not None else [names[-1]]
     kept = [name for name in names if name not in wanted]
@@ -79,10 +130,25 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
 
 
 def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table:
-    """A table from arrays or data frames: `X` (sample, input) and `Y` (sample, output) or (sample,).
+    """A table from arrays or data frames.
 
     Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
     columns, and keeps them.
+
+    **Arguments:**
+
+    - `X`: (sample, input)
+    - `Y`: (sample, output) or (sample,)
+    - `drop`: the columns to leave out
+    - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
+
+    **Returns** a `Table`.
+
+    **Example:**
+
+        >>> from linnet.forecasts import table
+        >>> table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
+        ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
     """
     if missing not in MISSING:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING)}: got {missing!r}.")

@@ -15,7 +15,27 @@ from linnet.randomness import Key, generator
 def gaussian(
     key: Key, *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, batch: int | None = None
 ) -> Weights:
-    """Independent centred Gaussian weights of standard deviation `first_std` and `second_std`."""
+    """Independent centred Gaussian weights of standard deviation `first_std` and `second_std`.
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `width`: $h$
+    - `first_std`: standard deviation of the entries of $W_1$
+    - `second_std`: of those of $W_2$
+    - `batch`: how many networks, as a leading axis; none by default
+
+    **Returns** `Weights`, $W_1$ ([batch,] hidden, input) and $W_2$ ([batch,] output, hidden).
+
+    **Example:**
+
+        >>> from linnet.inits import gaussian
+        >>> start = gaussian(0, in_dim=3, out_dim=2, width=5, first_std=0.1, second_std=0.1)
+        >>> start.first.shape, start.second.shape, start.product.shape
+        ((5, 3), (2, 5), (2, 3))
+    """
     d, k, h, lead = _shape(in_dim, out_dim, width, batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
     check_fits(
@@ -39,6 +59,25 @@ def reduced_gaussian(
     scaled by the layers' standard deviations. A narrower network is drawn itself. Trained, it gives the same $A$,
     $W_1^T W_1$, $W_2 W_2^T$, losses and kernels as the wide network; there are no wide weights to lift back to.
     `Weights.full_width` remembers h.
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `width`: $h$, as large as one likes
+    - `first_std`: standard deviation of the entries of $W_1$
+    - `second_std`: of those of $W_2$
+    - `batch`: how many networks, as a leading axis; none by default
+
+    **Returns** `Weights` of width $\min(h, d + k)$, which remember $h$.
+
+    **Example:**
+
+        >>> from linnet.inits import reduced_gaussian
+        >>> start = reduced_gaussian(0, in_dim=3, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5)
+        >>> start.first.shape, start.full_width
+        ((5, 3), 1000000000)
     """
     d, k, h, lead = _shape(in_dim, out_dim, width, batch)
     if h < d + k:

@@ -12,9 +12,29 @@ from linnet.randomness import Key, generator
 
 
 def orthogonal(key: Key, *, in_dim: int, out_dim: int, width: int, scale: float) -> Weights:
-    r"""The start $I_\gamma$: $W_1^T W_1 = 2\gamma I$ with $\gamma$ = `scale`, directions uniform, and $W_2 = 0$.
+    r"""The start $I_\gamma$: orthogonal columns of equal length in the first layer, and a second layer of zeros.
+
+    $$ W_1^T W_1 = 2\gamma I, \qquad W_2 = 0 $$
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key; directions are uniform
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `width`: $h \ge d$
+    - `scale`: $\gamma$
+
+    **Returns** `Weights`.
 
     **Reference:** Varre et al. 2023, section 3.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.inits import orthogonal
+        >>> start = orthogonal(0, in_dim=2, out_dim=1, width=5, scale=0.01)
+        >>> bool(np.allclose(start.first.T @ start.first, 0.02 * np.eye(2))), start.second.tolist()
+        (True, [[0.0, 0.0, 0.0, 0.0, 0.0]])
     """
     d, k, h = count("in_dim", in_dim), count("out_dim", out_dim), count("width", width)
     scale = non_negative("scale", scale)
@@ -40,6 +60,21 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
     $b = \sqrt{g + \sqrt{S^2 + g^2}}$ and the weaker one $S/b$ (never $\sqrt{-g + \dots}$, which cancels). The width is
     min(output, input) unless given; a positive imbalance exists up to width `input`, a negative one up to width
     `output`, zero for any width of at least the rank.
+
+    **Arguments:**
+
+    - `product`: $U S V^T$, (output, input)
+    - `imbalance`: $\pm 2g$, the multiple of the identity; 0 is a balanced network
+    - `width`: min(output, input) by default
+
+    **Returns** `Weights` with exactly this product and imbalance.
+
+    **Example:**
+
+        >>> from linnet.inits import balanced
+        >>> start = balanced([[3.0, 0.0], [0.0, 1.0]], imbalance=0.5)
+        >>> start.product.round(12).tolist(), start.imbalance.round(12).tolist()
+        ([[3.0, 0.0], [0.0, 1.0]], [[0.5, 0.0], [0.0, 0.5]])
     """
     target = real_array("product", product, ndim=(2, 3))
     k, d = target.shape[-2:]
@@ -69,11 +104,31 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
 
 
 def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: float) -> Weights:
-    r"""The start of Huang et al.: Gaussian first layer, second layer $\pm v_0$, in the paper's own scaling.
+    r"""A Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.
 
     The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$
     with equal chances; here $W_1 = W/\sqrt m$ and $W_2 = v^T/\sqrt m$, `first_std` is $\sigma_0$ and `magnitude` is
     $v_0$.
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `in_dim`: $d$
+    - `width`: $m$
+    - `first_std`: $\sigma_0$
+    - `magnitude`: $v_0$
+
+    **Returns** `Weights` with one output.
+
+    **Reference:** Huang et al. 2024, section 3.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.inits import signed
+        >>> start = signed(0, in_dim=3, width=4, first_std=0.0, magnitude=2.0)
+        >>> np.abs(start.second).tolist()  # v0 / sqrt(m)
+        [[1.0, 1.0, 1.0, 1.0]]
     """
     d, m = count("in_dim", in_dim), count("width", width)
     first_std, magnitude = non_negative("first_std", first_std), non_negative("magnitude", magnitude)

@@ -26,9 +26,22 @@ def check_weights(value: Any, name: str = "weights") -> Weights:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """`first` (..., hidden, input) and `second` (..., output, hidden); leading axes are a batch.
+    """The two layers of a network $f(x) = W_2 W_1 x$.
 
-    `full_width` is the width of the network that they stand for: their own, unless they were drawn in reduced form.
+    **Arguments:**
+
+    - `first`: $W_1$, (..., hidden, input); leading axes are a batch
+    - `second`: $W_2$, (..., output, hidden)
+    - `full_width`: the width of the network that they stand for; their own, unless they were drawn in reduced form
+
+    `.product` is $W_2 W_1$, `.imbalance` the conserved $W_1 W_1^T - W_2^T W_2$, `.width` the number of hidden units.
+
+    **Example:**
+
+        >>> from linnet.inits import Weights
+        >>> weights = Weights([[1.0, 0.0], [0.0, 2.0]], [[3.0, 1.0]])
+        >>> weights.product.tolist(), weights.width
+        ([[3.0, 2.0]], 2)
     """
 
     first: np.ndarray

@@ -22,8 +22,9 @@ class Adapter:
 
     $$ s = \alpha / r \quad\text{(scaling="standard")}, \qquad s = \alpha / \sqrt r \quad\text{(scaling="rslora")} $$
 
-    **Arguments**
+    **Arguments:**
 
+    - `scaling`: "standard" or "rslora".
     - `rank`, `alpha`: r and $\alpha$; `in_dim`, `out_dim`: the size of the frozen matrix, where it is known.
     - `init`: a name of peft's `init_lora_weights`; "default" is its `True`, "random" its `False`.
     - `optimizer`: "sgd", "adam" or "adamw"; any other name is kept, and no equivalence is claimed for it.
@@ -37,11 +38,14 @@ class Adapter:
     **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is
     derived in docs/adapters.md.
 
-    >>> adapter = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, optimizer="sgd", learning_rate_a=1e-3)
-    >>> adapter.scale, adapter.clock
-    (2.0, 0.002)
-    >>> adapter.threshold.round(4)[:2]
-    array([0.3333, 0.3333])
+    **Example:**
+
+        >>> from linnet.lora import Adapter
+        >>> adapter = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, optimizer="sgd", learning_rate_a=1e-3)
+        >>> adapter.scale, adapter.clock
+        (2.0, 0.002)
+        >>> adapter.threshold.round(4)[:2]
+        array([0.3333, 0.3333])
     """
 
     rank: int

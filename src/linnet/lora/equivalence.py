@@ -18,11 +18,21 @@ RULE = "scaling rule, not identity"
 class Equivalence:
     """Settings that train as the adapter they were asked for, and what that needs.
 
+    **Attributes:**
+
     - `adapter`: the new settings, rates, decays and Adam's epsilon of A and of B included.
     - `label`: "identity" where training is the same step by step in exact arithmetic; "scaling rule, not identity"
       otherwise.
     - `start_factor`: B(0) of the new run is this times B(0) of the old one (matters only where B(0) is not zero).
     - `conditions`: sentences that must hold.
+
+    **Example:**
+
+        >>> from linnet.lora import Adapter, equivalent
+        >>> plain = Adapter(rank=8, alpha=16, optimizer="adamw", learning_rate_a=1e-4)
+        >>> found = equivalent(plain, alpha=32)
+        >>> found.label, found.adapter.learning_rate_b
+        ('identity', 5e-05)
     """
 
     adapter: Adapter
@@ -67,9 +77,16 @@ def equivalent(
     A's settings stay. This holds in any network, for any loss, with dropout and any schedule that multiplies both
     rates.
 
-    **Arguments:** `alpha` or `scaling` ("standard", "rslora"): the settings wanted, to which rates are found; or
-    `plus_ratio`, the ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule).
-    `rescale_start=True` promises that B(0), where it is not zero, is scaled along.
+    **Arguments:**
+
+    - `adapter`: an `Adapter` with its optimizer and rates
+    - `alpha`: wanted, to which rates are found
+    - `scaling`: wanted, `"standard"` or `"rslora"`, to which rates are found
+    - `plus_ratio`: the ratio $\eta_B/\eta_A$ wanted, to which an alpha is found (with `scaling`, under that rule)
+    - `rank`: only to be refused: nothing equals another rank
+    - `rescale_start`: a promise that B(0), where it is not zero, is scaled along
+
+    **Returns** an `Equivalence`.
 
     **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
     optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule.
@@ -78,9 +95,12 @@ def equivalent(
     **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
     present it as a method of its own).
 
-    >>> plain = Adapter(rank=8, alpha=16, optimizer="adam", learning_rate_a=1e-4, learning_rate_b=16e-4)
-    >>> equivalent(plain, plus_ratio=1.0).adapter.alpha
-    256.0
+    **Example:**
+
+        >>> from linnet.lora import Adapter, equivalent
+        >>> plain = Adapter(rank=8, alpha=16, optimizer="adam", learning_rate_a=1e-4, learning_rate_b=16e-4)
+        >>> equivalent(plain, plus_ratio=1.0).adapter.alpha
+        256.0
     """
     _refuse(adapter, rank, rescale_start)
     if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):

@@ -16,7 +16,24 @@ _ALGEBRA = "docs/adapters.md"
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding: the `rule` that found it, its severity, a sentence, its number, a reference, and the adapters."""
+    """One finding about an adapter's settings.
+
+    **Attributes:**
+
+    - `rule`: that found it
+    - `severity`: `"error"`, `"warning"` or `"note"`
+    - `sentence`: what there is to know
+    - `number`: behind it
+    - `reference`: where it is derived
+    - `where`: the adapters it is about
+
+    **Example:**
+
+        >>> from linnet.lora import Adapter, lint
+        >>> adapter = Adapter(rank=8, alpha=16, optimizer="adamw", learning_rate_a=2e-4)
+        >>> all(finding.severity in ("error", "warning", "note") for finding in lint(adapter))
+        True
+    """
 
     rule: str
     severity: str
@@ -30,17 +47,26 @@ class Finding:
 
 
 def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gradient: float = 0.0) -> list[Finding]:
-    """Findings about one adapter, or about those of a model as `lora.read` returns them: errors first, then warnings,
-    notes.
+    """Findings about one adapter, or about those of a model: errors first, then warnings, then notes.
 
-    **Arguments:** `curvature` and `gradient` as in `Adapter.stable_learning_rate`; with them, SGD's rate is compared
-    with the largest stable one.
+    **Arguments:**
+
+    - `adapters`: one `Adapter`, or those of a model by name, as `lora.read` returns them
+    - `curvature`: as in `Adapter.stable_learning_rate`; with it, SGD's rate is compared with the largest stable one
+    - `gradient`: the norm of the gradient, likewise
+
+    **Returns** a list of `Finding`.
 
     Only what follows from the settings is said. Whether a rank is large enough, or how low the loss will get, is not.
 
-    >>> risky = Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, init="gaussian", optimizer="adamw",
-    learning_rate_a=2e-4) >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity ==
-    "warning"] [('initialisation', 192.0)]
+    **Example:**
+
+        >>> from linnet.lora import Adapter, lint
+        >>> risky = Adapter(
+        ...     rank=8, alpha=16, in_dim=4096, out_dim=4096, init="gaussian", optimizer="adamw", learning_rate_a=2e-4
+        ... )
+        >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity == "warning"]
+        [('initialisation', 192.0)]
     """
     named = {"": adapters} if isinstance(adapters, Adapter) else dict(adapters)
     merged: dict[tuple[str, str], Finding] = {}

@@ -31,18 +31,34 @@ def read(
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
-    """The adapters of a model or of a saved configuration, by the name of the module they sit on.
+    r"""The adapters of a model or of a saved configuration, by the name of the module they sit on.
 
-    **Arguments**
+    **Arguments:**
 
     - `source`: a peft model; or a path to an `adapter_config.json` or to the folder that holds one. From a folder with
       `adapter_model.safetensors` the weights are read too. Paths need no PyTorch.
-    - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, "sgd", "adam",
-      "adamw", to which the following belong.
-    - `learning_rate` of A, `plus_ratio` $\\eta_B/\\eta_A$, `weight_decay`, `momentum`, `eps`: as the optimizer would
-      be told.
-    - `clip`: the largest global norm of the gradients, if they are clipped; no optimizer knows it.
-    - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell.
+    - `optimizer`: the model's optimizer, from whose groups rates and decays are read; or a name, `"sgd"`, `"adam"`,
+      `"adamw"`, to which the following belong
+    - `learning_rate`: of A
+    - `plus_ratio`: $\eta_B/\eta_A$
+    - `weight_decay`, `momentum`, `eps`: as the optimizer would be told
+    - `clip`: the largest global norm of the gradients, if they are clipped; no optimizer knows it
+    - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell
+
+    **Returns** `Adapter`s by the name of their module.
+
+    **Example:**
+
+        >>> import json, tempfile
+        >>> from pathlib import Path
+        >>> from linnet.lora import read
+        >>> settings = {"peft_type": "LORA", "r": 8, "lora_alpha": 16, "target_modules": ["q_proj"]}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "adapter_config.json"
+        ...     _ = file.write_text(json.dumps(settings))
+        ...     adapters = read(file, "adamw", learning_rate=2e-4)
+        >>> {name: adapter.scale for name, adapter in adapters.items()}
+        {'q_proj': 2.0}
     """
     options: dict[str, Any] = {"clip": clip}
     if optimizer is None or isinstance(optimizer, str):

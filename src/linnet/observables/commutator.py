@@ -10,11 +10,29 @@ from linnet.inits.weights import Weights, check_weights
 
 
 def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarray, "*batch input"]:
-    r"""Size of $[z_i, a] = z_i a^\top - a z_i^\top$ for each input i: the area spanned by $z_i$, the weights from
-    input i to the hidden units, and $a$, the weights to the output. Shape (..., input).
+    r"""How far each input's weights are from being aligned with the output's: the size of their commutator.
+
+    $$ |[z_i, a]| = |z_i a^\top - a z_i^\top|_{op} $$
+
+    for $z_i$, the weights from input i to the hidden units, and $a$, those to the output: the area that they span.
 
     It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
     and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.
+
+    **Arguments:**
+
+    - `weights`: of a network with one output
+    - `normalized`: whether to divide by $|z_i||a|$: the sine of their angle, NaN where one of them is zero
+
+    **Returns** (..., input), leading axes those of the weights.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import commutator
+        >>> weights = ln.Weights([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0]])
+        >>> commutator(weights).tolist(), commutator(weights, normalized=True).tolist()
+        ([0.0, 2.0], [0.0, 1.0])
     """
     weights = check_weights(weights)
     if weights.out_dim != 1:

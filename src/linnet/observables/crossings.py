@@ -9,9 +9,22 @@ from linnet.arguments import number, real_array, times_array
 
 
 def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:
-    """The first time at which `values` (time,) reach `level` from below, between saved times by a straight line.
+    """The first time at which a curve reaches a level from below, between saved times by a straight line.
 
-    The first of `times` where they begin at or above it; NaN where they never reach it.
+    **Arguments:**
+
+    - `times`: increasing, (time,)
+    - `values`: the curve, (time,)
+    - `level`: which is to be reached
+
+    **Returns** the time; the first of `times` where the curve begins at or above the level, NaN where it never reaches
+    it.
+
+    **Example:**
+
+        >>> from linnet.observables import crossing_time
+        >>> crossing_time([0.0, 1.0, 2.0], [0.0, 0.4, 0.8], 0.5)
+        1.25
     """
     t, y = times_array("times", times), real_array("values", values, ndim=1)
     if y.shape != t.shape:

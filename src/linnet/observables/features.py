@@ -102,9 +102,26 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     """Alignments, magnitudes and kernels of every neuron at every saved state of a run with one output.
 
     The run must have been made from data and have kept its weights. Nothing of the size of the full network is built:
-    the states stay in reduced coordinates and only their products with the feature are lifted. `activation="relu"` is
-    for runs of `relu_descent`: the same definitions with that network's own weights, and its own kernel. `member`
-    picks one of a batch.
+    the states stay in reduced coordinates and only their products with the feature are lifted.
+
+    **Arguments:**
+
+    - `trajectory`: a run on data with one output that kept its weights
+    - `activation`: `"linear"`, or `"relu"` for runs of `relu_descent`: the same definitions with that network's own
+      weights, and its own kernel
+    - `member`: which of a batch
+
+    **Returns** a `FeatureHistory`, with arrays (time, neuron) and kernels at every saved state.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import feature_history
+        >>> data = ln.problems.gaussian_regression(0, samples=5, in_dim=20)
+        >>> start = ln.inits.signed(0, in_dim=20, width=8, first_std=1e-4, magnitude=1e-3)
+        >>> history = feature_history(ln.gradient_descent(data, start, learning_rate=0.01, steps=50))
+        >>> history.alignments.shape
+        (51, 8)
     """
     check_trajectory(trajectory)
     if activation not in ACTIVATIONS:

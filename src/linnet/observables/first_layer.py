@@ -9,7 +9,7 @@ from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 
 def first_layer_values(trajectory: Trajectory) -> Float[np.ndarray, "time *batch input"]:
-    r"""Singular values of $W_1$ at every saved state, decreasing, (time, [batch,] input).
+    r"""Singular values of the first layer at every saved state of a run.
 
     $W_1^\top W_1$ is the sum of what training moves, in the directions of the data, and of what it never touches:
 
@@ -18,6 +18,22 @@ def first_layer_values(trajectory: Trajectory) -> Float[np.ndarray, "time *batch
 
     with $Z$ the start outside the data's directions. As roots of eigenvalues they are exact to $10^{-16}
     \sigma_1^2/\sigma$.
+
+    **Arguments:**
+
+    - `trajectory`: a run that kept its weights
+
+    **Returns** decreasing along the last axis, (time, [batch,] input).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import first_layer_values
+        >>> start = ln.inits.orthogonal(0, in_dim=2, out_dim=1, width=4, scale=0.5)
+        >>> problem = ln.Problem.from_target([[3.0, 0.0]])
+        >>> run = ln.gradient_descent(problem, start, learning_rate=0.1, steps=100, save_every=100)
+        >>> first_layer_values(run).round(1).tolist()  # one direction grows, the other stays
+        [[1.0, 1.0], [1.8, 1.0]]
     """
     check_trajectory(trajectory)
     reduction, moved = trajectory.reduction, trajectory.reduced.first

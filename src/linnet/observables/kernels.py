@@ -16,7 +16,24 @@ from linnet.memory import check_fits
 
 @representable
 def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
-    r"""$R \mapsto C_2 R + R C_1$ with $C_1 = W_1^T W_1$, $C_2 = W_2 W_2^T$: the velocity of the product."""
+    r"""The tangent kernel as an operator on residuals: the velocity of the product under gradient flow.
+
+    $$ R \mapsto C_2 R + R C_1, \qquad C_1 = W_1^T W_1, \quad C_2 = W_2 W_2^T $$
+
+    **Arguments:**
+
+    - `weights`: of the network
+    - `residual`: $R$, (output, input)
+
+    **Returns** $\dot A$, (..., output, input).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import ntk_operator
+        >>> ntk_operator(ln.Weights([[1.0, 0.0]], [[2.0]]), [[1.0, 1.0]]).tolist()
+        [[5.0, 4.0]]
+    """
     weights = check_weights(weights)
     R = real_array("residual", residual)
     if R.shape[-2:] != (weights.out_dim, weights.in_dim):
@@ -30,9 +47,27 @@ def ntk_operator(weights: Weights, residual: ArrayLike) -> Float[np.ndarray, "*b
 
 @representable
 def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np.ndarray, "*batch row column"]:
-    r"""The kernel on samples, (n k, n' k) with samples outermost:
+    r"""The neural tangent kernel of a two-layer linear network on samples.
 
-    $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x' . $$
+    $$ \Theta(x, x')_{ab} = \delta_{ab}\, x^T C_1 x' + (C_2)_{ab}\, x \cdot x', \qquad C_1 = W_1^T W_1, \quad C_2 = W_2
+    W_2^T $$
+
+    **Arguments:**
+
+    - `weights`: of the network
+    - `X`: samples, (sample, input)
+    - `X2`: others, (sample, input); `X` by default
+
+    **Returns** (..., n k, n' k), samples outermost and outputs inside.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.observables import ntk
+        >>> weights = ln.Weights([[1.0, 0.0]], [[2.0]])
+        >>> ntk(weights, np.eye(2)).tolist()
+        [[5.0, 0.0], [0.0, 4.0]]
     """
     weights = check_weights(weights)
     left = _samples("X", X, weights)
@@ -54,7 +89,22 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
 
 @representable
 def kernel_alignment(kernel: ArrayLike, other: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    """The cosine between two kernels, <K, K'>/(|K| |K'|), over the last two axes."""
+    r"""The cosine between two kernels, $\langle K, K'\rangle/(|K| |K'|)$.
+
+    **Arguments:**
+
+    - `kernel`: $K$, (..., row, column)
+    - `other`: $K'$, (..., row, column)
+
+    **Returns** a number, or (...) over the leading axes.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.observables import kernel_alignment
+        >>> round(kernel_alignment(np.eye(2), 3 * np.eye(2)), 6), round(kernel_alignment(np.eye(2), np.ones((2, 2))), 4)
+        (1.0, 0.7071)
+    """
     a, b = real_array("kernel", kernel), real_array("other", other)
     if a.ndim < 2 or a.shape[-2:] != b.shape[-2:]:
         raise ValueError(f"`kernel` and `other` must be matrices of one shape: got {a.shape} and {b.shape}.")

@@ -13,14 +13,49 @@ from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 @representable
 def imbalance(weights: Weights) -> Float[np.ndarray, "*batch hidden hidden"]:
-    r"""$M = W_1 W_1^T - W_2^T W_2$ (..., hidden, hidden)."""
+    """The imbalance of the layers, conserved by gradient flow.
+
+    $$ M = W_1 W_1^T - W_2^T W_2 $$
+
+    **Arguments:**
+
+    - `weights`: of the network
+
+    **Returns** $M$, (..., hidden, hidden).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import imbalance
+        >>> imbalance(ln.Weights([[2.0]], [[1.0]])).tolist()
+        [[3.0]]
+    """
     return check_weights(weights).imbalance
 
 
 def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
-    r"""$|M(t) - M(0)|_F / (|W_1|_F^2 + |W_2|_F^2)(t)$ at every saved state: zero for the flow.
+    """How far a run has moved the imbalance, which gradient flow conserves.
+
+    $$ |M(t) - M(0)|_F / (|W_1|_F^2 + |W_2|_F^2)(t) $$
 
     Measured in reduced coordinates, where it is the same number.
+
+    **Arguments:**
+
+    - `trajectory`: a run that kept its weights
+
+    **Returns** the drift at every saved state, (time, ...); zero for the flow, of the order of the step for descent.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import imbalance_drift
+        >>> problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.1]])
+        >>> drifts = []
+        >>> for rate, steps in ((0.1, 40), (0.05, 80)):
+        ...     drifts.append(imbalance_drift(ln.gradient_descent(problem, start, learning_rate=rate, steps=steps))[-1])
+        >>> bool(0.4 < drifts[1] / drifts[0] < 0.6)  # half the step, half the drift
+        True
     """
     check_trajectory(trajectory)
     states = trajectory.reduced
@@ -31,11 +66,25 @@ def imbalance_drift(trajectory: Trajectory) -> Float[np.ndarray, "time ..."]:
 
 @representable
 def mode_alignment(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
-    r"""How aligned the layers are in each mode, between -1 and 1:
+    r"""How aligned the layers are in each mode, between -1 and 1.
 
     $$ \frac{u_i^T W_2 W_1 v_i}{|W_2^T u_i|\,|W_1 v_i|} $$
 
-    for `left` U (output, mode) and `right` V (input, mode). Zero where a layer does not reach the mode.
+    **Arguments:**
+
+    - `weights`: of the network
+    - `left`: $u_i$, (output, mode)
+    - `right`: $v_i$, (input, mode)
+
+    **Returns** (..., mode); zero where a layer does not reach the mode.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import mode_alignment
+        >>> weights = ln.Weights([[1.0], [1.0]], [[1.0, 0.0]])
+        >>> mode_alignment(weights, [[1.0]], [[1.0]]).round(4).tolist()
+        [0.7071]
     """
     weights = check_weights(weights)
     U, V = real_array("left", left, ndim=(1, 2)), real_array("right", right, ndim=(1, 2))

@@ -13,14 +13,44 @@ from linnet.reductions.reduction import check_match
 
 @representable
 def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
-    """The training loss of `weights`, leading axes kept."""
+    """The training loss of a network.
+
+    **Arguments:**
+
+    - `problem`: what is to be learned
+    - `weights`: of the network; leading axes are kept
+
+    **Returns** $L(W_2 W_1)$, a number or (...).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import loss
+        >>> loss(ln.Problem.from_target([[3.0]]), ln.Weights([[1.0]], [[1.0]]))
+        2.0
+    """
     check_match(problem, weights)
     return problem.loss(_product(weights))
 
 
 @representable
 def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."]:
-    """The test loss of `weights` against the problem's truth, leading axes kept."""
+    r"""The test loss of a network, against the problem's truth.
+
+    **Arguments:**
+
+    - `problem`: with a `truth`
+    - `weights`: of the network; leading axes are kept
+
+    **Returns** $\tfrac12 \mathrm{tr}\,(A - A^*)\Sigma_{test}(A - A^*)^T$, a number or (...).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import test_loss
+        >>> test_loss(ln.Problem.from_target([[3.0]], truth=[[2.0]]), ln.Weights([[1.0]], [[1.0]]))
+        0.5
+    """
     check_match(problem, weights)
     if problem.truth is None:
         raise ValueError("`problem` must have a `truth` for a test loss: give it when the problem is made.")

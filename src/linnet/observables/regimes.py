@@ -23,16 +23,27 @@ MOVED = np.sqrt(2)  # of the kernel: a mode that grows from nothing to its thres
 class Regimes:
     r"""What `regimes` returns; all arrays have one entry for each mode, strongest first.
 
-    | field | meaning |
-    |---|---|
-    | `strengths` | the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$ |
-    | `left`, `right` | its singular vectors, $u_i$ (output, mode) and $v_i$ (input, mode) |
-    | `sizes` | of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 - g_i^2}$ |
-    | `thresholds` | $g_i$, the size at which a mode passes from lazy to active |
-    | `uncertainties` | what modes share hidden units by, in the units of the thresholds |
-    | `movement` | $\theta_i$ at the end over $\theta_i$ at the start, predicted |
-    | `words` | "lazy" or "active" |
-    | `certain` | whether the word is the same over the whole uncertainty |
+    **Attributes:**
+
+    - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
+    - `left`: its singular vectors $u_i$, (output, mode)
+    - `right`: and $v_i$, (input, mode)
+    - `sizes`: of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 - g_i^2}$, (mode,)
+    - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)
+    - `uncertainties`: what modes share hidden units by, in the units of the thresholds, (mode,)
+    - `kernel`: $\theta_i$ at the start, (mode,)
+    - `movement`: $\theta_i$ at the end over $\theta_i$ at the start, predicted, (mode,)
+
+    `.words` says "lazy" or "active" for each mode, `.certain` whether the word is the same over the whole uncertainty.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import regimes
+        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> found = regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start)
+        >>> found.thresholds.round(2).tolist(), found.certain.tolist()
+        ([1.0, 1.0], [True, True])
     """
 
     strengths: Float[np.ndarray, " mode"]
@@ -91,16 +102,23 @@ def real_movement(movement: Any) -> np.ndarray:
 
 @representable
 def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, "... mode"]:
-    r"""The tangent kernel along each mode, $\theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2$.
+    r"""The tangent kernel along each mode: under gradient flow the mode moves at this times its residual.
 
-    The speed of the mode under gradient flow is $\theta_i$ times its residual.
+    $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
 
-    **Arguments:** `left` $u_i$ (output, mode), `right` $v_i$ (input, mode), of unit length; leading axes of the weights
-    stay.
+    **Arguments:**
 
-    >>> import linnet as ln
-    >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
-    array([5.])
+    - `weights`: of the network; leading axes are kept
+    - `left`: $u_i$ of unit length, (output, mode)
+    - `right`: $v_i$ of unit length, (input, mode)
+
+    **Returns** $\theta_i$, (..., mode).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
+        array([5.])
     """
     weights = check_weights(weights)
     U, V = real_array("left", left, ndim=2), real_array("right", right, ndim=2)
@@ -127,8 +145,12 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how much it
     did.
 
-    **Arguments:** `product` is the product (output, input) that is learned; by default where gradient flow ends, the
-    minimum-norm solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
+    **Arguments:**
+
+    - `problem`: what is to be learned
+    - `weights`: the start
+    - `product`: the product (output, input) that is learned; by default where gradient flow ends, the minimum-norm
+      solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
 
     **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's,
     and their sizes its singular values.
@@ -139,10 +161,12 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
 
     **Reference:** Tu et al. 2024, section 3.1 and Theorem 1 for equal layers; unequal ones by the same argument.
 
-    >>> import linnet as ln
-    >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
-    >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).words
-    ['active', 'lazy']
+    **Example:**
+
+        >>> import linnet as ln
+        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).words
+        ['active', 'lazy']
     """
     check_match(problem, weights)
     if weights.batch or problem.batch:

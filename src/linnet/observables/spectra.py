@@ -13,8 +13,20 @@ from linnet.arguments import non_negative, real_array, representable
 
 @representable
 def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
-    """Singular values of (..., rows, columns), decreasing along the last axis. `Weights` give theirs layer by layer:
-    `singular_values(weights.first)`."""
+    """Singular values of a matrix, decreasing.
+
+    **Arguments:**
+
+    - `matrix`: (..., row, column); `Weights` give theirs layer by layer: `singular_values(weights.first)`
+
+    **Returns** (..., mode).
+
+    **Example:**
+
+        >>> from linnet.observables import singular_values
+        >>> singular_values([[0.0, 2.0], [1.0, 0.0]]).tolist()
+        [2.0, 1.0]
+    """
     return np.linalg.svd(_matrix(matrix), compute_uv=False)
 
 
@@ -24,14 +36,44 @@ def singular_vectors(
 ) -> tuple[
     Float[np.ndarray, "*batch row mode"], Float[np.ndarray, "*batch mode"], Float[np.ndarray, "*batch column mode"]
 ]:
-    """The thin SVD as (left, values, right): `left` (..., rows, mode), `right` (..., columns, mode)."""
+    """The thin singular value decomposition of a matrix.
+
+    **Arguments:**
+
+    - `matrix`: (..., row, column)
+
+    **Returns** `left` (..., row, mode), `values` (..., mode) and `right` (..., column, mode).
+
+    **Example:**
+
+        >>> from linnet.observables import singular_vectors
+        >>> left, values, right = singular_vectors([[0.0, 2.0], [1.0, 0.0]])
+        >>> ((left * values) @ right.T).round(12).tolist()
+        [[0.0, 2.0], [1.0, 0.0]]
+    """
     left, values, right = np.linalg.svd(_matrix(matrix), full_matrices=False)
     return left, values, np.swapaxes(right, -1, -2)
 
 
 @representable
 def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    r"""$|A|_F^2 / |A|_{op}^2$; zero for a zero matrix."""
+    r"""The stable rank: squared Frobenius norm over squared operator norm.
+
+    $$ |A|_F^2 / |A|_{op}^2 = \sum_i s_i^2/s_1^2 $$
+
+    **Arguments:**
+
+    - `matrix`: (..., row, column)
+
+    **Returns** a number, or (...); zero for a zero matrix.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.observables import stable_rank
+        >>> round(stable_rank(np.diag([2.0, 2.0, 1.0])), 6)
+        2.25
+    """
     values = _shares(matrix)
     top = values[..., :1]
     shares = np.divide(values, top, out=np.zeros_like(values), where=top > 0)  # first, as squares may leave the range
@@ -40,7 +82,23 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
 
 @representable
 def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
-    r"""$\exp H(p)$ with $p_i = s_i / \sum_j s_j$, the exponential of the entropy; zero for a zero matrix."""
+    r"""The exponential of the entropy of the singular values: how many of them count.
+
+    $$ \exp\Big(-\sum_i p_i \ln p_i\Big), \qquad p_i = s_i / \sum_j s_j $$
+
+    **Arguments:**
+
+    - `matrix`: (..., row, column)
+
+    **Returns** a number, or (...); zero for a zero matrix.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.observables import effective_rank
+        >>> round(effective_rank(np.eye(3)), 6), round(effective_rank(np.diag([1.0, 0.01])), 3)
+        (3.0, 1.057)
+    """
     return _plain(effective_rank_of_values(_shares(matrix)))
 
 
@@ -54,7 +112,21 @@ def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[
 
 @representable
 def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.ndarray, ...]:
-    """How many singular values (..., mode) exceed `share` of the largest; zero where all are zero."""
+    """How many singular values exceed a share of the largest.
+
+    **Arguments:**
+
+    - `values`: singular values, (..., mode)
+    - `share`: of the largest
+
+    **Returns** a whole number, or (...); zero where all are zero.
+
+    **Example:**
+
+        >>> from linnet.observables import numerical_rank
+        >>> numerical_rank([5.0, 1.0, 0.1])
+        2
+    """
     s = np.atleast_1d(real_array("values", values))
     counted = (s > non_negative("share", share) * s.max(axis=-1, keepdims=True)).sum(axis=-1)
     return int(counted) if np.ndim(counted) == 0 else counted

@@ -14,8 +14,20 @@ from linnet.problems.problem import Problem
 def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | None = None) -> Problem:
     r"""Fit the observed entries of a matrix only: $C(A) = \tfrac12 \sum_{ij} m_{ij} (A_{ij} - y_{ij})^2$.
 
-    **Arguments:** `values` (k, d) are the observations (entries outside the mask are ignored), `mask` (k, d) is 1 or
-    True where an entry was observed. With a `truth` the test loss is $\tfrac12 |A - A^*|_F^2$ over all entries.
+    **Arguments:**
+
+    - `values`: the observations, (output, input); entries outside the mask are ignored
+    - `mask`: 1 or True where an entry was observed, (output, input)
+    - `truth`: with it the test loss is $\tfrac12 |A - A^*|_F^2$ over all entries, (output, input)
+
+    **Returns** a `Problem` with this cost.
+
+    **Example:**
+
+        >>> from linnet.problems import matrix_completion
+        >>> problem = matrix_completion([[1.0, 9.0], [9.0, 1.0]], [[1, 0], [0, 1]])
+        >>> problem.loss([[1.0, 0.0], [0.0, 3.0]])  # the entry that is 3 was observed as 1
+        2.0
     """
     seen = np.asarray(mask)
     if seen.ndim != 2 or not np.isin(seen, (0, 1)).all():
@@ -39,6 +51,21 @@ def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = 
 
     Two classes, labels -1 and 1: $C(A) = \frac1n \sum_i \log(1 + e^{-y_i A x_i})$ with one output. Labels 0 .. k-1
     with $k > 2$: $C(A) = \frac1n \sum_i \big(\log \sum_c e^{A_c x_i} - A_{y_i} x_i\big)$ with k outputs.
+
+    **Arguments:**
+
+    - `inputs`: (sample, input)
+    - `labels`: -1 and 1, or 0 .. k-1 for k > 2 classes, (sample,)
+    - `truth`: the product that a test loss measures against, (output, input)
+
+    **Returns** a `Problem` with this cost.
+
+    **Example:**
+
+        >>> from linnet.problems import logistic
+        >>> problem = logistic([[1.0], [-1.0]], [1, -1])
+        >>> round(problem.loss([[0.0]]), 4), bool(problem.loss([[5.0]]) < 0.01)  # ln 2 without a decision
+        (0.6931, True)
     """
     points = real_array("inputs", inputs, ndim=2)
     classes = np.asarray(labels)

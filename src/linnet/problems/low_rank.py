@@ -20,16 +20,33 @@ def low_rank_plus_noise(
     key: Key,
     spectrum: ArrayLike | None = None,
 ) -> Problem:
-    r"""Fit $Y = A^* + E$; the test loss measures $A^*$, which is `.truth`.
+    r"""A low-rank matrix seen through noise: fit $Y = A^* + E$; the test loss measures $A^*$.
 
     $$ A^* = K^{-1/2} \sum_{i=1}^K u_i v_i^\top, \qquad u_i, v_i \sim N(0, I_d), \qquad E_{ij} \sim N(0,
     \mathrm{noise\_std}^2) $$
 
-    **Arguments:** `dim` is $d$, the inputs and, unless `out_dim` says otherwise, the outputs; `rank` is $K$. With a
-    `spectrum` $(a_1, \dots, a_K)$ the truth has the singular values $a_i d$ exactly ($a_i\sqrt{dk}$ for k outputs),
-    with random singular vectors. The paper's errors are $2/d^2$ times the losses of the problem.
+    **Arguments:**
+
+    - `dim`: $d$, the inputs and, unless `out_dim` says otherwise, the outputs
+    - `rank`: $K$
+    - `out_dim`: $k$
+    - `noise_std`: standard deviation of the entries of $E$
+    - `key`: an integer seed or a JAX key
+    - `spectrum`: $(a_1, \dots, a_K)$: the truth has the singular values $a_i d$ exactly ($a_i\sqrt{dk}$ for k outputs),
+      with random singular vectors
+
+    **Returns** a `Problem` with whitened inputs whose `.truth` is $A^*$. The paper's errors are $2/d^2$ times its
+    losses.
 
     **Reference:** Tu et al. 2024, section G.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.problems import low_rank_plus_noise
+        >>> task = low_rank_plus_noise(50, rank=2, spectrum=[1.0, 0.5], key=0)
+        >>> np.linalg.svd(task.truth, compute_uv=False)[:3].round(6).tolist()
+        [50.0, 25.0, 0.0]
     """
     side, size = count("dim", dim), count("rank", rank)
     outputs = side if out_dim is None else count("out_dim", out_dim)

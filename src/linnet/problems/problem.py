@@ -25,6 +25,28 @@ class Problem:
     Made by `from_data`, `from_moments`, `from_target` or `from_cost`. Arrays may carry one leading batch axis: many
     problems of one shape. `truth` is the product that the test loss measures against, under `test_cov` (default: the
     training covariance).
+
+    **Arguments:**
+
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `cov`: $\Sigma$, ([batch,] input, input)
+    - `cross`: $\Gamma$, ([batch,] output, input)
+    - `output_power`: $E|y|^2$
+    - `inputs`: $X$, ([batch,] sample, input)
+    - `outputs`: $Y$, ([batch,] sample, output)
+    - `truth`: the product that the test loss measures against, ([batch,] output, input)
+    - `test_cov`: the covariance under which it does; the training covariance by default
+    - `cost`: a general cost of the product, written with `jax.numpy`
+    - `whitened`: whether $\Sigma$ is the identity and is not stored
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.problems import Problem
+        >>> problem = Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
+        >>> problem.min_norm_solution().tolist(), problem.in_dim
+        ([[0.5, 1.0]], 2)
     """
 
     def __init__(
@@ -176,6 +198,7 @@ class Problem:
         Trainers record their loss as `Trajectory.validation_loss`, and stopping rules that look at the test loss look
         at it.
 
+        >>> from linnet.problems import Problem
         >>> problem = Problem.from_data([[1.0], [2.0]], [1.0, 2.0]).with_validation([[3.0]], [2.0])
         >>> problem.validation_loss([[1.0]])
         0.5

@@ -20,20 +20,32 @@ def spectrum(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Gaussian inputs of covariance $\mathrm{diag}(l_1, \dots, l_d)$ and labels $y = \beta^T x$ with $(\beta\cdot
-    u_i)^2$ given.
+    r"""Gaussian inputs of given variances, and labels of a target with given overlaps.
+
+    $$ \Sigma = \mathrm{diag}(l_1, \dots, l_d), \qquad y = \beta^T x, \qquad (\beta\cdot u_i)^2 \text{ given} $$
 
     The axes of the inputs are the covariance's eigenvectors, in the order given: a Gaussian start looks the same from
     everywhere, so nothing is lost.
 
-    **Arguments:** `eigenvalues` $l_i \ge 0$, (d,), and `overlaps` $(\beta\cdot u_i)^2$, (d,), or (k, d) for k outputs.
-    With an `out_dim` and overlaps (d,), all outputs have these overlaps, with signs of their own drawn from the `key`.
-    Without `samples` the problem has the population's moments; with n `samples` (and a `key`) it has the data, `truth`
-    is $\beta$ and the test covariance is the population's. `noise_std` is the standard deviation of independent noise
-    on each label; the population's moments hold it as the loss that is always left, half its variance per output.
+    **Arguments:**
 
-    >>> spectrum([4.0, 1.0], [1.0, 1.0], out_dim=3, key=0, noise_std=2.0).factor.floor  # 3 outputs times 2^2/2
-    np.float64(6.0)
+    - `eigenvalues`: $l_i \ge 0$, (input,)
+    - `overlaps`: $(\beta\cdot u_i)^2$, (input,), or (output, input)
+    - `out_dim`: with overlaps (input,), all outputs have these, with signs of their own drawn from the `key`
+    - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
+      without it the problem has the population's moments
+    - `noise_std`: standard deviation of independent noise on each label; the population's moments hold it as the loss
+      that is always left, half its variance per output
+    - `key`: an integer seed or a JAX key
+
+    **Returns** a `Problem`.
+
+    **Example:**
+
+        >>> from linnet.problems import spectrum
+        >>> problem = spectrum([4.0, 1.0], [1.0, 1.0], out_dim=3, key=0, noise_std=2.0)
+        >>> float(problem.factor.floor)  # 3 outputs times 2^2/2
+        6.0
     """
     values = real_array("eigenvalues", eigenvalues, ndim=1)
     squares = real_array("overlaps", overlaps, ndim=(1, 2))
@@ -75,11 +87,30 @@ def many_spikes(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Several spikes: $\Sigma = \sigma^2(I + \sum_j \rho_j \mu_j\mu_j^T)$ with orthonormal $\mu_j$ and $|\beta| =
-    1$, $\mu_j\cdot\beta = A_j$.
+    r"""Gaussian inputs with several spikes, and the labels of a unit target.
 
-    **Arguments:** `spikes` $\rho_j > -1$, `alignments` $A_j$ with $\sum_j A_j^2 \le 1$. $\mu_j$ is axis j of the
-    inputs, the rest of the target lies along the axis after the last spike. The others are those of `spectrum`.
+    $$ \Sigma = \sigma^2\Big(I + \sum_j \rho_j \mu_j\mu_j^T\Big), \qquad |\beta| = 1, \quad \mu_j\cdot\beta = A_j $$
+
+    $\mu_j$ is axis j of the inputs; the rest of the target lies along the axis after the last spike.
+
+    **Arguments:**
+
+    - `dim`: $d$
+    - `spikes`: $\rho_j > -1$, (spike,)
+    - `alignments`: $A_j$ with $\sum_j A_j^2 \le 1$, (spike,)
+    - `variance`: $\sigma^2$
+    - `out_dim`: as many outputs, with signs of their own
+    - `samples`: how many are drawn; the population's moments by default
+    - `noise_std`: standard deviation of the noise on each label
+    - `key`: an integer seed or a JAX key
+
+    **Returns** a `Problem`, as `spectrum` makes it.
+
+    **Example:**
+
+        >>> from linnet.problems import many_spikes
+        >>> many_spikes(4, spikes=[9.0, 3.0], alignments=[0.6, 0.0]).cov.diagonal().tolist()
+        [10.0, 4.0, 1.0, 1.0]
     """
     rho, A = real_array("spikes", spikes, ndim=1), real_array("alignments", alignments, ndim=1)
     variance, dim = positive("variance", variance), count("dim", dim)
@@ -115,9 +146,28 @@ def power_law(
     noise_std: float = 0.0,
     key: Key | None = None,
 ) -> Problem:
-    r"""Power laws: $l_i = i^{-\alpha}$ and $(\beta\cdot u_i)^2 \propto i^{-b}$ with $|\beta| = 1$.
+    r"""Gaussian inputs whose variances fall by a power law, and a target that does so too.
 
-    **Arguments:** `decay` is $\alpha \ge 0$ and `target_decay` is $b \ge 0$. The others are those of `spectrum`.
+    $$ l_i = i^{-\alpha}, \qquad (\beta\cdot u_i)^2 \propto i^{-b}, \quad |\beta| = 1 $$
+
+    **Arguments:**
+
+    - `dim`: $d$
+    - `decay`: $\alpha \ge 0$
+    - `target_decay`: $b \ge 0$
+    - `out_dim`: as many outputs, with signs of their own
+    - `samples`: how many are drawn; the population's moments by default
+    - `noise_std`: standard deviation of the noise on each label
+    - `key`: an integer seed or a JAX key
+
+    **Returns** a `Problem`, as `spectrum` makes it.
+
+    **Example:**
+
+        >>> from linnet.problems import power_law
+        >>> problem = power_law(4, decay=1.0, target_decay=0.0)
+        >>> problem.cov.diagonal().round(3).tolist()
+        [1.0, 0.5, 0.333, 0.25]
     """
     dim = count("dim", dim)
     _check_fits(dim, samples)

@@ -26,12 +26,28 @@ def spiked_covariance(
     $\mu$ is the first axis of the inputs and $\beta = A\mu + \sqrt{1 - A^2}\,\mu_\perp$ with $\mu_\perp$ the second:
     a Gaussian start looks the same from everywhere.
 
-    **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$. With an
-    `out_dim` there are that many targets, whose signs along both axes are drawn. Without `samples` the problem has the
-    population's moments. With n `samples` and a `key` it has drawn data, `truth` is $\beta$ and
-    the test covariance is the population's. `noise_std` is the standard deviation of noise on the labels.
+    **Arguments:**
+
+    - `dim`: $d$
+    - `spike`: $\rho > -1$
+    - `alignment`: $A \in [0, 1]$
+    - `variance`: $\sigma^2$
+    - `out_dim`: as many targets, whose signs along both axes are drawn
+    - `samples`: $n$: drawn data, with $\beta$ as `truth` and the population's covariance as the test covariance;
+      without it the problem has the population's moments
+    - `noise_std`: standard deviation of noise on the labels
+    - `key`: an integer seed or a JAX key
+
+    **Returns** a `Problem`.
 
     **Reference:** Watanabe et al., (1)-(3).
+
+    **Example:**
+
+        >>> from linnet.problems import spiked_covariance
+        >>> problem = spiked_covariance(3, spike=4.0, alignment=0.6)
+        >>> problem.cov.diagonal().tolist(), problem.min_norm_solution().round(3).tolist()
+        ([5.0, 1.0, 1.0], [[0.6, 0.8, 0.0]])
     """
     dim = count("dim", dim, least=2)
     try:

@@ -22,10 +22,22 @@ ENTRIES = ("gaussian", "rademacher", "uniform")
 class Regression:
     r"""A sample of $y = \langle x, \beta\rangle + \epsilon$ together with the law it was drawn from.
 
-    `inputs` (sample, input), `outputs` (sample,), `teacher` is $\beta$ (input,) ((sample, output) and (output, input)
-    for many outputs), `eigenvalues` those of $\Sigma =
-    E[x x^T]$, `signal` is $\sqrt{\beta^T \Sigma \beta}$, `noise_variance` that of $\epsilon$. All three kinds of
-    entries have variance proxy $\sigma_x^2 = 1$, their variance.
+    **Attributes:**
+
+    - `inputs`: (sample, input)
+    - `outputs`: (sample,), or (sample, output)
+    - `teacher`: $\beta$, (input,), or (output, input)
+    - `eigenvalues`: those of $\Sigma = E[x x^T]$, (input,)
+    - `signal`: $\sqrt{\beta^T \Sigma \beta}$
+    - `noise_variance`: that of $\epsilon$
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.problems import gaussian_teacher
+        >>> data = gaussian_teacher(0, samples=5, dim=100, signal=1.0)
+        >>> data.inputs.shape, round(float(np.linalg.norm(data.teacher)), 6)
+        ((5, 100), 1.0)
     """
 
     inputs: np.ndarray
@@ -76,11 +88,26 @@ def subgaussian_regression(
 ) -> Regression:
     r"""Inputs $x = U \Lambda^{1/2} z$ with independent entries of $z$, and the outputs of a noisy linear teacher.
 
-    **Arguments:** `covariance` is $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input).
-    `teacher` is $\beta$ (input,), or (output, input) for many outputs. `entries` is the law of the components of $z$:
-    "gaussian", "rademacher" or "uniform"; the noise is Gaussian.
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `samples`: $n$
+    - `covariance`: $\Sigma$: its eigenvalues (input,) for a diagonal one, or the matrix (input, input)
+    - `teacher`: $\beta$, (input,), or (output, input) for many outputs
+    - `noise_variance`: of the Gaussian noise on the labels
+    - `entries`: the law of the components of $z$: `"gaussian"`, `"rademacher"` or `"uniform"`
+
+    **Returns** a `Regression`.
 
     **Reference:** Huang et al. 2024, section 3.2 and eq. (1).
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.problems import subgaussian_regression
+        >>> data = subgaussian_regression(0, samples=4, covariance=[4.0, 1.0], teacher=[1.0, 0.0], entries="rademacher")
+        >>> np.abs(data.outputs).tolist()  # the root of the variance along the teacher, with either sign
+        [2.0, 2.0, 2.0, 2.0]
     """
     n = arguments.count("samples", samples)
     sigma = arguments.real_array("covariance", covariance, ndim=(1, 2))
@@ -110,11 +137,29 @@ def gaussian_teacher(
 ) -> Regression:
     r"""Standard normal inputs and a standard normal teacher: the synthetic experiment of section 6.
 
-    With an `out_dim` it has that many outputs. `signal` rescales the teacher to that (Frobenius) norm. Section 6 leaves
+    Section 6 leaves
     it at about $\sqrt{d}$, which breaks conditions (2)-(4) of Assumption 4.1 with section 6's start; `signal=1.0` with
     the scales of `theories.feature_learning.assumptions.admissible` satisfies the whole assumption.
 
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `samples`: $n$
+    - `dim`: $d$
+    - `out_dim`: that many outputs
+    - `noise_variance`: of the labels
+    - `signal`: the (Frobenius) norm to which the teacher is rescaled
+
+    **Returns** a `Regression`.
+
     **Reference:** Huang et al. 2024, section 6.
+
+    **Example:**
+
+        >>> from linnet.problems import gaussian_teacher
+        >>> data = gaussian_teacher(0, samples=10, dim=1000)
+        >>> data.inputs.shape, data.outputs.shape
+        ((10, 1000), (10,))
     """
     d = arguments.count("dim", dim)
     _check_fits(arguments.count("samples", samples), d)

@@ -11,7 +11,25 @@ from linnet.randomness import Key, generator
 
 
 def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1) -> Problem:
-    """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A."""
+    """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A.
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `samples`: $n$
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+
+    **Returns** a `Problem` made from data, with the truth.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.problems import gaussian_regression
+        >>> problem = gaussian_regression(0, samples=50, in_dim=3)
+        >>> bool(np.allclose(problem.min_norm_solution(), problem.truth))
+        True
+    """
     n, d, k = count("samples", samples), count("in_dim", in_dim), count("out_dim", out_dim)
     _check_fits((n + k) * (d + k), f"`samples` = {n}, `in_dim` = {d} and `out_dim` = {k}")
     random = generator(key, 0)
@@ -20,7 +38,22 @@ def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1
 
 
 def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem:
-    """As many samples as inputs, orthogonal and scaled so that $\\Sigma = I$, and labels of a standard normal truth."""
+    r"""As many samples as inputs, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal truth.
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `in_dim`: $d$, and the number of samples
+    - `out_dim`: $k$
+
+    **Returns** a `Problem` made from data, with the truth.
+
+    **Example:**
+
+        >>> from linnet.problems import orthogonal_regression
+        >>> orthogonal_regression(0, in_dim=2).cov.round(12).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     _check_fits(3 * d * (d + k), f"`in_dim` = {d} and `out_dim` = {k}")
     random = generator(key, 1)
@@ -30,7 +63,25 @@ def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem
 
 
 def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int, out_dim: int = 1) -> Problem:
-    """Standard normal inputs, labelled by a two-layer ReLU network with standard normal weights."""
+    """Standard normal inputs, labelled by a two-layer ReLU network with standard normal weights.
+
+    **Arguments:**
+
+    - `key`: an integer seed or a JAX key
+    - `samples`: $n$
+    - `in_dim`: $d$
+    - `neurons`: of the teacher
+    - `out_dim`: $k$
+
+    **Returns** a `Problem` made from data; a linear network cannot fit it.
+
+    **Example:**
+
+        >>> from linnet.problems import relu_teacher
+        >>> problem = relu_teacher(0, samples=200, in_dim=3, neurons=4)
+        >>> bool(problem.loss(problem.min_norm_solution()) > 0)
+        True
+    """
     n, d, m = count("samples", samples), count("in_dim", in_dim), count("neurons", neurons)
     k = count("out_dim", out_dim)
     _check_fits((n + m) * (d + k + m), f"`samples` = {n}, `in_dim` = {d} and `neurons` = {m}")

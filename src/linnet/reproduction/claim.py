@@ -21,7 +21,14 @@ Numbers = Mapping[str, Any]  # what was measured, by name; "value" decides, "unc
 
 
 class Verdict(StrEnum):
-    """What the measurement says of the printed claim."""
+    """What the measurement says of the printed claim.
+
+    **Example:**
+
+        >>> from linnet.reproduction import Verdict
+        >>> [verdict.value for verdict in Verdict]
+        ['holds', 'holds with the correction', 'refuted', 'outside its assumptions']
+    """
 
     HOLDS = "holds"
     CORRECTED = "holds with the correction"
@@ -32,7 +39,19 @@ class Verdict(StrEnum):
 class Limit(float):
     """A limit of a verdict, and why it is this number and no other.
 
-    RELATIVE_ERROR = Limit(0.05, "the printed time neglects u(0)/s, worth up to 3% at this scale")
+    **Arguments:**
+
+    - `value`: the number
+    - `reason`: why this one
+
+    **Returns** a number, for all that it is compared with.
+
+    **Example:**
+
+        >>> from linnet.reproduction import Limit
+        >>> limit = Limit(0.05, "the printed time neglects u(0)/s, worth up to 3% at this scale")
+        >>> 0.03 < limit, limit.reason
+        (True, 'the printed time neglects u(0)/s, worth up to 3% at this scale')
     """
 
     reason: str
@@ -49,7 +68,19 @@ class Limit(float):
 
 @dataclass(frozen=True)
 class Trial:
-    """How hard to try: `quick` is the same measurement on a smaller setting; `seed` fixes every random number."""
+    """How hard to try.
+
+    **Attributes:**
+
+    - `quick`: the same measurement on a smaller setting
+    - `seed`: fixes every random number
+
+    **Example:**
+
+        >>> from linnet.reproduction import Trial
+        >>> Trial(quick=True).seed
+        0
+    """
 
     quick: bool = False
     seed: int = 0
@@ -59,8 +90,19 @@ class Trial:
 class Measurement:
     """What was measured: the verdict must follow from the numbers, never from the expectation.
 
-    `measured` is a sentence with its figures; `value` the one number that decides, `uncertainty` its standard error or
-    numerical tolerance where it has one; `numbers` all that was measured.
+    **Attributes:**
+
+    - `verdict`: which must follow from the numbers, never from the expectation
+    - `measured`: a sentence with its figures
+    - `value`: the one number that decides
+    - `uncertainty`: its standard error or numerical tolerance where it has one
+    - `numbers`: all that was measured
+
+    **Example:**
+
+        >>> from linnet.reproduction import Measurement, Verdict
+        >>> Measurement(Verdict.HOLDS, "the slope is -0.50", value=-0.5, uncertainty=0.01).verdict.value
+        'holds'
     """
 
     verdict: Verdict
@@ -74,9 +116,32 @@ class Measurement:
 class Claim:
     """A sentence of a paper that can be measured. `expected` is the verdict of a sound linnet: another is an alarm.
 
-    `name` is short (`eq27`); the paper that lists the claim puts its own name before it. `number` says where the
-    sentence stands, `assumptions` under what, `setting` on which networks it is tried, `claimed` what it says of the
-    numbers. `limits` are the named limits that `judge` goes by, for the pages that print them.
+    **Attributes:**
+
+    - `name`: short (`eq27`); the paper that lists the claim puts its own name before it
+    - `number`: where the sentence stands
+    - `sentence`: the claim
+    - `assumptions`: under what it is made
+    - `setting`: on which networks it is tried
+    - `claimed`: what it says of the numbers
+    - `expected`: the verdict of a sound linnet
+    - `measure`: from a `Trial` to numbers
+    - `judge`: from numbers to a `Verdict`
+    - `tell`: from numbers to a sentence
+    - `limits`: the named limits that `judge` goes by, for the pages that print them
+    - `paper`: that lists it
+
+    **Example:**
+
+        >>> from linnet.reproduction import Claim, Trial, Verdict, verify
+        >>> claim = Claim(
+        ...     name="sum", number="Eq. (1)", sentence="One and one are two.", assumptions="none", setting="none",
+        ...     claimed="2", expected=Verdict.HOLDS, measure=lambda trial: {"sum": 1 + 1},
+        ...     judge=lambda numbers: Verdict.HOLDS if numbers["sum"] == 2 else Verdict.REFUTED,
+        ...     tell=lambda numbers: f"it is {numbers['sum']}",
+        ... )
+        >>> verify([claim], Trial(quick=True))[0].measurement.measured
+        'it is 2'
     """
 
     name: str
@@ -101,7 +166,23 @@ class Claim:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim with what was measured and the seconds it took; `error` is the reason where the measuring broke down."""
+    """A claim with what was measured, or the reason why measuring it broke down.
+
+    **Attributes:**
+
+    - `claim`: which
+    - `measurement`: what was measured; None where it broke down
+    - `seconds`: it took
+    - `error`: the reason where it broke down
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.reproduction import Outcome
+        >>> claim = ln.reproduction.claims()["watanabe-normalised-error"]
+        >>> Outcome(claim, None, 0.1, error="out of memory").measurement is None
+        True
+    """
 
     claim: Claim
     measurement: Measurement | None
@@ -138,7 +219,29 @@ class Outcome:
 def verify(
     chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], None] = lambda outcome: None
 ) -> list[Outcome]:
-    """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on."""
+    """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on.
+
+    **Arguments:**
+
+    - `chosen`: the claims
+    - `trial`: how hard to try
+    - `report`: called with each `Outcome` as soon as it is there
+
+    **Returns** the `Outcome`s, in order.
+
+    **Example:**
+
+        >>> from linnet.reproduction import Claim, Trial, Verdict, verify
+        >>> claim = Claim(
+        ...     name="sum", number="Eq. (1)", sentence="One and one are three.", assumptions="none", setting="none",
+        ...     claimed="3", expected=Verdict.REFUTED, measure=lambda trial: {"sum": 1 + 1},
+        ...     judge=lambda numbers: Verdict.HOLDS if numbers["sum"] == 3 else Verdict.REFUTED,
+        ...     tell=lambda numbers: f"it is {numbers['sum']}",
+        ... )
+        >>> (outcome,) = verify([claim], Trial(quick=True))
+        >>> outcome.measurement.verdict.value, outcome.measurement.measured
+        ('refuted', 'it is 2')
+    """
     outcomes = []
     for claim in chosen:
         start = time.perf_counter()

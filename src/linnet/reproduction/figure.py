@@ -22,7 +22,18 @@ UNBOUNDED = ("seed", "width")
 
 
 class Settings(BaseModel):
-    """Base of every figure's settings: defaults are the paper's, unknown fields are refused, `seed` is always there."""
+    """Base of every figure's settings: defaults are the paper's, unknown fields are refused.
+
+    **Attributes:**
+
+    - `seed`: fixes every random number
+
+    **Example:**
+
+        >>> from linnet.reproduction import Settings
+        >>> Settings(seed=3).seed
+        3
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -41,7 +52,21 @@ class Settings(BaseModel):
 
 @dataclass(frozen=True)
 class Check:
-    """One measured distance, as a sentence with its numbers: `passed` is None where nothing was claimed."""
+    """One measured distance, as a sentence with its numbers.
+
+    **Attributes:**
+
+    - `text`: the sentence
+    - `value`: the number that decides
+    - `limit`: which it must not exceed
+    - `passed`: None where nothing was claimed
+
+    **Example:**
+
+        >>> from linnet.reproduction import Check
+        >>> Check("largest gap 0.01 (limit 0.1)", 0.01, 0.1, True).passed
+        True
+    """
 
     text: str
     value: float | None = None
@@ -51,10 +76,28 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One figure of a paper. `quick` holds the settings that `--quick` replaces; `panels` the letters after its name.
+    """One figure of a paper: its settings, and how it is computed, drawn and checked.
 
-    `name` is short (`fig1`); the paper that lists the figure puts its own name before it. `options` says in words what
-    --data and --path choose, for figures whose settings have these fields.
+    **Attributes:**
+
+    - `name`: short (`fig1`); the paper that lists the figure puts its own name before it
+    - `title`: in a line
+    - `caption`: what it shows
+    - `settings`: its class of settings
+    - `quick`: the settings that `--quick` replaces
+    - `compute`: from settings and panels to a dataset
+    - `plot`: from the dataset to a picture
+    - `check`: from the dataset to a list of `Check`
+    - `panels`: the letters after its name
+    - `options`: in words what `--data` and `--path` choose, for figures whose settings have these fields
+    - `paper`: that lists it
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> figure = ln.reproduction.figures()["watanabe-fig1"]
+        >>> figure.paper, sorted(figure.quick) == sorted(set(figure.quick) & set(figure.settings.model_fields))
+        ('watanabe', True)
     """
 
     name: str

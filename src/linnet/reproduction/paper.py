@@ -16,9 +16,20 @@ Part = TypeVar("Part", Figure, Table, Claim)
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One thing the paper says, and where it is checked: `checked` are short names of claims, figures and tables.
+    """One thing the paper says, and where it is checked.
 
-    `where` is its number (`Eq. (27)`, `Lemma 5.2`); `reason` says why it is not checked, where nothing checks it.
+    **Attributes:**
+
+    - `where`: its number (`Eq. (27)`, `Lemma 5.2`)
+    - `text`: what it says
+    - `checked`: short names of claims, figures and tables
+    - `reason`: why it is not checked, where nothing checks it
+
+    **Example:**
+
+        >>> from linnet.reproduction import Statement
+        >>> Statement(where="Eq. (27)", text="the test error", checked=["eq27"]).checked
+        ['eq27']
     """
 
     where: str
@@ -35,9 +46,18 @@ class Statement:
 class Paper:
     """A paper and all that linnet makes of it. Parts have short names; here they get the paper's name in front.
 
-    **Arguments:** `name` is the short name on the command line, in lower case; `title`, `authors`, `year` (None where
-    unknown), `link` cite the paper; `subject` says in a few words what it is about; `figures`, `tables`, `claims` and
-    `statements` are its parts.
+    **Attributes:**
+
+    - `name`: the short name on the command line, in lower case
+    - `title`, `authors`, `year`, `link`: cite the paper; the year is None where unknown
+    - `subject`: in a few words
+    - `figures`, `tables`, `claims`, `statements`: its parts
+
+    **Example:**
+
+        >>> from linnet.reproduction import Paper
+        >>> Paper(name="mine", title="A title", authors="Somebody", year=2026).name
+        'mine'
     """
 
     name: str

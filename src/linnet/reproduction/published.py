@@ -24,6 +24,7 @@ def phase_diagram_cells() -> xr.Dataset:
 
     **Reference:** Tu et al. 2024, Figure 2.
 
+    >>> from linnet.reproduction.published import phase_diagram_cells
     >>> cells = phase_diagram_cells()
     >>> dict(cells.sizes), int(cells["last_step"][0, 0])
     ({'gamma_variance': 30, 'gamma_width': 10}, 304)

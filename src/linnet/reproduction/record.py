@@ -44,6 +44,7 @@ class Found:
 def shares() -> dict[str, Share]:
     """The record over seeds by claim, from `linnet verify --quick --seeds N --json`.
 
+    >>> from linnet.reproduction.record import shares
     >>> share = shares()["watanabe-eq6"]
     >>> share.kept <= share.seeds
     True
@@ -55,6 +56,7 @@ def shares() -> dict[str, Share]:
 def found() -> dict[str, Found]:
     """The last measurement by claim, from `linnet verify --quick --json`.
 
+    >>> from linnet.reproduction.record import found
     >>> found()["watanabe-eq6"].verdict
     'holds'
     """

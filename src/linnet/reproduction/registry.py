@@ -29,7 +29,14 @@ GROUP = "linnet.papers"
 
 
 class PluginWarning(UserWarning):
-    """A package's paper could not be taken; the others were."""
+    """A package's paper could not be taken; the others were.
+
+    **Example:**
+
+        >>> from linnet.reproduction import PluginWarning
+        >>> issubclass(PluginWarning, Warning)
+        True
+    """
 
 
 @dataclass
@@ -78,17 +85,44 @@ def collected() -> dict[str, Paper]:
 
 
 def figures() -> dict[str, Figure]:
-    """Every figure by name, in the order of the papers."""
+    """Every figure by name, in the order of the papers.
+
+    **Returns** the figures of all installed papers.
+
+    **Example:**
+
+        >>> from linnet.reproduction import figures
+        >>> "tu-fig2" in figures()
+        True
+    """
     return {figure.name: figure for paper in papers().values() for figure in paper.figures}
 
 
 def tables() -> dict[str, Table]:
-    """Every table by name, in the order of the papers."""
+    """Every table by name, in the order of the papers.
+
+    **Returns** the tables of all installed papers.
+
+    **Example:**
+
+        >>> from linnet.reproduction import tables
+        >>> "watanabe-phase-times" in tables()
+        True
+    """
     return {table.name: table for paper in papers().values() for table in paper.tables}
 
 
 def claims() -> dict[str, Claim]:
-    """Every claim by name, in the order of the papers."""
+    """Every claim by name, in the order of the papers.
+
+    **Returns** the claims of all installed papers.
+
+    **Example:**
+
+        >>> from linnet.reproduction import claims
+        >>> claims()["watanabe-eq27"].number
+        'Eq. (27)'
+    """
     return {claim.name: claim for paper in papers().values() for claim in paper.claims}
 
 

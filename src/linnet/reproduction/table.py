@@ -24,7 +24,20 @@ Columns = dict[str, list[str]]  # the entries of every column, by its heading
 class Table:
     """A grid of trained networks: the sweep that a trial makes of it, and the columns to read its results by.
 
-    `name` is short (`phase-times`); the paper that lists the table puts its own name before it.
+    **Attributes:**
+
+    - `name`: short (`phase-times`); the paper that lists the table puts its own name before it
+    - `title`: in a line
+    - `sweep`: from a `Trial` to the `Sweep` of it
+    - `columns`: from the results to named columns
+    - `note`: below it
+    - `paper`: that lists it
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> ln.reproduction.tables()["watanabe-phase-times"].paper
+        'watanabe'
     """
 
     name: str

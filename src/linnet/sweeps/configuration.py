@@ -24,7 +24,21 @@ RESERVED = ("seed", "cell_status", "failures")
 
 
 class Range(BaseModel):
-    """`count` values from `start` to `stop`, both included, evenly spaced in the value or in its logarithm."""
+    """Evenly spaced values of an axis, both ends included.
+
+    **Attributes:**
+
+    - `start`: the first
+    - `stop`: the last
+    - `count`: how many
+    - `spacing`: `"linear"`, or `"log"` for even spacing of the logarithm
+
+    **Example:**
+
+        >>> from linnet.sweeps import Range
+        >>> Range(start=1.0, stop=100.0, count=3, spacing="log").count
+        3
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -66,7 +80,8 @@ class Sweep(BaseModel):
       in front. A value may also be `(names of its further dimensions, array)`, and `failures` may map positions of
       cells that failed to the reasons. A parameter `dtype` receives `dtype`.
     - `axes`: the values of each axis, as a list or a `Range`.
-    - `seeds`: cells per point of the grid; above one they are the dimension `seed`. `seed` is the base of all of them.
+    - `seeds`: cells per point of the grid; above one they are the dimension `seed`.
+    - `seed`: the base of all of them.
     - `fixed`: the other arguments of the function: numbers, strings, lists and tables.
     - `record`: the variables to keep; all of them when empty.
     - `block`: cells per block, at most; the unit of computing, writing and resuming. Chosen when left out.
@@ -74,6 +89,13 @@ class Sweep(BaseModel):
     - `dtype`: the precision JAX computes in, on every worker. None (in TOML "none") leaves JAX alone, for functions
       that do not use it.
     - `coords`: labels of the variables' further dimensions.
+
+    **Example:**
+
+        >>> from linnet.sweeps import Sweep
+        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, seeds=3)
+        >>> sweep.axes["width"], sweep.seeds
+        ([10, 1000000], 3)
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -178,7 +200,26 @@ class Sweep(BaseModel):
 
 
 def load(path: str | Path) -> Sweep:
-    """The sweep a TOML file describes, with the fields of `Sweep`."""
+    r"""The sweep that a TOML file describes, with the fields of `Sweep`.
+
+    **Arguments:**
+
+    - `path`: of the file
+
+    **Returns** a `Sweep`.
+
+    **Example:**
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from linnet.sweeps import load
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "sweep.toml"
+        ...     _ = file.write_text('name = "mine"\nfunction = "module:cells"\n[axes]\nwidth = [10, 100]\n')
+        ...     sweep = load(file)
+        >>> sweep.name, sweep.axes
+        ('mine', {'width': [10, 100]})
+    """
     path = path_of("path", path)
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))

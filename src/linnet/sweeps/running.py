@@ -29,11 +29,28 @@ _folder: ContextVar[Path | None] = ContextVar("folder where sweeps without a sto
 
 @contextmanager
 def keeping(folder: str | Path) -> Iterator[Path]:
-    """Sweeps run inside the block without a store of their own are stored in `folder`, and resumed from there.
+    """A context in which sweeps without a store of their own are kept in a folder, and resumed from there.
 
     The name of such a store holds a fingerprint of the configuration, of linnet's version and of the file that the
     function is in (of all of linnet for its own functions): a changed one starts anew, beside the old one. Cells that
     failed are tried again.
+
+    **Arguments:**
+
+    - `folder`: where
+
+    **Returns** the folder, as a context manager.
+
+    **Example:**
+
+        >>> from linnet.sweeps import Sweep, keeping, run
+        >>> import tempfile
+        >>> fixed = {"dim": 4, "steps": 20}
+        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
+        >>> with tempfile.TemporaryDirectory() as folder, keeping(folder) as kept:
+        ...     _ = run(sweep)
+        ...     print(len(list(kept.iterdir())) > 0)
+        True
     """
     path = path_of("folder", folder)
     token = _folder.set(path)
@@ -45,9 +62,24 @@ def keeping(folder: str | Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Report:
-    """What a run of a sweep did: cells in all, computed this time and failed; `example` tells of one that failed.
+    """What a run of a sweep did.
 
-    `foreign` blocks were computed earlier, by other code than this: another linnet, or a function that has changed.
+    **Attributes:**
+
+    - `name`: of the sweep
+    - `cells`: in all
+    - `computed`: this time
+    - `failed`: of them
+    - `example`: of one that failed
+    - `seconds`: it took
+    - `foreign`: blocks that were computed earlier, by other code than this: another linnet, or a function that has
+      changed
+
+    **Example:**
+
+        >>> from linnet.sweeps import Report
+        >>> Report("mine", cells=10, computed=4, failed=0, example="", seconds=0.1).computed
+        4
     """
 
     name: str
@@ -79,15 +111,28 @@ def run(
 ) -> xr.Dataset:
     """Computes the cells of `sweep` that are not done yet, and returns all of them.
 
-    **Arguments:** `store` is the folder of a Zarr group to keep results in; None keeps them in memory, or where
-    `keeping` says. An existing store is continued if `resume`, and its failed or damaged cells are computed again if
-    `retry_failed`. Blocks are computed in this process, on `workers` processes of this machine, or by the Dask
-    scheduler at the address `scheduler`, whose first worker is waited for `wait` seconds. With `throw` (the default)
-    cells that failed raise `FailedCellsError` once everything else is done; without, they are in the dataset with
-    `cell_status` 2.
+    **Arguments:**
+
+    - `sweep`: the `Sweep`
+    - `store`: the folder of a Zarr group to keep results in; None keeps them in memory, or where `keeping` says
+    - `resume`: whether an existing store is continued
+    - `retry_failed`: whether its failed or damaged cells are computed again
+    - `workers`: processes of this machine; 0 computes in this one
+    - `scheduler`: the address of a Dask scheduler
+    - `throw`: whether cells that failed raise `FailedCellsError` once everything else is done; without, they are in the
+      dataset with `cell_status` 2
 
     **Returns:** a dataset whose dimensions are the axes, `seed` when there are several, and the variables' own; the
     variable `cell_status` says of each cell whether it is done.
+
+    **Example:**
+
+        >>> from linnet.sweeps import Sweep, run
+        >>> fixed = {"dim": 4, "steps": 20}
+        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
+        >>> found = run(sweep)
+        >>> found.loss.dims, found.cell_status.values.tolist()
+        (('width',), [1, 1])
     """
     report, dataset = _run(
         sweep,
@@ -119,7 +164,32 @@ def complete(
     scheduler: str | None = None,
     wait: float = executors.WAIT,
 ) -> Report:
-    """As `run`, for results too many to load: leaves them in the store and returns what was done."""
+    """Computes the cells of a sweep that are not done yet and leaves them in the store, however many they are.
+
+    **Arguments:**
+
+    - `sweep`: the `Sweep`
+    - `store`: the folder of a Zarr group
+    - `resume`: whether an existing store is continued
+    - `retry_failed`: whether its failed or damaged cells are computed again
+    - `workers`: processes of this machine
+    - `scheduler`: the address of a Dask scheduler
+
+    **Returns** a `Report`.
+
+    **Example:**
+
+        >>> from linnet.sweeps import Sweep, complete
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> fixed = {"dim": 4, "steps": 20}
+        >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = Path(folder) / "widths.zarr"
+        ...     first, again = complete(sweep, store), complete(sweep, store)
+        >>> first.computed, again.computed  # nothing is computed twice
+        (2, 0)
+    """
     report, _ = _run(
         sweep,
         store,

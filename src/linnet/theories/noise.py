@@ -32,13 +32,28 @@ def second_moments(
 
     so both grow like $e^{\sqrt{dk}\,\delta^2 t}$. It holds for the whole layers and neuron by neuron.
 
-    **Arguments:** `times` canonical; `first_square` and `second_square` are $|W_1(0)|^2$ and $|W_2(0)|^2$ (or those of
-    one neuron); `in_dim` is d, `out_dim` k, `noise_std` $\delta$. Returns $(E|W_1|^2, E|W_2|^2)$, each `(time,)`.
+    **Arguments:**
+
+    - `first_square`: $|W_1(0)|^2$, or that of one neuron
+    - `second_square`: $|W_2(0)|^2$
+    - `times`: canonical, (time,)
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `noise_std`: $\delta$
+
+    **Returns** $(E|W_1|^2, E|W_2|^2)$, each (time,).
 
     **Valid when** the noise has identity covariance and there is no drift. Sampling it is another matter: the mean is
     carried by ever rarer paths, see `linnet.trainers.noise_sde`.
 
     **Reference:** Varre et al. 2023, Proposition 4.1(a); one output there.
+
+    **Example:**
+
+        >>> from linnet.theories.noise import second_moments
+        >>> first, second = second_moments(1.0, 0.0, [0.0, 1.0], in_dim=4)
+        >>> first.round(3).tolist(), second.round(3).tolist()  # cosh(2) and sinh(2)/2
+        ([1.0, 3.762], [0.0, 1.813])
     """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u0, v0 = non_negative("first_square", first_square), non_negative("second_square", second_square)
@@ -63,9 +78,27 @@ def euler_second_moments(
 
     $$ u \leftarrow u + h\,\delta^2 d\, v, \qquad v \leftarrow v + h\,\delta^2 k\, u $$
 
-    **Arguments:** `steps` are the step sizes h, one per step; the others are those of `second_moments`. Returns arrays
-    one longer than `steps`, the start first. Its distance from `second_moments` is the weak error of the scheme, of
-    order h.
+    **Arguments:**
+
+    - `first_square`: $|W_1(0)|^2$, or that of one neuron
+    - `second_square`: $|W_2(0)|^2$
+    - `steps`: the step sizes $h$, (step,)
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `noise_std`: $\delta$
+
+    **Returns** $(E|W_1|^2, E|W_2|^2)$, each one longer than `steps`, the start first.
+
+    Its distance from `second_moments` is the weak error of the scheme, of order $h$.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.noise import euler_second_moments, second_moments
+        >>> exact = second_moments(1.0, 1.0, [1.0], in_dim=2)[0][-1]
+        >>> gaps = [exact - euler_second_moments(1.0, 1.0, np.full(n, 1 / n), in_dim=2)[0][-1] for n in (100, 200)]
+        >>> round(float(gaps[0] / gaps[1]), 1)  # half the step, half the error
+        2.0
     """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
     u, v = [non_negative("first_square", first_square)], [non_negative("second_square", second_square)]
@@ -90,15 +123,27 @@ def scale_drift(in_dim: int) -> float:
     with $w_i$ the incoming and $a_i$ the outgoing weight of neuron i: collapse for d = 1, no drift for d = 2, growth
     from d = 3 on.
 
+    **Arguments:**
+
+    - `in_dim`: $d$
+
+    **Returns** $d - 2$.
+
     **Reference:** by Ito's formula from eq. (D.2) of Varre et al. 2023; its Proposition 4.1(b) asks for $d \ge 5$.
+
+    **Example:**
+
+        >>> from linnet.theories.noise import scale_drift
+        >>> [scale_drift(dim) for dim in (1, 2, 3)]  # one input collapses, three or more grow
+        [-1.0, 0.0, 1.0]
     """
     return float(count("in_dim", in_dim) - 2)
 
 
 @representable
 def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
-    r"""Rates at which the singular values of the first layer grow under noise alone,
-    $\ln\sigma_k(W_1) \sim \lambda_k t$.
+    r"""Rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim \lambda_k
+    t$.
 
     $$ \lambda_1 + \dots + \lambda_k = \delta^2\, \frac{d - 1 - k}{2}\, E_k[q], \qquad
        E_k[q] = \frac{\int \frac{z}{1+z}\, p_k(z)\, dz}{\int p_k(z)\, dz}, \quad
@@ -114,8 +159,13 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     and $z = q/(1 - q)$ follows $dz = [k + 2z - (d-1)z^2]\,dt + 2\sqrt{z(1+z)}\,db$, whose stationary density is
     $p_k$. The volume $\sqrt{\det G}$ of k vectors grows at the sum of the k largest exponents.
 
-    **Arguments:** `in_dim` is d, `noise_std` $\delta$. Returns the d exponents of $W_1$ from the largest on, those of a
-    network with d hidden units or more; the outgoing weights grow at the first.
+    **Arguments:**
+
+    - `in_dim`: $d$
+    - `noise_std`: $\delta$
+
+    **Returns** the $d$ exponents of $W_1$ from the largest on, those of a network with $d$ hidden units or more,
+    (mode,); the outgoing weights grow at the first.
 
     **What follows.** $\lambda_1 = \frac{d-2}{2} E_1[q]$ is zero for d = 2 and positive from d = 3 on. $\lambda_2$ is
     negative up to d = 5 and positive from d = 6 on. Areas, and with them the commutators $[z_i, a]$, grow at
@@ -127,8 +177,11 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     **Reference:** ours, for the process (4.1) of Varre et al. 2023; it settles Proposition 4.1(b) and (c) without a
     horizon.
 
-    >>> lyapunov_exponents(5).round(4).tolist()
-    [0.341, -0.0077, -0.1338, -0.1995, -0.2403]
+    **Example:**
+
+        >>> from linnet.theories.noise import lyapunov_exponents
+        >>> lyapunov_exponents(2).round(4).tolist(), lyapunov_exponents(5).round(4).tolist()
+        ([0.0, -0.2374], [0.341, -0.0077, -0.1338, -0.1995, -0.2403])
     """
     d = count("in_dim", in_dim)
     if d > MOST_DIMENSIONS:
@@ -152,8 +205,7 @@ def _mean_square_cosine(d: int, k: int) -> float:
 
 @representable
 def commutator_mean_limit(determinant: float = 1.0) -> float:
-    r"""Where $E|[w_i, a]|$ tends for two inputs, two hidden units and one output under noise alone: 0.4819 from
-    $W_1 = I$, not zero.
+    r"""Where the mean commutator $E|[w_i, a]|$ tends for two inputs and one output under noise alone: not to zero.
 
     $$ \frac{2}{\pi}\, \frac{e^{-1/2}}{P(\chi^2_3 > 1)}\, |\det W_1(0)|, \qquad
        P(\chi^2_3 > 1) = \mathrm{erfc}(1/\sqrt2) + \sqrt{2/(\pi e)} $$
@@ -166,12 +218,22 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
     $x = \sqrt{1 + z^2}/z$ with $z \sqrt{1+z^2}\, e^{-z^2/2}$ on z > 0, hence
     $E\,r \to |c_0| \int z^2 e^{-z^2/2} / \int z\sqrt{1+z^2}\, e^{-z^2/2}$; the direction of e becomes uniform.
 
-    **Arguments:** `determinant` is $\det W_1(0)$.
+    **Arguments:**
+
+    - `determinant`: $\det W_1(0)$
+
+    **Returns** the limit, in the units of the determinant.
 
     **Valid when** d = 2 and the areas with a are at first no larger than the determinant ($r \le |c|$), as from a = 0.
 
     **Reference:** against Varre et al. 2023, Proposition 4.1(c), whose proof drops the local time at zero (Tanaka's
     formula).
+
+    **Example:**
+
+        >>> from linnet.theories.noise import commutator_mean_limit
+        >>> round(commutator_mean_limit(), 4)
+        0.4819
     """
     determinant = number("determinant", determinant)
     tail = math.erfc(1 / math.sqrt(2)) + math.sqrt(2 / (math.pi * math.e))

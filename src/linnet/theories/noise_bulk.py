@@ -10,13 +10,41 @@ from linnet.arguments import count, number, real_array
 
 
 def ratio_of(outputs: int, inputs: int) -> float:
-    """The aspect ratio $b$ of a matrix: its smaller side over its larger one, at most 1."""
+    """The aspect ratio $b$ of a matrix: its smaller side over its larger one, at most 1.
+
+    **Arguments:**
+
+    - `outputs`: rows
+    - `inputs`: columns
+
+    **Returns** $b$.
+
+    **Example:**
+
+        >>> from linnet.theories.noise_bulk import ratio_of
+        >>> ratio_of(20, 80), ratio_of(80, 20)
+        (0.25, 0.25)
+    """
     sides = count("outputs", outputs), count("inputs", inputs)
     return min(sides) / max(sides)
 
 
 def bulk_edges(ratio: float) -> tuple[float, float]:
-    r"""Least and largest singular value of noise, $1 \mp \sqrt b$, in units of noise_std * sqrt(larger side)."""
+    r"""Least and largest singular value of a large matrix of noise.
+
+    **Arguments:**
+
+    - `ratio`: $b$, the smaller side over the larger one
+
+    **Returns** $1 - \sqrt b$ and $1 + \sqrt b$, in units of the noise's standard deviation times the root of the larger
+    side.
+
+    **Example:**
+
+        >>> from linnet.theories.noise_bulk import bulk_edges
+        >>> [float(edge) for edge in bulk_edges(0.25)]
+        [0.5, 1.5]
+    """
     side = math.sqrt(_ratio(ratio))
     return 1 - side, 1 + side
 
@@ -26,8 +54,18 @@ def bulk_share(values: object, ratio: float) -> np.ndarray:
 
     With $s^2 = 1 + b + 2\sqrt b \cos\varphi$ the density is $\frac{2}{\pi} \sin^2\varphi / s^2\, d\varphi$.
 
-    >>> bulk_share([0.0, 1.0, 2.0], 1.0).round(3)
-    array([0.   , 0.609, 1.   ])
+    **Arguments:**
+
+    - `values`: singular values in the units of `bulk_edges`, any shape
+    - `ratio`: $b$, the smaller side over the larger one
+
+    **Returns** the shares, shaped like `values`.
+
+    **Example:**
+
+        >>> from linnet.theories.noise_bulk import bulk_share
+        >>> bulk_share([0.0, 1.0, 2.0], 1.0).round(3)
+        array([0.   , 0.609, 1.   ])
     """
     ratio = _ratio(ratio)
     s = np.clip(real_array("values", values), *bulk_edges(ratio))
@@ -42,8 +80,21 @@ def bulk_share(values: object, ratio: float) -> np.ndarray:
 def bulk_quantile(share: float, ratio: float) -> float:
     """The singular value of noise that a `share` of them lies below; `bulk_share` backwards.
 
-    >>> round(bulk_quantile(0.5, 1.0), 4)
-    0.8079
+    **Arguments:**
+
+    - `share`: between 0 and 1
+    - `ratio`: $b$, the smaller side over the larger one
+
+    **Returns** the singular value, in the units of `bulk_edges`.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.noise_bulk import bulk_quantile
+        >>> median = bulk_quantile(0.5, 1.0)
+        >>> noise = np.random.default_rng(0).standard_normal((300, 300)) / np.sqrt(300)
+        >>> round(median, 4), bool(abs(np.median(np.linalg.svd(noise, compute_uv=False)) - median) < 0.01)
+        (0.8079, True)
     """
     from scipy.optimize import brentq  # where it is needed: it takes half a second to load
 

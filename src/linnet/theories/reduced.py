@@ -24,14 +24,29 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
 
     $$ \dot w = |w|\, \Gamma^T - |w|^2\, \Sigma w, \qquad A^T = |w|\, w $$
 
-    **Arguments:** `problem` has one output; `u0` is the start along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$, or a
-    vector w(0).
+    **Arguments:**
+
+    - `problem`: with one output
+    - `u0`: the start along $\Gamma$, $w(0) = u_0 \Gamma^T/|\Gamma|$; or the vector $w(0)$, (input,)
+    - `times`: canonical, (time,)
+
+    **Returns** $w(t)$, (time, input).
 
     **Valid when** the start is small or aligned, for which it is exact; for any covariance. Under one spike it is
     (18)-(19) of Watanabe et al. in the plane of the spike and the target, and w leaves that plane when the covariance
     is a sample's.
 
     **Reference:** ours; it is Watanabe et al., (18)-(19), for any covariance.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.reduced import aligned_flow
+        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
+        >>> w = aligned_flow(problem, 1e-3, [0.0, 50.0])
+        >>> (np.linalg.norm(w[-1]) * w[-1]).round(4).tolist()  # it ends at the regression coefficients
+        [0.5, 1.0]
     """
     cov, cross = _scalar_moments(problem)
     times = times_array("times", times)
@@ -47,13 +62,27 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
 
 @representable
 def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[np.ndarray, " hidden"]]:
-    r"""How a small start begins to grow: $u(0) = |r_1|$ and $\hat r_1 = r_1/|r_1|$ with $r_1 = (W_1(0) v_1 +
-    W_2(0)^T)/2$.
+    r"""How a small start begins to grow: its size $u(0) = |r_1|$ and hidden direction $\hat r_1$.
 
-    $v_1$ is the direction of $\Gamma$. $\hat r_1$ is the hidden direction along which both layers grow, u(0) the
-    start of the reduced dynamics.
+    $$ r_1 = (W_1(0) v_1 + W_2(0)^T)/2, \qquad v_1 = \Gamma^T/|\Gamma| $$
+
+    **Arguments:**
+
+    - `problem`: with one output
+    - `weights`: the start
+
+    **Returns** $u(0)$, the start of the reduced dynamics, and $\hat r_1$ (hidden,), along which both layers grow.
 
     **Reference:** Watanabe et al., (15).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.reduced import growth_direction
+        >>> start = ln.Weights([[1e-3, 0.0], [0.0, 0.0]], [[1e-3, 0.0]])
+        >>> size, direction = growth_direction(ln.Problem.from_target([[1.0, 0.0]]), start)
+        >>> size, direction.tolist()
+        (0.001, [1.0, 0.0])
     """
     _, cross = _scalar_moments(problem)
     check_weights(weights)
@@ -73,9 +102,26 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
 def integrate(
     cov: np.ndarray, cross: np.ndarray, times: np.ndarray, start: np.ndarray, *, rtol: float = 1e-13
 ) -> Float[np.ndarray, "time input"]:
-    """The aligned flow: explicit of order 8, or implicit where the largest variance makes it stiff.
+    r"""The aligned flow $\dot w = |w|\,\Gamma^T - |w|^2\,\Sigma w$ from any start, to about ten digits.
 
-    To about 1e-10 by default; between its steps the explicit method interpolates, which costs two digits or three.
+    Explicit of order 8, or implicit where the largest variance makes it stiff.
+
+    **Arguments:**
+
+    - `cov`: $\Sigma$, (input, input)
+    - `cross`: $\Gamma$, (input,)
+    - `times`: canonical, increasing, (time,)
+    - `start`: $w(0)$, (input,)
+
+    **Returns** $w(t)$, (time, input).
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.reduced import integrate
+        >>> w = integrate(np.eye(2), np.array([1.0, 0.0]), np.array([0.0, 20.0]), np.array([1e-3, 0.0]))
+        >>> w[-1].round(6).tolist()
+        [1.0, 0.0]
     """
     from scipy.integrate import solve_ivp
 

@@ -28,11 +28,15 @@ def risk(
 
     with $\kappa$ of `effective_ridge`. The test error of noisy labels is this plus $s^2$.
 
-    **Arguments:** `eigenvalues` are the different $l_i \ge 0$ of the inputs' covariance, `multiplicities` how often
-    each occurs (once by default; a million equal ones cost nothing), `overlaps` the target's squared projections
-    $(\beta\cdot u_i)^2$, summed over equal eigenvalues: (mode,), or (output, mode) for many outputs; `samples` n,
-    `ridge` the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$ (0 is the minimum-norm solution), `noise_variance` the
-    variance $s^2$ of the labels' noise, one for all outputs or one for each.
+    **Arguments:**
+
+    - `eigenvalues`: the different $l_i \ge 0$ of the inputs' covariance, (mode,)
+    - `overlaps`: the target's squared projections $(\beta\cdot u_i)^2$, summed over equal eigenvalues, (mode,) or
+      (output, mode)
+    - `samples`: $n$
+    - `ridge`: the $\lambda$ of $(X^T X + \lambda n I)^{-1} X^T y$; 0 is the minimum-norm solution
+    - `noise_variance`: the variance $s^2$ of the labels' noise, one for all outputs or (output,)
+    - `multiplicities`: how often each eigenvalue occurs, once by default, (mode,); a million equal ones cost nothing
 
     **Returns** a number, or one for each output. `estimate` reads the arguments off data.
 
@@ -42,8 +46,13 @@ def risk(
 
     **Reference:** Watanabe et al., (23)-(24), with label noise; Hastie et al. 2022.
 
-    >>> risk([1.0], [1.0], 50, ridge=0.1, multiplicities=[100])  # doctest: +ELLIPSIS
-    0.506...
+    **Example:**
+
+        >>> from linnet.theories.ridge import risk
+        >>> round(risk([1.0], [1.0], 50, multiplicities=[100]), 3)  # half the samples of the dimension: half the error
+        0.5
+        >>> round(risk([1.0], [1.0], 50, ridge=0.1, noise_variance=0.25, multiplicities=[100]), 3)
+        0.687
     """
     values, counts = _spectrum(eigenvalues, multiplicities)
     weights = np.atleast_1d(real_array("overlaps", overlaps, ndim=(0, 1, 2)))
@@ -82,7 +91,22 @@ def risk(
 
 @dataclass(frozen=True)
 class Spectrum:
-    """What `risk` needs: `eigenvalues` (mode,), `overlaps` (output, mode), `noise_variance` (output,)."""
+    """What `risk` needs of data.
+
+    **Attributes:**
+
+    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `overlaps`: the target's squared projections, (output, mode)
+    - `noise_variance`: of the labels, (output,)
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.ridge import Spectrum, risk
+        >>> found = Spectrum(np.ones(100), np.full((1, 100), 0.01), np.zeros(1))
+        >>> risk(found.eigenvalues, found.overlaps, 50, noise_variance=found.noise_variance).round(3).tolist()
+        [0.5]
+    """
 
     eigenvalues: Float[np.ndarray, " mode"]
     overlaps: Float[np.ndarray, "output mode"]
@@ -100,7 +124,10 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     to zero and the others scaled so that the explained power $\sum_i l_i (\beta\cdot u_i)^2$ stays that of the
     estimate.
 
-    **Arguments:** `X` (sample, input), `Y` (sample, output) or (sample,).
+    **Arguments:**
+
+    - `X`: (sample, input)
+    - `Y`: (sample, output) or (sample,)
 
     **Returns** a `Spectrum`; `risk(s.eigenvalues, s.overlaps, n, noise_variance=s.noise_variance)` predicts a test
     error (without the noise itself).
@@ -108,9 +135,13 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     **Valid when** there are many more samples than inputs: the eigenvalues are the sample's own, not corrected for
     their spread. Refused where there are not more samples than directions: then the noise cannot be seen.
 
-    >>> X = np.random.default_rng(0).standard_normal((2000, 3))
-    >>> np.round(estimate(X, X @ [1.0, 0.0, 2.0]).overlaps.sum(), 3)
-    np.float64(5.0)
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.ridge import estimate
+        >>> X = np.random.default_rng(0).standard_normal((2000, 3))
+        >>> float(estimate(X, X @ [1.0, 0.0, 2.0]).overlaps.sum().round(3))
+        5.0
     """
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     outputs = outputs[:, None] if outputs.ndim == 1 else outputs
@@ -138,12 +169,28 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
 def effective_ridge(
     eigenvalues: ArrayLike, samples: float, *, ridge: float = 0.0, multiplicities: ArrayLike | None = None
 ) -> float:
-    r"""The positive root $\kappa$ of $1 = \lambda/\kappa + \frac1n \sum_i l_i/(\kappa + l_i)$; zero where there is
-    none.
+    r"""The effective ridge $\kappa$ of a sample: the ridge that would shrink as much if the covariance were known.
 
-    There is none without ridge on at least as many samples as non-zero eigenvalues. Arguments as in `risk`.
+    $$ 1 = \frac{\lambda}{\kappa} + \frac1n \sum_i \frac{l_i}{\kappa + l_i} $$
+
+    There is none without ridge on at least as many samples as non-zero eigenvalues.
+
+    **Arguments:**
+
+    - `eigenvalues`: the different $l_i \ge 0$ of the inputs' covariance, (mode,)
+    - `samples`: $n$
+    - `ridge`: $\lambda$
+    - `multiplicities`: how often each eigenvalue occurs, once by default, (mode,)
+
+    **Returns** the positive root $\kappa$; zero where there is none.
 
     **Reference:** Watanabe et al., (24).
+
+    **Example:**
+
+        >>> from linnet.theories.ridge import effective_ridge
+        >>> round(float(effective_ridge([1.0], 50, multiplicities=[100])), 6)  # without ridge it is d/n - 1
+        1.0
     """
     values, counts = _spectrum(eigenvalues, multiplicities)
     n, ridge = positive("samples", samples), non_negative("ridge", ridge)

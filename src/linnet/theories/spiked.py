@@ -26,12 +26,25 @@ class TwoPhase:
     $$ \dot w_1 = |\Sigma\beta|\,|w| - \lambda_1 w_1 |w|^2 + \nu w_2 |w|^2, \qquad
        \dot w_2 = \nu w_1 |w|^2 - \lambda_2 w_2 |w|^2 . $$
 
-    **Arguments:** `spike` is $\rho > -1$, `alignment` is $A \in [0, 1]$, `variance` is $\sigma^2$.
+    **Attributes:**
+
+    - `spike`: $\rho > -1$
+    - `alignment`: $A \in [0, 1]$
+    - `variance`: $\sigma^2$
 
     **Valid when** the start is small (exact for aligned starts with $|W_2| = |w|$) and the covariance is the
     population's. The sign of $v_2$ makes $\nu \ge 0$ for negative spikes too, which are outside the paper's model.
 
     **Reference:** Watanabe et al., section 3.2 and Appendices A and B; the paper's clock is $t\tau$.
+
+    **Example:**
+
+        >>> from linnet.theories.spiked import TwoPhase
+        >>> model = TwoPhase(spike=10.0, alignment=0.5)
+        >>> model.early_time(1e-3) < model.later_time(1e-3)
+        True
+        >>> model.reduced(1e-3, [0.0, 60.0])[-1].round(4), model.fixed_point.round(4)
+        (array([0.6286, 0.7777]), array([0.6286, 0.7777]))
     """
 
     spike: float
@@ -230,14 +243,29 @@ class TwoPhase:
 
 @representable
 def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
-    r"""Rows $v_1 = \Sigma\beta/|\Sigma\beta|$ and $v_2 \perp v_1$ in the plane of $\Sigma\beta$ and $\beta$, with
-    $v_1^T\Sigma v_2 \le 0$.
+    r"""The basis in which the two phases are seen: the direction that is learned first, and the one that follows.
+
+    $$ v_1 = \Sigma\beta/|\Sigma\beta|, \qquad v_2 \perp v_1 \text{ in the plane of } \Sigma\beta \text{ and } \beta,
+    \quad v_1^T\Sigma v_2 \le 0 $$
 
     Where the two are parallel there is no such plane, and $v_2$ is the coordinate axis farthest from $v_1$, made
     orthogonal to it.
 
-    **Arguments:** `covariance` is $\Sigma$ (d, d), `target` is $\beta$ (d,) or (1, d). **Reference:** Watanabe et
-    al., section 3.2.
+    **Arguments:**
+
+    - `covariance`: $\Sigma$, (input, input)
+    - `target`: $\beta$, (input,) or (1, input)
+
+    **Returns** rows $v_1$ and $v_2$, (2, input).
+
+    **Reference:** Watanabe et al., section 3.2.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spiked import adapted_basis
+        >>> adapted_basis(np.diag([4.0, 3.0]), [1.0, 1.0]).round(2).tolist()
+        [[0.8, 0.6], [-0.6, 0.8]]
     """
     sigma, beta = symmetric("covariance", covariance), real_array("target", target, ndim=(1, 2)).ravel()
     if sigma.shape != (beta.size, beta.size) or beta.size < 2:
@@ -273,8 +301,15 @@ def generalization_error(
     \qquad
        \frac{R_0}{E[y^2]} = \frac{R_0}{\sigma^2(1 + \rho A^2)} $$
 
-    **Arguments:** `spike` $\rho > -1$, `alignment` $A \in [0, 1]$ and `ratio` $\gamma = d/n > 1$ are numbers or
-    arrays that broadcast; `normalized` divides by the signal's power.
+    **Arguments:**
+
+    - `spike`: $\rho > -1$, a number or an array
+    - `alignment`: $A \in [0, 1]$, a number or an array
+    - `ratio`: $\gamma = d/n > 1$, a number or an array; the three broadcast
+    - `variance`: $\sigma^2$
+    - `normalized`: whether to divide by the signal's power
+
+    **Returns** $R_0$ or $R_0/E[y^2]$: a number, or an array of the broadcast shape.
 
     **Valid when** n and d are large at fixed ratio; `theories.ridge.risk` has the finite spectrum, ridge and noise.
 
@@ -284,6 +319,12 @@ def generalization_error(
 
     **Reference:** Watanabe et al., (27), where our copy has $\kappa$ in the bracket for $\rho$. Twice linnet's
     `test_loss`, which carries 1/2.
+
+    **Example:**
+
+        >>> from linnet.theories.spiked import generalization_error
+        >>> generalization_error([0.0, 4.0, 20.0], 1.0, 2.0, normalized=True).round(3)  # a spike along the target helps
+        array([0.5  , 0.056, 0.004])
     """
     rho, A = _model(spike, alignment)
     gamma, variance = real_array("ratio", ratio), positive("variance", variance)

@@ -35,20 +35,34 @@ MARGIN, ISLANDS = 0.05, 6  # to both sides of a border that is called one, and h
 
 @dataclass(frozen=True, eq=False)
 class ModelForecast:
-    r"""What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
-
-    | field | meaning |
-    |---|---|
-    | `steps`, `loss` | every step from 0 on, and the loss there |
-    | `validation_loss`, `best_step` | the same on held-out samples, and where it is least; None without any |
-    | `strengths` | (mode,) singular values of the cross-covariance of targets and inputs |
-    | `shares` | (step, mode): how much of each mode's residual is gone, 0 at the start, 1 when it is learned |
-    | `half_steps` | the step at which half of a mode is learned, NaN where it is not: order and times of the modes |
-    | `largest_stable_rate` | of the first layer, other rates in proportion: the largest that does not diverge |
-    | `told` | what `ln.forecast` says of the run, lazy and active modes included, or None |
+    """What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
 
     Where the model has a bias, a constant input of ones counts as the last one. `told` is None where the model has more
     than `ln.forecast` knows: an output bias, or decays that differ.
+
+    **Attributes:**
+
+    - `run`: the run in linnet's coordinates
+    - `loss`: at every step from 0 on, (step,)
+    - `validation_loss`: the same on held-out samples, (step,); None without any
+    - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
+    - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (step, mode)
+    - `told`: what `ln.forecast` says of the run, lazy and active modes included, or None
+
+    On demand: `steps`; `best_step`, where the held-out loss is least; `half_steps`, at which half of a mode is learned,
+    NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
+    proportion: the largest that does not diverge.
+
+    **Example:**
+
+        >>> from linnet.torch import forecast
+        >>> import torch
+        >>> _ = torch.manual_seed(0)
+        >>> model = torch.nn.Sequential(torch.nn.Linear(3, 8, bias=False), torch.nn.Linear(8, 1, bias=False))
+        >>> X = torch.randn(20, 3)
+        >>> told = forecast(model, X, X[:, :1], torch.optim.SGD(model.parameters(), lr=0.1), steps=100)
+        >>> told.loss.shape, bool(told.loss[-1] < told.loss[0])
+        ((101,), True)
     """
 
     run: Run = field(repr=False)
@@ -146,12 +160,13 @@ def forecast(
 ) -> ModelForecast:
     """What `steps` steps of full-batch SGD will do to a model that is two linear layers, without training it.
 
-    **Arguments**
+    **Arguments:**
 
     - `model`: two linear layers, with or without biases, alone or after frozen features; or one LoRA adapter at the
       end of frozen features. It is run on `X` once to see that this is so, and not changed.
-    - `X` and `Y`: all training data: inputs as the model takes them, and targets of the shape of its outputs.
+    - `X`, `Y`: all training data: inputs as the model takes them, and targets of the shape of its outputs.
     - `optimizer`: `torch.optim.SGD` before its first step, with any rates, decays and momentum, also by groups.
+    - `steps`: how many.
     - `loss`: `nn.MSELoss()` by default, or with reduction="sum". `validation`: held-out (X, Y).
 
     **Returns** a `ModelForecast`. It equals PyTorch's own run in float64 to rounding, at any width: the hidden layer
@@ -160,6 +175,23 @@ def forecast(
 
     **Refused**, with what is not linear about it: Adam and other optimizers, other losses, dropout, nonlinearities,
     other trained parameters.
+
+    **Example:**
+
+        >>> from linnet.torch import forecast
+        >>> import torch
+        >>> _ = torch.manual_seed(0)
+        >>> model = torch.nn.Sequential(torch.nn.Linear(3, 8, bias=False), torch.nn.Linear(8, 1, bias=False)).double()
+        >>> X = torch.randn(20, 3, dtype=torch.float64)
+        >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        >>> told = forecast(model, X, X[:, :1], optimizer, steps=10)
+        >>> for _ in range(10):
+        ...     optimizer.zero_grad()
+        ...     loss = torch.nn.functional.mse_loss(model(X), X[:, :1])
+        ...     loss.backward()
+        ...     optimizer.step()
+        >>> bool(abs(told.loss[9] / loss.item() - 1) < 1e-10)  # what PyTorch then does
+        True
     """
     total = count("steps", steps)
     found = linear_model(model, _tensor("X", X))

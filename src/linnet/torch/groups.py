@@ -11,13 +11,31 @@ from linnet.lora.reading import lora_factors
 
 
 def parameter_groups(model: nn.Module, adapter: Adapter) -> list[dict[str, Any]]:
-    """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons; what
-    else is trained (magnitudes of DoRA, heads) is a third group with A's settings.
+    """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons.
+
+    What else is trained (magnitudes of DoRA, heads) is a third group with A's settings.
 
     A bias of B belongs to B: it is multiplied by the same scale.
 
-        settings = ln.lora.equivalent(adapter, alpha=64).adapter
-        optimizer = torch.optim.AdamW(ln.torch.parameter_groups(model, settings))
+    **Arguments:**
+
+    - `model`: of peft
+    - `adapter`: the settings, such as `ln.lora.equivalent(...)` finds them
+
+    **Returns** what a PyTorch optimizer takes as its parameters.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.torch import parameter_groups
+        >>> import torch
+        >>> from peft import LoraConfig, get_peft_model
+        >>> settings = LoraConfig(r=8, lora_alpha=64, target_modules=["0"])
+        >>> model = get_peft_model(torch.nn.Sequential(torch.nn.Linear(16, 16)), settings)
+        >>> adapter = ln.lora.Adapter(rank=8, alpha=16, optimizer="adamw", learning_rate_a=1e-4)
+        >>> groups = parameter_groups(model, ln.lora.equivalent(adapter, alpha=64).adapter)
+        >>> [group["lr"] for group in groups]  # with four times alpha, a quarter of the rate for B
+        [0.0001, 2.5e-05]
     """
     if adapter.learning_rate_a is None:
         raise ValueError("`adapter` must have learning rates: give `learning_rate_a`.")

@@ -12,8 +12,20 @@ from linnet.inits.weights import Weights
 def weights(first: Any, second: Any) -> Weights:
     """The weights of two linear layers, the second applied to the first's output, in float64 and on the CPU.
 
-    **Arguments:** `first` (hidden, input) and `second` (output, hidden): layers with a `weight`, parameters or
-    tensors. Biases are no part of the pair.
+    **Arguments:**
+
+    - `first`: (hidden, input), a layer with a `weight`, a parameter or a tensor; biases are no part of the pair
+    - `second`: (output, hidden), likewise
+
+    **Returns** `Weights` in float64.
+
+    **Example:**
+
+        >>> from linnet.torch import weights
+        >>> import torch
+        >>> pair = weights(torch.nn.Linear(3, 5), torch.nn.Linear(5, 2))
+        >>> pair.product.shape, pair.first.dtype.name
+        ((2, 3), 'float64')
     """
     return Weights(_matrix("first", first), _matrix("second", second))
 

@@ -23,17 +23,10 @@ if TYPE_CHECKING:
 class PairMonitor:
     """Reads every pair of linear layers of a model while it trains, from r x r Gram matrices only.
 
-        with ln.torch.PairMonitor(model, optimizer=optimizer, every=10) as monitor:
-            for batch in batches:
-                ...
-                optimizer.step()
-                monitor.step()
-                logger.log(monitor.scalars)
-        monitor.to_dataset()
+    **Arguments:**
 
-    **Arguments**
-
-    - `model`: any module; `pairs`, `heads`, `max_width` say which pairs, as in `find_pairs`.
+    - `model`: any module.
+    - `pairs`, `heads`, `max_width`: which pairs, as in `find_pairs`.
     - `every`: steps between readings; the first step is always read.
     - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one
       rate.
@@ -43,6 +36,22 @@ class PairMonitor:
     gradient scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the
     device once. What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`.
     Hooks are on the parameters only until the first gradient is there, and never after the context.
+
+    **Example:**
+
+        >>> from linnet.torch import PairMonitor
+        >>> import torch
+        >>> _ = torch.manual_seed(0)
+        >>> model = torch.nn.Sequential(torch.nn.Linear(4, 6, bias=False), torch.nn.Linear(6, 2, bias=False))
+        >>> X, optimizer = torch.randn(10, 4), torch.optim.SGD(model.parameters(), lr=0.1)
+        >>> with PairMonitor(model, optimizer=optimizer, every=1) as monitor:
+        ...     for _ in range(3):
+        ...         optimizer.zero_grad()
+        ...         (model(X) - X[:, :2]).pow(2).mean().backward()
+        ...         optimizer.step()
+        ...         _ = monitor.step()
+        >>> monitor.to_dataset().sizes["step"]
+        3
     """
 
     def __init__(

@@ -25,11 +25,25 @@ _PASS = (nn.Identity, nn.Dropout)  # between two linear layers these leave them 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two factors of one product $s\\,W_2 W_1$: parameters, and which part of each is meant.
+    r"""Two factors of one product $s\,W_2 W_1$: parameters, and which part of each is meant.
 
-    - `first`, `second`: the parameters; `rows_of_first` and `rows_of_second` give $W_1$ (hidden, input) and $W_2^T$
-      (hidden, output) as views of them, or of anything of their shape (a gradient, an earlier copy).
-    - `scale`: s. `kind`: "lora", "linear", "value-output", "query-key" or "named".
+    **Attributes:**
+
+    - `name`: of the pair
+    - `kind`: `"lora"`, `"linear"`, `"value-output"`, `"query-key"` or `"named"`
+    - `first`, `second`: the parameters
+    - `rows_of_first`, `rows_of_second`: give $W_1$ (hidden, input) and $W_2^T$ (hidden, output) as views of them, or of
+      anything of their shape (a gradient, an earlier copy)
+    - `scale`: $s$
+
+    **Example:**
+
+        >>> from linnet.torch import find_pairs
+        >>> import torch
+        >>> model = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Linear(6, 2))
+        >>> (pair,), unseen = find_pairs(model)
+        >>> pair.kind, tuple(pair.rows_of_second(pair.second).shape)
+        ('linear', (6, 2))
     """
 
     name: str
@@ -60,7 +74,11 @@ def find_pairs(
 ) -> tuple[list[Pair], dict[str, str]]:
     """The pairs of a model, and by name those it cannot see, each with the reason.
 
-    **Arguments**
+    **Arguments:**
+
+    - `model`: any module.
+
+    **Returns** the list of `Pair`, and by name those that cannot be seen, each with the reason.
 
     - `pairs`: "auto" for LoRA adapters, `Linear -> Linear` in an `nn.Sequential` without a nonlinearity between them,
       and the value/output and query/key products of attention heads; or a list of (first, second), names of layers,
@@ -70,6 +88,14 @@ def find_pairs(
     - `max_width`: the largest hidden dimension, since r x r matrices are decomposed at every reading.
 
     Pairs that are frozen altogether are left out of "auto".
+
+    **Example:**
+
+        >>> from linnet.torch import find_pairs
+        >>> import torch
+        >>> layers = torch.nn.Linear(4, 6), torch.nn.Linear(6, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1)
+        >>> [pair.name for pair in find_pairs(torch.nn.Sequential(*layers))[0]]  # not across the nonlinearity
+        ['0>1']
     """
     if not isinstance(model, nn.Module):
         raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")

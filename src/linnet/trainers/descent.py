@@ -40,21 +40,42 @@ def gradient_descent(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Full-batch gradient descent,
+    r"""Full-batch gradient descent on both layers at once.
 
     $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), $$
 
     with $R = \Gamma - W_2 W_1 \Sigma$ (or minus the gradient of the cost).
 
-    **Arguments:** `learning_rate` $\eta$ is one number, or one for each member of the batch; `weight_decay` is
-    $\lambda$; `momentum` $\mu$ accumulates $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$.
-    `update="sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual of the old one).
-    `save_every` is an interval or a policy of `linnet.trajectories`; `keep` is what to keep of a saved state: its
-    "weights", its "products" or only its "losses". `stop` is a loss threshold or a rule of `linnet.trainers.stopping`.
-    `device` is "cpu" or "gpu", by default the one that JAX prefers.
+    **Arguments:**
 
-    The run is carried out in reduced coordinates (`reduce=False` turns that off) and lifted back on demand. It raises
-    `DivergedError` where the loss explodes, or with `throw=False` says so in the trajectory's status.
+    - `problem`: what is to be learned
+    - `weights`: the start; a leading axis is a batch of networks
+    - `learning_rate`: $\eta$, one number, or one for each member of the batch
+    - `steps`: how many
+    - `save_every`: an interval, or a policy of `linnet.trajectories`
+    - `weight_decay`: $\lambda$
+    - `momentum`: $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
+    - `update`: `"simultaneous"`; `"sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual
+      of the old one)
+    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
+    - `dtype`: float64 by default, or `"float32"`
+    - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width; lifted back on
+      demand
+    - `keep`: what to keep of a saved state: its `"weights"`, its `"products"` or only its `"losses"`
+    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+    - `throw`: whether to raise `DivergedError` where the loss explodes, or to say so in the status
+
+    **Returns** a `Trajectory`.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import gradient_descent
+        >>> problem = ln.Problem.from_target([[2.0, 0.0], [0.0, 0.5]])
+        >>> start = ln.inits.gaussian(0, in_dim=2, out_dim=2, width=100, first_std=0.01, second_std=0.01)
+        >>> run = gradient_descent(problem, start, learning_rate=0.1, steps=200, save_every=20)
+        >>> run.products[-1].diagonal().round(3).tolist(), run.steps[:3].tolist()
+        ([2.0, 0.5], [0, 20, 40])
     """
     rates = learning_rates(learning_rate, problem, weights)
     steps = count("steps", steps, least=0, most=2**62)

@@ -41,8 +41,7 @@ def interpolating_network(
     tolerance: float = 3e-3,
     dtype: Any = None,
 ) -> Interpolation:
-    r"""Gradient flow of a two-layer network on n < d samples until the training loss has fallen to `loss` of that of
-    zero.
+    """Gradient flow of a two-layer network on fewer samples than inputs, until it interpolates them.
 
     Only the samples' span moves. There the network is the law of a Gaussian start after reduction
     (`inits.reduced_gaussian` of n inputs, since a rotated Gaussian is one again), trained by `function_flow` in the
@@ -51,7 +50,29 @@ def interpolating_network(
     `first_std`$^2$ in each direction, and is drawn as such. So the predictor has exactly the law of the full
     network's.
 
-    **Arguments:** `inputs` (n, d) of rank n and `labels` (n,); `width`, `first_std` and `second_std` of the start.
+    **Arguments:**
+
+    - `inputs`: (n, d), of rank n < d
+    - `labels`: (n,)
+    - `key`: an integer seed or a JAX key
+    - `width`: of the network
+    - `first_std`: standard deviation of the entries of $W_1(0)$
+    - `second_std`: of those of $W_2(0)$
+    - `loss`: the share of the loss of zero at which training ends
+    - `tolerance`: of the integration
+    - `dtype`: float64 by default, or `"float32"`
+
+    **Returns** an `Interpolation`: the predictor `.product` and the `.min_norm` solution, (d,); the canonical `.time`,
+    `.steps` and `.loss`.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.trainers import interpolating_network
+        >>> X = np.random.default_rng(0).standard_normal((4, 10))
+        >>> found = interpolating_network(X, X[:, 0], key=0, width=50, first_std=1e-3, second_std=1e-3)
+        >>> bool(np.abs(X @ found.product - X[:, 0]).max() < 1e-2)
+        True
     """
     number, first_std = np.dtype(dtype or np.float64), non_negative("first_std", first_std)
     X, y = np.asarray(inputs, number), np.asarray(labels, number)

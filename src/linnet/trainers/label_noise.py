@@ -35,23 +35,46 @@ def label_noise_descent(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Full-batch gradient descent on $y_i + \varepsilon_i$ with fresh $\varepsilon_i \sim N(0, s^2 I)$ at each step,
+    r"""Full-batch gradient descent with fresh noise on the labels at each step.
 
-    $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top. $$
+    $$ R_\varepsilon = R + \frac1n \sum_i \varepsilon_i x_i^\top, \qquad \varepsilon_i \sim N(0, s^2 I) $$
 
-    **Arguments:** `noise_std` is s, the standard deviation of the noise on each label as given: one number, or one for
-    each member of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output. A problem
-    made from data knows n; for one of moments (of a population) `samples` says how many labels are noisy at each step,
-    and the noise is drawn with that covariance. The losses of the trajectory are those of the clean labels;
-    members of a batch of weights see different noise; other arguments are those of `gradient_descent`. Label noise
-    commutes with the reduction, so the run is carried out in reduced coordinates and gives the same weights as at
-    full width.
+    **Arguments:**
+
+    - `problem`: what is to be learned
+    - `weights`: the start; members of a batch see different noise
+    - `learning_rate`: $\eta$, one number, or one for each member of the batch
+    - `steps`: how many
+    - `noise_std`: $s$, the standard deviation of the noise on each label as given: one number, or one for each member
+      of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output.
+    - `key`: an integer seed or a JAX key
+    - `samples`: $n$, for a problem of moments; one made from data knows it
+    - `save_every`: an interval, or a policy of `linnet.trajectories`
+    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
+    - `dtype`: float64 by default, or `"float32"`
+    - `reduce`: whether to run in reduced coordinates: label noise commutes with the reduction, so the weights are the
+      same
+    - `keep`: `"weights"`, `"products"` or `"losses"`
+    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+    - `throw`: whether to raise `DivergedError`, or to say so in the status
+
+    **Returns** a `Trajectory`, whose losses are those of the clean labels.
 
     The stochastic equation with the same drift and noise is `noise_sde(problem=..., noise_std=s * sqrt(learning_rate /
     n))`, on the canonical clock.
 
     **Reference:** Varre et al. 2023, Appendix D, whose $\delta$ acts on labels divided by $\sqrt n$:
     $\delta = s/\sqrt n$.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import label_noise_descent
+        >>> problem = ln.problems.gaussian_regression(0, samples=20, in_dim=3)
+        >>> start = ln.inits.gaussian(0, in_dim=3, out_dim=1, width=10, first_std=0.3, second_std=0.3)
+        >>> run = label_noise_descent(problem, start, learning_rate=0.05, steps=300, noise_std=0.1, key=0)
+        >>> bool(run.loss[-1] < 0.01 * run.loss[0])
+        True
     """
     if samples is None:
         sample_count(problem)

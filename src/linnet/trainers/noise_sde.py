@@ -41,7 +41,20 @@ class Decreasing:
 
 
 def decreasing(first: float) -> Decreasing:
-    """A schedule of steps `first` / sqrt(n) for `noise_sde`."""
+    r"""A schedule of decreasing steps for `noise_sde`: the n-th is the first over $\sqrt n$.
+
+    **Arguments:**
+
+    - `first`: the first step
+
+    **Returns** what `noise_sde` takes as `step`.
+
+    **Example:**
+
+        >>> from linnet.trainers import decreasing
+        >>> decreasing(0.1)
+        Decreasing(first=0.1)
+    """
     return Decreasing(first)
 
 
@@ -67,9 +80,21 @@ def noise_sde(
     $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and fresh label noise of standard deviation $s$ at each
     step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
 
-    **Arguments:** `weights` is one network, the start of every path; `times` (canonical) are kept; `step` is the
-    largest step size, or `decreasing(first)`; steps are shortened to land on the times. `paths` are independent: they
-    are the batch axis of the trajectory, always there, even for one path.
+    **Arguments:**
+
+    - `weights`: one network, the start of every path
+    - `times`: canonical, which are kept, (time,)
+    - `step`: the largest step size, or `decreasing(first)`; steps are shortened to land on the times
+    - `key`: an integer seed or a JAX key
+    - `paths`: how many, independent: the batch axis of the trajectory, always there, even for one path
+    - `problem`: the drift and covariance; without it $R = 0$ and $\Sigma = I$
+    - `noise_std`: $\delta$
+    - `increments`: of the Brownian motion, in place of drawn ones
+    - `dtype`: float64 by default, or `"float32"`
+    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+    - `throw`: whether to raise `DivergedError`, or to say so in the status
+
+    **Returns** a `Trajectory`, with the paths as its batch.
 
     **Scheme:** Euler-Maruyama, of strong order 1/2 and weak order 1. The noise does not commute, so Milstein's scheme
     would need Levy areas, and without them is no better than this one.
@@ -79,6 +104,17 @@ def noise_sde(
 
     **Reference:** Varre et al. 2023, eq. (4.1), section 4.1 and Appendix D (where $\Sigma^{1/2}$ appears and the clock
     counts steps).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import noise_sde
+        >>> start = ln.Weights([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0]])
+        >>> run = noise_sde(start, times=[0.0, 0.1], step=0.01, key=0, paths=400)
+        >>> mean = (run.weights.second[-1] ** 2).sum(axis=(-2, -1)).mean()
+        >>> exact = ln.theories.noise.second_moments(2.0, 0.0, [0.1], in_dim=2)[1][0]
+        >>> bool(abs(mean / exact - 1) < 0.2)
+        True
     """
     if not isinstance(weights, Weights):
         raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")

@@ -85,10 +85,32 @@ def paired_descent(
     width $\min(k, d)$ that has the same product and the imbalance $\pm 2g I$, whose flow is the self-consistent
     dynamics exactly. It differs from an Euler step of that equation by $\mathrm{lr}^2 R A^\top R$.
 
-    **Arguments:** `make(i)` draws the i-th `Pair`, when its turn comes; `widths[i]` is the width of its network
-    (which is reduced first, so it costs no more than $d + k$). `stop` is a rule as in `gradient_descent`;
-    `update="sequential"` lets the network's second layer see the new first one, as there; the prediction is always
-    stepped simultaneously. `slots` runs are carried at once.
+    **Arguments:**
+
+    - `make`: `make(i)` draws the i-th `Pair`, when its turn comes
+    - `widths`: `widths[i]` is the width of its network (which is reduced first, so it costs no more than $d + k$)
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `steps`: at most so many
+    - `stop`: a rule as in `gradient_descent`
+    - `update`: `"sequential"` lets the network's second layer see the new first one; the prediction is always stepped
+      simultaneously
+    - `dtype`: float64 by default, or `"float32"`
+    - `slots`: how many runs are carried at once
+    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+
+    **Returns** `PairedRuns`, one entry for each run.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import paired_descent
+        >>> from linnet.trainers.paired_descent import Pair
+        >>> task = ln.problems.low_rank_plus_noise(6, rank=1, key=0)
+        >>> start = ln.inits.reduced_gaussian(0, in_dim=6, out_dim=6, width=10_000, first_std=0.003, second_std=0.003)
+        >>> runs = paired_descent(lambda i: Pair(task, start, 0.09, 0.005), [10_000], in_dim=6, out_dim=6, steps=100)
+        >>> bool(runs.largest_distance[0] < 0.01 * (task.truth**2).sum())
+        True
     """
     limit, number = count("steps", steps), resolve(dtype)
     plan = loop.Plan(updates(update), rule_of(stop), record=Best())

@@ -36,18 +36,38 @@ def relu_descent(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Gradient descent of $f(x) = W_2\,\mathrm{relu}(W_1 x)$ on $L = \frac{1}{2n} \sum_i |y_i - f(x_i)|^2$, both
-    layers at once.
+    r"""Gradient descent of a two-layer ReLU network on samples, both layers at once.
 
-    `data` is a pair `(X, Y)` of samples, X (n, d) and Y (n, k) or (n,), or a problem made from data. `weights` may
-    carry a leading batch axis: independent networks on the same samples (or on a batch of them), trained together.
-    `learning_rate` is one number, or one for each member of the batch; `save_every` is an interval or a policy of
-    `linnet.trajectories`; `stop` is a loss threshold, or a rule of `linnet.trainers.stopping` that looks at the
-    training loss; `device` is "cpu" or "gpu".
+    $$ f(x) = W_2\,\mathrm{relu}(W_1 x), \qquad L = \frac{1}{2n} \sum_i |y_i - f(x_i)|^2 $$
 
     A small learning rate follows the gradient flow, with time `learning_rate * step`. The width is never reduced: the
     activation does not commute with rotations of the hidden units. In the trajectory, `products` are $W_2 W_1$ and not
     the predictor.
+
+    **Arguments:**
+
+    - `data`: a pair `(X, Y)` of samples, (sample, input) and (sample, output) or (sample,); or a problem made from data
+    - `weights`: the start; a leading axis is a batch of independent networks on the same samples (or on a batch of
+      them)
+    - `learning_rate`: one number, or one for each member of the batch
+    - `steps`: how many
+    - `save_every`: an interval, or a policy of `linnet.trajectories`
+    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping` that looks at the training loss
+    - `dtype`: float64 by default, or `"float32"`
+    - `device`: `"cpu"` or `"gpu"`
+    - `throw`: whether to raise `DivergedError`, or to say so in the status
+
+    **Returns** a `Trajectory`.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import relu_descent
+        >>> problem = ln.problems.relu_teacher(0, samples=30, in_dim=2, neurons=2)
+        >>> start = ln.inits.gaussian(0, in_dim=2, out_dim=1, width=20, first_std=0.5, second_std=0.5)
+        >>> run = relu_descent(problem, start, learning_rate=0.05, steps=500, save_every=100)
+        >>> bool(run.loss[-1] < 0.1 * run.loss[0])
+        True
     """
     problem = _samples(data)
     check_match(problem, weights)

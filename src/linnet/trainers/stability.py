@@ -18,6 +18,21 @@ def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     plus the residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of
     the conserved imbalance and a that of the solution. The step returned is 1 over the larger of the two curvatures:
     half of the limit.
+
+    **Arguments:**
+
+    - `problem`: what is to be learned
+    - `weights`: the start
+
+    **Returns** a step size, half of the limit; None for a general cost.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import stable_learning_rate
+        >>> start = ln.inits.balanced([[1e-3]])
+        >>> round(float(stable_learning_rate(ln.Problem.from_target([[2.0]]), start)), 3)  # the curvature ends at 2 x 2
+        0.25
     """
     check_match(problem, weights)
     if problem.cost is not None:

@@ -17,19 +17,45 @@ from linnet.arguments import count, non_negative, number, positive
 
 @runtime_checkable
 class Rule(Protocol):
-    """What the loop asks of a stopping rule."""
+    """What the loop asks of a stopping rule.
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import LossBelow, Rule
+        >>> isinstance(LossBelow(0.1), Rule)
+        True
+    """
 
     @property
     def reasons(self) -> tuple[str, ...]: ...
     @property
     def needs_test(self) -> bool: ...
-    def start(self) -> Any: ...
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]: ...
+    def start(self) -> Any:
+        """What the rule remembers at the first state."""
+
+    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        """What it remembers after this state, and the code: 0 to go on, i to stop for `reasons[i - 1]`."""
+        ...
 
 
 @dataclass(frozen=True)
 class LossBelow:
-    """Stop at the first state whose loss is at or below `threshold`."""
+    """Stop at the first state whose loss is at or below `threshold`.
+
+    **Attributes:**
+
+    - `threshold`: of the training loss
+    - `reasons`: what the status says then
+    - `needs_test`: whether the rule looks at the test loss
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers.stopping import LossBelow
+        >>> problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
+        >>> ln.gradient_descent(problem, start, learning_rate=0.1, steps=1000, stop=LossBelow(1e-4)).status.reason
+        'loss below threshold'
+    """
 
     threshold: float
     reasons: tuple[str, ...] = ("loss below threshold",)
@@ -39,18 +65,34 @@ class LossBelow:
         object.__setattr__(self, "threshold", number("threshold", self.threshold))
 
     def start(self) -> Any:
+        """What the rule remembers at the first state."""
         return ()
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        """What it remembers after this state, and whether to stop there."""
         return state, jnp.where(loss <= self.threshold, 1, 0)
 
 
 @dataclass(frozen=True)
 class Stalled:
-    """Stop when one step changed the loss by less than `relative` of itself, or by less than `absolute`.
+    """Stop when one step hardly changed the loss.
 
     From a small start the loss hardly changes at first. With `fallen` the rule waits until the loss is that much below
     its first value, so that this plateau is not taken for the end.
+
+    **Attributes:**
+
+    - `relative`: the share of the loss below which a change counts as none
+    - `absolute`: the change that counts as none
+    - `fallen`: how far below its first value the loss must be
+    - `reasons`: what the status says then
+    - `needs_test`: whether the rule looks at the test loss
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import Stalled
+        >>> Stalled(relative=1e-6, fallen=0.5).reasons
+        ('loss stalled',)
     """
 
     relative: float = 0.0
@@ -64,9 +106,11 @@ class Stalled:
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
 
     def start(self) -> Any:
+        """What the rule remembers at the first state."""
         return jnp.asarray(jnp.inf), jnp.asarray(jnp.inf)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        """What it remembers after this state, and whether to stop there."""
         previous, first = state
         first = jnp.where(step == 0, loss, first).astype(first.dtype)
         least = jnp.maximum(self.relative * jnp.abs(previous), self.absolute)
@@ -77,7 +121,21 @@ class Stalled:
 
 @dataclass(frozen=True)
 class TestLossRising:
-    """Stop when the test loss has risen `patience` steps running, at a step later than `after`."""
+    """Stop when the test loss has risen for some steps running.
+
+    **Attributes:**
+
+    - `patience`: for how many steps
+    - `after`: only later than this step
+    - `reasons`: what the status says then
+    - `needs_test`: whether the rule looks at the test loss
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import TestLossRising
+        >>> TestLossRising(patience=5, after=100).needs_test
+        True
+    """
 
     patience: int = 3
     after: int = 0
@@ -90,9 +148,11 @@ class TestLossRising:
         object.__setattr__(self, "after", count("after", self.after, least=0, most=2**62))
 
     def start(self) -> Any:
+        """What the rule remembers at the first state."""
         return jnp.asarray(jnp.inf), jnp.asarray(0)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        """What it remembers after this state, and whether to stop there."""
         previous, risen = state
         risen = jnp.where(test_loss > previous, risen + 1, 0)
         enough = (risen >= self.patience) & (step > self.after)
@@ -101,7 +161,18 @@ class TestLossRising:
 
 @dataclass(frozen=True)
 class FirstOf:
-    """Stop at the first of several rules; where two agree, the earlier one gives the reason."""
+    """Stop at the first of several rules; where two agree, the earlier one gives the reason.
+
+    **Attributes:**
+
+    - `rules`: in order
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import LossBelow, Stalled, first_of
+        >>> first_of(LossBelow(1e-3), Stalled(relative=1e-6)).reasons
+        ('loss below threshold', 'loss stalled')
+    """
 
     rules: tuple[Rule, ...]
 
@@ -122,9 +193,11 @@ class FirstOf:
         return any(rule.needs_test for rule in self.rules)
 
     def start(self) -> Any:
+        """What the rule remembers at the first state."""
         return tuple(rule.start() for rule in self.rules)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        """What it remembers after this state, and whether to stop there."""
         states, chosen, offset = [], jnp.asarray(0), 0
         for rule, old in zip(self.rules, state, strict=True):
             new, code = rule.update(old, step, loss, test_loss)
@@ -136,20 +209,47 @@ class FirstOf:
 
 @dataclass(frozen=True)
 class Never:
-    """Run to the last step."""
+    """Run to the last step.
+
+    **Attributes:**
+
+    - `reasons`: none
+    - `needs_test`: whether the rule looks at the test loss
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import Never
+        >>> Never().reasons
+        ()
+    """
 
     reasons: tuple[str, ...] = ()
     needs_test: bool = False
 
     def start(self) -> Any:
+        """What the rule remembers at the first state."""
         return ()
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+        """What it remembers after this state, and whether to stop there."""
         return state, jnp.asarray(0)
 
 
 def rule_of(stop: Any) -> Rule:
-    """A rule from what users pass as `stop`: nothing, a loss threshold, or a rule."""
+    """A stopping rule from what users pass as `stop`.
+
+    **Arguments:**
+
+    - `stop`: None, a threshold of the loss, or a rule
+
+    **Returns** a `Rule`.
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import rule_of
+        >>> rule_of(0.01).threshold, rule_of(None).reasons
+        (0.01, ())
+    """
     if stop is None:
         return Never()
     if isinstance(stop, Rule) and not isinstance(stop, type):
@@ -158,5 +258,18 @@ def rule_of(stop: Any) -> Rule:
 
 
 def first_of(*rules: Rule) -> FirstOf:
-    """Stop at the first of `rules`."""
+    """Stop at the first of several rules.
+
+    **Arguments:**
+
+    - `rules`: in order; where two agree, the earlier one gives the reason
+
+    **Returns** one rule.
+
+    **Example:**
+
+        >>> from linnet.trainers.stopping import LossBelow, TestLossRising, first_of
+        >>> first_of(LossBelow(1e-3), TestLossRising(patience=5)).needs_test
+        True
+    """
     return FirstOf(rules)

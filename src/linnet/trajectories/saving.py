@@ -14,7 +14,20 @@ from linnet.memory import check_fits
 
 @dataclass(frozen=True)
 class Saving:
-    """A saving policy: `choose(steps)` gives the steps to keep of a run of that length."""
+    """A saving policy: which steps of a run are kept.
+
+    **Attributes:**
+
+    - `name`: of the policy
+    - `choose`: `choose(steps)` gives the steps to keep of a run of that length
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.trajectories import Saving
+        >>> Saving("squares", lambda steps: np.arange(int(steps**0.5) + 1) ** 2).choose(20).tolist()
+        [0, 1, 4, 9, 16]
+    """
 
     name: str
     choose: Callable[[int], np.ndarray]
@@ -27,7 +40,20 @@ class Saving:
 
 
 def every(interval: int) -> Saving:
-    """Every `interval` steps."""
+    """Keep one step in so many.
+
+    **Arguments:**
+
+    - `interval`: between kept steps
+
+    **Returns** a `Saving`.
+
+    **Example:**
+
+        >>> from linnet.trajectories import every
+        >>> every(4).choose(10).tolist()
+        [0, 4, 8]
+    """
     return _every("interval", interval)
 
 
@@ -43,7 +69,20 @@ def _every(name: str, interval: int) -> Saving:
 
 
 def at(steps: Iterable[int]) -> Saving:
-    """The given steps."""
+    """Keep the given steps.
+
+    **Arguments:**
+
+    - `steps`: whole numbers
+
+    **Returns** a `Saving`.
+
+    **Example:**
+
+        >>> from linnet.trajectories import at
+        >>> at([0, 3, 10]).choose(10).tolist()
+        [0, 3, 10]
+    """
     no_mask("steps", steps)
     if isinstance(steps, (str, bytes, dict)):
         raise ValueError(f"`steps` must be one list of steps: got {shown(steps)}.")
@@ -67,13 +106,35 @@ def at(steps: Iterable[int]) -> Saving:
 
 
 def log_spaced(number: int) -> Saving:
-    """About `number` steps, evenly spaced in their logarithm."""
+    """Keep about so many steps, evenly spaced in their logarithm.
+
+    **Arguments:**
+
+    - `number`: of steps kept
+
+    **Returns** a `Saving`.
+
+    **Example:**
+
+        >>> from linnet.trajectories import log_spaced
+        >>> log_spaced(5).choose(1000).tolist()
+        [1.0, 6.0, 32.0, 178.0, 1000.0]
+    """
     number = count("number", number, least=2)
     return Saving(f"{number} log-spaced", lambda total: np.round(np.geomspace(1, max(total, 1), number)))
 
 
 def last() -> Saving:
-    """The start and the end only."""
+    """Keep the start and the end only.
+
+    **Returns** a `Saving`.
+
+    **Example:**
+
+        >>> from linnet.trajectories import last
+        >>> last().choose(10).tolist()  # nothing in between
+        []
+    """
     return Saving("last", lambda total: np.array([], dtype=np.int64))
 
 

@@ -11,19 +11,46 @@ FAILURES = ("diverged", "step limit", "not finite")
 
 
 class DivergedError(ArithmeticError):
-    """A run diverged: the message says where, and what to do (a step size that would have been stable)."""
+    """A run diverged: the message says where, and what to do (a step size that would have been stable).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trajectories import DivergedError
+        >>> problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[1.0]], [[2.0]])
+        >>> try:
+        ...     ln.gradient_descent(problem, start, learning_rate=10.0, steps=100)
+        ... except DivergedError:
+        ...     print("ten is too large a step")
+        ten is too large a step
+    """
 
 
 class StepLimitError(ArithmeticError):
-    """An adaptive solver needed more steps than it was allowed."""
+    """An adaptive solver needed more steps than it was allowed.
+
+    **Example:**
+
+        >>> from linnet.trajectories import DivergedError, StepLimitError
+        >>> issubclass(StepLimitError, DivergedError)  # it may yet converge: allow more `max_steps`
+        False
+    """
 
 
 @dataclass(frozen=True)
 class Status:
-    """`reason` is why the run ended ("completed", a stopping rule's word, or a failure), `steps` how many steps it
-    took.
+    """How a run ended.
 
-    Strings and whole numbers for one run, arrays of them for a batch.
+    **Attributes:**
+
+    - `reason`: `"completed"`, a stopping rule's word, or a failure; an array of them for a batch
+    - `steps`: how many steps it took
+
+    **Example:**
+
+        >>> from linnet.trajectories import Status
+        >>> Status("completed", 100).ok, Status("diverged", 7).ok
+        (True, False)
     """
 
     reason: Any

@@ -26,9 +26,27 @@ class Trajectory:
     Every array has the saved states along its first axis and, for a batch, the batch along its second. States are kept
     in the reduced coordinates in which they were computed and lifted to the full network on demand.
 
-    A member of a batch that stops before the others rests in its last state; its `status.steps` says when it stopped.
-    `times` are canonical ((time,), or (time, batch) where the step differs within the batch); `steps` is None for a
-    flow.
+    **Attributes:**
+
+    - `times`: canonical, (time,), or (time, batch) where the step differs within the batch
+    - `steps`: the saved steps, (time,); None for a flow
+    - `loss`: training loss, (time, [batch])
+    - `status`: why and when the run ended; a member of a batch that stops before the others rests in its last state
+    - `reduction`: the coordinates in which it was computed
+    - `kept`: the saved states in those coordinates, by name
+    - `rest`: the factor $c$ of what the data never touch, (time, [batch])
+    - `attributes`: how it was made
+
+    `.products` $W_2 W_1$ and `.weights` are lifted on demand; `.test_loss` needs a truth; `.to_dataset()` is an xarray
+    dataset.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
+        >>> run = ln.gradient_descent(problem, start, learning_rate=0.1, steps=100, save_every=50)
+        >>> run.steps.tolist(), run.products[-1].round(3).tolist(), run.status.reason
+        ([0, 50, 100], [[1.0]], 'completed')
     """
 
     times: np.ndarray

@@ -17,10 +17,27 @@ TARGETS = ("signs", "labels")
 
 @dataclass(frozen=True)
 class Images:
-    """Labelled images: `labels` (image,), the `shape` of one, the names of `classes`, and `source`, where they are.
+    """Labelled images, whose pixels are read when they are drawn.
 
-    `pair` are the two classes taken unless others are asked for. `reader` reads the images at given positions, rising,
-    as (image, pixel) in [0, 1]: a set of 50 000 pictures takes no memory until some are drawn.
+    **Attributes:**
+
+    - `name`: of the set
+    - `labels`: (image,)
+    - `shape`: of one image
+    - `classes`: their names
+    - `source`: where the images are
+    - `pair`: the two classes taken unless others are asked for
+    - `reader`: reads the images at given positions, rising, as (image, pixel) in [0, 1]: a set of 50 000 pictures takes
+      no memory until some are drawn
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.problems import Images
+        >>> pixels = np.array([[0.0, 1.0], [1.0, 0.0]])
+        >>> images = Images("toy", np.array([0, 1]), (2,), ("a", "b"), "nowhere", (0, 1), lambda chosen: pixels[chosen])
+        >>> images.labels.tolist(), images.classes
+        ([0, 1], ('a', 'b'))
     """
 
     name: str

@@ -29,21 +29,24 @@ FASHION_FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte")
 
 
 def load_images(name: str, path: str | Path | None = None) -> Images:
-    """Labelled images by name: their labels; pixels are read when they are drawn.
+    """Labelled images by name.
 
-    - "digits": 1797 of 8 x 8, in scikit-learn (extra `data`);
-    - "photographs": 520 colour patches of 32 x 32 of scikit-learn's two photographs, "china" and "flower" (extra
-      `data`): 3072 inputs, as CIFAR-10 has;
-    - "cifar10-sample": the 20 CIFAR-10 pictures inside the package foolbox (extra `pictures`), which is not imported;
-    - "cifar10": all five training batches, from a local copy under `path`, the Python version (`data_batch_1` ..
-      `data_batch_5`) or the binary one (the same with `.bin`);
-    - "fashion-mnist": a local copy under `path` of its IDX files, plain or `.gz`.
+    **Arguments:**
 
-    `path` is the folder that holds the files, or the one above under its usual name. An incomplete set is refused, and
-    what is missing is named.
+    - `name`: `"digits"`: 1797 of 8 x 8, in scikit-learn (extra `data`); `"photographs"`: 520 colour patches of 32 x 32
+      of scikit-learn's two photographs, "china" and "flower" (extra `data`), 3072 inputs as CIFAR-10 has;
+      `"cifar10-sample"`: the 20 CIFAR-10 pictures inside the package foolbox (extra `pictures`), which is not imported;
+      `"cifar10"`: all five training batches, from a local copy, the Python version (`data_batch_1` .. `data_batch_5`)
+      or the binary one (the same with `.bin`); `"fashion-mnist"`: a local copy of its IDX files, plain or `.gz`
+    - `path`: the folder that holds the files, or the one above under its usual name
 
-    >>> load_images("digits").shape
-    (8, 8)
+    **Returns** `Images`. An incomplete set is refused, and what is missing is named.
+
+    **Example:**
+
+        >>> from linnet.problems import load_images
+        >>> load_images("digits").shape
+        (8, 8)
     """
     local: dict[str, Callable[[Path | None], Images]] = {"cifar10": _cifar10, "fashion-mnist": _fashion_mnist}
     names = [*packaged.SETS, *local]

@@ -14,7 +14,22 @@ from linnet.problems.subgaussian import Regression
 
 @dataclass(frozen=True)
 class Condition:
-    """One inequality: `left <= right` when `relation` is "<=", else `left >= right`."""
+    """One inequality: `left <= right` when `relation` is "<=", else `left >= right`.
+
+    **Attributes:**
+
+    - `number`: as in the paper, `"(2)"`
+    - `text`: the inequality in words
+    - `left`: its left side
+    - `relation`: `"<="` or `">="`
+    - `right`: its right side
+
+    **Example:**
+
+        >>> from linnet.theories.feature_learning import Condition
+        >>> Condition("(2)", "the start is small", 1e-6, "<=", 1e-3).holds
+        True
+    """
 
     number: str
     text: str
@@ -33,7 +48,22 @@ class Condition:
 
 @dataclass(frozen=True)
 class Assumption:
-    """All conditions, in order; printing it gives a line for each."""
+    """All conditions, in order; printing it gives a line for each.
+
+    **Attributes:**
+
+    - `conditions`: the `Condition`s, as numbered in the paper
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.feature_learning import admissible, assumption
+        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=2000, signal=1.0)
+        >>> scales = admissible(data, width=50, epsilon=0.01)
+        >>> found = assumption(data, width=50, epsilon=0.01, **scales)
+        >>> len(found.conditions), found.holds == (not found.broken)
+        (8, True)
+    """
 
     conditions: tuple[Condition, ...]
 
@@ -66,16 +96,33 @@ def assumption(
 ) -> Assumption:
     r"""The conditions of Assumption 4.1 for given data and start, with both sides evaluated.
 
-    **Arguments:** `learning_rate` is canonical ($\eta/m$); `first_std` is $\sigma_0$, `magnitude` is $v_0$,
-    `epsilon` the loss to be reached. `constants` replaces the paper's unnamed constants, all 1 unless given: "width"
-    of (1), "first" $C_1$ of (2), "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of
-    (6), "dominance" of (7).
+    **Arguments:**
+
+    - `data`: a `problems.Regression`
+    - `width`: $m$
+    - `learning_rate`: canonical ($\eta/m$)
+    - `first_std`: $\sigma_0$
+    - `magnitude`: $v_0$
+    - `epsilon`: the loss to be reached
+    - `constants`: in place of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
+      "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7)
+
+    **Returns** an `Assumption`: every condition with both sides, `.holds` and `.broken`.
 
     **Departs from the print:** $\sqrt n\,m$ for $\sqrt{nm}$ in (4), $|\bar\beta|/\sqrt\epsilon$ for
     $\sqrt\epsilon|\bar\beta|$ in (6), and (7) is new: $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the neurons
     are not alike and do not keep the signs of $v_r(0)$.
 
     **Reference:** Huang et al. 2024, Assumption 4.1.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.feature_learning import assumption
+        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=2000, signal=1.0)
+        >>> large = assumption(data, width=50, learning_rate=0.1, first_std=1.0, magnitude=1.0, epsilon=0.01)
+        >>> large.holds  # far too large a start
+        False
     """
     _regression(data)
     if not isinstance(constants or {}, Mapping):
@@ -111,8 +158,26 @@ def assumption(
 def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 10.0) -> dict[str, float]:
     """Start scales and a canonical step that satisfy the conditions about them, printed and corrected, with a margin.
 
-    Returns `first_std`, `magnitude` and `learning_rate`. Conditions (5) and (6) are about the data: check them with
+    Conditions (5) and (6) are about the data: check them with
     `assumption`.
+
+    **Arguments:**
+
+    - `data`: a `problems.Regression`
+    - `width`: $m$
+    - `epsilon`: the loss to be reached
+    - `margin`: the factor by which each condition is over-fulfilled
+
+    **Returns** `first_std`, `magnitude` and `learning_rate` by name, as `assumption` and `inits.signed` take them.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.feature_learning import admissible
+        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=2000, signal=1.0)
+        >>> scales = admissible(data, width=50, epsilon=0.01)
+        >>> sorted(scales), bool(scales["magnitude"] > scales["first_std"])
+        (['first_std', 'learning_rate', 'magnitude'], True)
     """
     _regression(data)
     margin = arguments.positive("margin", margin)
@@ -125,7 +190,25 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
 
 
 def spectrum_gap(data: Regression) -> tuple[float, float]:
-    r"""Both sides of Lemma 5.1 for C = 1: $|XX^T - \mathrm{tr}(\Sigma)I|$ and $n|\Sigma| + \sqrt n|\Sigma|_F$."""
+    r"""Both sides of Lemma 5.1 for the constant 1: how far the Gram matrix of many inputs is from a multiple of one.
+
+    $$ |XX^T - \mathrm{tr}(\Sigma)I| \quad\text{and}\quad n|\Sigma| + \sqrt n|\Sigma|_F $$
+
+    **Arguments:**
+
+    - `data`: a `problems.Regression`
+
+    **Returns** the left and the right side.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.feature_learning import spectrum_gap
+        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=4000)
+        >>> left, right = spectrum_gap(data)
+        >>> bool(left < 4 * right)
+        True
+    """
     _regression(data)
     gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
     return float(gap), data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
@@ -133,7 +216,27 @@ def spectrum_gap(data: Regression) -> tuple[float, float]:
 
 @arguments.representable
 def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -> float:
-    r"""Lemma A.1's bound $\sigma_0\sqrt{2\log(8m/\delta)\gamma}$ on every $|\langle w_r(0), X^T y\rangle|$."""
+    r"""The bound of Lemma A.1 on the overlap of every neuron with the feature, $|\langle w_r(0), X^T y\rangle|$.
+
+    $$ \sigma_0\sqrt{2\log(8m/\delta)\,\gamma} $$
+
+    **Arguments:**
+
+    - `gamma`: $\gamma = |X^T y|^2$
+    - `first_std`: $\sigma_0$
+    - `width`: $m$
+    - `delta`: the probability with which it may fail
+
+    **Returns** the bound.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.feature_learning import overlap_bound
+        >>> feature, w = np.array([3.0, 4.0]), 0.1 * np.random.default_rng(0).standard_normal((1000, 2))
+        >>> bool(np.abs(w @ feature).max() < overlap_bound(25.0, first_std=0.1, width=1000, delta=0.01))
+        True
+    """
     share = arguments.positive("delta", delta)
     if share > 1:
         raise ValueError(f"`delta` must be a probability, at most 1: got {share:g}.")
@@ -143,13 +246,43 @@ def overlap_bound(gamma: float, *, first_std: float, width: int, delta: float) -
 
 
 def quadratic_share(data: Regression) -> float:
-    r"""$\beta^T X^T X\beta/(n|\bar\beta|^2)$, which Lemma A.3 puts between 1/2 and 2."""
+    r"""How close $|X\beta|^2$ is to its typical size: $\beta^T X^T X\beta/(n|\bar\beta|^2)$.
+
+    **Arguments:**
+
+    - `data`: a `problems.Regression`
+
+    **Returns** the ratio, which Lemma A.3 puts between 1/2 and 2.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.feature_learning import quadratic_share
+        >>> data = ln.problems.gaussian_teacher(0, samples=200, dim=400)
+        >>> bool(0.5 < quadratic_share(data) < 2)
+        True
+    """
     _regression(data)
     return float(((data.inputs @ data.teacher) ** 2).sum() / (data.samples * data.signal**2))
 
 
 def gamma_share(data: Regression) -> float:
-    r"""$\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$, which Lemma A.4 puts between 1/2 and 3/2."""
+    r"""How close $\gamma = |X^T y|^2$ is to its typical size: $\gamma/(\mathrm{tr}(\Sigma)n|\bar\beta|^2)$.
+
+    **Arguments:**
+
+    - `data`: a `problems.Regression`
+
+    **Returns** the ratio, which Lemma A.4 puts between 1/2 and 3/2.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.feature_learning import gamma_share
+        >>> data = ln.problems.gaussian_teacher(0, samples=100, dim=20_000)
+        >>> bool(0.5 < gamma_share(data) < 1.5)
+        True
+    """
     _regression(data)
     feature = data.inputs.T @ data.outputs
     return float(feature @ feature / (data.trace * data.samples * data.signal**2))

@@ -31,15 +31,31 @@ MOST_STEPS = 1_000_000  # of a recursion: about five seconds
 class Stages:
     r"""The two stages of feature learning for data and the scales of the start.
 
-    **Arguments:** `X` (sample, input) and `y` (sample,); `width` is $m$; `learning_rate` the canonical step
-    $\eta/m$, the one `gradient_descent` takes; `first_std` is $\sigma_0$, the standard deviation of the entries of
-    $w_r(0)$; `magnitude` is $v_0 = |v_r(0)|$: the numbers that `inits.signed` takes.
+    **Arguments:**
+
+    - `X`: inputs, (sample, input)
+    - `y`: outputs, (sample,)
+    - `width`: $m$
+    - `learning_rate`: the canonical step $\eta/m$, the one `gradient_descent` takes
+    - `first_std`: $\sigma_0$, the standard deviation of the entries of $w_r(0)$
+    - `magnitude`: $v_0 = |v_r(0)|$; both scales as `inits.signed` takes them
 
     **Attributes:** `gamma`, `phi`, `feature` ($X^T y$), `rate` ($\sqrt\gamma/n$, the growth rate of both stages on the
     canonical clock), `samples`, `trace` and `signal` (the data's estimates $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$ and
     $|y|/\sqrt n$ of $|\bar\beta|$, for the printed times).
 
     **Reference:** Huang et al. 2024, sections 4 and 5.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.feature_learning import Stages
+        >>> X = np.random.default_rng(0).standard_normal((5, 2000))
+        >>> small, tiny = (
+        ...     Stages(X, X[:, 0], width=50, learning_rate=1e-4, first_std=0.0, magnitude=v0) for v0 in (1e-4, 1e-8)
+        ... )
+        >>> bool(tiny.first_time() > small.first_time()), bool(small.second_time(0.1) < small.second_time(0.01))
+        (True, True)
     """
 
     def __init__(
@@ -306,7 +322,24 @@ class Stages:
 def target_aligned_kernel(
     gram: Float[np.ndarray, "sample sample"], outputs: Float[np.ndarray, " sample"]
 ) -> Float[np.ndarray, "sample sample"]:
-    r"""$X(I + \frac1\gamma X^T y y^T X)X^T$ from `gram` $XX^T$ (sample, sample) and `outputs` $y$ (sample,)."""
+    r"""The kernel towards which feature learning moves: the inputs' own, strengthened along the feature.
+
+    $$ X\Big(I + \frac1\gamma X^T y y^T X\Big)X^T, \qquad \gamma = |X^T y|^2 $$
+
+    **Arguments:**
+
+    - `gram`: $XX^T$, (sample, sample)
+    - `outputs`: $y$, (sample,)
+
+    **Returns** the kernel, (sample, sample).
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.feature_learning import target_aligned_kernel
+        >>> target_aligned_kernel(np.eye(2), np.array([1.0, 0.0])).tolist()
+        [[2.0, 0.0], [0.0, 1.0]]
+    """
     gram, y = arguments.symmetric("gram", gram), arguments.real_array("outputs", outputs, ndim=1)
     if y.size != gram.shape[0]:
         raise ValueError(f"`outputs` must have one value per row of `gram`, {gram.shape[0]}: got {y.size}.")

@@ -11,13 +11,29 @@ from linnet.arguments import count, real_array, representable, same_shape
 
 @representable
 def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> Float[np.ndarray, " ..."]:
-    r"""The measure $x$ of Lemma A.4: 0 where the leading `rank` singular pairs of $A$ and $A^*$ span the same blocks.
+    r"""The measure $x$ of Lemma A.4: zero where the leading singular pairs of $A$ and $A^*$ span the same blocks.
 
     $$ x = 4K - \sum_k \mathrm{tr}\big(U_{kk}^\top U_{kk} + V_{kk}^\top V_{kk} + 2 U_{kk} V_{kk}^\top\big) $$
 
     with blocks $k$ of equal singular values of $A^*$ and $U, V$ in its basis. Leading axes of `product` are kept.
 
+    **Arguments:**
+
+    - `product`: $A$, (..., output, input)
+    - `truth`: $A^*$, (output, input)
+    - `rank`: $K$, how many leading singular pairs are compared
+
+    **Returns** $x$, one number for each product, (...).
+
     **Reference:** Tu et al. 2024, Lemma A.4; at most $8K$ (pairs of opposite sign), $4K$ for unrelated ones.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import alignment_defect
+        >>> truth = np.diag([3.0, 1.0, 0.0])
+        >>> float(alignment_defect(2 * truth, truth, 2)), float(alignment_defect(-truth, truth, 2))
+        (0.0, 8.0)
     """
     matrix, known = real_array("product", product), real_array("truth", truth, ndim=2)
     if matrix.shape[-2:] != known.shape:
@@ -37,13 +53,30 @@ def alignment_defect(product: ArrayLike, truth: ArrayLike | None, rank: int) -> 
 
 @representable
 def alignment_bound(product: ArrayLike, reference: ArrayLike, rank: int) -> float:
-    r"""Lemma A.4's bound on $x$ by the distance of `product` $X$ from the `reference` $\hat\Sigma$ (equal trailing
-    values).
+    r"""The bound of Lemma A.4 on `alignment_defect`, by the distance of a product $X$ from a reference $\hat\Sigma$.
 
     $$ x \le K \frac{|X - \hat\Sigma|}{s_K} + \frac{m s_1}{s_K} \Big( \frac{2 \min(\sqrt K (|X| + |\hat\Sigma|),
        |X|_F + |\hat\Sigma|_F)}{\min_k (s_{n_k}^2 - s_{n_k+1}^2)} \Big)^2 |X - \hat\Sigma|^2 $$
 
+    **Arguments:**
+
+    - `product`: $X$, (output, input)
+    - `reference`: $\hat\Sigma$, (output, input), whose trailing singular values are equal
+    - `rank`: $K$, how many leading singular pairs are compared
+
+    **Returns** the right side of the inequality, a number.
+
     **Valid when** the trailing singular values of the reference are equal. **Reference:** Tu et al. 2024, Lemma A.4.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import alignment_bound, alignment_defect
+        >>> truth = np.diag([3.0, 1.0, 0.0])
+        >>> turned = truth + 0.01 * np.ones((3, 3))
+        >>> defect, bound = float(alignment_defect(turned, truth, 2)), alignment_bound(turned, truth, 2)
+        >>> 0 < defect < bound
+        True
     """
     matrix, known = real_array("product", product, ndim=2), real_array("reference", reference, ndim=2)
     same_shape(product=matrix, reference=known)

@@ -44,8 +44,11 @@ def asymptotic_spectrum(
 
     **Reference:** Benaych-Georges and Nadakuditi 2012 for outliers and overlaps; the bulk's share is ours.
 
-    >>> asymptotic_spectrum([90.0, 5.0], 200, 1.0).values[:2].round(2)
-    array([92.22, 28.22])
+    **Example:**
+
+        >>> from linnet.theories.mixed import asymptotic_spectrum
+        >>> asymptotic_spectrum([90.0, 5.0], 200, 1.0).values[:2].round(2)
+        array([92.22, 28.22])
     """
     outputs, inputs = _sides(dim)
     sizes = np.sort(np.atleast_1d(real_array("strengths", strengths, ndim=(0, 1))))[::-1]

@@ -23,12 +23,40 @@ _MOST_STEPS = 20_000
 
 
 class UndeterminedError(ArithmeticError):
-    """The exact answer exists, but the last digits of the start decide it: no float64 computation can tell."""
+    """The exact answer exists, but the last digits of the start decide it: no float64 computation can tell.
+
+    From a start with the other sign than the target's, a balanced network comes to rest at a saddle; which way it
+    leaves is decided by digits that float64 does not hold.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import UndeterminedError, self_consistent
+        >>> try:
+        ...     self_consistent([[1.0, 0.0], [0.0, 1.0]], [[1e-3, 0.0], [0.0, -1e-3]], 0.0, [200.0])
+        ... except UndeterminedError:
+        ...     print("the last digits of the start decide")
+        the last digits of the start decide
+    """
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Products of the self-consistent dynamics, and at which of the times floating point determines them."""
+    """Products of the self-consistent dynamics, and at which of the times floating point determines them.
+
+    **Attributes:**
+
+    - `times`: those asked for, (time,)
+    - `products`: $A(t)$, (time, output, input); NaN where they are not determined
+    - `determined`: whether float64 determines the product, (time,)
+    - `reason`: why not, in words; `"completed"` where all are
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import solve
+        >>> found = solve([[2.0]], [[0.1]], 0.5, [0.0, 1.0])
+        >>> found.products[:, 0, 0].round(4).tolist(), found.reason
+        ([0.1, 1.839], 'completed')
+    """
 
     times: np.ndarray
     products: np.ndarray
@@ -45,8 +73,25 @@ def factors(
     The sign is plus for $k \ge d$ and minus for $k < d$; with the other sign the flow is another one. A balanced start
     ($g = 0$) of lower rank keeps that rank for ever, so it gets a network of just that width.
 
+    **Arguments:**
+
+    - `start`: $A(0)$, (output, input)
+    - `threshold`: $g \ge 0$
+
+    **Returns** the layers $W_1$ (hidden, input) and $W_2$ (output, hidden).
+
     **Reference:** the setup at the end of appendix B of Tu et al. 2024, with its C1 and C2 exchanged; there only for
     $k \ge d$.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import factors
+        >>> first, second = factors(np.array([[1.0, 0.0], [0.0, 0.5]]), 0.1)
+        >>> np.round(second @ first, 12).tolist()
+        [[1.0, 0.0], [0.0, 0.5]]
+        >>> np.round(first @ first.T - second.T @ second, 12).tolist()
+        [[0.2, 0.0], [0.0, 0.2]]
     """
     start, threshold = real_array("start", start, ndim=2), non_negative("threshold", threshold)
     left, values, right = np.linalg.svd(start, full_matrices=False)
@@ -81,15 +126,33 @@ def self_consistent(
 
     $$ \dot A = \sqrt{A A^\top + g^2 I}\,(Y - A) + (Y - A)\sqrt{A^\top A + g^2 I}, \qquad A(0) = A_0 $$
 
-    **Arguments:** `target` is $Y$ $(k \times d)$, or a `Problem` with whitened inputs, whose target it is; `start` is
-    $A_0$, `threshold` is $g = \sigma^2 w \ge 0$, `times` are canonical and increasing. Returns an array (time, output,
-    input).
+    **Arguments:**
+
+    - `target`: $Y$, (output, input), or a `Problem` with whitened inputs, whose target it is
+    - `start`: $A_0$, (output, input)
+    - `threshold`: $g = \sigma^2 w \ge 0$, below which a mode is learned lazily and above which actively
+    - `times`: canonical, increasing, (time,)
+    - `throw`: whether times that float64 cannot determine raise `UndeterminedError`, or are NaN
+
+    **Returns** $A(t)$, (time, output, input).
 
     **Valid for** any shape, any start and any $t \ge 0$. At $g = 0$ the sign of $\det A$ is conserved: a square start
     with the other sign than the target's ends in a saddle from which rounding escapes. Such times raise
     `UndeterminedError` (`throw=False` returns NaN there; `solve` says which times are determined).
 
     **Reference:** Tu et al. 2024, eq. (1) for the cost $\tfrac12 |A - Y|_F^2$; the closed form is not in the paper.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import self_consistent
+        >>> target = np.diag([4.0, 0.5])
+        >>> path = self_consistent(target, np.zeros((2, 2)), 0.1, [0.0, 0.5, 1.0, 50.0])
+        >>> np.diagonal(path, axis1=1, axis2=2).round(3)
+        array([[0.   , 0.   ],
+               [1.646, 0.049],
+               [3.898, 0.103],
+               [4.   , 0.5  ]])
     """
     solution = solve(target, start, threshold, times)
     if throw and not solution.determined.all():
@@ -105,7 +168,24 @@ def self_consistent(
 
 @representable
 def solve(target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLike) -> Solution:
-    """`self_consistent` with its status: the products, which of them are determined in floating point, and why not."""
+    r"""`self_consistent` with its status: the products, which of them are determined in floating point, and why not.
+
+    **Arguments:**
+
+    - `target`: $Y$, (output, input), or a `Problem` with whitened inputs
+    - `start`: $A_0$, (output, input)
+    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `times`: canonical, increasing, (time,)
+
+    **Returns** a `Solution`: times, products, and which of them are determined.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import solve
+        >>> solve(np.diag([4.0, 0.5]), np.zeros((2, 2)), 0.1, [0.0, 1.0]).determined.tolist()
+        [True, True]
+    """
     goal, first = whitened_target(target), real_array("start", start, ndim=2)
     same_shape(target=goal, start=first)
     g, clock = non_negative("threshold", threshold), times_array("times", times)

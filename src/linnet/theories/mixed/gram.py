@@ -17,7 +17,21 @@ def gram_matrices(
 ) -> tuple[Float[np.ndarray, "*batch input input"], Float[np.ndarray, "*batch output output"]]:
     r"""The predicted $\hat C_1 = \sqrt{A^\top A + g^2 I}$ and $\hat C_2 = \sqrt{A A^\top + g^2 I}$ of a product $A$.
 
+    **Arguments:**
+
+    - `product`: $A$, (..., output, input)
+    - `threshold`: $g$
+
+    **Returns** $\hat C_1$ (..., input, input) and $\hat C_2$ (..., output, output).
+
     **Reference:** Tu et al. 2024, before Theorem 1. Leading axes of `product` are kept.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import gram_matrices
+        >>> first, second = gram_matrices([[3.0, 0.0], [0.0, 0.0]], 4.0)
+        >>> first.tolist()
+        [[5.0, 0.0], [0.0, 4.0]]
     """
     matrix, g = real_array("product", product), non_negative("threshold", threshold)
     if matrix.ndim < 2:
@@ -33,7 +47,24 @@ def gram_matrices(
 
 
 class GramGap(NamedTuple):
-    """Operator norms of $C_i - \\hat C_i$ and the two terms of Theorem 1's bound, without their constants."""
+    r"""Operator norms of $C_i - \hat C_i$ and the two terms of Theorem 1's bound, without their constants.
+
+    **Attributes:**
+
+    - `first`: $|C_1 - \hat C_1|_{op}$, (...)
+    - `second`: $|C_2 - \hat C_2|_{op}$, (...)
+    - `weak`: the term $\sigma^2 w$ of the bound
+    - `strong`: its term $\sqrt{d/w}\,|C_1|_{op}$, (...)
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import gram_gap
+        >>> start = ln.inits.gaussian(0, in_dim=4, out_dim=4, width=40_000, first_std=0.01, second_std=0.01)
+        >>> gap = gram_gap(start.first, start.second, 0.01**2 * 40_000)
+        >>> bool(gap.first < gap.weak), bool(gap.first < 5 * gap.strong)
+        (True, True)
+    """
 
     first: np.ndarray
     second: np.ndarray
@@ -47,11 +78,29 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
 
     $$ |C_1 - \hat C_1|_{op},\ |C_2 - \hat C_2|_{op} \le \min\{ O(\sigma^2 w),\ O(\sqrt{d/w}\,|C_1|_{op}) \} $$
 
-    **Arguments:** `first` is $W_1$, `second` is $W_2$ (a reduced network has the same Gram matrices; then give the
-    `width` $w$ of the full one), `threshold` is $\sigma^2 w$. Leading axes are kept.
+    **Arguments:**
+
+    - `first`: $W_1$, (..., hidden, input)
+    - `second`: $W_2$, (..., output, hidden); a reduced network has the same Gram matrices
+    - `threshold`: $\sigma^2 w$
+    - `width`: $w$ of the full network, where the layers are a reduced one's
+
+    **Returns** a `GramGap`.
 
     **Valid for** Gaussian weights under gradient flow. **Reference:** Tu et al. 2024, Theorem 1, Propositions B.1 and
     B.4.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import gram_gap
+        >>> gaps = []
+        >>> for width in (100, 10_000):
+        ...     std = width**-0.5
+        ...     start = ln.inits.gaussian(0, in_dim=4, out_dim=4, width=width, first_std=std, second_std=std)
+        ...     gaps.append(gram_gap(start.first, start.second, 1.0).first)
+        >>> bool(gaps[1] < gaps[0] / 5)  # it falls with the root of the width
+        True
     """
     one, two = layers(first=first, second=second)
     wide = positive("width", one.shape[-2] if width is None else width)
@@ -75,6 +124,24 @@ def cubic_residuals(
 
     Both equal $W (M^2 - g^2) W^\top$ with the conserved imbalance $M$, so they vanish where $M^2 = g^2$ on the
     weights' span. **Reference:** Tu et al. 2024, sketch of Theorem 1 and B.2.
+
+    **Arguments:**
+
+    - `first`: $W_1$, (..., hidden, input)
+    - `second`: $W_2$, (..., output, hidden)
+    - `threshold`: $g$
+
+    **Returns** the operator norms of the two equations, (...) each.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import cubic_residuals
+        >>> first, second = np.sqrt(0.2) * np.eye(3, 2), np.zeros((2, 3))  # C1 = g with g = 0.2, and C2 = 0
+        >>> [float(norm.round(12)) for norm in cubic_residuals(first, second, 0.2)]
+        [0.0, 0.0]
+        >>> [float(norm.round(3)) for norm in cubic_residuals(first, second, 0.3)]  # another threshold: not zero
+        [0.01, 0.0]
     """
     one, two = layers(first=first, second=second)
     g = non_negative("threshold", threshold)
@@ -87,7 +154,26 @@ def cubic_residuals(
 def cubic(
     own: np.ndarray, other: np.ndarray, product: np.ndarray, threshold: float
 ) -> Float[np.ndarray, "*batch side side"]:
-    """The left side of the cubic equation for `own` (C1, with `product` A; or C2, with its transpose)."""
+    r"""The left side of the cubic equation that a Gram matrix of the self-consistent dynamics solves.
+
+    **Arguments:**
+
+    - `own`: the Gram matrix it is about, $C_1$ or $C_2$, (..., side, side)
+    - `other`: the other one
+    - `product`: $A$ for $C_1$, and $A^\top$ for $C_2$
+    - `threshold`: $g$
+
+    **Returns** a matrix like `own`, zero where the equation holds.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import cubic, gram_matrices
+        >>> product = np.diag([2.0, 0.5])
+        >>> first, second = gram_matrices(product, 0.1)
+        >>> bool(np.abs(cubic(first, second, product, 0.1)).max() < 1e-12)
+        True
+    """
     own, other, product = (real_array(*pair) for pair in (("own", own), ("other", other), ("product", product)))
     g = non_negative("threshold", threshold)
     k, d = product.shape[-2:] if product.ndim > 1 else (0, 0)
@@ -113,7 +199,27 @@ def projection_gap(first: ArrayLike, second: ArrayLike, threshold: float) -> Flo
     The eigenvalues of $M$ on the weights' span should be $\pm g$; the distance is how far the farthest one is from it.
     Lemma B.3 claims $O(\sigma^2 \sqrt{wd} \log d)$.
 
+    **Arguments:**
+
+    - `first`: $W_1$, (..., hidden, input)
+    - `second`: $W_2$, (..., output, hidden)
+    - `threshold`: $g$
+
+    **Returns** the distance, (...).
+
     **Valid for** widths of at least the inputs and outputs together. **Reference:** Tu et al. 2024, Lemma B.3.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import projection_gap
+        >>> gaps = []
+        >>> for width in (50, 800):
+        ...     std = width**-0.5
+        ...     start = ln.inits.gaussian(0, in_dim=4, out_dim=4, width=width, first_std=std, second_std=std)
+        ...     gaps.append(projection_gap(start.first, start.second, 1.0))
+        >>> bool(gaps[1] < gaps[0] / 3)  # it falls with the root of the width
+        True
     """
     one, two = layers(first=real_array("first", first, ndim=2), second=real_array("second", second, ndim=2))
     g = non_negative("threshold", threshold)

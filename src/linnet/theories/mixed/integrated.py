@@ -34,11 +34,29 @@ def integrate(
 
     It is the flow of the network of width $\min(k, d)$ whose imbalance is $\pm 2g I$, so no square root is ever taken.
 
-    **Arguments:** `problem` holds the cost $C$, `start` is $A(0)$, `threshold` is $g = \sigma^2 w$; `atol` is by
-    default `rtol` times the scale of the start's weights. Returns (time, output, input). For $\Sigma = I$ prefer
-    `self_consistent`, which is exact.
+    **Arguments:**
+
+    - `problem`: whose cost $C$ it is
+    - `start`: $A(0)$, (output, input)
+    - `threshold`: $g = \sigma^2 w$
+    - `times`: canonical, increasing, (time,)
+    - `rtol`: relative tolerance of the integration
+    - `atol`: absolute tolerance; by default `rtol` times the scale of the start's weights
+
+    **Returns** $A(t)$, (time, output, input). For $\Sigma = I$ prefer `self_consistent`, which is exact.
 
     **Reference:** Tu et al. 2024, eq. (1).
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import integrate, self_consistent
+        >>> problem = ln.Problem.from_target(np.diag([4.0, 0.5]))
+        >>> times, start = [0.0, 0.5, 1.0], np.zeros((2, 2))
+        >>> exact = self_consistent(problem, start, 0.1, times)
+        >>> bool(np.abs(integrate(problem, start, 0.1, times) - exact).max() < 1e-7)
+        True
     """
     from linnet.problems.problem import Problem
 

@@ -27,9 +27,24 @@ def lazy_flow(
 
     $$ A(t) = Y + e^{-2gt}(A_0 - Y) $$
 
-    **Arguments:** `target` is $Y$, `start` is $A_0$, `threshold` is $g = \sigma^2 w$. Returns (time, output, input).
+    **Arguments:**
+
+    - `target`: $Y$, (output, input)
+    - `start`: $A_0$, (output, input)
+    - `threshold`: $g = \sigma^2 w$
+    - `times`: canonical, (time,)
+
+    **Returns** $A(t)$, (time, output, input).
 
     **Valid when** $g$ is large against the singular values of $A(t)$. **Reference:** Tu et al. 2024, section 1.4.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import lazy_flow
+        >>> lazy_flow(np.diag([2.0, 0.5]), np.zeros((2, 2)), 10.0, [0.05]).round(3)  # both at 1 - 1/e of their targets
+        array([[[1.264, 0.   ],
+                [0.   , 0.316]]])
     """
     goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
     same_shape(target=goal, start=first)
@@ -47,7 +62,23 @@ def lazy_descent(
 
     In the paper's symbols the factor is $1 - 4 d^{-2} \eta \sigma^2 w$. **Reference:** Tu et al. 2024, section 1.4.
 
+    **Arguments:**
+
+    - `target`: $Y$, (output, input)
+    - `start`: $A_0$, (output, input)
+    - `threshold`: $g = \sigma^2 w$
+    - `learning_rate`: lr, canonical
+    - `steps`: after how many steps, (time,)
+
+    **Returns** $A_n$, (time, output, input).
+
     **Valid when** $g$ is large against the singular values of $A$, and $\mathrm{lr}\,g$ small against 1.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import lazy_descent
+        >>> lazy_descent([[1.0]], [[0.0]], 10.0, 0.005, [0, 1, 10, 100]).ravel().round(4)
+        array([0.    , 0.1   , 0.6513, 1.    ])
     """
     goal, first = real_array("target", target, ndim=2), real_array("start", start, ndim=2)
     same_shape(target=goal, start=first)
@@ -57,13 +88,28 @@ def lazy_descent(
 
 @representable
 def lazy_error_floor(truth: ArrayLike, noise: ArrayLike, remaining: ArrayLike) -> Float[np.ndarray, " state"]:
-    r"""$|E[A] - A^*|_F^2$ when a fraction `remaining` $= q^n$ of the way to $A^* + E$ is left: a floor for the mean
-    test error.
+    """The squared error of the mean product on the lazy way to $A^* + E$: a floor for the mean test error.
 
     $$ |-q^n A^* + (1 - q^n) E|_F^2 $$
 
+    **Arguments:**
+
+    - `truth`: $A^*$, (output, input)
+    - `noise`: $E$, (output, input)
+    - `remaining`: the fraction $q^n$ of the way that is left, (state,)
+
+    **Returns** $|E[A] - A^*|_F^2$, (state,).
+
     **Departs from the print** (section 1.4, D.1), which has $+q^n A^*$: the same on average over $E$, another number
     for one $E$.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.mixed import lazy_error_floor
+        >>> truth, noise = np.diag([3.0, 0.0]), np.diag([0.0, 4.0])
+        >>> lazy_error_floor(truth, noise, [1.0, 0.64, 0.0])  # 0.64 is the best place to stop
+        array([ 9.  ,  5.76, 16.  ])
     """
     left = np.atleast_1d(real_array("remaining", remaining, ndim=(0, 1)))[:, None, None]
     signal, error = real_array("truth", truth, ndim=2), real_array("noise", noise, ndim=2)
@@ -77,9 +123,25 @@ def balanced_modes(targets: ArrayLike, starts: ArrayLike, times: ArrayLike) -> F
 
     $$ \dot s = 2 |s| (s^* - s): \qquad s(t) = \frac{s^*}{1 + (s^*/s_0 - 1) e^{-2 s^* t}} \quad (s_0 > 0) $$
 
-    A start of the other sign never arrives: it decays to 0. **Arguments:** `targets` are $s^* \ge 0$, `starts` are
-    $s_0$. Returns (time, mode). **Reference:** Tu et al. 2024, section 1.5, whose step $2\eta$ should read
-    $4\eta/d^2$ for its loss.
+    A start of the other sign never arrives: it decays to 0.
+
+    **Arguments:**
+
+    - `targets`: $s^* \ge 0$, (mode,)
+    - `starts`: $s_0$, (mode,)
+    - `times`: canonical, (time,)
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Reference:** Tu et al. 2024, section 1.5, whose step $2\eta$ should read $4\eta/d^2$ for its loss.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import balanced_modes
+        >>> balanced_modes([1.0, 1.0], [0.01, -0.01], [0.0, 5.0, 10.0]).round(3)
+        array([[ 0.01 , -0.01 ],
+               [ 0.996, -0.   ],
+               [ 1.   , -0.   ]])
     """
     goal, first, clock = _modes(targets, starts, times)
     decay = np.exp(-2 * goal * clock)
@@ -98,9 +160,24 @@ def aligned_modes(
 
     $$ \dot s = 2 \sqrt{s^2 + g^2}\,(s^* - s) $$
 
-    **Arguments:** `targets` are $s^* \ge 0$, `starts` are $s_0$ of any sign, `threshold` is $g$. Returns (time, mode).
+    **Arguments:**
+
+    - `targets`: $s^* \ge 0$, (mode,)
+    - `starts`: $s_0$, of any sign, (mode,)
+    - `threshold`: $g$
+    - `times`: canonical, (time,)
+
+    **Returns** $s(t)$, (time, mode).
 
     **Valid when** $A_0$ has the singular vectors of the target. **Reference:** Tu et al. 2024, section 2 and E.3.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import aligned_modes
+        >>> aligned_modes([4.0, 0.5], [0.0, 0.0], 0.1, [0.0, 0.5, 1.0]).round(3)
+        array([[0.   , 0.   ],
+               [1.646, 0.049],
+               [3.898, 0.103]])
     """
     g = non_negative("threshold", threshold)
     if g == 0:
@@ -122,21 +199,47 @@ def aligned_modes(
 
 @representable
 def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
-    r"""Effective learning rate along a singular value: $2\sqrt{s^2 + g^2}$, constant when lazy, proportional to $s$
-    when active.
+    r"""Effective learning rate along a singular value: constant when lazy, proportional to the value when active.
 
     $\dot s = 2\sqrt{s^2 + g^2}\; u^\top R v$ for the singular pair $u, v$ of $s$. **Valid for** the self-consistent
     dynamics; for Gaussian weights up to $O(\sqrt{d/w})$. **Reference:** Tu et al. 2024, section 2.
+
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the product, any shape
+    - `threshold`: $g$
+
+    **Returns** $2\sqrt{s^2 + g^2}$, shaped like `values`.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import mode_speed
+        >>> mode_speed([0.0, 3.0, 30.0], 4.0).round(2)
+        array([ 8.  , 10.  , 60.53])
     """
     return 2 * np.hypot(real_array("values", values), non_negative("threshold", threshold))
 
 
 @representable
 def mode_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
-    r"""Cosine between $W_1 v$ and $W_2^\top u$ for the singular pair of $s$: $s/\sqrt{s^2 + g^2}$, 0 when lazy and 1
-    when active.
+    r"""Cosine between the two layers' views of a singular pair: 0 when lazy, 1 when active.
+
+    $$ \cos\angle(W_1 v, W_2^\top u) = \frac{s}{\sqrt{s^2 + g^2}} $$
+
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the product, any shape
+    - `threshold`: $g$
+
+    **Returns** the cosines, shaped like `values`.
 
     **Reference:** Tu et al. 2024, the remark before section 2.1, where "perpendicular" should read "parallel".
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import mode_alignment
+        >>> mode_alignment([0.0, 3.0, 400.0], 4.0).round(4)
+        array([0. , 0.6, 1. ])
     """
     singular = real_array("values", values)
     length = np.hypot(singular, non_negative("threshold", threshold))
@@ -151,10 +254,23 @@ def crossing_times(
     $$ t = \frac{1}{2D} \ln \frac{\Phi(\mathrm{level})}{\Phi(s_0)}, \qquad
        \Phi(s) = \frac{s^* s + g^2 + D\sqrt{s^2 + g^2}}{s^* - s}, \quad D = \sqrt{s^{*2} + g^2} $$
 
-    **Arguments:** as in `aligned_modes`. **Valid when** $s_0 < \mathrm{level}$; a mode that starts above it has
-    crossed at 0.
+    **Arguments:**
+
+    - `targets`: $s^* \ge 0$, (mode,)
+    - `starts`: $s_0$, of any sign, (mode,)
+    - `threshold`: $g$
+    - `level`: which is crossed; the threshold by default
+
+    **Returns** the canonical times, (mode,); infinite where the level lies above the target, 0 for a mode that starts
+    above it.
 
     **Reference:** the integral of the equation of Tu et al. 2024, E.3; not in the paper.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import crossing_times
+        >>> crossing_times([4.0, 1.0, 0.05], [0.0, 0.0, 0.0], 0.1).round(4)  # the last never becomes active
+        array([0.1115, 0.4628,    inf])
     """
     goal, first = np.atleast_1d(real_array("targets", targets)), np.atleast_1d(real_array("starts", starts))
     goal, first = broadcast(targets=goal, starts=first)

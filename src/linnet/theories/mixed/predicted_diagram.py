@@ -32,7 +32,9 @@ _FAR = np.geomspace(0.4, 40.0, 18)  # the same for networks of too few units, wh
 
 @dataclass(frozen=True)
 class PredictedDiagram:
-    """Every cell of the diagram, arrays (width, variance); losses and times are canonical.
+    r"""Every cell of the diagram, arrays (width, variance); losses and times are canonical.
+
+    **Attributes:**
 
     - `best_test`: the least $|A - A^*|_F^2/2$ over all times
     - `best_time`: when it is reached
@@ -40,9 +42,18 @@ class PredictedDiagram:
     - `train_at_best`: $|A - Y|_F^2/2$ then
     - `covered`: whether the prediction is claimed there: `share` at most 1/2 and `tilt` at most 1
     - `share`: of the start's own product in the test error, by the wide formula
-    - `tilt`: $\\sigma^2 |M| t/4$ at the best time, the exponent of the start's imbalance; 0 for wide cells
+    - `tilt`: $\sigma^2 |M| t/4$ at the best time, the exponent of the start's imbalance; 0 for wide cells
     - `spread`: standard deviation of `best_test` between the starts drawn, in parts of it; NaN for wide cells
     - `variances`, `widths`: the axes
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import predicted_diagram
+        >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
+        >>> told = predicted_diagram(task, [1e-5, 1.0], [1000])
+        >>> told.best_test.shape, bool(told.best_test[0, 0] < told.best_test[0, 1])  # a small start generalises better
+        ((1, 2), True)
     """
 
     best_test: Float[np.ndarray, "width variance"]
@@ -116,10 +127,13 @@ def predicted_diagram(
 
     **Reference:** ours, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
 
-    >>> from linnet.problems import low_rank_plus_noise
-    >>> diagram = predicted_diagram(low_rank_plus_noise(50, rank=3, key=0), [1e-4, 1e-2], [200, 10_000])
-    >>> diagram
-    PredictedDiagram(2 widths x 2 variances, 4 of 4 covered)
+    **Example:**
+
+        >>> from linnet.theories.mixed import predicted_diagram
+        >>> from linnet.problems import low_rank_plus_noise
+        >>> diagram = predicted_diagram(low_rank_plus_noise(50, rank=3, key=0), [1e-4, 1e-2], [200, 10_000])
+        >>> diagram
+        PredictedDiagram(2 widths x 2 variances, 4 of 4 covered)
     """
     spectrum = spectrum_of(problem, points)
     if not spectrum.has_truth:

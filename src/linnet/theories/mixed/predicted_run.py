@@ -19,12 +19,25 @@ from linnet.theories.mixed.wide_cells import drawn_cells, wide_errors
 
 @dataclass(frozen=True)
 class PredictedRun:
-    """Losses (canonical), stable rank and modes of a run, at its `times`.
+    r"""Losses (canonical), stable rank and modes of a run, at its `times`.
 
+    **Attributes:**
+
+    - `times`: canonical, (time,)
     - `loss`: $|A - Y|_F^2/2$, (time,); `test_loss`: $|A - A^*|_F^2/2$, (time,), NaN without a truth
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$, (time,)
-    - `values`: $u_i^\\top A v_i$ in the singular basis of the target, (time, mode)
+    - `values`: $u_i^\top A v_i$ in the singular basis of the target, (time, mode)
     - `drawn`: whether they are means over drawn starts, or the formula of a wide network
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import predicted_run
+        >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
+        >>> run = predicted_run(task, 1e-4, 10_000, np.linspace(0, 0.3, 60))
+        >>> bool(run.test_loss.min() < 0.3 * run.test_loss[-1])  # stopped in time, the noise is not learned
+        True
     """
 
     times: Float[np.ndarray, " time"]
@@ -54,11 +67,14 @@ def predicted_run(
     **Returns** a `PredictedRun`. **Valid, and reference:** those of `predicted_diagram`; in a narrow cell the run is
     followed until the noise is learned, and later times repeat that state.
 
-    >>> from linnet.problems import low_rank_plus_noise
-    >>> task = low_rank_plus_noise(50, rank=3, key=0)
-    >>> run = predicted_run(task, 1e-4, 10_000, [0.0, 0.1, float("inf")])
-    >>> bool(run.test_loss[1] < run.test_loss[0]), bool(run.loss[2] < 1e-9)
-    (True, True)
+    **Example:**
+
+        >>> from linnet.theories.mixed import predicted_run
+        >>> from linnet.problems import low_rank_plus_noise
+        >>> task = low_rank_plus_noise(50, rank=3, key=0)
+        >>> run = predicted_run(task, 1e-4, 10_000, [0.0, 0.1, float("inf")])
+        >>> bool(run.test_loss[1] < run.test_loss[0]), bool(run.loss[2] < 1e-9)
+        (True, True)
     """
     spectrum, clock, key = spectrum_of(problem), clock_of(times), words(key)
     size, units, draws = positive("variance", variance), float(count("width", width)), count("draws", draws)

@@ -37,10 +37,13 @@ def mode_values(values: object, threshold: float, times: object) -> Float[np.nda
     **Reference:** Varre et al. 2023, Theorem C.12 with $\gamma = g$, rearranged: eq. (1) of Tu et al. 2024 from
     $A = 0$.
 
-    >>> mode_values([2.0, 0.5], 0.1, [0.0, 1.0, float("inf")]).round(4)
-    array([[0.    , 0.    ],
-           [1.1788, 0.1026],
-           [2.    , 0.5   ]])
+    **Example:**
+
+        >>> from linnet.theories.mixed import mode_values
+        >>> mode_values([2.0, 0.5], 0.1, [0.0, 1.0, float("inf")]).round(4)
+        array([[0.    , 0.    ],
+               [1.1788, 0.1026],
+               [2.    , 0.5   ]])
     """
     return _flow(modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None])
 
@@ -49,10 +52,24 @@ def mode_values(values: object, threshold: float, times: object) -> Float[np.nda
 def mode_slopes(values: object, threshold: float, times: object) -> Float[np.ndarray, "time mode"]:
     r"""The derivative $\partial s(t)/\partial S$ of `mode_values`: how a mode answers to a change of its own target.
 
-    Stein's unbiased risk (`theories.denoising.sure`) needs it. Arguments, shape, validity: those of `mode_values`.
+    Stein's unbiased risk (`theories.denoising.sure`) needs it.
 
-    >>> mode_slopes([2.0], 0.1, [1.0]).round(3)
-    array([[1.306]])
+    **Arguments:**
+
+    - `values`: the singular values $S \ge 0$ of the target, (mode,)
+    - `threshold`: $g = \sigma^2 w \ge 0$
+    - `times`: canonical, strictly increasing; the last may be infinite. (time,)
+
+    **Returns** $\partial s(t)/\partial S$, (time, mode).
+
+    **Valid when** `mode_values` is.
+
+    **Example:**
+
+        >>> from linnet.theories.mixed import mode_slopes
+        >>> mode_slopes([2.0, 0.5], 0.1, [1.0, float("inf")]).round(3)  # in the end, one for one
+        array([[1.306, 0.254],
+               [1.   , 1.   ]])
     """
     S, g, t = modes_of(values), non_negative("threshold", threshold), clock_of(times)[:, None]
     return _slopes(S, g, t, _flow(S, g, t))
@@ -72,9 +89,12 @@ def spectral_flow(target: object, threshold: float, times: object) -> Float[np.n
 
     **Valid when** $\Sigma = I$ and the start's own product is negligible. **Reference:** that of `mode_values`.
 
-    >>> spectral_flow([[2.0, 0.0], [0.0, 0.5]], 0.1, [1.0]).round(4)
-    array([[[1.1788, 0.    ],
-            [0.    , 0.1026]]])
+    **Example:**
+
+        >>> from linnet.theories.mixed import spectral_flow
+        >>> spectral_flow([[2.0, 0.0], [0.0, 0.5]], 0.1, [1.0]).round(4)
+        array([[[1.1788, 0.    ],
+                [0.    , 0.1026]]])
     """
     goal = real_array("target", target, ndim=2)
     g, clock = non_negative("threshold", threshold), clock_of(times)

@@ -23,12 +23,23 @@ _HOLDS = 0.2
 class Spectrum:
     r"""Singular modes of a target $Y = U S V^\top$ beside a truth $A^*$, largest first, equal ones counted.
 
+    **Attributes:**
+
     - `values`: $S_i$, (mode,)
     - `overlaps`: $u_i^\top A^* v_i$, (mode,)
     - `multiplicities`: how many modes of the target each entry stands for, (mode,); need not be whole
     - `outputs`, `inputs`: the shape of the target
     - `truth_power`: $|A^*|_F^2$; NaN without a truth
     - `apart`: how many of the first entries stand apart from the bulk
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import task_spectrum
+        >>> target = np.diag([3.0, 3.0, 1.0])
+        >>> task_spectrum(ln.Problem.from_target(target, truth=np.diag([3.0, 0.0, 0.0]))).values
+        array([3., 3., 1.])
     """
 
     values: Float[np.ndarray, " mode"]
@@ -71,12 +82,19 @@ class Spectrum:
 def task_spectrum(problem: Problem) -> Spectrum:
     r"""The spectrum of a problem with whitened inputs, by one SVD of its target.
 
-    **Arguments:** `problem` has $\Sigma = I$ (`Problem.from_target`, `problems.low_rank_plus_noise`), no batch
-    axis, and a `truth` where test errors are wanted.
+    **Arguments:**
 
-    >>> from linnet.problems import low_rank_plus_noise
-    >>> task_spectrum(low_rank_plus_noise(50, rank=3, key=0))
-    Spectrum(50 x 50, 50 entries, 3 apart)
+    - `problem`: with $\Sigma = I$ (`Problem.from_target`, `problems.low_rank_plus_noise`), no batch axis, and a `truth`
+      where test errors are wanted
+
+    **Returns** a `Spectrum`.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.theories.mixed import task_spectrum
+        >>> task_spectrum(ln.problems.low_rank_plus_noise(50, rank=3, key=0))
+        Spectrum(50 x 50, 50 entries, 3 apart)
     """
     if not isinstance(problem, Problem):
         raise ValueError(f"`problem` must be a Problem or a Spectrum: got {type(problem).__name__}.")

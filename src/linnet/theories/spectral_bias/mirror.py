@@ -17,14 +17,26 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
     $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
 
-    **Arguments:** `values` are $D$, shape `(..., mode)`; `gamma` the scale of the start. The sum runs over the last
-    axis.
+    **Arguments:**
+
+    - `values`: $D$, (..., mode)
+    - `gamma`: the scale of the start
+
+    **Returns** $\Psi_\gamma(D)$, summed over the last axis, (...).
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves
     like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
 
     **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second
     term.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import potential
+        >>> spread, sparse = np.full(4, 1.0), np.array([2.0, 0.0, 0.0, 0.0])  # of the same Frobenius norm
+        >>> bool(potential(sparse, 1e-3) < potential(spread, 1e-3))  # small starts prefer low rank
+        True
     """
     gamma = positive("gamma", gamma)
     values = modes(values)
@@ -43,9 +55,20 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
     with $U, V$ the singular vectors of the predictor and $R$ minus the gradient of the loss in the predictor.
 
-    **Arguments:** `values` are $D$, any shape; `gamma` the scale of the start.
+    **Arguments:**
+
+    - `values`: $D$, any shape
+    - `gamma`: the scale of the start
+
+    **Returns** $\nabla\Psi_\gamma(D)$, shaped like `values`.
 
     **Reference:** Varre et al. 2023, Lemma C.13 (the last line of its proof; printed gradients differ by the 1/2).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import mirror
+        >>> mirror([0.0, 1.0, 2.0], 0.1).round(4).tolist()
+        [0.0, 1.4991, 1.8448]
     """
     gamma = positive("gamma", gamma)
     return 0.5 * _asinh_ratio(modes(values), gamma)
@@ -55,7 +78,20 @@ def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
 
-    **Arguments:** `dual` is $m$, any shape; `gamma` the scale of the start. **Reference:** that of `mirror`.
+    **Arguments:**
+
+    - `dual`: $m$, any shape
+    - `gamma`: the scale of the start
+
+    **Returns** $D$, shaped like `dual`.
+
+    **Reference:** that of `mirror`.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import inverse_mirror, mirror
+        >>> inverse_mirror(mirror([0.0, 1.0, 2.0], 0.1), 0.1).round(12).tolist()
+        [0.0, 1.0, 2.0]
     """
     gamma = positive("gamma", gamma)
     doubled = 2 * real_array("dual", dual)
@@ -68,12 +104,27 @@ def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Bregman divergence of `potential`: $\Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle$, summed over the
-    last axis.
+    r"""Bregman divergence of `potential`, summed over the last axis.
+
+    $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
 
     Written without the terms that cancel:
     $\tfrac12 \sum_i x_i (\sinh^{-1}(x_i/\gamma) - \sinh^{-1}(y_i/\gamma)) - (h(x_i) - h(y_i))$ with
     $h = \sqrt{\cdot^2 + \gamma^2}$.
+
+    **Arguments:**
+
+    - `values`: $x$, (..., mode)
+    - `reference`: $y$, (..., mode)
+    - `gamma`: the scale of the start
+
+    **Returns** the divergence, (...).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import bregman
+        >>> float(bregman([1.0, 2.0], [1.0, 2.0], 0.1)), bool(bregman([1.0, 2.0], [2.0, 1.0], 0.1) > 0)
+        (0.0, True)
     """
     gamma = positive("gamma", gamma)
     x, y = modes(values), real_array("reference", reference)
@@ -91,11 +142,22 @@ def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..
 
     $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
 
-    **Arguments:** `beta` has shape `(..., input)`; `gamma` is the scale of the start.
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** $\psi_\gamma(\beta)$, (...).
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)` and there is one output; for any data covariance.
 
     **Reference:** Varre et al. 2023, Theorem 3.2(b), eq. (C.15).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_potential
+        >>> float(predictor_potential([3.0, 0.0], 4.0))  # b = 9
+        -6.0
     """
     gamma = positive("gamma", gamma)
     balance = _balance(real_array("beta", beta), gamma)
@@ -105,12 +167,26 @@ def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..
 
 @representable
 def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
-    r"""Gradient of `predictor_potential`: $\nabla\psi_\gamma(\beta) = \beta / \sqrt{b}$ with
-    $b = \sqrt{|\beta|^2 + \gamma^2} + \gamma$.
+    r"""Gradient of `predictor_potential`.
+
+    $$ \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
 
     Along the flow its velocity is $-\sqrt{b}\,\nabla L(\beta)$: `predictor_warp` is that factor.
 
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** the gradient, (..., input).
+
     **Reference:** Varre et al. 2023, eq. (C.14).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_mirror
+        >>> predictor_mirror([3.0, 0.0], 4.0).tolist()
+        [1.0, 0.0]
     """
     gamma = positive("gamma", gamma)
     beta = real_array("beta", beta)
@@ -121,7 +197,20 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
 def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
 
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** the factor, (...).
+
     **Reference:** Varre et al. 2023, Theorem 3.2(b).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_warp
+        >>> float(predictor_warp([3.0, 0.0], 4.0))
+        3.0
     """
     gamma = positive("gamma", gamma)
     return np.sqrt(_balance(real_array("beta", beta), gamma))
@@ -129,7 +218,23 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
 
 @representable
 def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
-    r"""Bregman divergence of `predictor_potential`, over the last axis."""
+    """Bregman divergence of `predictor_potential`, over the last axis.
+
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `reference`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** the divergence, (...).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_bregman
+        >>> same, other = ([1.0, 2.0], [1.0, 2.0]), ([1.0, 0.0], [0.0, 1.0])
+        >>> float(predictor_bregman(*same, 0.1)), bool(predictor_bregman(*other, 0.1) > 0)
+        (0.0, True)
+    """
     gamma = positive("gamma", gamma)
     x, y = real_array("beta", beta), real_array("reference", reference)
     _match("beta", x, y)
@@ -144,8 +249,13 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
     $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
 
-    **Arguments:** `times` are canonical; `beta` is $\beta_*$, a solution that interpolates; `gamma` the scale of the
-    start.
+    **Arguments:**
+
+    - `beta`: $\beta_*$, a solution that interpolates, (input,)
+    - `gamma`: the scale of the start
+    - `times`: canonical, (time,)
+
+    **Returns** the bound, (time,).
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
 
@@ -154,8 +264,11 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
 
     **Reference:** Varre et al. 2023, Lemma C.8; the convexity inequality of its proof is printed the wrong way round.
 
-    >>> convergence_bound([3.0, 4.0], 1.0, [0.5, 1.0]).round(3).tolist()
-    [8.549, 4.275]
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import convergence_bound
+        >>> convergence_bound([3.0, 4.0], 1.0, [0.5, 1.0]).round(3).tolist()
+        [8.549, 4.275]
     """
     gamma = positive("gamma", gamma)
     times = times_array("times", times)

@@ -25,10 +25,14 @@ def final_singular_values(
     $$ \sigma_i(W_1)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} + \gamma - \gamma_2, \qquad
        \sigma_i(W_2)^2 = \sqrt{\beta_i^2 + (\gamma + \gamma_2)^2} - \gamma + \gamma_2 $$
 
-    **Arguments:** `values` are the singular values $\beta_i$ of the minimum-norm solution, shape `(..., mode)`,
-    `gamma` is the scale of the start, `dim` the input dimension: the remaining `dim - mode` singular values of $W_1$
-    stay at $\sqrt{2\gamma}$; `second_gamma` is $\gamma_2$, the scale of a second layer that does not start at zero.
-    Returns those of $W_1$ `(..., dim)` and of $W_2$ `(..., mode)`.
+    **Arguments:**
+
+    - `values`: the singular values $\beta_i$ of the minimum-norm solution, (..., mode)
+    - `gamma`: the scale of the start
+    - `dim`: the input dimension $d$; the remaining `dim - mode` singular values of $W_1$ stay at $\sqrt{2\gamma}$
+    - `second_gamma`: $\gamma_2$, the scale of a second layer that does not start at zero
+
+    **Returns** the singular values of $W_1$ (..., dim) and of $W_2$ (..., mode).
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)` and the data can be interpolated; for any data
     covariance. With the predictor's singular values at time t in place of the final ones it holds at time t. With
@@ -42,9 +46,12 @@ def final_singular_values(
 
     **Reference:** Varre et al. 2023, Corollary 3.1 and Lemma C.10; the second scale is ours.
 
-    >>> first, second = final_singular_values([3.0], 4.0, dim=2)
-    >>> first.round(4).tolist(), second.round(4).tolist()
-    ([3.0, 2.8284], [1.0])
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import final_singular_values
+        >>> first, second = final_singular_values([3.0], 4.0, dim=2)
+        >>> first.round(4).tolist(), second.round(4).tolist()
+        ([3.0, 2.8284], [1.0])
     """
     values, gamma = _scales(values, gamma)
     dim = count("dim", dim)
@@ -69,13 +76,24 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     $$ \sigma(t) = \frac{s\,(1-E)(1 + rE)}{2\gamma/w + r(1 - E^2) + 2 v E/\gamma}, \qquad
        \rho = \sqrt{s^2+\gamma^2},\; w = \rho+\gamma,\; v = s^2/w,\; r = v/w,\; E = e^{-2\rho t} $$
 
-    **Arguments:** `times` are canonical, `values` the singular values $s$ of the target `(mode,)`, `gamma` the scale
-    of the start. Returns `(time, mode)`. Every term is positive and nothing is subtracted, so the result keeps its
-    relative accuracy from $\gamma = 10^{-300}$ up and for any time.
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the target, (mode,)
+    - `gamma`: the scale of the start
+    - `times`: canonical, (time,)
+
+    **Returns** $\sigma(t)$, (time, mode). Every term is positive and nothing is subtracted, so it keeps its relative
+    accuracy from $\gamma = 10^{-300}$ up and for any time.
 
     **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
 
     **Reference:** Varre et al. 2023, Theorem C.12, rearranged.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import singular_values
+        >>> singular_values([2.0, 1.0], 1e-6, [0.0, 4.0, 8.0]).round(3).tolist()  # one mode after the other
+        [[0.0, 0.0], [1.379, 0.001], [2.0, 0.816]]
     """
     s, rho, w, v, gamma = _riccati(values, gamma)
     exponent, r = _exponent(rho, times), v / w
@@ -94,7 +112,23 @@ def alpha_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
 
     $$ \dot\sigma_\alpha = s (1 - \sigma_\alpha^2) - 2 \gamma \sigma_\alpha $$
 
-    **Arguments, validity, reference:** those of `singular_values`.
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the target, (mode,)
+    - `gamma`: the scale of the start
+    - `times`: canonical, (time,)
+
+    **Returns** $\sigma_\alpha(t)$, (time, mode).
+
+    **Valid when** `singular_values` is. **Reference:** Varre et al. 2023, Theorem C.12.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import alpha_values
+        >>> alpha_values([2.0, 0.5], 1e-3, [0.0, 2.0, 20.0]).round(3)
+        array([[0.   , 0.   ],
+               [0.999, 0.76 ],
+               [1.   , 0.998]])
     """
     s, rho, w, v, _ = _riccati(values, gamma)
     exponent = _exponent(rho, times)
@@ -107,11 +141,22 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
 
     With $A = U S V^\top$ it is $U \frac{S}{\gamma + \sqrt{S^2+\gamma^2}} V^\top$, of operator norm below one.
 
-    **Arguments:** `product` is $A$ `(output, input)`, the transpose of the paper's $\beta$; so is the result.
+    **Arguments:**
+
+    - `product`: $A$, (output, input), the transpose of the paper's $\beta$
+    - `gamma`: the scale of the start
+
+    **Returns** $\alpha^\top$, (output, input).
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance, at every time.
 
     **Reference:** Varre et al. 2023, Lemmas 3.3 and C.2.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import alpha, predictor
+        >>> alpha([[3.0, 0.0]], 4.0).round(4).tolist(), predictor(alpha([[3.0, 0.0]], 4.0), 4.0).round(10).tolist()
+        ([[0.3333, 0.0]], [[3.0, 0.0]])
     """
     gamma, product = positive("gamma", gamma), real_array("product", product, ndim=2)
     _at_most_largest(product=float(np.abs(product).max()), gamma=gamma)
@@ -123,9 +168,22 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
 def predictor(alpha: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]:
     r"""The predictor from `alpha`: $A = 2\gamma\, \alpha^\top (I - \alpha\alpha^\top)^{-1}$, the inverse of `alpha`.
 
-    **Arguments, validity:** those of `alpha`; `alpha` is $\alpha^\top$ `(output, input)`.
+    **Arguments:**
+
+    - `alpha`: $\alpha^\top$, (output, input)
+    - `gamma`: the scale of the start
+
+    **Returns** $A$, (output, input).
 
     **Reference:** Varre et al. 2023, Lemma C.2. Lemma 3.3 as printed lacks the factor $2\gamma$.
+
+    **Valid when** `alpha` is.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor
+        >>> predictor([[1 / 3, 0.0]], 4.0).round(10).tolist()
+        [[3.0, 0.0]]
     """
     gamma = positive("gamma", gamma)
     a = real_array("alpha", alpha, ndim=2)
@@ -142,11 +200,25 @@ def alpha_velocity(
 
     $$ \dot a = R - a R^\top a, \qquad R = \Gamma - A \Sigma, \qquad A = 2\gamma\, a (I - a^\top a)^{-1} $$
 
-    **Arguments:** `alpha` is $a$ `(output, input)`; `cov` $\Sigma$, `cross` $\Gamma$ the moments of the data.
+    **Arguments:**
+
+    - `alpha`: $a$, (output, input)
+    - `cov`: $\Sigma$, (input, input)
+    - `cross`: $\Gamma$, (output, input)
+    - `gamma`: the scale of the start
+
+    **Returns** $\dot a$, (output, input).
 
     **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance.
 
     **Reference:** Varre et al. 2023, Lemma C.2.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import alpha_velocity
+        >>> alpha_velocity([[0.0, 0.0]], np.eye(2), [[1.0, 2.0]], 0.1).tolist()  # at the start it is the target
+        [[1.0, 2.0]]
     """
     a = real_array("alpha", alpha, ndim=2)
     cov, cross = moments(cov, cross, *a.shape)
@@ -157,9 +229,22 @@ def alpha_velocity(
 def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]:
     r"""When each mode jumps as $\gamma \to 0$: $\ln(1/\gamma)/(2s)$, infinite for $s = 0$.
 
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the target, (..., mode)
+    - `gamma`: the scale of the start
+
+    **Returns** the times, (..., mode).
+
     **Valid when** $\Sigma = I$ and $\gamma < 1$, in units of the largest singular value.
 
     **Reference:** Varre et al. 2023, after Theorem 3.2.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import activation_times
+        >>> activation_times([2.0, 1.0, 0.0], 1e-6).round(3).tolist()  # the strongest mode first
+        [3.454, 6.908, inf]
     """
     gamma = positive("gamma", gamma)
     if gamma >= 1:
@@ -173,9 +258,25 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
     r"""When each mode stands at half its final height, exactly, for whitened data.
 
     $E = e^{-2\rho t}$ solves $rE^2 + 2bE = 1$ with $b = 1 - r + v/\gamma$. As $\gamma \to 0$ it is `activation_times`
-    plus $\ln(2s)/(2s)$. Letters, arguments and validity are those of `singular_values`.
+    plus $\ln(2s)/(2s)$.
+
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the target, (..., mode)
+    - `gamma`: the scale of the start
+
+    **Returns** the times, (..., mode).
 
     **Reference:** from Varre et al. 2023, Theorem C.12; the constant is ours.
+
+    **Valid when** $\Sigma = I$ and the start is `inits.orthogonal(scale=gamma)`.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import half_times, singular_values
+        >>> times = half_times([2.0, 1.0], 1e-6)
+        >>> singular_values([2.0, 1.0], 1e-6, times).diagonal().round(6).tolist()
+        [1.0, 0.5]
     """
     s, rho, w, v, gamma = _riccati(values, gamma)
     if (s == 0).any():
@@ -188,10 +289,24 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
 def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
     r"""The limit of small starts: each mode is 0 before its activation time, $s$ after it, $s/(1+2s)$ at it.
 
+    **Arguments:**
+
+    - `values`: the singular values $s$ of the target, (mode,)
+    - `gamma`: the scale of the start
+    - `times`: canonical, (time,)
+
+    **Returns** (time, mode).
+
     **Valid when** $\Sigma = I$, as $\gamma \to 0$ with time in units of $\ln(1/\gamma)$.
 
     **Reference:** Varre et al. 2023, Theorem C.12. Section 3.2 and the statement of the theorem give other values at
     equality.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import jump_process
+        >>> jump_process([2.0, 1.0], 1e-6, [3.0, 5.0, 8.0]).tolist()  # they jump at 3.45 and 6.91
+        [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0]]
     """
     s, gamma = _scales(values, gamma)
     at = activation_times(s, gamma)
@@ -203,11 +318,25 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
 def loss_rate(cov: ArrayLike, gamma: float) -> float:
     r"""Least rate at which the loss decays from the orthogonal start: $dL/dt \le -4\gamma\lambda_{min}^+(\Sigma)\,L$.
 
+    **Arguments:**
+
+    - `cov`: $\Sigma$, (input, input)
+    - `gamma`: the scale of the start
+
+    **Returns** $4\gamma\lambda_{min}^+(\Sigma)$, with the least eigenvalue that is not zero.
+
     **Valid when** the data can be interpolated (then $|R|^2 \ge 2\lambda_{min}^+ L$, and
     $W_1^\top W_1 \succeq 2\gamma I$ does the rest).
 
     **Reference:** in place of eq. (C.13) of Varre et al. 2023, which bounds $|R|^2$ by an inequality for the trace of
     three positive matrices that is false; $|R|^2$ can rise.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import loss_rate
+        >>> round(loss_rate(np.diag([2.0, 0.5, 0.0]), 0.1), 12)
+        0.2
     """
     gamma = positive("gamma", gamma)
     eigenvalues = np.linalg.eigvalsh(symmetric("cov", cov))

@@ -16,10 +16,24 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
 
     $$ \tfrac12 |W_2|_F^2 + \tfrac12 |W_1|_F^2 - \gamma \ln\det(W_1^\top W_1) $$
 
-    **Arguments:** `first` is $W_1$ `(hidden, input)` of full column rank, `second` is $W_2$ `(output, hidden)`,
-    `gamma` the scale.
+    **Arguments:**
+
+    - `first`: $W_1$, (hidden, input), of full column rank
+    - `second`: $W_2$, (output, hidden)
+    - `gamma`: the scale
+
+    **Returns** the value, a number.
 
     **Reference:** Varre et al. 2023, eq. (3.1).
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import variational_potential
+        >>> first, second = np.diag([3.0, np.sqrt(8.0)]), np.array([[1.0, 0.0]])  # of `final_singular_values`
+        >>> least = variational_potential(first, second, 4.0)
+        >>> least < variational_potential(2 * first, second / 2, 4.0)  # the same product, written otherwise
+        True
     """
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
@@ -36,7 +50,27 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
     $\Sigma$; $W_2 = a W_1^\top$; $W_1 - 2\gamma W_1 (W_1^\top W_1)^{-1} = W_2^\top a$. Each is relative to the size of
     its own terms.
 
+    **Arguments:**
+
+    - `first`: $W_1$, (hidden, input), of full column rank
+    - `second`: $W_2$, (output, hidden)
+    - `cov`: $\Sigma$, (input, input)
+    - `cross`: $\Gamma$, (output, input)
+    - `gamma`: the scale
+
+    **Returns** the largest of the four norms, zero at a stationary point.
+
     **Reference:** Varre et al. 2023, Proposition C.5 and Lemma C.4.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import kkt_residual
+        >>> first, second = np.diag([3.0, np.sqrt(8.0)]), np.array([[1.0, 0.0]])  # of `final_singular_values`
+        >>> kkt_residual(first, second, np.diag([1.0, 0.0]), [[3.0, 0.0]], 4.0) < 1e-12
+        True
+        >>> kkt_residual(2 * first, second / 2, np.diag([1.0, 0.0]), [[3.0, 0.0]], 4.0) > 0.1  # the same product
+        True
     """
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
@@ -66,7 +100,25 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
     taken at the multiplier of `kkt_residual`, projected. A gap of zero certifies a global minimum, not only a
     stationary point. It is infinite where the multiplier is not feasible for the dual.
 
+    **Arguments:**
+
+    - `first`: $W_1$, (hidden, input), of full column rank
+    - `second`: $W_2$, (output, hidden)
+    - `cov`: $\Sigma$, (input, input)
+    - `cross`: $\Gamma$, (output, input)
+    - `gamma`: the scale
+
+    **Returns** the gap, zero at a global minimum.
+
     **Reference:** for Varre et al. 2023, Theorem 3.1(iii); the convex form and the dual are ours.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import duality_gap
+        >>> first, second = np.diag([3.0, np.sqrt(8.0)]), np.array([[1.0, 0.0]])  # of `final_singular_values`
+        >>> abs(duality_gap(first, second, np.diag([1.0, 0.0]), [[3.0, 0.0]], 4.0)) < 1e-12
+        True
     """
     gamma = positive("gamma", gamma)
     first, second = _layers(first, second)
