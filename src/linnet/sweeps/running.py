@@ -119,6 +119,7 @@ def run(
     - `retry_failed`: whether its failed or damaged cells are computed again
     - `workers`: processes of this machine; 0 computes in this one
     - `scheduler`: the address of a Dask scheduler
+    - `wait`: seconds to wait for the scheduler's first worker
     - `throw`: whether cells that failed raise `FailedCellsError` once everything else is done; without, they are in the
       dataset with `cell_status` 2
 
@@ -174,6 +175,7 @@ def complete(
     - `retry_failed`: whether its failed or damaged cells are computed again
     - `workers`: processes of this machine
     - `scheduler`: the address of a Dask scheduler
+    - `wait`: seconds to wait for the scheduler's first worker
 
     **Returns** a `Report`.
 

@@ -147,7 +147,8 @@ def stopping_time(
 
     **Arguments:**
 
-    - `spectrum`: $a_k = s_k(A^*)/d$, (mode,)
+    - `spectrum`: $a_k = s_k(A^*)/d$, of order 1 whatever the size, (mode,): from $\sqrt d$ on they are refused as
+      singular values that were not divided by $d$
     - `gamma_variance`: $\gamma_{\sigma^2}$
     - `gamma_width`: $\gamma_w$
     - `dim`: $d$
