@@ -147,15 +147,15 @@ def asked(address: str, page: Page, part: Part, chance: random.Random) -> float:
     state = control.defaults(page.controls)
     one = next((c for c in page.controls if slides(c) and c.name == MOVED.get(page.name, c.name)), None)
     if one is not None and one.low is not None and one.high is not None:
-        share = chance.choice(range(21)) / 20
+        share = chance.random()
         centre = float(str(state[one.name]))
         value = centre * 2 ** (2 * share - 1) if one.kind == "log" else one.low + share * (one.high - one.low)
         value = min(max(value, one.low), one.high)
         state[one.name] = int(value) if one.whole else float(f"{value:.4g}")
-    inputs = [
+    inputs = [{"id": f"{page.name}-frozen", "property": "data", "value": None}]
+    inputs += [
         {"id": f"{page.name}-{c.name}", "property": "value", "value": c.write(state[c.name])} for c in page.controls
     ]
-    inputs.append({"id": f"{page.name}-frozen", "property": "data", "value": None})
     output = f"{page.name}-{part.name}-answer"
     body = {
         "output": f"{output}.data",
@@ -169,8 +169,11 @@ def asked(address: str, page: Page, part: Part, chance: random.Random) -> float:
     )
     began = time.perf_counter()
     with urlopen(request) as answer:
-        answer.read()
-    return time.perf_counter() - began
+        told = json.loads(answer.read())["response"][output]["data"]
+    seconds = time.perf_counter() - began
+    if "error" in told:  # what is refused costs nothing: it would be no measurement
+        raise RuntimeError(f"{page.name}: {told['error']}")
+    return seconds
 
 
 def many_clients(address: str, pages: list[Page]) -> None:

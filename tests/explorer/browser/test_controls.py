@@ -35,8 +35,8 @@ VALUES = {
 # Where a control matters, if not at the defaults.
 WHERE = {
     ("your-data", "missing"): f"table=uploaded&upload={TOKEN}&missing=drop",
-    ("phase_diagram", "cell_dim"): "cell=-2,1.5",
-    ("phase_diagram", "seed"): "cell=-2,1.5",
+    ("phase-diagram", "cell_dim"): "cell=-2,1.5",
+    ("phase-diagram", "seed"): "cell=-2,1.5",
 }
 
 _known: dict[tuple[str, str], dict[str, Any]] = {}
