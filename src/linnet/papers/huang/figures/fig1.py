@@ -10,11 +10,18 @@ from linnet.papers.huang import misprints
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, panels
 from linnet.papers.huang.networks import section_six
-from linnet.reproduction import Check, Figure, Settings
+from linnet.reproduction import Check, Figure, Limit, Settings
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
+
+FLAT = 0.95  # of its first value: where the loss is above it, the first stage lasts
+TURNED = Limit(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel")
+STAYED = Limit(0.01, "in the second stage everything grows along the feature: what is left aside is below 1%")
+SQUARE = Limit(0.02, "twice the limit of the ratio, of which it is the square")
+ALIGNED = Limit(0.999, "a cosine to three digits, as the panel shows it")
+FOLLOWED = Limit(0.01, "of the first loss: a line's width in the panel")
 
 
 class TwoStages(Settings):
@@ -48,26 +55,26 @@ def plot(ds: xr.Dataset) -> Picture:
 
 
 def check(ds: xr.Dataset) -> list[Check]:
-    high = ds.loss.values > 0.95
+    high = ds.loss.values > FLAT
     before = float(ds.ratio.values[high][-1])
     end, square, cosine = float(ds.ratio[-1]), float(ds.mean_square[-1]), float(ds.kernel_cosine.values[~high].min())
     gap = float(abs(ds.loss - ds.loss_theory).max())
     return [
-        _within("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, 0.1),
-        _within("median rho/(v sqrt(gamma)) at the end", end, 0.01),
-        _within("mean rho^2 at the end over gamma^(5/2)/phi", square, 0.02),
+        _within("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),
+        _within("median rho/(v sqrt(gamma)) at the end", end, STAYED),
+        _within("mean rho^2 at the end over gamma^(5/2)/phi", square, SQUARE),
         Check(
-            f"NTK cosine to the target-aligned kernel from there on: at least {cosine:.5f} (limit 0.999)",
+            f"NTK cosine to the target-aligned kernel from there on: at least {cosine:.5f} (limit {ALIGNED:g})",
             cosine,
-            0.999,
-            cosine > 0.999,
+            ALIGNED,
+            cosine > ALIGNED,
         ),
         panels.kernel_check(ds),
         Check(
-            f"loss against eq. (10) with the mean over neurons: max error {gap:.2g} of its start (limit 0.01)",
+            f"loss against eq. (10) with the mean over neurons: max error {gap:.2g} of its start (limit {FOLLOWED:g})",
             gap,
-            0.01,
-            gap < 0.01,
+            FOLLOWED,
+            gap < FOLLOWED,
         ),
         Check(
             f"empirical t1: the loss has lost 5% at step {ds.attrs['first_time_loss']:.1f}; median |rho| is 1 at step "

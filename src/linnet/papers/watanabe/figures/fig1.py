@@ -9,14 +9,14 @@ from pydantic import NonNegativeInt, PositiveInt
 import linnet as ln
 from linnet.papers.watanabe import networks
 from linnet.papers.watanabe.settings import RunSettings
-from linnet.reproduction.figure import Check, Figure
+from linnet.reproduction import Check, Figure, Limit
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
 
 
-NEAR = 0.03  # about the width of the drawn line, and of what 2000 samples in place of 10 000 move the curve
+NEAR = Limit(0.03, "about the width of the drawn line, and what 2000 samples in place of 10 000 move the curve")
 
 
 class PlaneSettings(RunSettings):

@@ -9,11 +9,13 @@ from pydantic import PositiveInt
 import linnet as ln
 from linnet.papers.watanabe import networks
 from linnet.papers.watanabe.settings import RunSettings
-from linnet.reproduction.figure import Check, Figure
+from linnet.reproduction import Check, Figure, Limit
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
+
+CROSSED = Limit(1e-2, "starts of one size differ in u(0): what such a shift in time is worth on the plateau")
 
 
 class LossSettings(RunSettings):
@@ -118,14 +120,12 @@ def check(ds: xr.Dataset) -> list[Check]:
         loss = ds[f"loss_{panel}"]
         rises = float(loss.diff(name).max())
         late = float(abs(ds[f"descent_loss_{panel}"] - loss).max())
-        # Two starts of one size differ in u(0): the curves may cross by what such a shift in time is worth on the
-        # plateau.
         checks.append(
             Check(
-                f"{panel}: a larger {word} never has the larger loss, but for {max(rises, 0):.1e} (limit 1e-2)",
+                f"{panel}: a larger {word} never has the larger loss, but for {max(rises, 0):.1e} (limit {CROSSED:g})",
                 rises,
-                1e-2,
-                rises < 1e-2,
+                CROSSED,
+                rises < CROSSED,
             )
         )
         checks.append(
