@@ -21,7 +21,7 @@ help:
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
 	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
-	@echo "make fuzz            every public function with wrong arguments: about 60 000 calls (a quarter of an hour)"
+	@echo "make fuzz            every public function with wrong arguments: about 60 000 calls; wrong command lines, broken pipes, interrupts"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error"
 	@echo "make test-browser    its part that looks at the explorer in Chromium, and sends it nonsense"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
@@ -58,6 +58,9 @@ test: $(READY)
 
 fuzz: $(READY)
 	cd tests && $(SINGLE) PYTHONPATH=. ../$(BIN)/python -m fuzz --processes 2
+	$(SINGLE) $(BIN)/python tests/fuzz/wrong_lines.py
+	$(SINGLE) $(BIN)/python tests/fuzz/streams.py
+	$(SINGLE) $(BIN)/python tests/fuzz/interrupts.py
 
 test-claims: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load -m slow

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+_drafts: set[Path] = set()
 DRAFT = ".partial"  # how the name of a file ends while it is being written
 
 
@@ -31,12 +32,20 @@ def written_whole(path: Path) -> Iterator[Path]:
     """A path to write to, beside `path` and moved there at the end of the block; after an error nothing is left."""
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
+    _drafts.add(draft)
     try:
         yield draft
         settle([draft], path.parent)
         draft.replace(path)
         settle([path], path.parent)
     finally:
+        draft.unlink(missing_ok=True)
+        _drafts.discard(draft)
+
+
+def abandon() -> None:
+    """Removes what is half-written, for a process that ends without coming to the end of its blocks."""
+    for draft in list(_drafts):
         draft.unlink(missing_ok=True)
 
 

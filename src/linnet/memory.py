@@ -20,6 +20,10 @@ def check_fits(wanted: int, what: str, advice: str) -> None:
     free = available()
     if wanted > free // 2:
         raise ValueError(
-            f"{what} would take {wanted / GIBIBYTE:.1f} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. "
-            f"{advice}"
+            f"{what} would take {_shown(wanted)} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. {advice}"
         )
+
+
+def _shown(wanted: int) -> str:
+    gibibytes = wanted // GIBIBYTE
+    return f"{wanted / GIBIBYTE:.1f}" if gibibytes < 10**6 else f"10^{len(str(gibibytes)) - 1}"

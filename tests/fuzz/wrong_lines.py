@@ -236,6 +236,7 @@ def _files(folder: Path) -> dict[str, str]:
 
 def _of_files(files: dict[str, str]) -> Iterator[Line]:
     either = (1, 2)
+    options: tuple[str, ...]
     for key in ("empty", "text", "words", "gaps", "one", "binary", "kind", "folder", "missing", "json"):
         yield Line(("diagnose", files[key], "--out", files["new"]), either)
     for target in ("z", "9", "a,a", ",", "a,b,y"):

@@ -5,8 +5,10 @@ a long compiled computation, it is lost where the step belongs to a callback who
 collector's, say), and a program that then ends while others of its threads still compute may crash. So:
 
 - before and after a command there is nothing to put in order, and the process ends on the spot;
-- inside one, KeyboardInterrupt is raised, as it should; a thread beside it watches that it arrives, raises it again
-  where it was ignored, and ends the process itself where nothing happens for `GRACE` seconds, or at a second Ctrl-C;
+- inside one that computes here, what there is is kept and the process ends on the spot as well;
+- inside one that waits for processes of its own, KeyboardInterrupt is raised, so that they are ended; a thread beside
+  it watches that it arrives, raises it again where it was ignored, and ends the process itself where nothing happens
+  for `GRACE` seconds, or at a second Ctrl-C;
 - the process ends by `os._exit`, which waits for no other thread.
 
 SIGTERM is answered in the same way, with status 143.
@@ -139,8 +141,8 @@ def _answer(number: int, frame: FrameType | None) -> None:
     first = _State.came is None
     if first:
         _State.came = number
-    if not _State.working:
-        _end()
+    if not _State.working or ("jax" in sys.modules and not _has_processes()):
+        _end()  # an exception raised inside compiled code's own callbacks may crash it
     if first or _State.ignored:
         _State.ignored = False
         _State.noticed = time.monotonic()
@@ -186,6 +188,8 @@ def _end() -> NoReturn:
     if _State.said.acquire(blocking=False):
         say(f"linnet: {_line()}")
     with suppress(BaseException):
+        if (files := sys.modules.get("linnet.files")) is not None:
+            files.abandon()
         _end_children()
     os._exit(status())
 
@@ -196,6 +200,12 @@ def _line() -> str:
         return _words[-1]() if _words else WORDS
     except Exception as reason:  # nothing is to be in the way of ending
         return f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
+
+
+def _has_processes() -> bool:
+    """Whether there are workers, of a pool or of Dask, to be ended in order."""
+    processes = sys.modules.get("multiprocessing.process")
+    return "distributed" in sys.modules or (processes is not None and bool(processes.active_children()))
 
 
 def _end_children() -> None:
