@@ -255,7 +255,6 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
         ("--folds", "1000"),
         ("--drop", "z"),
         ("--drop", "a,b,y"),
-        ("--rows", "9999999"),
     ):
         yield Line(("diagnose", files["table"], *options, "--out", files["new"]), either)
     for key in ("json", "list", "folder", "missing", "table", "empty"):
