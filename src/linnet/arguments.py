@@ -18,7 +18,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = None) -> np.ndarray:
+def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = None, finite: bool = True) -> np.ndarray:
     """`value` as a float64 array (float32 stays float32 only in the trainers), finite and of the wanted rank."""
     no_mask(name, value)
     try:
@@ -34,7 +34,7 @@ def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = No
         raise ValueError(f"`{name}` must have {axes} axes: got shape {array.shape}.")
     if array.size == 0:
         raise ValueError(f"`{name}` is empty: got shape {array.shape}.")
-    if not np.isfinite(array).all():
+    if finite and not np.isfinite(array).all():
         bad = int(array.size - np.isfinite(array).sum())
         raise ValueError(f"`{name}` must be finite: {bad} of {array.size} entries are NaN or infinite.")
     return array
@@ -88,9 +88,18 @@ def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
         raise ValueError(f"{names} must have one shape, or shapes that broadcast: got {shapes}.") from None
 
 
+def samples(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), as many of one as of the other."""
+    inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
+    if len(inputs) != len(outputs):
+        raise ValueError(f"`X` and `Y` must have as many rows: got {len(inputs)} and {len(outputs)}.")
+    return inputs, outputs[:, None] if outputs.ndim == 1 else outputs
+
+
 def sides(name: str, value: Any) -> tuple[int, int]:
     """The shape of a matrix, (rows, columns)."""
-    if not isinstance(value, (tuple, list, np.ndarray)) or np.ndim(value) != 1 or len(value) != 2:
+    one_axis = value.ndim == 1 if isinstance(value, np.ndarray) else isinstance(value, (tuple, list))
+    if not one_axis or len(value) != 2:
         raise ValueError(f"`{name}` must be the two sides of a matrix, (rows, columns): got {shown(value)}.")
     return count(name, value[0]), count(name, value[1])
 

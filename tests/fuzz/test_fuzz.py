@@ -20,11 +20,8 @@ def test_everything_public_has_a_valid_example():
     assert missing() == []
 
 
-LATER = ("lora.", "forecasts.", "sweeps.", "reproduction.", "estimators.", "problems.")  # not mended yet
-
-
 def quick():
-    return [example for example in listed() if not example.slow and not example.name.startswith(LATER)]
+    return [example for example in listed() if not example.slow]
 
 
 def broken(outcomes):

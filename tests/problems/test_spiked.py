@@ -31,8 +31,8 @@ def test_samples():
     ("change", "message"),
     [
         ({"spike": -1.0}, "`spike` must exceed -1"),
-        ({"spike": float("nan")}, "`spike` must exceed -1"),
-        ({"spike": "tall"}, "`spike` and `alignment` must be numbers"),
+        ({"spike": float("nan")}, "`spike` must be finite"),
+        ({"spike": "tall"}, "`spike` must be a number"),
         ({"alignment": -0.1}, r"`alignment` must lie in \[0, 1\]"),
         ({"alignment": 1.1}, r"`alignment` must lie in \[0, 1\]"),
         ({"variance": 0.0}, "`variance` must be positive"),

@@ -169,6 +169,9 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
     if min(data.shape) < 2:
         raise ValueError(f"`Y` must have at least 2 rows and 2 columns: got shape {data.shape}.")
     given = None if noise_std is None else non_negative("noise_std", noise_std)
+    for name, size in (("Y", float(np.abs(data).max())), ("noise_std", given or 0.0)):
+        if size > 0 and not 1e-140 < size < 1e140:  # squares are taken, and products of them with others
+            raise ValueError(f"`{name}` must be between 1e-140 and 1e140 in size: got {size:.3g}. Use other units.")
     left, values, right = np.linalg.svd(data, full_matrices=False)
     noise, error = noise_level(values, data.shape) if given is None else (given, 0.0)
     if noise <= 1e-14 * values[0]:

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from linnet.arguments import count
+from linnet.arguments import count, flag, positive, representable, samples, shown
 from linnet.forecasts.rates import largest_stable_rate
-from linnet.forecasts.scaling import Scaler, scaler
-from linnet.inits.weights import Weights
+from linnet.forecasts.scaling import CHOICES, Scaler, scaler
+from linnet.inits.weights import Weights, check_weights
 from linnet.memory import check_fits
 from linnet.problems.factor import Factor
 from linnet.problems.problem import Problem
@@ -158,6 +158,11 @@ def prepare(X: np.ndarray, Y: np.ndarray, held: np.ndarray, scale: str, *, centr
     )
 
 
+def _choice(scale: object) -> None:
+    if not isinstance(scale, str) or scale not in CHOICES:
+        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
+
+
 def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True) -> Scaler:
     """Targets are standardised, so that each counts alike, unless nothing is to be scaled."""
     return scaler(Y, "none" if scale == "none" else "std", centre=centre)
@@ -187,6 +192,7 @@ def batch_of(folds: list[Fold], copies: int, in_dim: int) -> Problem:
     return many
 
 
+@representable
 def all_folds(
     X: np.ndarray, Y: np.ndarray, *, folds: int = 5, scale: str = "std", centre: bool = True, key: Key = 0
 ) -> list[Fold]:
@@ -212,7 +218,9 @@ def all_folds(
         >>> len(parts), parts[0].inputs.shape
         (4, (15, 3))
     """
-    return [prepare(X, Y, held, scale, centre=centre) for held in split(len(X), folds, key)]
+    X, Y = samples(X, Y)
+    _choice(scale)
+    return [prepare(X, Y, held, scale, centre=flag("centre", centre)) for held in split(len(X), folds, key)]
 
 
 def cross_validate(
@@ -248,6 +256,13 @@ def cross_validate(
         >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
         ((4, 1), True)
     """
+    if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
+        raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
+    if not isinstance(starts, (list, tuple)) or not starts:
+        raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
+    starts = [check_weights(start, "starts") for start in starts]
+    if learning_rate is not None:
+        learning_rate = positive("learning_rate", learning_rate)
     in_dim, n, seeds = starts[0].in_dim, max(len(fold.inputs) for fold in folds), len(starts)
     check_fits(
         40 * len(folds) * seeds * n * in_dim,

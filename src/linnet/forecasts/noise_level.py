@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet import arguments
+from linnet.arguments import representable
 from linnet.theories.noise_bulk import bulk_quantile, ratio_of
 
 # Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
@@ -16,6 +17,7 @@ _STANDS_OUT = 2.0
 _LEAST = 4  # singular values that are needed to tell noise from signal
 
 
+@representable
 def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
 
@@ -42,6 +44,13 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     """
     s = np.sort(arguments.real_array("values", values, ndim=1))[::-1]
     rows, columns = arguments.sides("shape", shape)
+    if max(rows, columns) > 1e15 * min(rows, columns):
+        raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
+    rows, columns = float(rows), float(columns)  # type: ignore[assignment]
+    if s.size > min(rows, columns):
+        raise ValueError(
+            f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
+        )
     if s.size < _LEAST:
         raise ValueError(
             f"the noise cannot be told from {s.size} singular values: at least {_LEAST} are needed. Give `noise_std`."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from linnet.arguments import count
+from linnet.arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet.forecasts.folds import target_scaler
 from linnet.forecasts.scaling import scaler
 from linnet.randomness import Key, generator
@@ -55,6 +55,7 @@ class LearningCurve:
         return float(np.mean(np.abs(self.predicted[known] / self.measured[known] - 1)))
 
 
+@partly_representable
 def learning_curve(
     X: Any, Y: Any, *, ridge: float, scale: str = "std", sizes: Any = None, repeats: int = REPEATS, key: Key = 0
 ) -> LearningCurve:
@@ -89,19 +90,22 @@ def learning_curve(
         >>> bool(np.all(np.abs(curve.predicted / curve.measured - 1) < 0.2))
         True
     """
-    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    n, repeats = len(X), count("repeats", repeats, least=2)
+    X, Y = samples(X, Y)
+    n, repeats, ridge = len(X), count("repeats", repeats, least=2, most=10_000), non_negative("ridge", ridge)
+    if n < 4:
+        raise ValueError(f"`X` must have at least 4 rows, some to fit and some to test on: got {n}.")
     chosen = (
         np.unique(np.round(np.geomspace(min(8, n // 2), 0.8 * n, SIZES)).astype(int))
         if sizes is None
-        else np.atleast_1d(sizes)
+        else whole_numbers("sizes", sizes)
     )
     if chosen.min() < 2 or chosen.max() > n - 1:
         raise ValueError(f"`sizes` must lie between 2 and {n - 1}, leaving rows to test on: got {chosen.tolist()}.")
     inputs, outputs = scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y)
     variance = outputs.var(axis=0)
     varies = variance > 0
+    if not varies.any():
+        raise ValueError("`Y` must vary: all its columns are constant, and there is nothing to learn.")
     outputs, variance = outputs[:, varies], variance[varies]
     random = generator(key, 8)
     errors = np.empty((len(chosen), repeats))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import real_array
+from linnet.arguments import flag, real_array, representable
 
 CHOICES = ("none", "std", "whiten")
 
@@ -34,16 +34,25 @@ class Scaler:
     scale: Float[np.ndarray, " column"]
     matrix: Float[np.ndarray, "column direction"] | None = None
 
+    @representable
     def apply(self, values: np.ndarray) -> np.ndarray:
         """Scaled columns."""
-        centred = values - self.mean
+        centred = self._columns(values) - self.mean
         return centred / self.scale if self.matrix is None else centred @ self.matrix
 
+    @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
         """Columns in their own units again; not for whitened ones."""
-        return values * self.scale + self.mean
+        return self._columns(values) * self.scale + self.mean
+
+    def _columns(self, values: object) -> np.ndarray:
+        array = real_array("values", values)
+        if array.shape[-1:] != self.mean.shape:
+            raise ValueError(f"`values` must have {self.mean.size} columns: got shape {array.shape}.")
+        return array
 
 
+@representable
 def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
     """The scaling of columns that a choice means, learned from the rows given.
 
@@ -63,16 +72,18 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
         >>> scaler(np.array([[0.0, 5.0], [2.0, 5.0]]), "std").scale.tolist()
         [1.0, 1.0]
     """
-    if choice not in CHOICES:
+    if not isinstance(choice, str) or choice not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")
     X = real_array("values", values, ndim=2)
-    mean = X.mean(axis=0) if centre else np.zeros(X.shape[1])
+    mean = X.mean(axis=0) if flag("centre", centre) else np.zeros(X.shape[1])
     ones = np.ones(X.shape[1])
     if choice == "none":
         return Scaler(mean, ones)
     if choice == "std":
-        spread = np.sqrt(((X - mean) ** 2).mean(axis=0))
-        tiny = spread <= 1e-12 * np.abs(X).max(axis=0)
+        largest = np.abs(X).max(axis=0)
+        unit = np.where(largest > 0, largest, 1.0)  # squares of the columns themselves may overflow or vanish
+        spread = unit * np.sqrt((((X - mean) / unit) ** 2).mean(axis=0))
+        tiny = spread <= 1e-12 * largest
         return Scaler(mean, np.where(tiny, 1.0, spread))
     _, singular, right = np.linalg.svd((X - mean) / np.sqrt(len(X)), full_matrices=False)
     rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())

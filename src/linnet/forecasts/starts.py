@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
                 f"`init` must be one of {', '.join(NAMES)}, a pair of standard deviations, or Weights: got {init!r}."
             )
         share = 3.0 if init == "pytorch" else 1.0
-        return scale / np.sqrt(share * in_dim), scale / np.sqrt(share * width)
+        return scale / math.sqrt(share * in_dim), scale / math.sqrt(share * width)
     try:
         first, second = init
     except (TypeError, ValueError):
@@ -61,17 +62,18 @@ def start(init: Any, *, in_dim: int, out_dim: int, width: int, key: Key, scale: 
         >>> start("pytorch", in_dim=3, out_dim=1, width=10**8, key=0).full_width
         100000000
     """
-    width = count("width", width)
+    width, in_dim, out_dim = count("width", width), count("in_dim", in_dim), count("out_dim", out_dim)
     if isinstance(init, Weights):
         if (init.in_dim, init.out_dim) != (in_dim, out_dim):
             raise ValueError(
                 f"`init` must fit {in_dim} inputs and {out_dim} outputs: got weights for {init.in_dim} and "
                 f"{init.out_dim}."
             )
+        scale = positive("init_scale", scale)
         return init if scale == 1.0 else Weights(scale * init.first, scale * init.second)
     first, second = stds(init, in_dim=in_dim, width=width, scale=scale)
     small = width * (in_dim + out_dim) <= LARGEST
-    if init == "pytorch" and small:
+    if isinstance(init, str) and init == "pytorch" and small:
         random, root = generator(key), np.sqrt(3.0)
         return Weights(
             first * root * random.uniform(-1, 1, (width, in_dim)),

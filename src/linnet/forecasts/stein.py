@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from linnet.arguments import of_kind, partly_representable, shown
 from linnet.forecasts.forecast import Forecast
+from linnet.forecasts.scaling import CHOICES
 from linnet.problems.problem import Problem
 from linnet.theories.denoising import sure
 from linnet.theories.mixed import mode_slopes, mode_values
@@ -41,6 +43,7 @@ class SteinStop:
         return int(self.steps[np.argmin(self.risk)])
 
 
+@partly_representable
 def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None:
     """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
 
@@ -66,6 +69,10 @@ def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None
         >>> stein_stop(problem, ln.forecast(problem, start, steps=5), "std") is None  # the inputs are not whitened
         True
     """
+    of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
+    of_kind("told", told, Forecast, "`ln.forecast`")
+    if not isinstance(scale, str) or scale not in CHOICES:
+        raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
     if scale != "whiten" or problem.inputs is None or problem.outputs is None:
         return None
     n, d = problem.inputs.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet import extras
-from linnet.arguments import count
+from linnet.arguments import count, no_mask, path_of
 from linnet.memory import check_fits
-from linnet.randomness import generator
+from linnet.randomness import generator, words
 
 MISSING = ("refuse", "drop", "mean")
 KINDS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
@@ -81,7 +82,8 @@ def read(
         >>> found.input_names, found.outputs.ravel().tolist()
         (['size', 'age'], [3.0, 5.0])
     """
-    place = Path(path)
+    place = path_of("path", path)
+    words(key)  # refuses what is no key, whether or not rows are drawn
     kind = place.suffix.lower()
     if kind not in KINDS:
         raise ValueError(f"`path` must end in one of {', '.join(KINDS)}: got {place.name!r}.")
@@ -99,6 +101,7 @@ def read(
 
 
 def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> Table:
+<<<<<<< HEAD
     """A table from one data frame of inputs and targets.
 
     **Arguments:**
@@ -117,6 +120,11 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
         >>> from_frame(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 4.0]}), target="b").input_names
         ['a']
     """
+=======
+    """A table from one data frame of inputs and targets; `target`, `drop` and `missing` as for `read`."""
+    if not hasattr(frame, "columns") or not hasattr(frame, "set_axis"):
+        raise ValueError(f"`frame` must be a pandas data frame: got {type(frame).__name__}.")
+>>>>>>> 0b861be (Problems, forecasts, adapters, sweeps and papers refuse wrong calls in words)
     names = [str(name) for name in frame.columns]
     wanted = _columns("target", target, names) if target is not None else [names[-1]]
     kept = [name for name in names if name not in wanted]
@@ -150,7 +158,7 @@ def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table
         >>> table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
         ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
     """
-    if missing not in MISSING:
+    if not isinstance(missing, str) or missing not in MISSING:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING)}: got {missing!r}.")
     inputs, input_names = _numbers("X", X, "x")
     outputs, output_names = _numbers("Y", Y, "y")
@@ -258,7 +266,11 @@ def _numbers(name: str, value: Any, letter: str) -> tuple[np.ndarray, list[str]]
                 f"leave it out (`drop`, --drop {','.join(wrong)})."
             )
         return value.to_numpy(dtype=np.float64, na_value=np.nan), names
-    array = np.asarray(value)
+    no_mask(name, value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"`{name}` must be a matrix of numbers, with rows of one length.") from None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
@@ -323,9 +335,11 @@ def _look(
     constant = np.ptp(inputs, axis=0) == 0
     still = np.ptp(outputs, axis=0) == 0
     if still.all():
-        raise ValueError(f"target {output_names[0]!r} is constant{_others(output_names)}: there is nothing to learn.")
+        raise ValueError(
+            f"`Y`: target {output_names[0]!r} is constant{_others(output_names)}: there is nothing to learn."
+        )
     if constant.all():
-        raise ValueError("all input columns are constant: there is nothing to learn from.")
+        raise ValueError("`X`: all input columns are constant: there is nothing to learn from.")
     if still.any():
         notes.append(f"Constant targets, which the intercept alone fits: {_some(_named(output_names, still))}.")
     if constant.any():
@@ -351,6 +365,8 @@ def _look(
 
 def _columns(what: str, value: Any, names: list[str]) -> list[str]:
     """Columns as users name them: names or numbers, one, several, or separated by commas."""
+    if not isinstance(value, (str, int, np.integer, Iterable)):
+        raise ValueError(f"`{what}` must name columns, by names or numbers: got {type(value).__name__}.")
     parts = [value] if isinstance(value, (str, int, np.integer)) else list(value)
     if len(parts) == 1 and isinstance(parts[0], str) and parts[0] not in names:
         parts = [part.strip() for part in parts[0].split(",") if part.strip()]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import count, non_negative, positive, real_array
+from linnet.arguments import count, non_negative, positive, real_array, representable, symmetric
 from linnet.inits.weights import Weights
 from linnet.lora import initialisations
 
@@ -98,6 +98,8 @@ class Adapter:
             raise ValueError(f"`weights` must be `Weights(A, B)`: got {type(weights).__name__}.")
         if weights.first.ndim != 2 or weights.width != self.rank:
             raise ValueError(f"`weights` must be one pair of rank {self.rank}: got {weights!r}.")
+        if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
+            raise ValueError("`weights` must be finite: these have NaN or infinities, as of a run that diverged.")
         for name, found in (("in_dim", weights.in_dim), ("out_dim", weights.out_dim)):
             if getattr(self, name) not in (None, found):
                 raise ValueError(f"`{name}` must be that of `weights`, {found}: got {getattr(self, name)}.")
@@ -168,6 +170,7 @@ class Adapter:
         self._only_sgd("threshold")
         return np.abs(self.imbalance) / 2
 
+    @representable
     def mode_rate(self, strength: float = 1.0, *, left: Any = None, right: Any = None) -> float:
         r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative
         gradient:
@@ -192,6 +195,9 @@ class Adapter:
             layer = self.weights.first if name == "right" else self.weights.second.T
             if vector.shape != (layer.shape[1],):
                 raise ValueError(f"`{name}` must have {layer.shape[1]} entries: got {vector.shape[0]}.")
+            if not vector.any():
+                raise ValueError(f"`{name}` must be a direction: all its entries are zero.")
+            vector = vector / np.abs(vector).max()  # a direction, whatever its length
             return float(((layer @ (vector / np.linalg.norm(vector))) ** 2).sum())
         total = float(self._grams()[0 if name == "right" else 1].sum())
         if total == 0:
@@ -208,6 +214,7 @@ class Adapter:
             return np.linalg.eigvalsh(first @ first.T), np.linalg.eigvalsh(second.T @ second)
         return initialisations.grams(self.init, self.rank, self.in_dim, self.out_dim)
 
+    @representable
     def stable_learning_rate(self, curvature: Any = 1.0, *, gradient: float = 0.0) -> float:
         r"""The largest stable $\eta_A$ of SGD at this state, at this ratio of the rates: $2(1 + \mu)/\kappa$, where
 
@@ -249,7 +256,11 @@ class Adapter:
         """The covariance's largest eigenvalue, and that of A Sigma A^T."""
         if cov.shape[0] != cov.shape[1] or (self.in_dim is not None and cov.shape[0] != self.in_dim):
             raise ValueError(f"`curvature` must be a number or ({self.in_dim}, {self.in_dim}): got {cov.shape}.")
-        top = float(np.linalg.eigvalsh(cov)[-1])
+        cov = symmetric("curvature", cov)
+        spectrum = np.linalg.eigvalsh(cov)
+        if spectrum[0] < -1e-10 * np.abs(spectrum).max():
+            raise ValueError(f"`curvature` must be a covariance: its least eigenvalue is {spectrum[0]:.3g}.")
+        top = float(spectrum[-1])
         if self.weights is not None:
             return top, float(np.linalg.eigvalsh(self.weights.first @ cov @ self.weights.first.T)[-1])
         return top, float(first.max() * np.trace(cov) / cov.shape[0])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import positive
+from linnet.arguments import flag, of_kind, positive, refuse_infinite, representable
 from linnet.lora.adapter import OPTIMIZERS, SCALINGS, Adapter
 
 IDENTITY = "identity"
@@ -54,6 +54,7 @@ class Equivalence:
         return found
 
 
+@representable
 def equivalent(
     adapter: Adapter,
     *,
@@ -102,7 +103,8 @@ def equivalent(
         >>> equivalent(plain, plus_ratio=1.0).adapter.alpha
         256.0
     """
-    _refuse(adapter, rank, rescale_start)
+    of_kind("adapter", adapter, Adapter, "`lora.Adapter(...)` or `lora.read`")
+    _refuse(adapter, rank, flag("rescale_start", rescale_start))
     if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):
         raise ValueError(
             "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with scaling, "
@@ -127,6 +129,7 @@ def equivalent(
     }
     if adapter.optimizer != "sgd":
         changes["eps_b"] = eps / c
+    refuse_infinite(*changes.values(), 0.0 if changes["learning_rate_b"] > 0 else np.inf)
     if adapter.weights is not None:
         changes["weights"] = type(adapter.weights)(adapter.weights.first, c * adapter.weights.second)
     return Equivalence(new.with_(**changes), RULE if adapter.clip else IDENTITY, c, _conditions(adapter, c))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linnet.arguments import partly_representable
 from linnet.lora.adapter import OPTIMIZERS, Adapter
 
 SEVERITIES = ("error", "warning", "note")
@@ -46,6 +47,7 @@ class Finding:
         return f"{self.severity}: {self.sentence} [{self.reference}]"
 
 
+@partly_representable
 def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gradient: float = 0.0) -> list[Finding]:
     """Findings about one adapter, or about those of a model: errors first, then warnings, then notes.
 
@@ -68,6 +70,8 @@ def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gr
         >>> [(finding.rule, finding.number) for finding in lint(risky) if finding.severity == "warning"]
         [('initialisation', 192.0)]
     """
+    if not isinstance(adapters, (Adapter, Mapping)):
+        raise ValueError(f"`adapters` must be an `Adapter` or a mapping to some: got {type(adapters).__name__}.")
     named = {"": adapters} if isinstance(adapters, Adapter) else dict(adapters)
     merged: dict[tuple[str, str], Finding] = {}
     for name, adapter in named.items():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import positive
+from linnet.arguments import non_negative, positive
 from linnet.inits.weights import Weights
 from linnet.lora.adapter import Adapter
 from linnet.lora.safetensors import read_tensors
@@ -60,6 +60,7 @@ def read(
         >>> {name: adapter.scale for name, adapter in adapters.items()}
         {'q_proj': 2.0}
     """
+    weight_decay, eps = non_negative("weight_decay", weight_decay), non_negative("eps", eps)
     options: dict[str, Any] = {"clip": clip}
     if optimizer is None or isinstance(optimizer, str):
         options |= {"optimizer": optimizer, "weight_decay_a": weight_decay, "momentum": momentum, "eps_a": eps}
@@ -67,6 +68,8 @@ def read(
             options["learning_rate_a"] = positive("learning_rate", learning_rate)
             ratio = 1.0 if plus_ratio is None else positive("plus_ratio", plus_ratio)
             options["learning_rate_b"] = options["learning_rate_a"] * ratio
+            if not 0 < options["learning_rate_b"] < np.inf:
+                raise ValueError(f"`plus_ratio` must leave a rate for B: {ratio:.3g} times {learning_rate} is none.")
         elif plus_ratio is not None:
             raise ValueError("`plus_ratio` is a ratio to a `learning_rate`: give that too.")
     elif learning_rate is not None or plus_ratio is not None:

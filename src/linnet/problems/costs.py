@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linnet.arguments import real_array
+from linnet.memory import check_fits
 from linnet.problems.problem import Problem
 
 
@@ -29,15 +30,14 @@ def matrix_completion(values: ArrayLike, mask: ArrayLike, *, truth: ArrayLike | 
         >>> problem.loss([[1.0, 0.0], [0.0, 3.0]])  # the entry that is 3 was observed as 1
         2.0
     """
-    seen = np.asarray(mask)
-    if seen.ndim != 2 or not np.isin(seen, (0, 1)).all():
-        raise ValueError(f"`mask` must be a matrix of zeros and ones: got shape {seen.shape} of {seen.dtype}.")
+    seen, given = real_array("mask", mask, ndim=2), real_array("values", values, ndim=2, finite=False)
+    if not np.isin(seen, (0, 1)).all():
+        raise ValueError(f"`mask` must be a matrix of zeros and ones: got {seen[~np.isin(seen, (0, 1))][0]:g} in it.")
     if not seen.any():
         raise ValueError("`mask` must have at least one observed entry: all are zero.")
-    if np.shape(values) != seen.shape:
-        raise ValueError(f"`values` and `mask` must have one shape: got {np.shape(values)} and {seen.shape}.")
-    observed = real_array("values", np.where(seen, np.asarray(values, dtype=np.float64), 0.0))
-    weights = seen.astype(np.float64)
+    if given.shape != seen.shape:
+        raise ValueError(f"`values` and `mask` must have one shape: got {given.shape} and {seen.shape}.")
+    observed, weights = real_array("values", np.where(seen, given, 0.0)), seen
 
     def cost(product: Any) -> Any:
         # constants follow the precision of the product, so that a float32 run stays one
@@ -68,7 +68,7 @@ def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = 
         (0.6931, True)
     """
     points = real_array("inputs", inputs, ndim=2)
-    classes = np.asarray(labels)
+    classes = real_array("labels", labels)
     if classes.shape != (points.shape[0],):
         raise ValueError(
             f"`labels` must be one per row of `inputs`: got shape {classes.shape} for {points.shape[0]} rows."
@@ -84,9 +84,12 @@ def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = 
 
         return Problem.from_cost(cost, in_dim=points.shape[1], out_dim=1, truth=truth)
     total = int(kinds.max()) + 1
+    check_fits(
+        8 * min(total, 10**300) * len(points), f"labels of {kinds.max():g} classes", "Number the `labels` 0 .. k-1."
+    )
     if kinds.min() < 0 or not np.equal(np.mod(classes, 1), 0).all() or total < 3:
         raise ValueError(f"`labels` must be -1 and 1, or whole numbers 0 .. k-1 with k > 2: got {kinds[:8]}.")
-    chosen = np.eye(total)[classes.astype(int)]
+    chosen = (np.arange(total) == classes[:, None]).astype(np.float64)
 
     def multinomial(product: Any) -> Any:
         from jax.scipy.special import logsumexp

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, real_array
+from linnet.arguments import count, non_negative, partly_representable, real_array, refuse_infinite
 from linnet.memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
 
+@partly_representable
 def low_rank_plus_noise(
     dim: int,
     *,
@@ -63,5 +64,6 @@ def low_rank_plus_noise(
         values = real_array("spectrum", spectrum, ndim=1)
         if values.size != size or (values <= 0).any():
             raise ValueError(f"`spectrum` must be {size} positive numbers, one per rank: got {spectrum!r}.")
+        refuse_infinite(values * np.sqrt(outputs * side))
         truth = (np.linalg.qr(left)[0] * (values * np.sqrt(outputs * side))) @ np.linalg.qr(right)[0].T
     return Problem.from_target(truth + scale * generator(key, 1).standard_normal((outputs, side)), truth=truth)

@@ -379,9 +379,10 @@ def _covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
     if apart > 1e-10 * scale:
         raise ValueError(f"`{name}` must be symmetric: entries differ by up to {apart:.3g}.")
     cov = cov / 2 + transposed / 2
-    slack = 1e-10 * scale * dim + np.finfo(float).tiny  # the covariance may be zero
+    unit = scale if scale > 0 else 1.0  # the covariance may be zero
     try:
-        np.linalg.cholesky(cov + slack * np.eye(dim))  # much faster than eigenvalues, which only the message needs
+        # much faster than eigenvalues, which only the message needs
+        np.linalg.cholesky(cov / unit + (1e-10 * dim + np.finfo(float).tiny) * np.eye(dim))
     except np.linalg.LinAlgError:
         least = float(np.linalg.eigvalsh(cov).min())
         raise ValueError(f"`{name}` must be positive semi-definite: its least eigenvalue is {least:.3g}.") from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive, real_array
+from linnet.arguments import count, non_negative, partly_representable, positive, real_array, refuse_infinite
 from linnet.memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
 
+@partly_representable
 def spectrum(
     eigenvalues: ArrayLike,
     overlaps: ArrayLike,
@@ -64,6 +65,7 @@ def spectrum(
     cov = np.diag(values)
     if samples is None:
         power = float((target**2 @ values).sum()) + len(target) * noise**2
+        refuse_infinite(power, values * target)
         return Problem.from_moments(cov, values * target, output_power=power, truth=target)
     n = count("samples", samples)
     if key is None:
@@ -73,9 +75,11 @@ def spectrum(
     labels = inputs @ target.T
     if noise:
         labels = labels + noise * random.standard_normal(labels.shape)
+    refuse_infinite(inputs, labels)
     return Problem.from_data(inputs, labels, truth=target, test_cov=cov)
 
 
+@partly_representable
 def many_spikes(
     dim: int,
     *,
@@ -130,6 +134,7 @@ def many_spikes(
     _check_fits(dim, samples)
     values, squares = np.full(dim, variance), np.zeros(dim)
     values[: rho.size] *= 1 + rho
+    refuse_infinite(values)
     squares[: rho.size] = A**2
     if rest > 1e-12:
         squares[rho.size] = rest

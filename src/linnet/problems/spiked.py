@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from linnet.arguments import count
+from linnet.arguments import count, number, partly_representable
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes
 from linnet.randomness import Key
 
 
+@partly_representable
 def spiked_covariance(
     dim: int,
     *,
@@ -50,10 +51,7 @@ def spiked_covariance(
         ([5.0, 1.0, 1.0], [[0.6, 0.8, 0.0]])
     """
     dim = count("dim", dim, least=2)
-    try:
-        spike, alignment = float(spike), float(alignment)
-    except (TypeError, ValueError):
-        raise ValueError(f"`spike` and `alignment` must be numbers: got {spike!r} and {alignment!r}.") from None
+    spike, alignment = number("spike", spike), number("alignment", alignment)
     if not spike > -1:
         raise ValueError(f"`spike` must exceed -1, or the covariance is not positive definite: got {spike}.")
     if not 0 <= alignment <= 1:

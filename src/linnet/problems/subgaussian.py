@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,7 @@ class Regression:
         return Problem.from_data(self.inputs, self.outputs, truth=np.atleast_2d(self.teacher))
 
 
+@arguments.representable
 def subgaussian_regression(
     key: Key,
     *,
@@ -126,6 +128,7 @@ def subgaussian_regression(
     return Regression(inputs, inputs @ beta.T + noise, beta, values, signal, variance)
 
 
+@arguments.representable
 def gaussian_teacher(
     key: Key,
     *,
@@ -164,6 +167,7 @@ def gaussian_teacher(
     d = arguments.count("dim", dim)
     _check_fits(arguments.count("samples", samples), d)
     lead = () if out_dim is None else (arguments.count("out_dim", out_dim),)
+    check_fits(16 * math.prod(lead) * d, f"a teacher of {math.prod(lead)} outputs", "Take a smaller `out_dim`.")
     teacher = generator(key, 2).standard_normal((*lead, d))
     if signal is not None:
         teacher *= arguments.positive("signal", signal) / np.linalg.norm(teacher)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from linnet.arguments import count, flag, of_kind
+
 Numbers = Mapping[str, Any]  # what was measured, by name; "value" decides, "uncertainty" is its standard error
 
 
@@ -84,6 +86,10 @@ class Trial:
 
     quick: bool = False
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quick", flag("quick", self.quick))
+        object.__setattr__(self, "seed", count("seed", self.seed, least=0))
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,7 @@ class Claim:
 
     def measurement(self, trial: Trial) -> Measurement:
         """Measures, judges and tells."""
+        of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")
         numbers = self.measure(trial)
         value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
         return Measurement(self.judge(numbers), self.tell(numbers), value, uncertainty, numbers)
@@ -219,6 +226,7 @@ class Outcome:
 def verify(
     chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], None] = lambda outcome: None
 ) -> list[Outcome]:
+<<<<<<< HEAD
     """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on.
 
     **Arguments:**
@@ -242,8 +250,15 @@ def verify(
         >>> outcome.measurement.verdict.value, outcome.measurement.measured
         ('refuted', 'it is 2')
     """
+=======
+    """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on."""
+    of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")
+    if not isinstance(chosen, Iterable):
+        raise ValueError(f"`chosen` must be a list of claims: got {type(chosen).__name__}.")
+>>>>>>> 0b861be (Problems, forecasts, adapters, sweeps and papers refuse wrong calls in words)
     outcomes = []
     for claim in chosen:
+        of_kind("chosen", claim, Claim, "`reproduction.claims()`")
         start = time.perf_counter()
         measurement, error = None, None
         try:

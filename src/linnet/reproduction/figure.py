@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, model_validator
 
+from linnet.arguments import flag
+
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
@@ -114,4 +116,5 @@ class Figure:
 
     def configure(self, *, quick: bool = False, **changes: Any) -> Settings:
         """The settings of one run: the paper's, or the quick ones, with `changes` on top."""
+        flag("quick", quick)
         return self.settings(**{**(self.quick if quick else {}), **changes})

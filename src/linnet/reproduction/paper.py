@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from linnet.arguments import count, shown
 from linnet.reproduction.claim import Claim
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.table import Table
@@ -72,10 +73,19 @@ class Paper:
     statements: Sequence[Statement] = ()
 
     def __post_init__(self) -> None:
+        for text in ("name", "title", "authors", "link", "subject"):
+            if not isinstance(getattr(self, text), str):
+                raise ValueError(f"`{text}` of a paper must be text: got {shown(getattr(self, text))}.")
         if not re.fullmatch(r"[a-z][a-z0-9]*", self.name):
             raise ValueError(
                 f"`name` of a paper must be lower-case letters and digits, a letter first: got {self.name!r}."
             )
+        if self.year is not None:
+            object.__setattr__(self, "year", count("year", self.year, most=9999))
+        for part, wanted in (("figures", Figure), ("tables", Table), ("claims", Claim), ("statements", Statement)):
+            given = getattr(self, part)
+            if not isinstance(given, (list, tuple)) or not all(isinstance(one, wanted) for one in given):
+                raise ValueError(f"`{part}` of a paper must be a list of {wanted.__name__}s: got {shown(given)}.")
         object.__setattr__(self, "figures", self._bound(self.figures, "figures"))
         object.__setattr__(self, "tables", self._bound(self.tables, "tables"))
         object.__setattr__(self, "claims", self._bound(self.claims, "claims"))

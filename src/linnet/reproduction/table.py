@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from linnet.arguments import of_kind
 from linnet.reproduction.claim import Trial
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Table:
 
     def results(self, trial: Trial) -> xr.Dataset:
         """The trained cells; computed once in a process, however many claims look at them."""
-        return _results(self.sweep, trial)
+        return _results(self.sweep, of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`"))
 
     def text(self, results: xr.Dataset) -> str:
         """The table in Markdown, its columns aligned, with its title above and its note below."""

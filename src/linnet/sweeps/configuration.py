@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from linnet.arguments import did_you_mean, path_of, shown
+from linnet.arguments import did_you_mean, no_mask, path_of, shown
 from linnet.sweeps.errors import ConfigurationError
 
 MOST = 10**6  # values of an axis, seeds
@@ -224,7 +224,7 @@ def load(path: str | Path) -> Sweep:
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigurationError(f"cannot read the configuration {path}: {error.strerror}.") from None
+        raise ConfigurationError(f"cannot read the configuration `path` {path}: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
     try:
@@ -268,6 +268,7 @@ def _short(value: Any) -> str:
 def _plain(name: str, value: Any) -> Any:
     """Python numbers, strings, lists and tables in place of NumPy's; anything else has no place in a configuration."""
     if isinstance(value, (np.ndarray, np.generic)):
+        no_mask(name, value)
         value = value.tolist()
     if name == "function" or value is None or isinstance(value, (bool, int, float, str, Range)):
         return value
@@ -281,9 +282,12 @@ def _plain(name: str, value: Any) -> Any:
 def _range(name: str, fields: dict[str, Any]) -> Range:
     """The range of an axis; its messages name the axis as well."""
     try:
-        return Range.model_validate({key: _plain(key, value) for key, value in fields.items()})
-    except ValidationError as error:
-        inside = (_sentence(problem, Range, f"axes.{name}.") for problem in error.errors())
+        return Range(**fields)
+    except ConfigurationError as error:
+        inner = error.__context__
+        if not isinstance(inner, ValidationError):
+            raise
+        inside = (_sentence(problem, Range, f"axes.{name}.") for problem in inner.errors())
         raise ConfigurationError("; ".join(inside)) from None
 
 

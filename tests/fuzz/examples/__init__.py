@@ -30,7 +30,7 @@ class Example:
 
     `slow` ones, which take more than some milliseconds, are left to the full run. `names` are words besides the
     arguments that a message may use in backticks. `frozen` arguments are not mutated, `nan` ones may hold NaN or
-    infinity, `text` ones take any string.
+    infinity, `loose` ones take any object, and `long` ones are numbers of steps: many of them take long, with a bar.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Example:
     frozen: tuple[str, ...] = ()
     nan: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
+    long: tuple[str, ...] = ()
     number: int = 0
 
 
@@ -63,12 +64,15 @@ def example(
     frozen: tuple[str, ...] = (),
     nan: tuple[str, ...] = (),
     loose: tuple[str, ...] = (),
+    long: tuple[str, ...] = (),
     arguments: dict[str, Any] | None = None,
     **more: Any,
 ) -> None:
     """Adds a valid call to the table."""
     known = EXAMPLES.setdefault(name, [])
-    known.append(Example(name, {**(arguments or {}), **more}, on, call, slow, names, frozen, nan, loose, len(known)))
+    known.append(
+        Example(name, {**(arguments or {}), **more}, on, call, slow, names, frozen, nan, loose, long, len(known))
+    )
 
 
 def instance(name: str, make: Made, *, received: bool = False) -> None:

@@ -44,15 +44,16 @@ example(
     seeds=1,
     seed=0,
     fixed={"stops_at": 9.0},
+    nan=("fixed",),
     record=["end"],
     block=1,
     dtype="float64",
 )
-example(S + "Sweep.digest", on=sweep, call=lambda more: sweep().digest(*more), more=("a",))
+example(S + "Sweep.digest", on=sweep, call=lambda: sweep().digest("a"))
 example(S + "complete", sweep=sweep, store=STORE, slow=True)
 example(S + "run", sweep=sweep, store=STORE, slow=True)
 example(S + "keeping", call=lambda folder: ln.sweeps.keeping(folder).__enter__(), folder=STORE)
-example(S + "load", path=toml)
+example(S + "load", path=toml, names=("name", "function", "axes"))
 
 R = "reproduction."
 FIGURE, CLAIM = m.made(lambda: toys.FIGURES["tu-fig1"]), m.made(lambda: toys.CLAIMS["tu-other"])
@@ -64,7 +65,8 @@ instance(R + "Measurement", m.made(lambda: CLAIM().measurement(claims.Trial())),
 instance(R + "Outcome", m.made(lambda: claims.verify([CLAIM()], claims.Trial())[0]), received=True)
 instance(R + "Paper", m.made(lambda: ln.reproduction.Paper(name="toy", title="t", authors="a")))
 instance(R + "Settings", m.made(lambda: figures.Settings(seed=0)))
-example(R + "Settings", seed=1)
+# pydantic models: their errors name the field, and the command line puts them into words (tests/cli)
+example(R + "Settings", seed=1, frozen=("seed",))
 instance(R + "Statement", m.made(lambda: ln.reproduction.Statement(where="1", text="t", reason="r")), received=True)
 instance(R + "Table", toy_table, received=True)
 instance(R + "Trial", m.made(lambda: claims.Trial(quick=True)))
@@ -74,7 +76,7 @@ example(
     R + "Paper", name="toy", title="t", authors="a", year=2024, link="l", subject="s", figures=[], tables=[], claims=[]
 )
 example(R + "Claim.measurement", on=CLAIM, trial=m.made(lambda: claims.Trial(quick=True)))
-example(R + "Figure.configure", on=FIGURE, quick=True, rate=2.0)
+example(R + "Figure.configure", on=FIGURE, quick=True, rate=2.0, frozen=("rate",))
 example(R + "verify", chosen=m.made(lambda: [CLAIM()]), trial=m.made(lambda: claims.Trial(quick=True)))
 
 

@@ -28,13 +28,31 @@ instance(
 instance(OWN + "Table", m.table, received=True)
 ROWS, TARGETS = m.array(24, 3), m.array(24, 2, seed=1)
 example(OWN + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True, key=0)
-example(OWN + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True)
+example(
+    OWN + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True, long=("steps",)
+)
 example(OWN + "denoise", Y=m.array(8, 6), noise_std=0.5)
-SMALL = {"width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
+SMALL: dict = {"long": ("steps",), "width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
 example(OWN + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
 example(OWN + "diagnose_table", data=m.table, **SMALL, scale="std", slow=True)
-example(OWN + "forecast", problem=m.data_problem, weights=m.weights, learning_rate=0.05, steps=20, slow=True)
-example(OWN + "largest_stable_rate", problem=m.data_problem, weights=m.weights, steps=20, first=0.5, slow=True)
+example(
+    OWN + "forecast",
+    problem=m.data_problem,
+    weights=m.weights,
+    learning_rate=0.05,
+    steps=20,
+    slow=True,
+    long=("steps",),
+)
+example(
+    OWN + "largest_stable_rate",
+    problem=m.data_problem,
+    weights=m.weights,
+    steps=20,
+    first=0.5,
+    slow=True,
+    long=("steps",),
+)
 example(OWN + "learning_curve", X=ROWS, Y=TARGETS, ridge=0.25, scale="std", repeats=2, key=0)
 example(OWN + "noise_level", values=[4.0, 3.0, 2.5, 2.0, 1.0], shape=(5, 7))
 example(OWN + "read", path=m.csv_file, target="y", missing="refuse", key=0, names=("target",))
@@ -111,12 +129,31 @@ def _fit(X: object, y: object, **settings: object) -> object:
     return ln.estimators.LinearNetworkRegressor(**settings).fit(X, y).predict(ROWS)
 
 
-example(E + "LinearNetworkRegressor", call=_fit, X=ROWS, y=TARGETS, **REGRESSOR, slow=True)
-example(E + "LinearNetworkRegressor.fit", call=_fit, X=ROWS, y=TARGETS, **REGRESSOR, slow=True)
+example(
+    E + "LinearNetworkRegressor",
+    call=_fit,
+    X=ROWS,
+    y=TARGETS,
+    **REGRESSOR,
+    slow=True,
+    frozen=("X", "y"),
+    long=("steps", "max_steps"),
+)
+example(
+    E + "LinearNetworkRegressor.fit",
+    call=_fit,
+    X=ROWS,
+    y=TARGETS,
+    **REGRESSOR,
+    slow=True,
+    frozen=("X", "y"),
+    long=("steps", "max_steps"),
+)
 example(
     E + "LinearNetworkRegressor.predict",
     call=lambda X: ln.estimators.LinearNetworkRegressor(6, steps=5, learning_rate=0.05).fit(ROWS, TARGETS).predict(X),
     X=ROWS,
+    frozen=("X",),  # scikit-learn's own checks and messages, as its rules want them
     slow=True,
 )
 example(
@@ -124,6 +161,7 @@ example(
     call=lambda X, noise_std: ln.estimators.LowRankDenoiser(noise_std).fit(X).transform(X),
     X=m.array(8, 6),
     noise_std=0.5,
+    frozen=("X",),
 )
 example(
     E + "LowRankDenoiser.fit", call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X), X=m.array(8, 6)
@@ -132,4 +170,5 @@ example(
     E + "LowRankDenoiser.transform",
     call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(m.array(8, 6)).transform(X),
     X=m.array(8, 6),
+    frozen=("X",),
 )

@@ -16,7 +16,7 @@ instance("trajectories.Saving", m.made(lambda: ln.trajectories.every(2)), receiv
 instance("observables.Regimes", m.made(lambda: ln.observables.regimes(m.data_problem(), m.weights())), received=True)
 instance("trainers.stopping.Never", m.made(stopping.Never), received=True)
 
-RATE = {"problem": m.data_problem, "weights": m.weights, "learning_rate": 0.05, "steps": 3}
+RATE: dict = {"long": ("steps",), "problem": m.data_problem, "weights": m.weights, "learning_rate": 0.05, "steps": 3}
 example("trainers.gradient_descent", **RATE, weight_decay=0.01, momentum=0.25, save_every=2, stop=1e-3, slow=True)
 example(
     "trainers.gradient_descent",
@@ -41,7 +41,15 @@ example(
     slow=True,
 )
 example("trainers.stochastic_descent", **RATE, batch_size=2, key=0, slow=True)
-example("trainers.relu_descent", data=m.data_problem, weights=m.weights, learning_rate=0.05, steps=3, slow=True)
+example(
+    "trainers.relu_descent",
+    data=m.data_problem,
+    weights=m.weights,
+    learning_rate=0.05,
+    steps=3,
+    slow=True,
+    long=("steps",),
+)
 example("trainers.noise_sde", weights=m.weights, times=m.TIMES, step=0.25, key=0, paths=2, noise_std=0.5, slow=True)
 example("trainers.decreasing", first=0.25)
 example("trainers.stable_learning_rate", problem=m.data_problem, weights=m.weights)
@@ -65,6 +73,7 @@ example(
     out_dim=2,
     steps=3,
     slow=True,
+    long=("steps",),
 )
 example("trainers.stopping.rule_of", stop=0.5)
 example(
