@@ -101,7 +101,7 @@ def changes(example: Example, name: str) -> Iterator[Mutation]:
 
 def single(example: Example) -> Iterator[Case]:
     """All changes of one argument of an example."""
-    for name, argument in example.arguments.items():
+    for name in example.arguments:
         if name not in example.frozen:
             for mutation in changes(example, name):
                 yield Case(example, {name: mutation})

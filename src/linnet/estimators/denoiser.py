@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from linnet.arguments import no_mask
 from linnet.forecasts.denoise import denoise
 
 LEAST = 4  # singular values from which a noise can be told
@@ -48,6 +49,7 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> LowRankDenoiser:
         """Finds the filter of `X` (sample, feature); `y` is ignored."""
+        no_mask("X", X)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         level = self.noise_std
         if level is None and min(X.shape) < LEAST:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from linnet.arguments import count, positive
+from linnet.arguments import count, no_mask, positive
 from linnet.forecasts.folds import CAREFUL, RATE_STEPS, all_folds, cross_validate, target_scaler
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import scaler
@@ -83,6 +83,10 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any) -> LinearNetworkRegressor:
         """Trains on `X` (sample, input) and `y` (sample,) or (sample, output)."""
+        no_mask("X", X)
+        no_mask("y", y)
+        count("cv", self.cv, least=2)
+        count("max_steps", self.max_steps)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
         inputs = scaler(X, self.scale, centre=self.fit_intercept)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet import extras
-from linnet.arguments import count, positive
+from linnet.arguments import count, path_of, positive
 from linnet.forecasts.folds import LONGEST, Curves, all_folds, cross_validate, target_scaler
 from linnet.forecasts.forecast import Forecast, forecast
 from linnet.forecasts.rivals import PENALTIES, rivals
@@ -84,7 +84,7 @@ class Diagnosis:
         """Writes a page of its own and the numbers beside it (netCDF) into the folder `out`; returns the page."""
         from linnet.forecasts.report import write
 
-        return write(self, Path(out))
+        return write(self, path_of("out", out))
 
     def to_dataset(self) -> xr.Dataset:
         """The forecast's dataset, with the curves, the rivals and the learning curve along `cv_step`, `fold`, `seed`
@@ -213,9 +213,10 @@ def diagnose_table(
         raise ValueError(f"`learning_rate` must be 'stable' or a number: got {learning_rate!r}.")
     rate = None if learning_rate == "stable" else positive("learning_rate", learning_rate)
     rows, _, out_dim = data.shape
-    least = 2 * count("folds", folds, least=2)
+    folds = count("folds", folds, least=2)
+    least = 2 * folds
     if rows < least:
-        raise ValueError(f"a table must have at least 2 rows for each of the {folds} folds, {least}: got {rows}.")
+        raise ValueError(f"a table must have at least 2 rows for each of the `folds`, {float(least):g}: got {rows}.")
     inputs = scaler(data.inputs, scale).apply(data.inputs)
     outputs = target_scaler(data.outputs, scale).apply(data.outputs)
     in_dim = inputs.shape[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import real_array, representable
+from linnet.arguments import partly_representable, real_array, representable
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
@@ -72,6 +72,7 @@ class Regimes:
         low, high = (np.array(words(end)) for end in self.spread)
         return np.asarray(low == high)
 
+    @partly_representable
     def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
         """The movement in fact: the kernel of `trained` weights over that of the start, mode by mode."""
         trained = check_weights(trained, "trained")
@@ -178,6 +179,10 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     rank = max(1, int((strengths > strengths[0] * max(cross.shape) * np.finfo(float).eps).sum()))
     U, V = left[:, :rank], right[:rank].T
     after = _end(problem, before) if product is None else problem._product("product", product)
+    if after.ndim != 2:
+        raise ValueError(f"`product` must be one matrix, (output, input): got shape {after.shape}.")
+    if np.abs(after).max() > 1e140:  # squares of it are taken
+        raise ValueError(f"`product` must be below 1e140 in size: the largest entry is {np.abs(after).max():.3g}.")
     kernel = mode_kernel(weights, U, V)
     g = _thresholds(kernel, before, U, V)
     end = tied_kernel(g, after, U, V)

@@ -82,7 +82,10 @@ class SpectralRisk:
         unit = s.max() if s.max() > 0 else 1.0
         r = s / unit  # squares of the values themselves may overflow or vanish
         gaps = np.where(equal, np.inf, (r[:, None] - r) * (r[:, None] + r))
-        self._pull = r * (1 / gaps).sum(axis=1) / unit  # of f_i in the sum over pairs
+        with np.errstate(
+            divide="ignore", invalid="ignore", over="ignore"
+        ):  # of values beyond all others: `estimate` says so
+            self._pull = r * (1 / gaps).sum(axis=1) / unit  # of f_i in the sum over pairs
         self._equals = equal.sum(axis=1) - 1  # other values equal to this one
 
     @representable

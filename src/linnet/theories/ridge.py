@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, positive, real_array, representable
+from linnet.arguments import non_negative, positive, real_array, representable, shown
 
 
 def risk(
@@ -255,5 +255,7 @@ def _spectrum(eigenvalues: Any, multiplicities: Any) -> tuple[np.ndarray, np.nda
             f"{counts.size}."
         )
     if (counts < 1).any() or (counts != np.round(counts)).any():
-        raise ValueError(f"`multiplicities` must be whole numbers of at least 1: got {counts.tolist()}.")
+        raise ValueError(f"`multiplicities` must be whole numbers of at least 1: got {shown(counts.tolist())}.")
+    if counts.max() > 1e15:  # beyond, whole numbers are no longer counted exactly
+        raise ValueError(f"`multiplicities` must be at most 1e15: got {counts.max():g}.")
     return values, counts

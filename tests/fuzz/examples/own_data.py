@@ -164,7 +164,10 @@ example(
     frozen=("X",),
 )
 example(
-    E + "LowRankDenoiser.fit", call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X), X=m.array(8, 6)
+    E + "LowRankDenoiser.fit",
+    call=lambda X: ln.estimators.LowRankDenoiser(0.5).fit(X).transform(X),
+    X=m.array(8, 6),
+    frozen=("X",),
 )
 example(
     E + "LowRankDenoiser.transform",

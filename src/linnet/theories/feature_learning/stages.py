@@ -245,7 +245,7 @@ class Stages:
             low /= 2
         while excess(high) < 0:
             high *= 2
-        return float(brentq(excess, low, high, xtol=1e-13 * low, rtol=1e-13, maxiter=2000)) / self.rate
+        return float(brentq(excess, low, high, xtol=max(1e-13 * low, 5e-324), rtol=1e-13, maxiter=2000)) / self.rate
 
     @arguments.representable
     def second_time(self, share: float, *, start: float = 1.0) -> float:
