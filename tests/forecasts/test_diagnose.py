@@ -83,7 +83,7 @@ def test_an_exact_map_is_no_victory():
         ({"init": "torch"}, "`init` must be one of pytorch, gaussian"),
         ({"learning_rate": "fast"}, "`learning_rate` must be 'stable' or a number"),
         ({"scale": "minmax"}, "`scale` must be one of none, std, whiten"),
-        ({"folds": 11}, "at least 2 rows for each of the 11 folds, 22: got 20"),
+        ({"folds": 11}, "at least 2 rows for each of the 11 folds .`folds`., 22: got 20"),
         ({"width": 0}, "`width` must be at least 1"),
     ],
 )

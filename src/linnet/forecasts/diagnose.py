@@ -216,7 +216,10 @@ def diagnose_table(
     folds = count("folds", folds, least=2)
     least = 2 * folds
     if rows < least:
-        raise ValueError(f"a table must have at least 2 rows for each of the `folds`, {float(least):g}: got {rows}.")
+        raise ValueError(
+            f"a table must have at least 2 rows for each of the {folds if folds < 10**9 else float(folds)} folds "
+            f"(`folds`), {float(least):g}: got {rows}."
+        )
     inputs = scaler(data.inputs, scale).apply(data.inputs)
     outputs = target_scaler(data.outputs, scale).apply(data.outputs)
     in_dim = inputs.shape[1]

@@ -101,7 +101,6 @@ def read(
 
 
 def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> Table:
-<<<<<<< HEAD
     """A table from one data frame of inputs and targets.
 
     **Arguments:**
@@ -120,11 +119,8 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
         >>> from_frame(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 4.0]}), target="b").input_names
         ['a']
     """
-=======
-    """A table from one data frame of inputs and targets; `target`, `drop` and `missing` as for `read`."""
     if not hasattr(frame, "columns") or not hasattr(frame, "set_axis"):
         raise ValueError(f"`frame` must be a pandas data frame: got {type(frame).__name__}.")
->>>>>>> 0b861be (Problems, forecasts, adapters, sweeps and papers refuse wrong calls in words)
     names = [str(name) for name in frame.columns]
     wanted = _columns("target", target, names) if target is not None else [names[-1]]
     kept = [name for name in names if name not in wanted]

@@ -226,7 +226,6 @@ class Outcome:
 def verify(
     chosen: Iterable[Claim], trial: Trial, report: Callable[[Outcome], None] = lambda outcome: None
 ) -> list[Outcome]:
-<<<<<<< HEAD
     """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on.
 
     **Arguments:**
@@ -250,12 +249,9 @@ def verify(
         >>> outcome.measurement.verdict.value, outcome.measurement.measured
         ('refuted', 'it is 2')
     """
-=======
-    """Measures each claim in turn; one that breaks down is an outcome with its reason, and the rest go on."""
     of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")
     if not isinstance(chosen, Iterable):
         raise ValueError(f"`chosen` must be a list of claims: got {type(chosen).__name__}.")
->>>>>>> 0b861be (Problems, forecasts, adapters, sweeps and papers refuse wrong calls in words)
     outcomes = []
     for claim in chosen:
         of_kind("chosen", claim, Claim, "`reproduction.claims()`")
