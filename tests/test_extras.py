@@ -40,7 +40,7 @@ CASES = [
     ("sklearn", TABLE + "ln.diagnose(X, X @ np.ones((3, 1)), width=8, steps=20)", "needs sklearn"),
     (
         "pyarrow",
-        "from linnet.forecasts import tables as t; t._frame(t.Path('x'), '.parquet')",
+        "from linnet.forecasts import tables as t; t.read_frame(t.Path('x.parquet'))",
         "a Parquet table needs pyarrow",
     ),
     ("zarr", "from linnet.extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),

@@ -14,7 +14,7 @@ from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 
 SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
-MOST_EVALUATIONS = 300_000  # about ten seconds
+MOST_EVALUATIONS = 600_000  # a start of 1e-200 takes most of them; about fifteen seconds
 STIFFEST = 1e18  # beyond it the two phases are too far apart for one clock of doubles
 
 

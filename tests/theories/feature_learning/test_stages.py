@@ -282,5 +282,5 @@ def test_a_step_too_large_is_refused():
         stages.plane([0.1, 0.2], [0.1, 0.2], [0, 100])
     with pytest.raises(ValueError, match="`learning_rate` is too large"):
         stages.scalar([0.1, 0.2], [0, 100])
-    with pytest.raises(ValueError, match="the linear stage overflows at `steps` 100001 with `learning_rate`"):
+    with pytest.raises(ValueError, match="`steps` must end before the linear stage overflows, which by 100001 it has"):
         stages.linear([0.1, 0.2], [0.1, 0.2], [0, 100_001])
