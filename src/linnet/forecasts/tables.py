@@ -180,10 +180,11 @@ def read_frame(place: Path) -> Any:
     import pandas as pd
 
     kind = place.suffix.lower()
+    if kind == ".parquet":
+        extras.need("pyarrow", "a Parquet table")
     check_fits(4 * place.stat().st_size, f"reading {place.name}", SMALL)
     try:
         if kind == ".parquet":
-            extras.need("pyarrow", "a Parquet table")
             return pd.read_parquet(place)
         separator = "\t" if kind == ".tsv" else "," if kind == ".csv" else None
         options: dict[str, Any] = {"sep": separator, "engine": "python" if separator is None else "c"}
