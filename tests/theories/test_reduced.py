@@ -104,7 +104,7 @@ def test_growth_direction_is_half_the_sum_of_both_layers():
 
 def test_refusals():
     problem = general_problem()
-    with pytest.raises(ValueError, match="`problem` must be a linnet Problem, made by .* got NoneType"):
+    with pytest.raises(ValueError, match=r"`problem` must be a linnet Problem, made by .* got NoneType"):
         aligned_flow(None, 0.1, [1.0])
     with pytest.raises(ValueError, match="`u0` must have a norm of at least 1e-290"):
         aligned_flow(problem, 1e-300, [1.0])
