@@ -143,6 +143,7 @@ def test_starts_whose_squares_underflow_grow_all_the_same(u0):
     assert_allclose(growth_direction(problem, Weights(np.zeros((2, 3)), np.array([[2 * u0, 0.0]])))[0], u0, rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_a_tiny_start_takes_the_implicit_method_too():
     problem = spectrum([4000.0, 3.0, 1.0], [0.2, 0.3, 0.5])
     delay = np.log(1e197) / np.linalg.norm(problem.cross)
