@@ -57,7 +57,7 @@ test: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile $(FAST)
 
 fuzz: $(READY)
-	cd tests && $(SINGLE) PYTHONPATH=. ../$(BIN)/python -m fuzz --processes 2
+	root=$$PWD; cd "$$(mktemp -d)" && $(SINGLE) PYTHONPATH=$$root/tests $$root/$(BIN)/python -m fuzz --processes 2
 	$(SINGLE) $(BIN)/python tests/fuzz/wrong_lines.py
 	$(SINGLE) $(BIN)/python tests/fuzz/streams.py
 	$(SINGLE) $(BIN)/python tests/fuzz/interrupts.py
