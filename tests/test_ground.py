@@ -56,6 +56,33 @@ def test_what_does_not_fit_is_refused_with_both_sizes(monkeypatch):
         memory.check_fits(3 * memory.GIBIBYTE, "this", "Less.")
 
 
+def test_the_memory_free_is_the_least_that_machine_and_containers_leave(monkeypatch, tmp_path):
+    def say(file, text):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+
+    monkeypatch.setattr(memory, "SYSTEM", tmp_path)
+    say("proc/meminfo", "MemTotal: 9000 kB\nMemFree: 1 kB\nMemAvailable: 4000 kB\n")
+    assert memory.available() == 4000 * 1024
+    say("proc/self/cgroup", "4:cpu,memory:/job/step\n2:cpu:/job\n0::/slice\n")
+    say("sys/fs/cgroup/memory/job/step/memory.limit_in_bytes", f"{2**63 - 4096}\n")
+    assert memory.available() == 4000 * 1024
+    for name, value in {
+        "limit_in_bytes": "9000\n",
+        "usage_in_bytes": "5000\n",
+        "stat": "total_inactive_file 70\n",
+    }.items():
+        say(f"sys/fs/cgroup/memory/job/memory.{name}", value)
+    assert memory.available() == 4070
+    for name, value in {"max": "800\n", "current": "500\n", "stat": "anon 9\ninactive_file 30\n"}.items():
+        say(f"sys/fs/cgroup/slice/memory.{name}", value)
+    assert memory.available() == 330
+    say("sys/fs/cgroup/slice/memory.max", "max\n")
+    assert memory.available() == 4070
+    say("sys/fs/cgroup/slice/memory.max", "400\n")
+    assert memory.available() == 0
+
+
 def test_bars_are_silent_where_there_is_no_terminal(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 GIBIBYTE = 2**30
+UNKNOWN = 8 * GIBIBYTE
+UNLIMITED = 2**62  # about what groups without a limit say
+SYSTEM = Path("/")
 
 
 def available() -> int:
-    """Bytes of memory free for use on this machine, or 8 GiB where the system does not say."""
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 8 * GIBIBYTE
+    """Bytes this process may still take: the least of what the machine has free, its container and `ulimit -v` allow.
+
+    Memory that only holds copies of files counts as free. 8 GiB where the system does not say.
+    """
+    return max(0, min([*_machine(), *_container(), *_process()], default=UNKNOWN))
 
 
 def check_fits(wanted: int, what: str, advice: str) -> None:
@@ -22,6 +27,60 @@ def check_fits(wanted: int, what: str, advice: str) -> None:
         raise ValueError(
             f"{what} would take {_shown(wanted)} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. {advice}"
         )
+
+
+def _machine() -> Iterator[int]:
+    told = _table(SYSTEM / "proc/meminfo")
+    if "MemAvailable:" in told:
+        yield 1024 * told["MemAvailable:"]
+        return
+    try:
+        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return
+
+
+def _container() -> Iterator[int]:
+    """What control groups leave, of both versions: schedulers of clusters and containers set these limits."""
+    for line in _text(SYSTEM / "proc/self/cgroup").splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top, limit, used, files = (
+            ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            if controllers
+            else ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
+        )
+        here = Path(group.strip("/"))
+        for level in [here, *here.parents]:  # a parent's limit holds as well
+            folder = SYSTEM / top / level
+            most = _text(folder / limit).strip()
+            if most.isdigit() and int(most) < UNLIMITED:
+                yield int(most) - int(_text(folder / used) or 0) + _table(folder / "memory.stat").get(files, 0)
+
+
+def _process() -> Iterator[int]:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if most != resource.RLIM_INFINITY:
+        pages = _text(SYSTEM / "proc/self/statm").split()
+        yield most - (int(pages[0]) * resource.getpagesize() if pages else 0)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
+
+def _table(file: Path) -> dict[str, int]:
+    """First words and the whole numbers after them."""
+    lines = (line.split() for line in _text(file).splitlines())
+    return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
 def _shown(wanted: int) -> str:
