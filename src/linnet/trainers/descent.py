@@ -18,6 +18,7 @@ from linnet.trainers import loop
 from linnet.trainers.objective import testing_objective, training_objective
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
+from linnet.trainers.widths import filled
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
@@ -88,8 +89,9 @@ def gradient_descent(
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
-        test = testing_objective(reduction, resolved)
-        params = start(reduction, resolved, velocity=momentum > 0)
+        run = filled(reduction) if reduce else reduction
+        test = testing_objective(run, resolved)
+        params = start(run, resolved, velocity=momentum > 0)
         trajectory = loop.run(
             objective,
             test,

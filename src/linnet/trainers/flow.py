@@ -18,6 +18,7 @@ from linnet.trainers import flow_rounds
 from linnet.trainers.descent import prepare, start
 from linnet.trainers.objective import batch_axes, testing_objective, training_objective
 from linnet.trainers.tail import Spectrum
+from linnet.trainers.widths import filled, without_filling
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -76,8 +77,9 @@ def gradient_flow(
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
-        test = testing_objective(reduction, resolved)
-        params = start(reduction, resolved)
+        run = filled(reduction) if reduce else reduction
+        test = testing_objective(run, resolved)
+        params = start(run, resolved)
         layers = (params["first"], params["second"])
         check_fits(
             8 * len(moments) * sum(layer.size for layer in layers),
@@ -87,12 +89,13 @@ def gradient_flow(
         if resolved == np.float32:
             rtol = max(rtol, 1e-6)
         tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
-        asked = flow_rounds.Asked(moments, rtol, tolerance, max_steps)
+        asked = flow_rounds.Asked(moments, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width)
         first, second, taken, failed = flow_rounds.follow(objective, layers, asked, Spectrum.of(problem, reduction))
         seen = _look(objective, test, first, second)
         kept = {name: np.array(value) for name, value in {**seen, "first": first, "second": second}.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
+        kept = without_filling(kept, reduction)
         attributes = {
             "trainer": "gradient_flow",
             "rtol": rtol,

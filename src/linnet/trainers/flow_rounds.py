@@ -25,12 +25,17 @@ HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
 
 @dataclass(frozen=True)
 class Asked:
-    """Where to save, how exactly, and in how many steps; `atol` is one number, or one for each member of a batch."""
+    """Where to save, how exactly, and in how many steps; `atol` is one number, or one for each member of a batch.
+
+    `share` of the hidden units are the network's, the others are there to fill it up (`widths`): an error is the mean
+    over its own entries.
+    """
 
     times: Float[np.ndarray, " time"]
     rtol: float
     atol: Float[np.ndarray, " ..."]
     max_steps: int
+    share: float = 1.0
 
 
 @dataclass
@@ -141,13 +146,19 @@ def _of(asked: Asked, index: int) -> Asked:
 
 
 def _there(layers: tuple[Any, Any], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
-    numbers = (where, asked.times, asked.rtol, asked.atol)
+    numbers = (where, asked.times, asked.rtol, asked.atol, asked.share)
     return tuple(jnp.asarray(layer) for layer in layers), *(jnp.asarray(number, dtype) for number in numbers)
+
+
+def _root_mean_square(share: Any, layers: Any) -> Any:
+    """Over the entries that are the network's own, a `share` of all; of the others every error is zero."""
+    squares = sum(jnp.sum(layer**2) for layer in layers)
+    return jnp.sqrt(squares / (share * sum(layer.size for layer in layers)))
 
 
 @partial(jax.jit, static_argnames=("max_steps",))
 def _solve(
-    objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, *, max_steps: int
+    objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, share: Any, *, max_steps: int
 ) -> tuple[Any, ...]:
     """One round: both layers at all times (infinite where not reached), at its end, and where that is; the steps it
     took, and whether it arrived. At times before `where` the layers are those it began with."""
@@ -160,7 +171,10 @@ def _solve(
 
     def one(objective: Any, layers: Any, where: Any, atol: Any) -> Any:
         # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
-        controller = diffrax.ClipStepSizeController(diffrax.PIDController(rtol=rtol, atol=atol), step_ts=times)
+        size = jax.tree_util.Partial(_root_mean_square, share)
+        controller = diffrax.ClipStepSizeController(
+            diffrax.PIDController(rtol=rtol, atol=atol, norm=size), step_ts=times
+        )
         saved = diffrax.SubSaveAt(ts=jnp.clip(times, where, times[-1]))
         solution = diffrax.diffeqsolve(
             diffrax.ODETerm(slope),

@@ -26,6 +26,7 @@ from linnet.progress import bar
 from linnet.reductions.reduction import Reduction
 from linnet.trainers.objective import batch_axes
 from linnet.trainers.stopping import Rule
+from linnet.trainers.widths import without_filling
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import Status
 from linnet.trajectories.trajectory import Trajectory
@@ -160,7 +161,7 @@ def run(
     codes, taken = np.asarray(state["code"]), np.asarray(state["step"])
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
-    kept = {name: value[:length] for name, value in kept.items()}
+    kept = without_filling({name: value[:length] for name, value in kept.items()}, reduction)
     used = np.minimum(wanted[:length], int(taken.max()))
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     times = used * rate if rate.ndim == 0 else used[:, None] * rate

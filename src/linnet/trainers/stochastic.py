@@ -20,6 +20,7 @@ from linnet.trainers import loop
 from linnet.trainers.descent import diverged, learning_rates, prepare, start
 from linnet.trainers.objective import Samples, testing_objective, training_objective
 from linnet.trainers.stopping import Rule, rule_of
+from linnet.trainers.widths import filled
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.trajectory import Trajectory
 
@@ -139,13 +140,14 @@ def sampled_run(
         else:
             inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
             objective = Samples(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
-        params = start(reduction, resolved)
+        run = filled(reduction) if reduce else reduction
+        params = start(run, resolved)
         params["key"] = jax_key(key)
         if params["first"].ndim == 3:
             params["key"] = jax.random.split(params["key"], params["first"].shape[0])
         trajectory = loop.run(
             objective,
-            testing_objective(reduction, resolved),
+            testing_objective(run, resolved),
             params,
             {name: jnp.asarray(value, resolved) for name, value in {"learning_rate": rates, **hyper}.items()},
             reduction=reduction,
