@@ -76,15 +76,15 @@ def test_a_residual_that_fades_like_one_over_time_is_followed():
 
 
 def test_a_member_that_cannot_arrive_does_not_take_the_others_with_it():
-    problem = ln.Problem.from_target(np.diag([30.0, 0.0]))
-    ends, fades = ln.Weights(np.diag([5.0, 1.0]), np.diag([5.0, 2.0])), ln.inits.balanced(np.diag([20.0, 1.0]))
+    problem = ln.Problem.from_target(np.diag([30.0, 1e-4]))
+    ends, waits = ln.Weights(np.diag([5.0, 1.0]), np.diag([5.0, 2.0])), ln.inits.balanced(np.diag([20.0, 1e-60]))
     together = ln.gradient_flow(
-        problem, ln.Weights.stack([ends, fades]), times=[1.0, 1e9], max_steps=40_000, throw=False
+        problem, ln.Weights.stack([ends, waits]), times=[1.0, 1e9], max_steps=40_000, throw=False
     )
     assert together.status.reason.tolist() == ["completed", "step limit"]
-    assert normwise(together.products[-1, 0], problem.cross) < 1e-14
+    assert normwise(together.products[-1, 0], problem.cross) < 1e-13
     assert np.isnan(together.products[-1, 1]).all() and np.isfinite(together.products[0, 1]).all()
-    assert together.status.steps.tolist() == [2000, 4000]  # at a tenth of the steps it is plain that it cannot
+    assert together.status.steps.tolist() == [2000, 2000]  # at its pace it is plain that it cannot
 
 
 def test_products_too_large_for_it_are_integrated():

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,11 @@ PROBLEM = ln.Problem.from_data(*DATA, truth=RNG.standard_normal((3, 30)), test_c
 
 def start(width: int, batch: int | None = None) -> ln.Weights:
     return ln.inits.gaussian(width, in_dim=30, out_dim=3, width=width, first_std=0.2, second_std=0.3, batch=batch)
+
+
+def compiled(function: Any) -> int:
+    """How many times a jitted function was."""
+    return function._cache_size()
 
 
 @pytest.mark.parametrize(
@@ -35,13 +42,13 @@ def label_noise(weights: ln.Weights) -> ln.Trajectory:
 @pytest.mark.parametrize("train", [momentum, label_noise])
 def test_units_at_zero_change_nothing(train, monkeypatch):
     """The bits may differ, as sums of other lengths are rounded in another order: 1e-12 is ten thousand roundings."""
-    weights, before = start(5, batch=2), loop._sweep._cache_size()
+    weights, before = start(5, batch=2), compiled(loop._sweep)
     filled = train(weights)
     train(start(7, batch=2))
-    assert loop._sweep._cache_size() - before == 1
+    assert compiled(loop._sweep) - before == 1
     monkeypatch.setattr(widths, "RUNGS", ())
     plain = train(weights)
-    assert loop._sweep._cache_size() - before == 2
+    assert compiled(loop._sweep) - before == 2
     assert filled.reduced.first.shape == (41, 2, 5, 12)
     for found, expected in [
         (filled.weights.first, plain.weights.first),
@@ -54,10 +61,10 @@ def test_units_at_zero_change_nothing(train, monkeypatch):
 
 def test_a_flow_takes_the_same_steps_with_units_at_zero(monkeypatch):
     """Errors are the mean over the network's own entries: otherwise width 1 would be followed half as exactly."""
-    weights, times, before = start(1), [0.0, 1.0, 5.0], flow_rounds._solve._cache_size()
+    weights, times, before = start(1), [0.0, 1.0, 5.0], compiled(flow_rounds._solve)
     filled = ln.gradient_flow(PROBLEM, weights, times=times)
     ln.gradient_flow(PROBLEM, start(3), times=times)
-    assert flow_rounds._solve._cache_size() - before == 1
+    assert compiled(flow_rounds._solve) - before == 1
     monkeypatch.setattr(widths, "RUNGS", ())
     plain = ln.gradient_flow(PROBLEM, weights, times=times)
     assert filled.status.steps == plain.status.steps

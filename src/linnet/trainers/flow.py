@@ -52,13 +52,17 @@ def gradient_flow(
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width
     - `max_steps`: of the solver
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
-    - `throw`: whether to raise `StepLimitError` where `max_steps` did not suffice (after a tenth of them, where at its
-      pace a flow would need more than three times as many), and `DivergedError` where the loss is not finite (a flow of
-      the square loss does not diverge, that of a general cost may), or to say so in the status
+    - `throw`: whether to raise `StepLimitError` where `max_steps` did not suffice (after a fiftieth of them, where at
+      its pace a flow would need more than three times as many), and `DivergedError` where the loss is not finite (a
+      flow of the square loss does not diverge, that of a general cost may), or to say so in the status
 
-    **Returns** a `Trajectory`. A flow of the square loss that has converged is not integrated further: its end is known
-    in closed form, to rounding (`linnet.trainers.tail`), for up to 1500 entries of the product. Members of a batch end
-    by themselves.
+    **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
+    that has converged is known in closed form, to rounding (`linnet.trainers.tail`), for up to 1500 entries of the
+    product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
+    (`linnet.trainers.stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
+    fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
+    own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
+    are run at one of a few (`linnet.trainers.widths`): only the first of them is compiled.
 
     **Example:**
 

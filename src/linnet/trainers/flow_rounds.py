@@ -18,9 +18,10 @@ from linnet.trainers.objective import batch_axes, member
 from linnet.trainers.tail import Spectrum
 
 ROUND = 2000  # steps; most flows take a few hundred
-PATIENCE = 0.1  # share of the steps allowed, after which a flow is asked whether it can arrive at all
+PATIENCE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
 LONG = 5  # rounds, after which a bar is drawn
 HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
+SLOW = 10  # rounds it would need at its pace, from which on an implicit solver is tried
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Run:
     taken: int = 0
     pending: bool = True
     failed: bool = False
+    stiff: bool = True  # until an implicit solver has withdrawn
     states: tuple[np.ndarray, np.ndarray] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +66,7 @@ class Run:
         self.layers, self.where, self.taken = (end_first, end_second), float(where), self.taken + int(taken)
         if arrived or not np.isfinite(self.where):
             self.pending = False
-        elif not self._ends() and share >= PATIENCE:
+        elif not self._ends() and not self._fades(SLOW * steps * pace) and share >= PATIENCE:
             self.failed = share >= 1 or self.left > HOPELESS * self.asked.max_steps * pace
             self.pending = not self.failed
 
@@ -80,11 +82,30 @@ class Run:
         ending = self.spectrum.tail(*self.layers, left=self.left, rtol=self.asked.rtol, atol=float(self.asked.atol))
         if ending is None:
             return False
-        late = np.isnan(self.states[0]).all(axis=(-1, -2))
-        first, second = ending.states(np.maximum(self.asked.times[late] - self.where, 0.0))
-        self.states[0][late], self.states[1][late] = first, second
+        late, times = self._late
+        self.states[0][late], self.states[1][late] = ending.states(times)
         self.pending = False
         return True
+
+    def _fades(self, soon: float) -> bool:
+        """Whether an implicit solver followed it to its end, where that is not `soon` reached; then it is written."""
+        if self.spectrum is None or self.left <= soon or not self.stiff:
+            return False
+        late, times = self._late
+        found = self.spectrum.fade(*self.layers, times=times, rtol=self.asked.rtol, atol=float(self.asked.atol))
+        self.stiff = found is not None
+        if found is None:
+            return False
+        self.states[0][late], self.states[1][late], steps = found
+        self.taken += steps
+        self.pending = False
+        return True
+
+    @property
+    def _late(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states still to be found, and how long after this one they are."""
+        late = np.isnan(self.states[0]).all(axis=(-1, -2))
+        return late, np.maximum(self.asked.times[late] - self.where, 0.0)
 
 
 def follow(
@@ -92,9 +113,10 @@ def follow(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Both layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
-    After every round a flow that has converged is ended in closed form (`tail`). Once half of a batch has ended the
-    others go on one by one: each costs its own steps, at most `max_steps`, and a tenth of them where it would need more
-    than three times as many at its pace.
+    After every round a flow that has converged is ended in closed form (`tail`), and one that would need `SLOW` more is
+    tried with an implicit solver, once (`stiff`). Once half of a batch has ended the others go on one by one: each
+    costs its own steps, at most `max_steps`, and a fiftieth of them where it would need more than three times as many
+    at its pace.
     """
     rounds = -(-asked.max_steps // ROUND)
     steps = -(-asked.max_steps // rounds)

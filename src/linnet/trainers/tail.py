@@ -19,6 +19,7 @@ from jaxtyping import Float
 
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
+from linnet.trainers import stiff
 
 LARGEST = 1500  # k d, from which on the eigendecomposition would take more than seconds
 NEAR = 1e-8  # |S| below which the closed form is exact to float64
@@ -77,6 +78,16 @@ class Spectrum:
         inside = first if self.basis is None else first @ self.basis
         found = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
         return None if found is None else Ending(found, np.asarray(first, dtype=np.float64), self.basis)
+
+    def fade(
+        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
+    ) -> tuple[np.ndarray, np.ndarray, int] | None:
+        """Both layers at `times` after a state and the steps of an implicit solver, or None where it withdraws."""
+        inside = first if self.basis is None else first @ self.basis
+        found = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol)
+        if found is None or self.basis is None:
+            return found
+        return first + (found[0] - inside) @ self.basis.T, *found[1:]
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Narrow networks filled up with hidden units at zero: a sweep over widths compiles a handful of loops, not one each.
 
-A hidden unit whose weights in both layers are zero stays zero, exactly: its gradients are $W_2^T R$ and $R W_1^T$, whose
-parts are zero products of either layer, whatever the residual (of mini-batches or noisy labels too); weight decay and
-momentum leave it there. It adds nothing to the product. So the run is that of the narrow network, but for the order in
-which sums are rounded.
+A hidden unit whose weights in both layers are zero stays zero, exactly: its gradients are $W_2^T R$ and $R W_1^T$,
+whose parts are zero products of either layer, whatever the residual (of mini-batches or noisy labels too); weight
+decay and momentum leave it there. It adds nothing to the product. So the run is that of the narrow network, but for
+the order in which sums are rounded.
 """
 
 from __future__ import annotations
