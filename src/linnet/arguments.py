@@ -193,7 +193,7 @@ def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
     if value < least:
         raise ValueError(f"`{name}` must be at least {least}: got {shown(value)}.")
     if value > most:
-        raise ValueError(f"`{name}` must be at most {float(most):.3g}: got a number of {len(str(value))} digits.")
+        raise ValueError(f"`{name}` must be at most {float(most):.3g}: got {shown(value)}.")
     return int(value)
 
 
@@ -235,7 +235,7 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
     with NaN of their own call `refuse_infinite` on the parts that have none (`OutOfRangeError` is put into their
     words).
     """
-    names = [name for name in inspect.signature(function).parameters if name != "self"]
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
@@ -253,9 +253,9 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
         except np.linalg.LinAlgError as error:
             if "converge" not in str(error):  # the mark of a matrix with infinities, made of finite arguments
                 raise
-        listed = ", ".join(
-            f"`{name}`" for name in names or _parts(args[0])
-        )  # of a property: what its object is made of
+        given = signature.bind(*args, **kwargs).arguments
+        names = [name for name, value in given.items() if name != "self" and _has_size(value)]
+        listed = ", ".join(f"`{name}`" for name in names or _parts(args[0]))  # of a property: what its object is
         raise OutOfRangeError(
             f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes. Give "
             "them in other units, nearer to 1."
@@ -273,6 +273,11 @@ def refuse_infinite(*parts: Any) -> None:
     """Parts of a result that must be finite; the message is that of `partly_representable`."""
     if not _finite(parts):
         raise OutOfRangeError("the result is beyond the range of float64.")
+
+
+def _has_size(value: Any) -> bool:
+    """Whether an argument may be too large or too small: choices, such as names and truth values, are not."""
+    return value is not None and not isinstance(value, (str, bool, np.bool_))
 
 
 def _parts(value: Any) -> list[str]:

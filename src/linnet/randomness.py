@@ -9,13 +9,13 @@ import numpy as np
 Key = Any
 
 
-def words(key: Key) -> list[int]:
-    """The key as a list of non-negative integers, the entropy of `generator`."""
+def words(key: Key, name: str = "key") -> list[int]:
+    """The key as a list of non-negative integers, the entropy of `generator`; `name` is what the caller calls it."""
     if isinstance(key, bool) or key is None:
-        raise ValueError(f"`key` must be an integer seed or a JAX key: got {key!r}.")
+        raise ValueError(f"`{name}` must be an integer seed or a JAX key: got {key!r}.")
     if isinstance(key, (int, np.integer)):
         if key < 0:
-            raise ValueError(f"`key` must be a non-negative seed: got {key}.")
+            raise ValueError(f"`{name}` must be a non-negative seed: got {key}.")
         return [int(key)]
     if type(key).__module__.split(".")[0] in ("jax", "jaxlib"):
         import jax
@@ -25,7 +25,7 @@ def words(key: Key) -> list[int]:
     array = np.asarray(key)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "ui":
         raise ValueError(
-            f"`key` must be an integer seed or a JAX key: got {type(key).__name__} of shape {array.shape}."
+            f"`{name}` must be an integer seed or a JAX key: got {type(key).__name__} of shape {array.shape}."
         )
     return [int(word) for word in array]
 

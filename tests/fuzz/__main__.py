@@ -1,7 +1,8 @@
 """The full run: every wrong call, in processes that are watched, with a bar and a table at the end.
 
-`python -m fuzz [--processes N] [--only WORD] [--twice N] [--seed N]`, in the folder of tests; `make fuzz` from the
-root.
+`python -m fuzz [--processes N] [--only WORD] [--speed quick|slow] [--part 2/5] [--twice N] [--seed N]`, in the folder
+of tests; `make fuzz` from the root. Parts, and the quick and the slow examples, have no call in common: a run that is
+too long for one sitting is made in several.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) // 2))
     parser.add_argument("--only", default="", help="examples whose name has this in it; several with commas")
+    parser.add_argument("--speed", choices=("quick", "slow", "all"), default="all")
+    parser.add_argument("--part", default="1/1", help="such as 2/5: the second of five parts of the examples")
     parser.add_argument("--twice", type=int, default=20, help="pairs of changes for each argument")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--watch", action="store_true", help="print each broken call as it is found")
@@ -34,9 +37,14 @@ def main() -> int:
     from fuzz.calling import Outcome
     from fuzz.cases import cases, listed
 
-    words = options.only.split(",")
-    chosen = [i for i, example in enumerate(listed()) if any(word in example.name for word in words)]
-    everything = listed()
+    words, everything = options.only.split(","), listed()
+    chosen = [
+        i
+        for i, example in enumerate(everything)
+        if any(word in example.name for word in words) and options.speed in ("all", "slow" if example.slow else "quick")
+    ]
+    part, parts = map(int, options.part.split("/"))
+    chosen = chosen[part - 1 :: parts]
     total = sum(len(cases(everything[i], twice=options.twice, seed=options.seed)) for i in chosen)
     workers = [Worker(chosen[i :: options.processes], options.twice, options.seed) for i in range(options.processes)]
     found: list[Any] = []

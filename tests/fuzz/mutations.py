@@ -48,6 +48,10 @@ def mutations(value: Any) -> Iterator[Mutation]:
         yield from _weights(value)
     elif isinstance(value, ln.Problem):
         yield from _problems(value)
+    elif type(value).__module__.startswith(("torch", "fuzz.examples.torch_models")):
+        from fuzz.tensors import torch_mutations
+
+        yield from torch_mutations(value)
     elif isinstance(value, dict):
         yield from _others(None, "a", 3, [], {"nonsense": 1}, {1: 2}, dict.fromkeys(value, "a"))
         yield from _others(*({**value, key: bad} for key in value for bad in (float("nan"), None)))

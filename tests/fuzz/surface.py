@@ -20,7 +20,6 @@ import linnet
 LEFT_OUT = {
     "linnet.cli": "the command line, which tests/cli calls with wrong lines",
     "linnet.explorer": "a server that waits: tests/explorer starts it",
-    "linnet.torch": "no examples yet: tests/pytorch calls it",
     "linnet.papers": "what papers compute with: settings are checked by their figures and sweeps, not call by call",
 }
 # Members that users write or override, and do not call.

@@ -72,9 +72,9 @@ def test_section_6_sizes_and_the_unit_signal_version():
 
 def test_wrong_arguments_are_refused():
     good: dict[str, Any] = {"samples": 3, "covariance": np.eye(2), "teacher": np.ones(2)}
-    with pytest.raises(ValueError, match="10 samples of 1000000000000 inputs would take"):
+    with pytest.raises(ValueError, match="10 samples of 1000000000000 inputs and 1 outputs would take"):
         gaussian_teacher(0, dim=10**12)
-    with pytest.raises(ValueError, match="1000000000000 samples of 2 inputs would take"):
+    with pytest.raises(ValueError, match="1000000000000 samples of 2 inputs and 1 outputs would take"):
         subgaussian_regression(0, **{**good, "samples": 10**12})
     with pytest.raises(ValueError, match="one entry per input, 2: got 3"):
         subgaussian_regression(0, **{**good, "teacher": np.ones(3)})

@@ -106,7 +106,7 @@ def test_refusals():
     problem = general_problem()
     with pytest.raises(ValueError, match=r"`problem` must be a linnet Problem, made by .* got NoneType"):
         aligned_flow(None, 0.1, [1.0])
-    with pytest.raises(ValueError, match="`u0` must have a norm of at least 1e-290"):
+    with pytest.raises(ValueError, match=r"`u0`. must have a norm of at least 1e-290"):
         aligned_flow(problem, 1e-300, [1.0])
     with pytest.raises(ValueError, match="`times` must be strictly increasing"):
         aligned_flow(problem, 0.1, [1.0, 0.5])

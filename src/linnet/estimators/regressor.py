@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnet.arguments import count, no_mask, positive
@@ -15,6 +16,7 @@ from linnet.forecasts.scaling import scaler
 from linnet.forecasts.starts import start
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
+from linnet.randomness import words
 from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import log_spaced
 
@@ -39,7 +41,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
     - `fit_intercept`: whether there is an intercept;
     - `cv`: the number of folds;
     - `max_steps`: at most, where `steps` is "cv";
-    - `random_state`: the seed of the start and of the folds.
+    - `random_state`: the seed of the start and of the folds; None draws one.
 
     **After `fit`:** `coef_` (output, input) or (input,) and `intercept_` in the units of the data; `n_iter_` steps
     taken; `learning_rate_`; `path_`, a dictionary of `steps` (time,), `coef` (time, output, input) in the units of the
@@ -68,7 +70,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         fit_intercept: bool = True,
         cv: int = 5,
         max_steps: int = 4000,
-        random_state: int = 0,
+        random_state: Any = 0,
     ) -> None:
         self.width = width
         self.init = init
@@ -87,6 +89,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         no_mask("y", y)
         count("cv", self.cv, least=2)
         count("max_steps", self.max_steps)
+        key = _key(self.random_state)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
         inputs = scaler(X, self.scale, centre=self.fit_intercept)
@@ -97,10 +100,10 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             in_dim=problem.in_dim,
             out_dim=problem.out_dim,
             width=self.width,
-            key=self.random_state,
+            key=key,
             scale=self.init_scale,
         )
-        rate, steps = self._rate_and_steps(problem, X, Y, weights)
+        rate, steps = self._rate_and_steps(problem, X, Y, weights, key)
         run = gradient_descent(
             problem, weights, learning_rate=rate, steps=steps, keep="products", save_every=log_spaced(STATES)
         )
@@ -123,7 +126,9 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(X @ np.transpose(self.coef_) + self.intercept_)
 
-    def _rate_and_steps(self, problem: Problem, X: np.ndarray, Y: np.ndarray, weights: Weights) -> tuple[float, int]:
+    def _rate_and_steps(
+        self, problem: Problem, X: np.ndarray, Y: np.ndarray, weights: Weights, key: list[int]
+    ) -> tuple[float, int]:
         stable = isinstance(self.learning_rate, str)
         if stable and self.learning_rate != "stable":
             raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")
@@ -138,6 +143,13 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
             )
-        parts = all_folds(X, Y, folds=folds, scale=self.scale, centre=self.fit_intercept, key=self.random_state)
+        parts = all_folds(X, Y, folds=folds, scale=self.scale, centre=self.fit_intercept, key=key)
         self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, longest=self.max_steps)
         return self.cv_curves_.learning_rate, max(1, self.cv_curves_.step)
+
+
+def _key(random_state: Any) -> list[int]:
+    """The seed; as everywhere in scikit-learn, None or a `RandomState` draws one."""
+    if random_state is None or isinstance(random_state, np.random.RandomState):
+        random_state = int(check_random_state(random_state).randint(2**31))
+    return words(random_state, "random_state")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet import extras
-from linnet.arguments import count, path_of, positive
-from linnet.forecasts.folds import LONGEST, Curves, all_folds, cross_validate, target_scaler
+from linnet.arguments import count, partly_representable, path_of, positive
+from linnet.forecasts.folds import LONGEST, Curves, all_folds, check_batch_fits, cross_validate, target_scaler
 from linnet.forecasts.forecast import Forecast, forecast
 from linnet.forecasts.rivals import PENALTIES, rivals
 from linnet.forecasts.samples import LearningCurve, learning_curve
@@ -106,6 +106,7 @@ class Diagnosis:
         return whole.assign_attrs(stop=self.stop, **{k: str(v) for k, v in self.settings.items()})
 
 
+@partly_representable
 def diagnose(
     X: Any,
     Y: Any,
@@ -165,6 +166,7 @@ def diagnose(
     )
 
 
+@partly_representable
 def diagnose_table(
     data: Table,
     *,
@@ -211,7 +213,7 @@ def diagnose_table(
     width, seeds = count("width", width), count("seeds", seeds)
     if isinstance(learning_rate, str) and learning_rate != "stable":
         raise ValueError(f"`learning_rate` must be 'stable' or a number: got {learning_rate!r}.")
-    rate = None if learning_rate == "stable" else positive("learning_rate", learning_rate)
+    rate = None if isinstance(learning_rate, str) else positive("learning_rate", learning_rate)
     rows, _, out_dim = data.shape
     folds = count("folds", folds, least=2)
     least = 2 * folds
@@ -224,10 +226,14 @@ def diagnose_table(
     outputs = target_scaler(data.outputs, scale).apply(data.outputs)
     in_dim = inputs.shape[1]
     fixed = isinstance(init, Weights)
-    starts = [
-        start(init, in_dim=in_dim, out_dim=out_dim, width=width, key=[*_words(key), seed], scale=init_scale)
-        for seed in range(1 if fixed else seeds)
-    ]
+    seeds = 1 if fixed else seeds
+    check_batch_fits(folds, rows - rows // folds, in_dim, seeds)
+    starts = []
+    with bar("starts", seeds if seeds > 100 else 0) as advance:
+        for seed in range(seeds):
+            words = [*_words(key), seed]
+            starts.append(start(init, in_dim=in_dim, out_dim=out_dim, width=width, key=words, scale=init_scale))
+            advance(1)
     with bar("folds", 4) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=scale, key=key)
         curves = cross_validate(parts, starts, learning_rate=rate, steps=steps, longest=longest)

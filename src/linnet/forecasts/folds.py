@@ -223,6 +223,7 @@ def all_folds(
     return [prepare(X, Y, held, scale, centre=flag("centre", centre)) for held in split(len(X), folds, key)]
 
 
+@representable
 def cross_validate(
     folds: list[Fold],
     starts: list[Weights],
@@ -263,12 +264,8 @@ def cross_validate(
     starts = [check_weights(start, "starts") for start in starts]
     if learning_rate is not None:
         learning_rate = positive("learning_rate", learning_rate)
-    in_dim, n, seeds = starts[0].in_dim, max(len(fold.inputs) for fold in folds), len(starts)
-    check_fits(
-        40 * len(folds) * seeds * n * in_dim,
-        f"{len(folds)} folds of {n} rows and {in_dim} inputs for {seeds} starts",
-        "Take fewer rows, folds or seeds.",
-    )
+    in_dim, seeds = starts[0].in_dim, len(starts)
+    check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), in_dim, seeds)
     batch = batch_of(folds, seeds, in_dim)
     weights = Weights.stack(starts * len(folds))
     rate = learning_rate or CAREFUL * _stable(folds, starts[0])
@@ -280,6 +277,15 @@ def cross_validate(
     if curves is None:
         raise ValueError(f"`learning_rate` must be one at which no fold diverges: {rate:.3g} is too large.")
     return curves
+
+
+def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
+    """Refuses to train more folds from more starts than fit."""
+    check_fits(
+        40 * folds * seeds * rows * in_dim,
+        f"{folds} folds of {rows} rows and {in_dim} inputs for {shown(seeds)} starts",
+        "Take fewer rows, folds or seeds.",
+    )
 
 
 def _stable(parts: list[Fold], weights: Weights) -> float:
@@ -302,7 +308,7 @@ def _trained(
     careful: bool,
 ) -> Curves | None:
     """The curves at this rate; None where a member diverges or, if one is `careful`, where a training error rises."""
-    total = count("longest", longest) if steps is None else count("steps", steps)
+    total = count("longest", longest, most=2**62) if steps is None else count("steps", steps, most=2**62)
     done, rows = 0, []
     while done < total:
         until = min(total, max(FIRST, 2 * done))

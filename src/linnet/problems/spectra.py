@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from linnet.arguments import count, non_negative, partly_representable, positive, real_array, refuse_infinite
 from linnet.memory import check_fits
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, generator
+from linnet.randomness import Key, generator, words
 
 
 @partly_representable
@@ -61,6 +61,8 @@ def spectrum(
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {squares.min():.6g}.")
     noise = non_negative("noise_std", noise_std)
     _check_fits(values.size, samples)
+    if key is not None:
+        words(key)  # refused where it is none, though a population draws nothing
     target = _signed(np.sqrt(squares), out_dim, key)
     cov = np.diag(values)
     if samples is None:

@@ -118,7 +118,7 @@ def subgaussian_regression(
     values, vectors = _spectrum(sigma)
     if beta.shape[-1] != values.size:
         raise ValueError(f"`teacher` must have one entry per input, {values.size}: got {beta.shape[-1]}.")
-    _check_fits(n, values.size)
+    _check_fits(n, values.size, beta.size // values.size)
     inputs = _entries(generator(key, 0), (n, values.size), entries) * np.sqrt(values)
     rotated = beta
     if vectors is not None:
@@ -165,9 +165,8 @@ def gaussian_teacher(
         ((10, 1000), (10,))
     """
     d = arguments.count("dim", dim)
-    _check_fits(arguments.count("samples", samples), d)
     lead = () if out_dim is None else (arguments.count("out_dim", out_dim),)
-    check_fits(16 * math.prod(lead) * d, f"a teacher of {math.prod(lead)} outputs", "Take a smaller `out_dim`.")
+    _check_fits(arguments.count("samples", samples), d, math.prod(lead))
     teacher = generator(key, 2).standard_normal((*lead, d))
     if signal is not None:
         teacher *= arguments.positive("signal", signal) / np.linalg.norm(teacher)
@@ -176,8 +175,12 @@ def gaussian_teacher(
     )
 
 
-def _check_fits(samples: int, dim: int) -> None:
-    check_fits(24 * samples * dim, f"{samples} samples of {dim} inputs", "Take fewer `samples` or inputs.")
+def _check_fits(samples: int, dim: int, outputs: int) -> None:
+    check_fits(
+        24 * (samples * dim + samples * outputs + dim * outputs + dim),
+        f"{samples} samples of {dim} inputs and {outputs} outputs",
+        "Take fewer `samples`, inputs or outputs.",
+    )
 
 
 def _spectrum(sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:

@@ -171,7 +171,7 @@ class Reduction:
     def test_loss(self, weights: Weights, *, rest: ArrayLike = 1.0) -> float | Float[np.ndarray, " ..."]:
         """The full problem's test loss at reduced `weights`."""
         states = check_weights(self._reduced(weights))
-        _finite("weights", states)
+        refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.second, rest=rest))
 
 
@@ -208,7 +208,7 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     if not isinstance(name, str) or name not in ROTATION_INVARIANT:
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights)
-    _finite("weights", weights)
+    refuse_diverged("weights", weights)
     if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
         # the float32 result of another run is reduced in float64
         weights = Weights(weights.first, weights.second, full_width=weights.full_width)
@@ -227,7 +227,7 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     return Reduction(problem, weights, small, basis, frame)
 
 
-def _finite(name: str, weights: Weights) -> None:
+def refuse_diverged(name: str, weights: Weights) -> None:
     """Refuses the weights of a run that diverged."""
     if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
         raise ValueError(f"`{name}` must be finite: these have NaN or infinities, as of a run that diverged.")

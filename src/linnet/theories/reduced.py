@@ -9,7 +9,16 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import number, of_kind, positive, real_array, representable, symmetric, times_array
+from linnet.arguments import (
+    number,
+    of_kind,
+    positive,
+    real_array,
+    refuse_infinite,
+    representable,
+    symmetric,
+    times_array,
+)
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 
@@ -158,14 +167,21 @@ def integrate(
     if times[-1] == 0:
         return (start @ vectors.T)[None, :]
     size = _norm(start)
+    refuse_infinite(size)
     if size < SMALLEST:
-        raise ValueError(f"`u0` must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock instead.")
+        raise ValueError(
+            f"the start (`start`, `u0`) must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock "
+            "instead."
+        )
     if values[-1] * times[-1] > STIFFEST:
         raise ValueError(
             f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance of `cov` "
             f"{values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
         )
-    if values[-1] * times[-1] < 2e4:
+    # Near its end, |w| w = Sigma^-1 Gamma, the flow decays at rates up to |w|^2 times the largest variance.
+    seen = values > 1e-12 * values[-1]
+    fastest = values[-1] * max(1.0, _norm(cross[seen] / values[seen]))
+    if fastest * times[-1] < 2e4:
         options: dict[str, Any] = {"method": "DOP853", "rtol": rtol, "atol": 0.1 * rtol * size}
     else:  # far more steps than the solution needs: an implicit method takes them longer
         loose = max(rtol, 1e-11)

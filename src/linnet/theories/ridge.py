@@ -9,9 +9,18 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, positive, real_array, representable, shown
+from linnet.arguments import (
+    non_negative,
+    partly_representable,
+    positive,
+    real_array,
+    refuse_infinite,
+    representable,
+    shown,
+)
 
 
+@partly_representable
 def risk(
     eigenvalues: ArrayLike,
     overlaps: ArrayLike,
@@ -81,9 +90,8 @@ def risk(
     share, rest = values / (kappa + values), kappa / (kappa + values)
     # 1 - df2 = ridge/kappa + (df1 - df2), in which nothing cancels near n = rank.
     sensitivity = 1 / (ridge / unit / kappa + (counts * share * rest).sum() / n)
-    with np.errstate(over="ignore"):
-        bias = sensitivity * (share * rest * (kappa * (unit * weights))).sum(axis=-1)
-        total = bias + noise * sensitivity * (counts * share**2).sum() / n
+    bias = sensitivity * (share * rest * (kappa * (unit * weights))).sum(axis=-1)
+    total = bias + noise * sensitivity * (counts * share**2).sum() / n
     if not np.isfinite(total).all():
         raise ValueError("`eigenvalues` times `overlaps` are too large for a number: give them in smaller units.")
     return _plain(total)
@@ -218,6 +226,7 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
 
     low = max(ridge, values.min() * (rank - n) / n)  # at both the sum is at least 1
     high = ridge + (counts * values).sum() / n  # there it is at most 1
+    refuse_infinite(float(low), float(high))
     if not low < high:
         return float(high), unit
     kappa = float(np.exp(brentq(excess, np.log(low) - 1e-3, np.log(high) + 1e-3, xtol=1e-14, rtol=1e-14)))

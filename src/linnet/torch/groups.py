@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from linnet.arguments import of_kind
 from linnet.lora.adapter import Adapter
 from linnet.lora.reading import lora_factors
 
@@ -37,7 +38,9 @@ def parameter_groups(model: nn.Module, adapter: Adapter) -> list[dict[str, Any]]
         >>> [group["lr"] for group in groups]  # with four times alpha, a quarter of the rate for B
         [0.0001, 2.5e-05]
     """
-    if adapter.learning_rate_a is None:
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
+    if of_kind("adapter", adapter, Adapter, "`ln.lora.Adapter(...)`").learning_rate_a is None:
         raise ValueError("`adapter` must have learning rates: give `learning_rate_a`.")
     sides: dict[int, str] = {}
     for module in model.modules():

@@ -36,4 +36,7 @@ def _matrix(name: str, layer: Any) -> Any:
         raise ValueError(f"`{name}` must be a linear layer or a tensor: got {type(layer).__name__}.")
     if tensor.ndim != 2 or not tensor.is_floating_point():
         raise ValueError(f"`{name}` must be a matrix of real numbers: got {tuple(tensor.shape)} of {tensor.dtype}.")
+    if tensor.is_meta or tensor.layout != torch.strided:
+        lacking = "no values yet (the meta device)" if tensor.is_meta else f"the layout {tensor.layout}"
+        raise ValueError(f"`{name}` must be a dense matrix with values: this one has {lacking}.")
     return tensor.detach().double().cpu().numpy()

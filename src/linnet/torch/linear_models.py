@@ -49,6 +49,8 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
     Refused, with what is not linear about it: dropout and batch statistics in training mode, anything between or after
     the two layers, other trained parameters, one layer or three.
     """
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
     _refuse_randomness(model)
     trained = {id(p): name for name, p in model.named_parameters() if p.requires_grad}
     if not trained:
@@ -109,6 +111,12 @@ def _watched(model: nn.Module, X: torch.Tensor, layers: list[nn.Module]) -> tupl
     try:
         with torch.no_grad():
             output = model(X)
+    except Exception as reason:  # whatever a model of somebody else raises
+        told = " ".join(str(reason).split())[:300]
+        raise ValueError(
+            f"`model` must take the inputs `X`, {tuple(X.shape)} of {X.dtype}: it raised {type(reason).__name__}: "
+            f"{told}"
+        ) from reason
     finally:
         for handle in handles:
             handle.remove()

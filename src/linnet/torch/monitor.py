@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from linnet.arguments import count
+from linnet.arguments import count, flag
 from linnet.torch.pairs import Pair, find_pairs
 from linnet.torch.readings import Reading, readings
 from linnet.torch.stacks import Stack, stacks_of
@@ -77,7 +77,7 @@ class PairMonitor:
         self.optimizer = optimizer
         self.steps = 0
         self.readings: dict[int, list[Reading]] = {}
-        self._alignment = bool(alignment)
+        self._alignment = flag("alignment", alignment)
         self._parameters = {id(p): p for pair in self.pairs for p in (pair.first, pair.second)}
         self._stacks: list[Stack] = []
         self._by_width: dict[int, np.ndarray] = {}  # numbers of the pairs of each width, in order

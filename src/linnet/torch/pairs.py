@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from linnet.arguments import count, shown
 from linnet.lora.reading import lora_factors
 
 View = Callable[[torch.Tensor], torch.Tensor]
@@ -100,19 +101,16 @@ def find_pairs(
         raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
     if isinstance(pairs, str) and pairs != "auto":
         raise ValueError(f"`pairs` must be 'auto' or a list of (first, second) names: got {pairs!r}.")
-    patterns = HEADS if heads is None else heads
-    for kind in patterns:
-        if kind not in HEADS:
-            raise ValueError(f"`heads` must have keys among {sorted(HEADS)}: got {kind!r}.")
+    max_width, patterns = count("max_width", max_width), HEADS if heads is None else _patterns(heads)
     unseen: dict[str, str] = {}
     if isinstance(pairs, str):
         candidates = [*_lora(model), *_sequential(model), *_heads(model, patterns, unseen)]
         candidates = [pair for pair in candidates if pair.trained]
     else:
-        candidates = list(_named(model, pairs))
+        candidates = list(_named(model, _entries("pairs", pairs)))
     seen = []
     for pair in candidates:
-        reason = _hidden(pair.first) or _hidden(pair.second)
+        reason = _hidden(pair.first) or _hidden(pair.second) or _misfit(pair)
         if not reason and pair.width > max_width:
             reason = f"its hidden dimension {pair.width} exceeds `max_width` {max_width}"
         if reason:
@@ -133,6 +131,31 @@ def _hidden(parameter: torch.Tensor) -> str:
     if not parameter.is_floating_point():
         return f"its parameters are packed ({parameter.dtype})"
     return ""
+
+
+def _misfit(pair: Pair) -> str:
+    """Why the two have no product, as in a model that cannot be run; empty if they have."""
+    other = pair.rows_of_second(pair.second).shape[0]
+    return "" if pair.width == other else f"its layers do not fit: {pair.width} outputs, {other} inputs"
+
+
+def _entries(name: str, value: Any) -> list[tuple[str, str]]:
+    """A list of (first, second), names of layers."""
+    entries = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) else [value]
+    for entry in entries:
+        if not isinstance(entry, (tuple, list)) or len(entry) != 2 or not all(isinstance(part, str) for part in entry):
+            raise ValueError(f"`{name}` must be a list of (first, second) names: got {shown(entry)}.")
+    return [(first, second) for first, second in entries]
+
+
+def _patterns(heads: Any) -> dict[str, list[tuple[str, str]]]:
+    """Names of the layers inside attention, checked."""
+    if not isinstance(heads, Mapping):
+        raise ValueError(f"`heads` must be a dictionary with keys among {sorted(HEADS)}: got {shown(heads)}.")
+    for kind in heads:
+        if kind not in HEADS:
+            raise ValueError(f"`heads` must have keys among {sorted(HEADS)}: got {shown(kind)}.")
+    return {kind: _entries("heads", names) for kind, names in heads.items()}
 
 
 def _rows(tensor: torch.Tensor) -> torch.Tensor:
@@ -164,10 +187,7 @@ def _sequential(model: nn.Module) -> Iterator[Pair]:
 
 def _named(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
     layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
-    for entry in pairs:
-        if isinstance(entry, str) or len(tuple(entry)) != 2:
-            raise ValueError(f"`pairs` must be a list of (first, second) names: got {entry!r}.")
-        first, second = entry
+    for first, second in pairs:
         matched = [name for name in layers if fnmatchcase(name, first)]
         if not matched:
             raise ValueError(f"`pairs` names no linear layer: {first!r}. The model has {_some(layers)}.")

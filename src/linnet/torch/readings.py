@@ -44,12 +44,16 @@ def readings(
     - `first`, `second`: as `linnet.torch.stacks.PRODUCTS` names them, of the rows of $W_1$ and of $W_2^T$.
     - `scales`: s of each pair. `ratios`: the second's learning rate over the first's.
     """
+    with np.errstate(all="ignore"):  # of weights that diverge, readings are NaN or infinite, and training goes on
+        return _readings(first, second, scales, ratios)
+
+
+def _readings(first: Products, second: Products, scales: np.ndarray, ratios: np.ndarray) -> list[Reading]:
     s, q = scales[:, None, None], np.sqrt(ratios)[:, None, None]
     imbalance = _eigenvalues(s * q * first["nn"] - s / q * second["nn"])
     values = scales[:, None] * _product_values(first["nn"], second["nn"])
     by_first, by_second = _carried(first, second), _carried(second, first)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = by_first / (by_first + by_second)
+    shares = by_first / (by_first + by_second)
     seen = np.isfinite(values).all(axis=-1)
     ranks = np.where(seen, effective_rank_of_values(np.where(seen[:, None], values, 0.0)), np.nan)
     alignment = _alignment(first, second, ratios)

@@ -12,7 +12,7 @@ from linnet.arguments import count, non_negative, positive, real_array
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.reductions.reduction import Reduction, check_match
+from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import loop
 from linnet.trainers.objective import testing_objective, training_objective
@@ -125,6 +125,7 @@ def prepare(problem: Problem, weights: Weights, reduced: bool) -> Reduction:
     if reduced:
         return reduction_of(problem, weights)
     check_match(problem, weights)
+    refuse_diverged("weights", weights)
     return Reduction(problem, weights, weights, None, None)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.arguments import representable
-from linnet.inits.weights import Weights
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
-from linnet.reductions.reduction import check_match
+from linnet.reductions.reduction import check_match, refuse_diverged
 
 
 @representable
@@ -35,6 +35,8 @@ def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
         0.25
     """
     check_match(problem, weights)
+    refuse_diverged("weights", weights)
+    weights = check_weights(weights)
     if problem.cost is not None:
         return None
     f = problem.factor

@@ -131,7 +131,7 @@ def assumption(
     if unknown:
         raise ValueError(f"`constants` must be among {', '.join(CONSTANTS)}: got {', '.join(sorted(unknown))}.")
     c = {**CONSTANTS, **{name: arguments.positive("constants", value) for name, value in (constants or {}).items()}}
-    m, eps = arguments.count("width", width), arguments.positive("epsilon", epsilon)
+    m, eps = float(arguments.count("width", width)), arguments.positive("epsilon", epsilon)
     sigma, v0 = arguments.non_negative("first_std", first_std), arguments.non_negative("magnitude", magnitude)
     eta = arguments.positive("learning_rate", learning_rate) * m
     n, d, beta, trace = data.samples, data.in_dim, data.signal, data.trace
@@ -181,7 +181,7 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
     """
     _regression(data)
     margin = arguments.positive("margin", margin)
-    m, eps = arguments.count("width", width, least=2), arguments.positive("epsilon", epsilon)
+    m, eps = float(arguments.count("width", width, least=2)), arguments.positive("epsilon", epsilon)
     power = data.samples * data.signal**2 * data.trace
     magnitude = 1 / (margin * np.sqrt(power))
     first = min(1 / np.sqrt(data.in_dim * power), np.sqrt(eps) / power**0.25, magnitude / np.sqrt(np.log(m))) / margin

@@ -242,10 +242,11 @@ class Stages:
 
         low, high = 1.0, 1.0
         while excess(low) > 0:
-            low /= 2
+            low, high = low / 2, low  # as near to each other as they are to zero
         while excess(high) < 0:
             high *= 2
-        return float(brentq(excess, low, high, xtol=max(1e-13 * low, 5e-324), rtol=1e-13, maxiter=2000)) / self.rate
+        log = brentq(lambda log: excess(np.exp(log)), np.log(low) - 1e-9, np.log(high) + 1e-9, xtol=1e-14, rtol=1e-14)
+        return float(np.exp(log)) / self.rate
 
     @arguments.representable
     def second_time(self, share: float, *, start: float = 1.0) -> float:

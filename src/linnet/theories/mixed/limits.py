@@ -286,7 +286,7 @@ def crossing_times(
     def log_phi(s: np.ndarray | float) -> np.ndarray:
         inner, outer = goal[moving] * s + g**2, reach[moving] * np.hypot(s, g)
         far = goal[moving] - s
-        with np.errstate(divide="ignore"):  # of the branch that is not taken
+        with np.errstate(divide="ignore", invalid="ignore"):  # of the branch that is not taken
             # below zero the sum cancels; times its conjugate it is (g (s* - s))^2
             falling = 2 * np.log(g) + np.log(far) - np.log(outer - inner)
             return np.where(inner < 0, falling, np.log(outer + inner) - np.log(far))

@@ -8,11 +8,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive, real_array, representable, symmetric, times_array
-from linnet.memory import check_fits
+from linnet.arguments import count, non_negative, positive, real_array, representable, shown, symmetric, times_array
 from linnet.theories.spectral_bias.mirror import modes
 from linnet.theories.spectral_bias.variational import moments
 
+MOST_VALUES = 10**7  # singular values of one answer
 LARGEST = 1e300  # of singular values and scales: sums of a few of them are still numbers
 
 
@@ -58,11 +58,12 @@ def final_singular_values(
     modes = values.shape[-1]
     if modes > dim:
         raise ValueError(f"`dim` must be at least the number of singular values: got {dim} inputs for {modes} values.")
-    check_fits(
-        16 * (values.size // modes) * dim,
-        f"singular values of a layer of {dim} inputs",
-        "All beyond the given `values` are sqrt(2 gamma): use dim = len(values).",
-    )
+    wanted = values.size // modes * dim
+    if wanted > MOST_VALUES:
+        raise ValueError(
+            f"`dim` must ask for at most {MOST_VALUES:.0e} singular values ({8 * MOST_VALUES / 2**30:.2g} GiB): got "
+            f"{shown(wanted)}. All beyond the given `values` are sqrt(2 gamma): use dim = len(values)."
+        )
     second_gamma = non_negative("second_gamma", second_gamma)
     _at_most_largest(second_gamma=second_gamma)
     idle = np.full((*values.shape[:-1], dim - modes), np.sqrt(2 * gamma))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import positive, real_array, representable, symmetric
+from linnet.arguments import partly_representable, positive, real_array, refuse_infinite, representable, symmetric
 
 
 @representable
@@ -87,6 +87,7 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
     return float(max(parts))
 
 
+@partly_representable
 def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: ArrayLike, gamma: float) -> float:
     r"""Value of (3.1) at these layers above a proven lower bound of its global minimum.
 
@@ -124,27 +125,17 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
     first, second = _layers(first, second)
     cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
     multiplier = second @ _inverse(first) @ _range_projector(cov)
-    squares = np.linalg.svd(multiplier, compute_uv=False) ** 2
-    if squares.max() >= 1:
+    refuse_infinite(multiplier)
+    lengths = np.linalg.svd(multiplier, compute_uv=False)
+    if lengths.max() >= 1:
         return float("inf")
-    return _gap(first, second, cov, cross, gamma, multiplier, squares)
-
-
-@representable
-def _gap(
-    first: np.ndarray,
-    second: np.ndarray,
-    cov: np.ndarray,
-    cross: np.ndarray,
-    gamma: float,
-    multiplier: np.ndarray,
-    squares: np.ndarray,
-) -> float:
     interpolating = cross @ np.linalg.pinv(cov, rcond=1e-12, hermitian=True)
     dim = first.shape[1]
     linear = np.sum(multiplier * interpolating)
-    dual = linear + gamma * dim * (1 - np.log(2 * gamma)) + gamma * np.sum(np.log1p(-squares))
-    return variational_potential(first, second, gamma) - float(dual)
+    dual = linear + gamma * dim * (1 - np.log(2 * gamma)) + gamma * np.sum(np.log1p(-(lengths**2)))
+    gap = variational_potential(first, second, gamma) - float(dual)
+    refuse_infinite(gap)
+    return gap
 
 
 def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tuple[np.ndarray, np.ndarray]:
