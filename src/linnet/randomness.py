@@ -22,6 +22,8 @@ def words(key: Key, name: str = "key") -> list[int]:
 
         if jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key):
             key = jax.random.key_data(key)
+    if isinstance(key, list) and key and all(isinstance(word, int) and word >= 0 for word in key):
+        return list(key)  # words of such a key, of any size
     array = np.asarray(key)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "ui":
         raise ValueError(

@@ -74,3 +74,19 @@ def test_other_nonsense_is_refused():
     leaking = ln.Problem.from_moments(np.diag([1.0, 0.0]), np.array([[1.0, 0.5]]))
     with pytest.raises(ValueError, match="in the range of `cov`"):
         ln.reduce(leaking, ln.Weights(np.ones((5, 2)), np.ones((1, 5))))
+
+
+@pytest.mark.parametrize("form", [np.float16, np.float32, ">f4"])
+def test_products_of_states_in_low_precision_are_computed_in_double(form):
+    """Against the product of the lifted layers, and against what half precision would give."""
+    problem, weights = wide()
+    reduction = ln.reduce(problem, weights)
+    random = np.random.default_rng(1)
+    first, second = (random.integers(-8, 9, shape) / 8 for shape in ((6, 4), (2, 6)))
+    product = second @ first  # exact in every one of these precisions
+    found = reduction.products(product.astype(form), second.astype(form), rest=np.float16(0.5))
+    lifted = reduction.lift(ln.Weights(first, second), rest=0.5)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, np.asarray(lifted.second) @ np.asarray(lifted.first), rtol=0, atol=1e-13)
+    low = product.astype(np.float32) @ reduction.basis.T.astype(np.float32)
+    assert np.abs(low - product @ reduction.basis.T).max() > 1e-9  # the mistake would be seen

@@ -1,5 +1,6 @@
 """Closed forms of the two phases against matrices written out, integrals by SciPy and least squares on drawn data."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -179,11 +180,27 @@ def test_error_against_least_squares(spike, alignment, ratio):
         (lambda: generalization_error([1, 2], 0.5, [2, 3, 4]), "`spike`, `alignment` and `ratio`.*broadcast"),
         (lambda: adapted_basis(np.eye(3), np.zeros(3)), "`target` must correlate"),
         (lambda: adapted_basis(np.eye(3), np.ones(4)), r"`covariance` must be \(d, d\)"),
+        (lambda: adapted_basis([[2.0, 1.0], [0.0, 1.0]], [1.0, 0.5]), "`covariance` must be symmetric: .* up to 1"),
     ],
 )
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("form", [np.float64, np.float32, np.float16])
+def test_the_adapted_basis_by_orthogonalising_in_many_digits(form):
+    """v1 along Sigma beta, v2 across it in their plane, with a coupling that is not positive."""
+    half = np.array([[2.0, 1.0, 0.0], [0.5, -1.0, 1.5]])
+    sigma, beta = half.T @ half + np.eye(3), np.array([1.0, -0.5, 0.25])
+    with mp.workdps(40):
+        exact, b = mp.matrix(sigma.tolist()), mp.matrix(beta.tolist())
+        v1 = exact * b / mp.norm(exact * b)
+        rest = b - v1 * (v1.T * b)[0]
+        v2 = rest / mp.norm(rest)
+        v2 = -v2 if (v1.T * exact * v2)[0] > 0 else v2
+        wanted = [[float(x) for x in v1], [float(x) for x in v2]]
+    assert_allclose(adapted_basis(sigma.astype(form), beta.astype(form)), wanted, rtol=1e-12)
 
 
 def test_constants_of_a_spike_whose_square_overflows():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet import extras
-from linnet.arguments import count, partly_representable, path_of, positive
+from linnet.arguments import count, of_kind, partly_representable, path_of, positive
 from linnet.forecasts.folds import LONGEST, Curves, all_folds, check_batch_fits, cross_validate, target_scaler
 from linnet.forecasts.forecast import Forecast, forecast
 from linnet.forecasts.rivals import PENALTIES, rivals
@@ -210,7 +210,9 @@ def diagnose_table(
         >>> diagnose_table(data, seeds=1, steps=50).settings["width"]
         512
     """
+    of_kind("data", data, Table, "`forecasts.table`, `read` or `from_frame`")
     width, seeds = count("width", width), count("seeds", seeds)
+    init_scale = positive("init_scale", init_scale)
     if isinstance(learning_rate, str) and learning_rate != "stable":
         raise ValueError(f"`learning_rate` must be 'stable' or a number: got {learning_rate!r}.")
     rate = None if isinstance(learning_rate, str) else positive("learning_rate", learning_rate)
@@ -258,7 +260,7 @@ def diagnose_table(
         "folds": folds,
         "seeds": len(starts),
         "scale": scale,
-        "key": key,
+        "key": int(key) if isinstance(key, (int, np.integer)) else key,
     }
     return Diagnosis(data, told, curves, others, samples, stein_stop(problem, told, scale), spreads, settings)
 

@@ -14,6 +14,7 @@ from linnet.forecasts.rates import StableRate, largest_stable_rate
 from linnet.inits.weights import Weights
 from linnet.observables.regimes import MOVED, Regimes, mode_kernel, regimes
 from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
 from linnet.theories.mixed import self_consistent
 from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
@@ -227,10 +228,11 @@ def forecast(
         >>> told.learned
         ['actively', 'lazily']
     """
+    check_match(problem, weights)
     rate = stable_learning_rate(problem, weights) if learning_rate is None else positive("learning_rate", learning_rate)
     if rate is None:
         raise ValueError("`learning_rate` must be given for a general cost: none is known to be stable.")
-    total = LONGEST if steps is None else count("steps", steps)
+    total = LONGEST if steps is None else count("steps", steps, most=2**62)
     stop = _enough(problem, weights) if steps is None else None
     saving = _saving(problem, weights, total) if save_every is None else save_every
     run = gradient_descent(

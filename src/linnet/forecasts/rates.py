@@ -9,7 +9,7 @@ import numpy as np
 from linnet.arguments import count, positive
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.reductions.reduction import reduce
+from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trajectories.saving import last
@@ -80,7 +80,8 @@ def largest_stable_rate(
         >>> found.checked
         True
     """
-    steps = count("steps", steps)
+    check_match(problem, weights)
+    steps = count("steps", steps, most=2**62)
     known = stable_learning_rate(problem, weights) if first is None else positive("first", first)
     if known is None:
         raise ValueError("`first` must be given for a general cost: a learning rate that is known to be stable.")

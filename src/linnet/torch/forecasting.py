@@ -11,11 +11,13 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
-from linnet.arguments import count
+from linnet.arguments import count, partly_representable, refuse_infinite
 from linnet.forecasts import Forecast
 from linnet.forecasts import forecast as forecast_of
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.problems.problem import Problem
+from linnet.progress import bar
 from linnet.torch.affine_descent import Data, products
 from linnet.torch.linear_models import LinearModel, linear_model
 from linnet.torch.settings import Settings, loss_factor, settings_of
@@ -148,6 +150,7 @@ class Run:
         return self.settings.decays | {"second": self.settings.decays["second"] / self.model.scale**2}
 
 
+@partly_representable
 def forecast(
     model: nn.Module,
     X: torch.Tensor,
@@ -203,18 +206,29 @@ def forecast(
             raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
         other = linear_model(model, _tensor("validation", validation[0]))
         held = _run(other, settings, validation[1], "validation", loss)
-    return _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
+    told = _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
+    refuse_infinite(told.loss, told.shares)
+    return told
 
 
 def _tensor(name: str, value: Any) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         raise ValueError(f"`{name}` must be a tensor as the model takes it: got {type(value).__name__}.")
+    if value.is_meta or value.layout != torch.strided or value.is_complex():
+        kind = "without values (the meta device)" if value.is_meta else f"of {value.layout} and {value.dtype}"
+        raise ValueError(f"`{name}` must be a dense tensor of real numbers: got one {kind}.")
+    if value.numel() == 0 or value.ndim == 0:
+        raise ValueError(f"`{name}` must have at least one sample and one column: got shape {tuple(value.shape)}.")
+    if not torch.isfinite(value).all():
+        raise ValueError(f"`{name}` must be finite: it holds NaN or infinities.")
     return value
 
 
 def _run(model: LinearModel, settings: Settings, Y: Any, name: str, loss: Any) -> Run:
     y = _tensor(name, Y)
-    targets = y.reshape(-1, y.shape[-1] if y.ndim else 1).detach().double().cpu().numpy()
+    if y.dtype == torch.bool:
+        raise ValueError(f"`{name}` must be numbers: got truth values. Take `.double()` of them.")
+    targets = y.reshape(-1, y.shape[-1]).detach().double().cpu().numpy()
     if targets.shape != model.fixed.shape:
         raise ValueError(
             f"`{name}` must have targets of the shape of the outputs, {model.fixed.shape}: got {targets.shape}."
@@ -243,6 +257,7 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
     weights = Weights(root * first, given["second"] / root)
     unit = 2 * run.factor * len(run.targets)  # PyTorch's loss in units of the canonical one, 1/2 E|y - Ax|^2
     rate = unit * float(np.sqrt(rates["first"] * rates["second"]))
+    refuse_infinite(root, rate, 1 / rate)
     decay = rates["first"] * run.decays["first"] / rate
     problem = Problem.from_data(run.inputs, run.targets)
     if held is not None:
@@ -267,16 +282,24 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
 def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
     """By the recursion of `affine_descent`, which knows biases and decays of their own."""
     data = run.data
+    check_fits(
+        8 * steps * (2 + min(data.targets.shape[1], data.inputs.shape[1])),
+        f"what {steps:.3g} steps of a forecast tell",
+        "Take fewer `steps`.",
+    )
     left, strengths, right = np.linalg.svd(data.targets.T @ data.inputs, full_matrices=False)
     modes = int((strengths > 1e-12 * max(strengths[0], np.finfo(float).tiny)).sum())
     losses, held_losses, residuals = [], [], []
-    for product in products(run.weights, data, run.rates, run.decays, momentum=run.settings.momentum, steps=steps):
-        losses.append(float(data.loss(product)))
-        if not losses[-1] <= _ceiling(run, losses[0]):
-            raise _diverged(run, steps)
-        if held is not None:
-            held_losses.append(float(held.data.loss(product)))
-        residuals.append(((left.T @ data.gradient(product)) * right).sum(axis=1)[:modes])
+    path = products(run.weights, data, run.rates, run.decays, momentum=run.settings.momentum, steps=steps)
+    with bar("forecast", steps) as advance:
+        for product in path:
+            losses.append(float(data.loss(product)))
+            if not losses[-1] <= _ceiling(run, losses[0]):
+                raise _diverged(run, steps)
+            if held is not None:
+                held_losses.append(float(held.data.loss(product)))
+            residuals.append(((left.T @ data.gradient(product)) * right).sum(axis=1)[:modes])
+            advance(1)
     along = np.array(residuals)
     shares = 1 - along / np.where(along[0] == 0, 1.0, along[0])
     held_loss = None if held is None else np.array(held_losses)

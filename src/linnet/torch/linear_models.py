@@ -55,6 +55,10 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
     trained = {id(p): name for name, p in model.named_parameters() if p.requires_grad}
     if not trained:
         raise ValueError("`model` must have trained parameters: all of them are frozen.")
+    for name, parameter in model.named_parameters():
+        if parameter.is_meta or not torch.isfinite(parameter).all():
+            lacking = "no values yet (the meta device)" if parameter.is_meta else "NaN or infinities"
+            raise ValueError(f"`model` must have finite parameters: {name} has {lacking}.")
     adapters = [
         (name, m) for name, m in model.named_modules() if any(p.requires_grad for _, *f in lora_factors(m) for p in f)
     ]
@@ -122,6 +126,8 @@ def _watched(model: nn.Module, X: torch.Tensor, layers: list[nn.Module]) -> tupl
             handle.remove()
     if not isinstance(output, torch.Tensor):
         raise ValueError(f"`model` must return a tensor: got {type(output).__name__}.")
+    if not torch.isfinite(output).all():
+        raise ValueError("`model` must give finite outputs for these inputs (`X`): it gives NaN or infinities.")
     if [call[0] for call in calls].count(layers[0]) != 1 or len(calls) != len(layers):
         raise ValueError(
             f"`model` must use each trained layer once: {len(calls)} calls of {len(layers)} layers were seen."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,10 +48,14 @@ def settings_of(optimizer: Any, parameters: Mapping[str, nn.Parameter]) -> Setti
     momenta = {float(group["momentum"]) for group in found.values()}
     if len(momenta) != 1:
         raise ValueError(f"`optimizer` must have one momentum for all parameters: got {sorted(momenta)}.")
+    if not 0 <= max(momenta) < 1:
+        raise ValueError(f"`optimizer` must have a momentum below 1: got {max(momenta):g}.")
     rates = {name: float(group["lr"]) for name, group in found.items()}
     if min(rates["first"], rates["second"]) <= 0:
         raise ValueError(f"`optimizer` must have positive learning rates for both layers: got {rates}.")
     decays = {name: float(group["weight_decay"]) for name, group in found.items()}
+    if not all(map(math.isfinite, [*rates.values(), *decays.values()])):
+        raise ValueError(f"`optimizer` must have finite rates and decays: got {rates} and {decays}.")
     return Settings(rates, decays, momenta.pop())
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from linnet.arguments import shown
 from linnet.torch.pairs import Pair
 from linnet.torch.readings import Reading
 
@@ -45,7 +46,7 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
     """Four panels; with many pairs, their medians as a line and all of them in grey."""
     from linnet import style
 
-    chosen = data if pairs is None else data.sel(pair=list(pairs))
+    chosen = data if pairs is None else data.sel(pair=_known(data, pairs))
     step = chosen["step"].values
     with style.applied():
         figure, axes = style.subplots(2, 2, size=style.column(2, ratio=0.62), sharex=True)
@@ -73,7 +74,7 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
             axis.set(
                 title=title,
                 xlabel="step",
-                ylim=(0 if name == "share_first" else min(0, np.nanmin(chosen[name], initial=0)), 1.02),
+                ylim=(0 if name == "share_first" else _lowest(chosen[name].values), 1.02),
             )
         rank = axes[1, 1].twinx()
         rank.plot(step, _median(chosen["effective_rank"].values), color=style.PRODUCT, lw=1.4, ls="--")
@@ -82,6 +83,21 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
         rank.grid(visible=False)
         axes[1, 0].legend(loc="best")
     return figure
+
+
+def _known(data: xr.Dataset, pairs: Iterable[str]) -> list[str]:
+    """Names of pairs, checked."""
+    known = [str(name) for name in data["pair"].values]
+    wanted = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, (str, bytes)) else [pairs]
+    for name in wanted or [None]:
+        if not isinstance(name, str) or name not in known:
+            raise ValueError(f"`pairs` must be names of pairs, such as {known[0]!r}: got {shown(name)}.")
+    return wanted
+
+
+def _lowest(values: np.ndarray) -> float:
+    """Where an axis begins that shows zero and all numbers."""
+    return min(0.0, float(values[np.isfinite(values)].min(initial=0.0)))
 
 
 def _median(values: np.ndarray) -> np.ndarray:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 from linnet.problems.subgaussian import gaussian_teacher
-from linnet.theories.feature_learning import Stages
+from linnet.theories.feature_learning import Stages, overlap_bound, target_aligned_kernel
 
 WIDTH, ETA = 40, 0.05
 
@@ -221,6 +222,68 @@ def test_network_kernel_is_the_network_s_on_average():
     assert np.abs(got - kernel).max() < 0.03 * np.abs(kernel).max()  # the start across the feature has 1/sqrt(m) noise
     unmoved = stages.network_kernel(np.zeros(4000), v, W @ feature)[0]  # the control
     assert np.abs(unmoved - kernel).max() > 0.1 * np.abs(kernel).max()
+
+
+def test_linear_stage_of_a_million_steps_keeps_its_digits():
+    """Against the matrix of one step, to the power of their number, in 60 digits."""
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.1, 0.5, eta=1e-3)
+    number, c, v0 = 10**6, 0.3, -0.5
+    with mp.workdps(60):
+        step = mp.mpf(stages.learning_rate) / stages.samples
+        power = mp.matrix([[1, step * mp.mpf(stages.gamma)], [step, 1]]) ** number
+        reached, v = power * mp.matrix([mp.mpf(c), mp.mpf(v0)])
+        wanted = float(reached - mp.mpf(c)), float(v)
+    found = [part[-1, 0] for part in stages.linear([c], [v0], [0, number])]
+    assert_allclose(found, wanted, rtol=1e-11)
+    assert abs(wanted[0]) > 1e6  # it has long left its start
+    with pytest.raises(ValueError, match=r"`steps` must end before the linear stage overflows, which by 1e\+06 it has"):
+        stages_for(X, y, 0.1, 0.5).linear([c], [v0], [number])
+
+
+def test_recursions_of_many_steps_arrive_and_uncountable_ones_are_refused():
+    """Against the same recursions in 30 digits; a step of 10^19 used to return the start unchanged."""
+    X, y = orthogonal_data()
+    stages = stages_for(X, y, 0.1, 0.5, eta=0.4)
+    rho0, v0, number = [0.5, -0.25], [0.25, 0.5], 1500
+    with mp.workdps(30):
+        step, gamma, phi = mp.mpf(stages.learning_rate) / 4, mp.mpf(stages.gamma), mp.mpf(stages.phi)
+        rho, v, line = [mp.mpf(x) for x in rho0], [mp.mpf(x) for x in v0], [mp.mpf(x) for x in rho0]
+        for _ in range(number):
+            g = 1 - phi / gamma**2 * sum(a * b for a, b in zip(rho, v, strict=True)) / 2
+            rho, v = (
+                [a + step * gamma * b * g for a, b in zip(rho, v, strict=True)],
+                [b + step * a * g for a, b in zip(rho, v, strict=True)],
+            )
+            free = 1 - phi / gamma ** mp.mpf(2.5) * sum(a**2 for a in line) / 2
+            line = [a + step * mp.sqrt(gamma) * a * free for a in line]
+        wanted = [[float(x) for x in part] for part in (rho, v, line)]
+    found = [part[-1] for part in stages.plane(rho0, v0, [number])] + [stages.scalar(rho0, [number])[-1]]
+    assert_allclose(found, wanted, rtol=1e-10)
+    assert_allclose(np.mean(found[2] ** 2), stages.limit, rtol=1e-6)  # the end of the second stage
+    for call in (lambda: stages.plane(rho0, v0, [10**19]), lambda: stages.scalar(rho0, [10**19])):
+        with pytest.raises(ValueError, match="`steps` must be"):
+            call()
+
+
+def test_low_precision_data_are_computed_in_double():
+    """Labels of one byte and a Gram matrix of half precision, whose own arithmetic would overflow."""
+    X = np.arange(-6, 6).reshape(4, 3) * 6
+    labels = np.array([100, -100, 3, 7], dtype=np.int8)
+    exact = X.astype(object)
+    image = exact @ (exact.T @ labels.astype(object))
+    gamma = int(labels.astype(object) @ image)
+    wanted = (exact @ exact.T).astype(float) + np.outer(image, image).astype(float) / gamma
+    gram = (X @ X.T).astype(np.float16)
+    found = target_aligned_kernel(gram, labels)
+    assert found.dtype == np.float64
+    assert_allclose(found, wanted, rtol=1e-12)
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert not np.allclose(np.float64(gram @ labels.astype(np.float16)), image.astype(float))  # the mistake
+    bound = overlap_bound(np.float16(6e4), first_std=np.float16(0.25), width=np.int16(30_000), delta=np.float16(0.5))
+    assert_allclose(
+        bound, 0.25 * float(mp.sqrt(2 * mp.log(8 * 30_000 / mp.mpf(0.5)) * float(np.float16(6e4)))), rtol=1e-13
+    )
 
 
 def test_wrong_arguments_are_refused():

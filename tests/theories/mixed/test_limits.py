@@ -1,5 +1,6 @@
 """Limits, crossing times, Gram matrices and the phase diagram of the mixed dynamics."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -150,6 +151,38 @@ def test_the_stopping_time():
         mixed.stopping_time([1.0], -1.0, 2.5, dim=100)
     with pytest.raises(ValueError, match="`clock` must be"):
         mixed.stopping_time(**arguments, clock="steps")
+
+
+def test_stages_and_error_terms_in_many_digits_whatever_the_precision_of_their_arguments():
+    """Theorem 2 written out anew; NaN and singular values that were not divided by the dimension are refused."""
+    plane = {"gamma_variance": np.float16(-1.75), "gamma_width": np.float16(1.5), "dim": np.int16(1000)}
+    with mp.workdps(40):
+        d, variance, width = mp.mpf(1000), mp.mpf(1000) ** mp.mpf(-1.75), mp.mpf(1000) ** mp.mpf(1.5)
+        unit, log = mp.log(d) / d, mp.log(d)
+        gap = 1 + mp.mpf(1.75) - mp.mpf(1.5)
+        constant = mp.mpf(0.25) * mp.mpf(0.25) ** 2 / mp.mpf(0.75) ** 2  # gaps 1/4 and 1/2, the last value 1/4
+        lengths = [gap / 2 / mp.mpf(0.25) * unit, 2 / constant * unit, 1 / mp.mpf(0.5) * unit]
+        terms = [
+            variance**2 * width,
+            (variance * width * log / d) ** 2,
+            1 / mp.sqrt(d),
+            variance * width / d,
+            (mp.mpf(0.125) * log / d) ** 2,
+        ]
+        wanted = [[float(x) for x in part] for part in (lengths, terms)]
+    spectrum = np.array([0.75, 0.25], dtype=np.float16)
+    assert_allclose(list(mixed.stage_lengths(spectrum, **plane).values()), wanted[0], rtol=1e-12)
+    assert_allclose(mixed.stopping_time(spectrum, **plane), sum(wanted[0]), rtol=1e-12)
+    assert_allclose(list(mixed.error_terms(**plane, step=np.float16(0.125)).values()), wanted[1], rtol=1e-12)
+    for call in (mixed.stage_lengths, mixed.stopping_time):
+        with pytest.raises(ValueError, match="`spectrum` must be singular values divided by `dim`"):
+            call([750.0, 250.0], **plane)  # not divided
+        for wrong in ({"spectrum": [0.75, np.nan]}, {"gamma_variance": np.nan}, {"gamma_width": np.nan}):
+            with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be finite"):
+                call(**{"spectrum": spectrum, **plane, **wrong})
+    for wrong in ({"gamma_variance": np.nan}, {"gamma_width": np.nan}, {"step": np.nan}):
+        with pytest.raises(ValueError, match=f"`{next(iter(wrong))}` must be finite"):
+            mixed.error_terms(**{**plane, **wrong})
 
 
 def test_the_error_terms_vanish_in_the_active_region():

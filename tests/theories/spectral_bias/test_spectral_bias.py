@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal, localcontext
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -316,6 +317,21 @@ def test_loss_rate_holds_where_the_printed_one_is_for_another_quantity():
     error = w2 @ w1 - cross @ np.linalg.pinv(cov, rcond=1e-10, hermitian=True)
     loss = 0.5 * np.einsum("tki,ij,tkj->t", error, cov, error)
     assert (np.diff(np.log(loss)) <= -sb.loss_rate(cov, gamma) * np.diff(times) + 1e-9).all()
+
+
+def test_loss_rate_is_of_a_covariance():
+    """The least positive eigenvalue in 40 digits, of a matrix of integers; what is no covariance is refused."""
+    half = np.array([[3, 1, 0, 2], [1, -2, 1, 0]])
+    cov, turn = half.T @ half, np.array([[0.0, 1.0], [-1.0, 0.0]])
+    with mp.workdps(40):
+        eigenvalues = sorted(mp.eigsy(mp.matrix(cov.tolist()), eigvals_only=True))
+        wanted = float(4 * mp.mpf(0.25) * next(value for value in eigenvalues if value > 1e-20))
+    for form in (cov, cov.astype(np.float16), cov.tolist()):
+        assert_allclose(sb.loss_rate(form, 0.25), wanted, rtol=1e-13)
+    with pytest.raises(ValueError, match="`cov` must be symmetric: entries differ by up to 2"):
+        sb.loss_rate(np.eye(2) + turn, 0.25)
+    with pytest.raises(ValueError, match="`cov` must be a covariance, without negative eigenvalues: the least is -1"):
+        sb.loss_rate(np.diag([2.0, -1.0]), 0.25)
 
 
 def test_loss_rate_is_attained_at_the_start_on_isotropic_data():

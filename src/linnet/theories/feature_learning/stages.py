@@ -116,9 +116,12 @@ class Stages:
         _match(overlaps=c, magnitudes=v0)
         a, root = self.learning_rate * self.rate, np.sqrt(self.gamma)
         with np.errstate(over="ignore", invalid="ignore"):
-            grow, fade = (1 + a) ** t, (1 - a) ** t
-            # (1+a)^t - 1 is taken without cancellation, since rho starts at zero
-            rise, fall = np.expm1(t * np.log1p(a)) * (c + root * v0), (fade - 1) * (c - root * v0)
+            # (1 +- a)^t without the rounding of 1 +- a, which t steps would multiply; (1 +- a)^t - 1 without
+            # cancellation, since rho starts at zero
+            up, down = t * np.log1p(a), t * np.log1p(-a) if a < 1 else None
+            grow, fade = np.exp(up), (1 - a) ** t if down is None else np.exp(down)
+            rise = np.expm1(up) * (c + root * v0)
+            fall = (fade - 1 if down is None else np.expm1(down)) * (c - root * v0)
             rho, v = (rise + fall) / 2, (grow * (v0 + c / root) + fade * (v0 - c / root)) / 2
         if not (np.isfinite(rho).all() and np.isfinite(v).all()):
             raise ValueError(

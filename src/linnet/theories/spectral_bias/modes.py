@@ -344,6 +344,10 @@ def loss_rate(cov: ArrayLike, gamma: float) -> float:
     kept = eigenvalues[eigenvalues > 1e-12 * eigenvalues[-1]]
     if kept.size == 0:
         raise ValueError("`cov` must have a positive eigenvalue: got a matrix of zeros.")
+    if eigenvalues[0] < -1e-10 * eigenvalues[-1]:
+        raise ValueError(
+            f"`cov` must be a covariance, without negative eigenvalues: the least is {eigenvalues[0]:.3g}."
+        )
     return float(4 * gamma * kept[0])
 
 
