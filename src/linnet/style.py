@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linnet import arguments
 
 if TYPE_CHECKING:
@@ -150,7 +152,7 @@ def subplots(
 
     rows, columns = arguments.count("rows", rows, most=100), arguments.count("columns", columns, most=100)
     if size is not None:
-        if not isinstance(size, (tuple, list)) or len(size) != 2:
+        if not isinstance(size, (tuple, list, np.ndarray)) or len(size) != 2:
             raise ValueError(f"`size` must be width and height in inches: got {arguments.shown(size)}.")
         size = arguments.positive("size", size[0]), arguments.positive("size", size[1])
         if max(size) > 1000:

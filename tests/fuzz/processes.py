@@ -8,7 +8,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-HANG = 60.0  # seconds without a word from a process, after which it is ended: the limit of a call is 20
+HANG = 180.0  # seconds without a word from a process, after which it is ended: no signal ends compiling
 
 
 def work(pipe: Connection, tasks: list[tuple[int, int]], twice: int, seed: int) -> None:

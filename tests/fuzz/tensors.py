@@ -23,7 +23,8 @@ def torch_mutations(value: Any) -> Iterator[Mutation]:
         yield from _models(value)
     elif isinstance(value, torch.optim.Optimizer):
         yield from _optimizers(value)
-    for other in (None, "a", 3, {}, [], np.ones((2, 2)), Nothing(), nn.Linear, m.weights(), m.data_problem()):
+    others: list[Any] = [None, "a", 3, {}, [], np.ones((2, 2)), Nothing(), nn.Linear, m.weights(), m.data_problem()]
+    for other in others:
         if other is not None or not isinstance(value, nn.modules.loss._Loss):
             yield Mutation(f"{type(other).__name__}", ODD, other)
 

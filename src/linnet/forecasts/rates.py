@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.arguments import count, positive
+from linnet.arguments import count, positive, representable
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
@@ -53,6 +53,7 @@ class StableRate:
         return self.below and self.above
 
 
+@representable
 def largest_stable_rate(
     problem: Problem, weights: Weights, *, steps: int = 1000, first: float | None = None
 ) -> StableRate:
@@ -87,6 +88,10 @@ def largest_stable_rate(
         raise ValueError("`first` must be given for a general cost: a learning rate that is known to be stable.")
     if weights.batch or problem.batch:
         raise ValueError("`weights` must be one network on one problem: take a member of the batch, `weights[i]`.")
+    if problem.cost is None and not problem.factor.scales.any():
+        raise ValueError(
+            "`problem` must have inputs that vary: these are zero, nothing moves, and every rate is stable."
+        )
     guess = max(known, _sharpest(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
     problem, weights = small.problem, small.weights

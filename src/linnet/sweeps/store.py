@@ -190,11 +190,11 @@ class Store:
 
 def _refuse_foreign(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder} is a file, not the folder of a store. Choose another path.")
+        raise StoreError(f"`store`: {folder} is a file, not the folder of a store. Choose another path.")
     if folder.is_dir() and not (folder / ledger.NAME).exists():
         others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.NAME)
         if others:
             raise StoreError(
-                f"{folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose another "
-                "path."
+                f"`store`: {folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose "
+                "another path."
             )

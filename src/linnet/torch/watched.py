@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -88,7 +88,7 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
 def _known(data: xr.Dataset, pairs: Iterable[str]) -> list[str]:
     """Names of pairs, checked."""
     known = [str(name) for name in data["pair"].values]
-    wanted = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, (str, bytes)) else [pairs]
+    wanted: list[Any] = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, (str, bytes)) else [pairs]
     for name in wanted or [None]:
         if not isinstance(name, str) or name not in known:
             raise ValueError(f"`pairs` must be names of pairs, such as {known[0]!r}: got {shown(name)}.")

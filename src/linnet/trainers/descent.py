@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, non_negative, positive, real_array
+from linnet.arguments import count, flag, non_negative, positive, real_array
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
@@ -79,7 +79,7 @@ def gradient_descent(
         ([2.0, 0.5], [0, 20, 40])
     """
     rates = learning_rates(learning_rate, problem, weights)
-    steps = count("steps", steps, least=0, most=2**62)
+    steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
     hyper: dict[str, Any] = {"learning_rate": rates, "weight_decay": non_negative("weight_decay", weight_decay)}
     momentum = hyper["momentum"] = non_negative("momentum", momentum)
     if momentum >= 1:
@@ -106,7 +106,7 @@ def gradient_descent(
                 "trainer": "gradient_descent",
                 "learning_rate": rates.tolist(),
                 "steps": steps,
-                "weight_decay": weight_decay,
+                "weight_decay": hyper["weight_decay"],
                 "momentum": momentum,
                 "update": update,
                 "dtype": resolved.name,

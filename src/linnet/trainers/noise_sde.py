@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, non_negative, positive, real_array, times_array
+from linnet.arguments import count, flag, non_negative, positive, real_array, times_array
 from linnet.inits.weights import Weights
 from linnet.memory import check_fits
 from linnet.precision import computing
@@ -126,7 +126,7 @@ def noise_sde(
         raise ValueError(
             "`problem` must be a single one with moments: label noise on a general cost or a batch is not defined."
         )
-    times = times_array("times", times)
+    times, throw = times_array("times", times), flag("throw", throw)
     noise, paths = non_negative("noise_std", noise_std), count("paths", paths)
     whole = problem if problem is not None else _nothing_to_fit(weights)
     reduction = reduce(whole, weights, optimizer="sgd")

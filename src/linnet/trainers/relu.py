@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count
+from linnet.arguments import count, flag
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.reductions.reduction import Reduction, check_match
+from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.trainers import loop
 from linnet.trainers.descent import learning_rates, start
 from linnet.trainers.stopping import Rule, rule_of
@@ -71,8 +71,9 @@ def relu_descent(
     """
     problem = _samples(data)
     check_match(problem, weights)
+    refuse_diverged("weights", weights)
     rates = learning_rates(learning_rate, problem, weights)
-    steps = count("steps", steps, most=2**62)
+    steps, throw = count("steps", steps, most=2**62), flag("throw", throw)
     reduction = Reduction(problem, weights, weights, None, None)
     with computing(dtype, device) as resolved:
         trajectory = loop.run(

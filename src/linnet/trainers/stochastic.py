@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count
+from linnet.arguments import count, flag
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
@@ -131,7 +131,7 @@ def sampled_run(
     batch.
     """
     rates = learning_rates(learning_rate, problem, weights)
-    steps = count("steps", steps, least=0)
+    steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective: Any

@@ -262,7 +262,7 @@ def test_recursions_of_many_steps_arrive_and_uncountable_ones_are_refused():
     assert_allclose(found, wanted, rtol=1e-10)
     assert_allclose(np.mean(found[2] ** 2), stages.limit, rtol=1e-6)  # the end of the second stage
     for call in (lambda: stages.plane(rho0, v0, [10**19]), lambda: stages.scalar(rho0, [10**19])):
-        with pytest.raises(ValueError, match="`steps` must be"):
+        with pytest.raises(ValueError, match="`steps` must end by 1000000, as they are taken one by one"):
             call()
 
 
