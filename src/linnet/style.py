@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from linnet import arguments
 
 if TYPE_CHECKING:
@@ -152,9 +150,10 @@ def subplots(
 
     rows, columns = arguments.count("rows", rows, most=100), arguments.count("columns", columns, most=100)
     if size is not None:
-        if not isinstance(size, (tuple, list, np.ndarray)) or len(size) != 2:
+        inches = arguments.real_array("size", size, ndim=1)
+        if inches.size != 2:
             raise ValueError(f"`size` must be width and height in inches: got {arguments.shown(size)}.")
-        size = arguments.positive("size", size[0]), arguments.positive("size", size[1])
+        size = arguments.positive("size", inches[0]), arguments.positive("size", inches[1])
         if max(size) > 1000:
             raise ValueError(f"`size` must be at most 1000 inches: got {max(size):.3g}.")
     picture = Figure(figsize=size or column(2 if columns > 1 else 1, ratio=0.72 * rows / columns))

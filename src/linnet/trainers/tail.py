@@ -21,6 +21,7 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import stiff
 
+HUGE = 1e35  # layers and problems beyond it are left to the solver
 LARGEST = 1500  # k d, from which on the eigendecomposition would take more than seconds
 NEAR = 1e-8  # |S| below which the closed form is exact to float64
 SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
@@ -75,6 +76,8 @@ class Spectrum:
 
     def tail(self, first: np.ndarray, second: np.ndarray, *, left: float, rtol: float, atol: float) -> Ending | None:
         """What is left of the flow from a state, or None while it is too far from its end."""
+        if self._beyond(first, second):
+            return None
         inside = first if self.basis is None else first @ self.basis
         found = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
         return None if found is None else Ending(found, np.asarray(first, dtype=np.float64), self.basis)
@@ -83,11 +86,18 @@ class Spectrum:
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
     ) -> tuple[np.ndarray, np.ndarray, int] | None:
         """Both layers at `times` after a state and the steps of an implicit solver, or None where it withdraws."""
+        if self._beyond(first, second):
+            return None
         inside = first if self.basis is None else first @ self.basis
         found = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol)
         if found is None or self.basis is None:
             return found
         return first + (found[0] - inside) @ self.basis.T, *found[1:]
+
+    def _beyond(self, *layers: np.ndarray) -> bool:
+        """Whether sizes are such that squares of fourth powers of them might not be numbers."""
+        parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
+        return not all(np.abs(part).max(initial=0.0) < HUGE for part in parts)  # nor NaN
 
 
 @dataclass(frozen=True)
