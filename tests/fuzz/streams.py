@@ -1,6 +1,6 @@
 """Every command with its output closed, full or read by a program that has gone: one line, right status, no traceback.
 
-python tests/fuzz/streams.py
+python tests/fuzz/streams.py [COMMAND...]
 """
 
 from __future__ import annotations
@@ -24,30 +24,51 @@ WAYS = {
     "errors full": ("{} >/dev/null 2>/dev/full", 0, ""),
     "input closed": ("{} >/dev/null <&-", 0, ""),
 }
-SHORT = ("--help", "--version", "list", "lora", "docs", "new-paper", "run", "diagnose", "sweep")
+INTERRUPTED = (130, "linnet: interrupted")
+# A server says nothing on standard output, and goes on until it is interrupted.
+SERVED = dict.fromkeys(("full", "gone", "input closed"), INTERRUPTED) | dict.fromkeys(
+    ("errors closed", "errors full"), (130, "")
+)
+EVERY = (
+    *("--help", "--version", "list", "lora", "docs", "new-paper", "run", "diagnose", "sweep", "sweep --workers"),
+    *("verify", "verify --workers", "reproduce", "explore"),
+)
 SLEEP = "import time; time.sleep(0.5); "  # so that the reader has gone before anything is written
+LATER = "import threading, os; threading.Timer(12, os.kill, (os.getpid(), 2)).start(); "  # Ctrl-C, for the server
 
 
-def faults(names: tuple[str, ...] = SHORT, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[str]:
+def faults(names: tuple[str, ...] = EVERY, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[str]:
     """What is wrong with the ends of these commands, one line each."""
-    for name in names:
-        for way in ways:
-            with tempfile.TemporaryDirectory() as folder:
-                words = {**commands(Path(folder)), "--help": ["--help"], "--version": ["--version"]}[name]
-                if name == "run":
-                    words = ["run", "watanabe-fig4", "--quick", "--out", folder]
-                if name == "sweep":
-                    words = [words[0], words[1].replace("long", "short"), *words[2:]]
-                yield from _fault(name, way, words)
+    with tempfile.TemporaryDirectory() as finished:
+        for name in names:
+            for way in ways:
+                with tempfile.TemporaryDirectory() as folder:
+                    yield from _fault(name, way, _words(name, way, Path(folder), Path(finished)))
+
+
+def _words(name: str, way: str, folder: Path, finished: Path) -> list[str]:
+    """A short call of the command, in a folder of its own."""
+    words = {**commands(folder), "--help": ["--help"], "--version": ["--version"]}[name]
+    if name == "run":
+        return ["run", "watanabe-fig4", "--quick", "--out", str(folder)]
+    if name == "sweep":
+        return [words[0], words[1].replace("long", "short"), *words[2:]]
+    if name.startswith("verify"):
+        return ["verify", "--quick", "huang-lemmaA1", *name.split()[1:], *(["2"] if "workers" in name else [])]
+    if name == "reproduce" and way not in ("full", "gone"):  # which end it at its first line; the others make it once
+        return ["reproduce", "--quick", "--no-claims", "--out", str(finished)]
+    return words
 
 
 def _fault(name: str, way: str, words: list[str]) -> Iterator[str]:
     shell, status, begins = WAYS[way]
-    start = SLEEP if way == "gone" else ""
+    if name == "explore" and way in SERVED:
+        status, begins = SERVED[way]
+    start = (SLEEP if way == "gone" else "") + (LATER if name == "explore" else "")
     line = [sys.executable, "-c", f"{start}from linnet.cli.entry import main; main()", *words]
     command = " ".join(f"'{word}'" for word in line)
     done = subprocess.run(["sh", "-c", shell.format(command)], capture_output=True, text=True, env=environment())
-    said = done.stderr.splitlines()
+    said = [text for text in done.stderr.splitlines() if not text.startswith("linnet explore: http")]
     if way == "gone":
         found = int(said.pop().split()[-1]) if said else -1
     else:
@@ -58,11 +79,14 @@ def _fault(name: str, way: str, words: list[str]) -> Iterator[str]:
 
 
 def report() -> int:
-    """Prints what is wrong, and how many were tried."""
-    found = list(faults())
-    for text in found:
+    """Prints what is wrong, and how many were tried; with arguments, of these commands only."""
+    names = tuple(sys.argv[1:]) or EVERY
+    found = []
+    for text in faults(names):
+        found.append(text)
         sys.stdout.write(text + "\n")
-    sys.stdout.write(f"{len(SHORT) * len(WAYS)} commands with closed, full and broken streams, {len(found)} wrong\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(names) * len(WAYS)} commands with closed, full and broken streams, {len(found)} wrong\n")
     return int(bool(found))
 
 

@@ -21,7 +21,7 @@ def test_every_command_is_among_them(tmp_path: Path) -> None:
     names = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     assert len(every) >= 700
     assert names <= {line.words[0] for line in every}
-    assert names - {"explore"} <= {words[0] for words in interrupts.commands(tmp_path).values()}
+    assert names <= {words[0] for words in interrupts.commands(tmp_path).values()}
 
 
 def test_an_answer_that_is_not_as_it_should_be_is_noticed() -> None:

@@ -8,6 +8,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from importlib.util import find_spec
 
 from linnet.explorer import warming
@@ -80,5 +81,6 @@ def _shown(host: str) -> str:
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    with suppress(OSError):  # a full or closed terminal does not keep the page from being served
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
