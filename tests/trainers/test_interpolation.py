@@ -51,5 +51,9 @@ def test_refusals():
         interpolating_network(X, y, **(options | {"width": 0}))
     with pytest.raises(ValueError, match="`first_std` must not be negative"):
         interpolating_network(X, y, **(options | {"first_std": -1.0}))
-    with pytest.raises(RuntimeError, match="rounding stops it there"):
+    with pytest.raises(ValueError, match="`inputs` must have rank n, 6: the least eigenvalue"):
+        interpolating_network(np.diag(np.arange(13.0))[:6], np.ones(6), **options)
+    with pytest.raises(ValueError, match="`labels` must not all be zero"):
+        interpolating_network(X, 0 * y, **options)
+    with pytest.raises(ArithmeticError, match="rounding stops it there"):
         interpolating_network(X, y, **options, loss=1e-45)

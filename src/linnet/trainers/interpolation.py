@@ -10,11 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive
+from linnet.arguments import count, non_negative, positive, real_array, refuse_infinite, representable
 from linnet.inits.gaussian import reduced_gaussian
-from linnet.precision import computing
+from linnet.precision import computing, resolve
 from linnet.randomness import Key, generator, words
 from linnet.trainers.function_flow import FunctionState, function_flow
+from linnet.trajectories.status import StepLimitError
+
+LOOSEST = 0.1  # of tolerances: beyond it steps are not those of this flow
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Interpolation:
     loss: float
 
 
+@representable
 def interpolating_network(
     inputs: ArrayLike,
     labels: ArrayLike,
@@ -59,7 +63,7 @@ def interpolating_network(
     - `first_std`: standard deviation of the entries of $W_1(0)$
     - `second_std`: of those of $W_2(0)$
     - `loss`: the share of the loss of zero at which training ends
-    - `tolerance`: of the integration
+    - `tolerance`: of the integration, at most 0.1
     - `dtype`: float64 by default, or `"float32"`
 
     **Returns** an `Interpolation`: the predictor `.product` and the `.min_norm` solution, (d,); the canonical `.time`,
@@ -74,15 +78,19 @@ def interpolating_network(
         >>> bool(np.abs(X @ found.product - X[:, 0]).max() < 1e-2)
         True
     """
-    number, first_std = np.dtype(dtype or np.float64), non_negative("first_std", first_std)
-    X, y = np.asarray(inputs, number), np.asarray(labels, number)
-    if X.ndim != 2 or y.shape != X.shape[:1] or X.shape[0] >= X.shape[1]:
+    number, first_std = resolve(dtype), non_negative("first_std", first_std)
+    X, y = real_array("inputs", inputs, ndim=2).astype(number), real_array("labels", labels).astype(number)
+    if y.shape != X.shape[:1] or X.shape[0] >= X.shape[1]:
         raise ValueError(f"`inputs` must be (n, d) with n < d, and `labels` (n,): got shapes {X.shape} and {y.shape}.")
+    if not y.any():
+        raise ValueError("`labels` must not all be zero: the loss of zero is zero then, and there is nothing to learn.")
     loss, tolerance = positive("loss", loss), positive("tolerance", tolerance)
+    if tolerance > LOOSEST:
+        raise ValueError(f"`tolerance` must be at most {LOOSEST:g}: got {tolerance:g}.")
     n, dim = X.shape
     stream = words(key)
     start = reduced_gaussian(
-        np.array([*stream, 1], np.uint64),
+        [*stream, 1],
         in_dim=n,
         out_dim=1,
         width=count("width", width),
@@ -92,13 +100,20 @@ def interpolating_network(
     noise = np.asarray(generator(key, 2).standard_normal(dim), number)
     with computing(number):
         values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(number), start.second[0].astype(number))
+        least, most = float(values[0]), float(values[-1])
+        refuse_infinite(most, *(np.asarray(part) for part in (cross, *state)))
+        if not least > 0:
+            raise ValueError(
+                f"`inputs` must have rank n, {n}: the least eigenvalue of their covariance is {least:.3g}, the largest "
+                f"{most:.3g}."
+            )
         run = function_flow(values, cross, state, loss=number.type(loss), tolerance=number.type(tolerance))
         product, min_norm = _predictors(X, values, vectors, cross, run.state, first_std * noise)
         reached, steps = float(run.loss), int(run.steps)
         if not reached <= loss:
-            raise RuntimeError(
+            raise StepLimitError(
                 f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it "
-                "there. Ask for a larger `loss`, or for dtype='float64'."
+                "there, or steps that are too small. Ask for a larger `loss`, another `tolerance`, or dtype='float64'."
             )
         return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)
 

@@ -100,7 +100,7 @@ def label_noise_descent(
         steps=steps,
         key=key,
         update=update,
-        hyper={"noise": level} if samples is None else {"noise": level / np.sqrt(samples)},
+        hyper={"noise": level} if samples is None else {"noise": level / np.sqrt(float(samples))},
         save_every=save_every,
         stop=stop,
         dtype=dtype,

@@ -175,7 +175,8 @@ def step_sizes(times: ArrayLike, step: float | Decreasing) -> tuple[np.ndarray, 
     if isinstance(step, Decreasing):
         most = (times[-1] / (2 * step.first) + 1) ** 2 + times.size
     else:
-        most = times[-1] / positive("step", step) + times.size
+        step = positive("step", step)
+        most = float(times[-1]) / max(step, np.finfo(float).tiny) + times.size
     if most > MOST_STEPS:
         raise ValueError(
             f"`step` must reach the last time in {MOST_STEPS:,} steps: got about {most:.2g}. Use a larger one."
@@ -224,7 +225,8 @@ def _check_step(
     if sizes.size == 0:
         return
     top = float(np.max(scales) ** 2)
-    growth = noise**2 * top * np.sqrt(start.in_dim * start.out_dim)
+    with np.errstate(over="ignore"):
+        growth = np.float64(noise) ** 2 * top * np.sqrt(start.in_dim * start.out_dim)
     if sizes.max() * growth > 0.5:
         raise ValueError(
             f"`step` must be at most {0.5 / growth:.3g} for this noise, or one step would multiply the mean square by "

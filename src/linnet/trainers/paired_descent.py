@@ -16,12 +16,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.arguments import count
+from linnet.arguments import count, shown, whole_numbers
 from linnet.inits.weights import Weights
+from linnet.memory import check_fits
 from linnet.precision import cores, devices, resolve
 from linnet.problems.problem import Problem
 from linnet.progress import bar
-from linnet.reductions.reduction import reduce
+from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers import lanes, loop
 from linnet.trainers.largest import largest_value
 from linnet.trainers.narrow import narrow_network
@@ -112,11 +113,21 @@ def paired_descent(
         >>> bool(runs.largest_distance[0] < 0.01 * (task.truth**2).sum())
         True
     """
-    limit, number = count("steps", steps), resolve(dtype)
+    limit, number = count("steps", steps, most=2**62), resolve(dtype)
+    in_dim, out_dim = count("in_dim", in_dim), count("out_dim", out_dim)
+    widths = [count("widths", width) for width in whole_numbers("widths", widths)]
+    if not callable(make):
+        raise ValueError(f"`make` must be a function that draws the i-th `Pair`: got {shown(make)}.")
+    check_fits(
+        24 * (in_dim + out_dim) ** 2, f"a network of {in_dim} inputs and {out_dim} outputs", "Take a smaller `in_dim`."
+    )
     plan = loop.Plan(updates(update), rule_of(stop), record=Best())
 
     def orders(runs: list[int], rows: int) -> dict[str, np.ndarray]:
-        return _drawn(make, runs, rows)
+        return _drawn(fitting, runs, rows)
+
+    def fitting(run: int) -> Pair:
+        return _fitting(make(run), widths[run], in_dim, out_dim)
 
     return carried(
         lambda rows: lanes.Kind(plan, Start(number.name), bind, _noted_with_product),
@@ -130,6 +141,23 @@ def paired_descent(
         dtype=number,
         device=device,
     )
+
+
+def _fitting(pair: Pair, width: int, in_dim: int, out_dim: int) -> Pair:
+    """What `make` drew, refused where it is not what was announced."""
+    if not isinstance(pair, Pair):
+        raise ValueError(f"`make` must return a `Pair` for each run: got {type(pair).__name__}.")
+    check_match(pair.problem, pair.weights)
+    if (pair.problem.in_dim, pair.problem.out_dim) != (in_dim, out_dim):
+        raise ValueError(
+            f"`in_dim` and `out_dim` must be those of the problems that `make` draws, {pair.problem.in_dim} and "
+            f"{pair.problem.out_dim}: got {in_dim} and {out_dim}."
+        )
+    if min(pair.weights.width, in_dim + out_dim) > width:
+        raise ValueError(
+            f"`widths` must be those of the networks that `make` draws: got {width} for {pair.weights.width}."
+        )
+    return pair
 
 
 def updates(name: str) -> Callable[..., dict[str, Any]]:
