@@ -2,7 +2,7 @@
 
 python docs/draw_explorer.py [PAGE...]
 
-Needs the extras `explorer` and `browser`, and a Chromium that Playwright knows or that LINNET_CHROMIUM names.
+Needs the extras `explorer` and `browser`, and a Chromium that Playwright knows or that CHROMIUM names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(names: list[str]) -> None:
     threading.Thread(target=server.run, daemon=True).start()
     IMAGES.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        chromium = os.environ.get("LINNET_CHROMIUM") or which("chromium")
+        chromium = os.environ.get("CHROMIUM") or which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium)
         tab = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
         for page in PAGES:

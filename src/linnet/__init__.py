@@ -130,6 +130,8 @@ def __getattr__(name: str) -> Any:
     if name in _FOLDERS:
         return importlib.import_module(f"linnet.{name}")
     if name in _HOMES:
+        # The folder first: of two threads that import a folder and a file of it, each would wait for the other.
+        importlib.import_module(_HOMES[name].rpartition(".")[0])
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'linnet' has no attribute {name!r}")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,14 +9,11 @@ from typing import Any
 
 import pytest
 
+from browser import chromium
 from linnet.reproduction import report, runner
 from linnet.reproduction.report import Failure
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.verdicts import ClaimRow
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'"
-)
 
 
 def row(name: str, verdict: str, sentence: str, *, expected: str | None = None) -> ClaimRow:
@@ -35,15 +30,8 @@ CLAIMS = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
-    with playwright.sync_playwright() as driver:
-        own = driver.chromium.executable_path
-        path = next((candidate for candidate in [*found, own] if candidate and Path(candidate).exists()), None)
-        if path is None:
-            pytest.skip("no Chromium is installed: the page was not seen in a browser")
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    with chromium("the page") as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +81,11 @@ def test_text_fits_the_width_and_is_large_enough(seen: tuple[Any, list[str], lis
 
 
 def test_links_reach_their_figures(seen: tuple[Any, list[str], list[str]]) -> None:
+    from playwright.sync_api import expect
+
     page = seen[0]
     page.click("nav a[href='#tu-fig2']")
-    playwright.expect(page.locator("#tu-fig2 h3")).to_be_in_viewport()
+    expect(page.locator("#tu-fig2 h3")).to_be_in_viewport()
     assert page.locator("#tu-fig2").bounding_box()["width"] > 300
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from browser import chromium
 
 
 @pytest.fixture(scope="session")
@@ -26,16 +26,8 @@ def built() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, wherever it is."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
-    with playwright.sync_playwright() as driver:
-        own = driver.chromium.executable_path
-        path = next((candidate for candidate in [*found, own] if candidate and Path(candidate).exists()), None)
-        if path is None:
-            pytest.skip("no Chromium is installed: the site was not seen in a browser")
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    with chromium("the site") as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,6 @@ from typing import Any
 import typer
 
 from linnet import extras
-from linnet.arguments import did_you_mean
 from linnet.cli import interrupts
 
 LONGEST = 80  # letters of a value in a message
@@ -100,6 +99,8 @@ def _shown(value: object) -> str:
 
 def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:
     """A setting that the figure does not have, with the near ones."""
+    from linnet.arguments import did_you_mean  # which imports NumPy: not before every command
+
     return WrongCallError(f"{figure} has no setting {field!r}{did_you_mean(field, known)} It has {', '.join(known)}.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import warnings
@@ -12,35 +13,39 @@ import typer
 
 import linnet
 from linnet.cli import failures, interrupts, terminal
-from linnet.cli.diagnose import diagnose
-from linnet.cli.docs import docs
-from linnet.cli.explore import explore
-from linnet.cli.list import show
-from linnet.cli.lora import lora
-from linnet.cli.new_paper import new_paper
-from linnet.cli.reproduce import reproduce
-from linnet.cli.run import run
-from linnet.cli.sweep import sweep
-from linnet.cli.verify import verify
 
-app = typer.Typer(
-    name="linnet",
-    help="How two-layer linear networks learn: the papers' figures and claims, as commands.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("list")(failures.interruptible(show))
-app.command()(failures.interruptible(run))
-app.command()(failures.interruptible(reproduce))
-app.command()(failures.interruptible(verify))
-app.command()(failures.interruptible(sweep))
-app.command()(failures.interruptible(lora))
-app.command("new-paper")(failures.interruptible(new_paper))
-app.command()(failures.interruptible(diagnose))
-app.command()(failures.interruptible(explore))
-app.command(hidden=True)(failures.interruptible(docs))
+# Each command and where its function stands, in the order of the help.
+COMMANDS = {
+    "list": "list:show",
+    "run": "run:run",
+    "reproduce": "reproduce:reproduce",
+    "verify": "verify:verify",
+    "sweep": "sweep:sweep",
+    "lora": "lora:lora",
+    "new-paper": "new_paper:new_paper",
+    "diagnose": "diagnose:diagnose",
+    "explore": "explore:explore",
+    "docs": "docs:docs",
+}
+HIDDEN = {"docs"}
+
+
+def commands(asked: str | None = None) -> typer.Typer:
+    """The command line: with all commands, or with the one that is `asked` for, since importing all takes its time."""
+    app = typer.Typer(
+        name="linnet",
+        help="How two-layer linear networks learn: the papers' figures and claims, as commands.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_common)
+    for name in [asked] if asked in COMMANDS else COMMANDS:
+        module, function = COMMANDS[name].split(":")
+        found = getattr(importlib.import_module(f"linnet.cli.{module}"), function)
+        app.command(name, hidden=name in HIDDEN)(failures.interruptible(found))
+    return app
 
 
 def _version(asked: bool) -> None:
@@ -49,7 +54,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
@@ -76,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():  # which puts things back at its end
             warnings.showwarning = _warn
             _doubts.clear()
+            app = commands(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
             for doubt in dict.fromkeys(_doubts if not status else ()):
                 terminal.complain(f"warning: {' '.join(doubt.split())}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import os
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from linnet.explorer import controls as control
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
+from linnet.explorer.front import HEAD, HEADERS, HERE, LARGEST_REQUEST, refusal
 from linnet.explorer.layout import shell
 from linnet.explorer.service import Service, told
 
@@ -17,14 +17,23 @@ if TYPE_CHECKING:
     from dash import Dash
     from flask import Flask, Response
 
-LARGEST_REQUEST = 12 * 2**20  # an upload of 8 MiB, as base64
-HERE = ("127.0.0.1", "localhost", "::1")
-
-# Nothing from another host, by order of the browser too.
-POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; connect-src 'self' data: blob:; font-src 'self' data:; "
-    "object-src 'none'; frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
+# The head of Dash's own page, but for what is sent before (see `front`).
+INDEX = (
+    HEAD
+    + """        {%metas%}
+        <title>{%title%}</title>
+        {%favicon%}
+        {%css%}
+    </head>
+    <body>
+        {%app_entry%}
+        <footer>
+            {%config%}
+            {%scripts%}
+            {%renderer%}
+        </footer>
+    </body>
+</html>"""
 )
 
 _DEBUG = bool(os.environ.get("LINNET_TRACEBACK"))
@@ -44,6 +53,7 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
         update_title=None,
         serve_locally=True,
         suppress_callback_exceptions=True,  # a page's controls exist only while it is shown
+        index_string=INDEX,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     server: Flask = app.server
@@ -53,6 +63,8 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
     _serve_files(server, service)
     app.layout = shell(service)
     register(app, service)
+    # Dash completes itself at its first request, and not as a whole if two come at once.
+    server.test_client().get("/", headers={"Host": HERE[0]})
     return app
 
 
@@ -63,19 +75,12 @@ def _guard(server: Flask, only_local: bool) -> None:
 
     @server.before_request
     def from_here() -> Response | None:
-        # A page of another site must not reach this server by a name of its own that resolves to this machine.
-        if only_local and (urlsplit(f"//{request.host}").hostname or "") not in HERE:
-            return Response("This explorer answers only to 127.0.0.1 and localhost.\n", 403, mimetype="text/plain")
-        origin = request.headers.get("Origin")
-        if origin and urlsplit(origin).netloc != request.host:
-            return Response("This explorer answers only to its own pages.\n", 403, mimetype="text/plain")
-        return None
+        why = refusal(request.host, request.headers.get("Origin"), only_local)
+        return Response(why, 403, mimetype="text/plain") if why else None
 
     @server.after_request
     def policy(response: Response) -> Response:
-        response.headers["Content-Security-Policy"] = POLICY
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers.update(HEADERS)
         return response
 
     @server.errorhandler(Exception)

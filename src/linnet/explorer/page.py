@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from linnet.explorer.controls import Control, State, Value
+from linnet.explorer.loading import ALL
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,6 +65,7 @@ class Page:
     - `controls`, `compute`, `views`: see above; `more`: further parts, computed after and apart from the first
     - `uses`: the controls that `compute` takes, by default all that compute
     - `script(state)`: the text under "As Python"
+    - `folders`: what computing and drawing it import of linnet, by default all that any page does (see `loading`)
     - `freezes`: a run can be frozen, to be drawn beside the next one
     - `extra()`: Dash components below the views; `beside()`: others above the controls
     - `register(app, service)`: callbacks of its own
@@ -78,6 +80,7 @@ class Page:
     script: Callable[[State], str]
     uses: tuple[str, ...] | None = None
     more: tuple[Part, ...] = ()
+    folders: tuple[str, ...] = ALL
     freezes: bool = False
     extra: Callable[[], Any] | None = None
     beside: Callable[[], Any] | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from linnet.explorer import controls as control
 from linnet.explorer.cache import Cache
 from linnet.explorer.controls import ControlError, State
+from linnet.explorer.loading import load
 from linnet.explorer.page import Page, Part
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Service:
         Who asks for what is being computed for somebody else waits for it. What is computed in the `background` takes
         nobody's turn.
         """
+        load(page.folders)
         arguments = page.arguments(part, state)
         key = (page.name, part.name, tuple(arguments.values()))
         found = self.cache.get(key)

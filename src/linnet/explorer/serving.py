@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import socket
 import sys
 import threading
 import webbrowser
 from contextlib import suppress
 from importlib.util import find_spec
+from typing import Any
 
 from linnet.explorer import warming
-from linnet.explorer.pages import PAGES
-from linnet.explorer.service import Service
+from linnet.explorer.front import LARGEST_REQUEST, Front
 
 THREADS = 8  # requests served at once; how many are computed at once is the service's matter
 
@@ -28,27 +29,46 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
         if find_spec(needed) is None:  # before anything is started
             raise ModuleNotFoundError(f"No module named {needed!r}", name=needed)
     listening = _bound(host, port)
-    service = Service(PAGES)
-    warming.first_page(service)
-    import waitress  # these take their time, while the first page is being computed
-
-    from linnet.explorer.application import create_app
-
     address = f"http://{_shown(host)}:{listening.getsockname()[1]}/"
     if not loopback(host):
         _say(f"warning: {host} can be reached by other machines, and everyone who reaches it can compute on this one.")
-    app = create_app(service, only_local=loopback(host))
-    server = waitress.create_server(
-        app.server, sockets=[listening], threads=THREADS, max_request_body_size=app.server.config["MAX_CONTENT_LENGTH"]
-    )
-    warming.other_pages(service)
     _say(f"linnet explore: {address} (Ctrl-C ends it)")
-    if open_browser:
+    if open_browser:  # which takes as long to start as what follows; until then its request waits at the port
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    import waitress
+
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news here
+    front = Front(only_local=loopback(host))
+    server: Any = waitress.create_server(
+        front, sockets=[listening], threads=THREADS, max_request_body_size=LARGEST_REQUEST
+    )
+    loading = threading.Thread(target=_load, args=(front, server), name="linnet-application", daemon=True)
+    loading.start()
     try:
         server.run()
     finally:
         server.close()
+    if front.application.done() and (failed := front.application.exception()) is not None:
+        raise failed
+
+
+def _load(front: Front, server: Any) -> None:
+    """Makes the application and hands it to the front; what fails ends the server, and is raised there."""
+    try:
+        from linnet.explorer.application import create_app
+        from linnet.explorer.pages import PAGES
+        from linnet.explorer.service import Service
+
+        service = Service(PAGES)
+        app = create_app(service, only_local=front.only_local)
+    except BaseException as reason:
+        front.application.set_exception(reason)
+        server.close()
+        return
+    front.application.set_result(app.server)
+    warming.first_page(service)
+    warming.other_pages(service)
 
 
 def loopback(host: str) -> bool:

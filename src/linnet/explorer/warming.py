@@ -1,25 +1,40 @@
-"""What is compiled before anybody asks: the first page at once, the others while nobody waits."""
+"""What is imported and compiled before anybody asks: the first page at once, the others while nobody waits."""
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from linnet.explorer.loading import load
+
 if TYPE_CHECKING:
     from linnet.explorer.service import Service
 
 QUIET = 2.0  # seconds without a request before something is computed that nobody has asked for
+TURN = 5e-4  # seconds that a thread keeps Python to itself while the first page is computed; 5e-3 is usual
 
 
 def first_page(service: Service) -> threading.Thread:
-    """Computes the first page's defaults in the background, while the application is still being put together.
+    """Computes the first page's defaults in the background, while the browser reads its scripts.
 
     Whoever asks for it meanwhile waits for it: nothing is compiled twice.
     """
     page = next(iter(service.pages.values()))
-    return _started(lambda: service.answer(page, page.parts[0], {}), "linnet-first-page")
+
+    def compute() -> None:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(TURN)  # a request in between is answered soon
+        try:
+            load(page.folders)
+            _started(_datasets, "linnet-datasets")  # while JAX compiles, which needs no Python
+            service.answer(page, page.parts[0], {})
+        finally:
+            sys.setswitchinterval(usual)
+
+    return _started(compute, "linnet-first-page")
 
 
 def other_pages(service: Service) -> threading.Thread:
@@ -33,6 +48,13 @@ def other_pages(service: Service) -> threading.Thread:
                 service.answer(page, part, {}, background=True)
 
     return _started(compute, "linnet-other-pages")
+
+
+def _datasets() -> None:
+    """The first dataset of a process, for which xarray loads what it knows of other arrays."""
+    import xarray as xr
+
+    xr.Dataset({"loaded": ("nothing", [0.0])})
 
 
 def _started(what: Callable[[], object], name: str) -> threading.Thread:

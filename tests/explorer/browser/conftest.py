@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import chromium
 from explored import Explored
 
 pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'"
-)
 
 
 @pytest.fixture(scope="session")
@@ -34,15 +29,8 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
-    with playwright.sync_playwright() as driver:
-        own = driver.chromium.executable_path
-        path = next((candidate for candidate in [*found, own] if candidate and Path(candidate).exists()), None)
-        if path is None:
-            pytest.skip("no Chromium is installed: the explorer was not seen in a browser")
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    with chromium("the explorer") as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture

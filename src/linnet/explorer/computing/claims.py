@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.reproduction import record, registry
-from linnet.reproduction.claim import Claim, Verdict
-
 if TYPE_CHECKING:
     import xarray as xr
 
+    from linnet.reproduction.claim import Claim
+
 ALL = "all"
-VERDICTS = (ALL, *map(str, Verdict))
+VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its assumptions")
 LONGEST = 200  # letters of a search
 UNMEASURED = "not in the record: run it"
 COMMAND = "linnet verify --quick {name}"
@@ -26,7 +25,7 @@ def papers() -> tuple[str, ...]:
     """The names of the papers, "all" first; found without loading them, which takes a second."""
     from linnet.papers import ORDER
 
-    return (ALL, *ORDER, *sorted(entry.name for entry in entry_points(group=registry.GROUP)))
+    return (ALL, *ORDER, *sorted(entry.name for entry in entry_points(group="linnet.papers")))
 
 
 def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
@@ -70,10 +69,14 @@ def counts(found: xr.Dataset) -> dict[str, dict[str, int]]:
 
 @cache
 def _rows() -> tuple[dict[str, str | float | int], ...]:
+    from linnet.reproduction import registry
+
     return tuple(map(_row, registry.claims().values()))
 
 
 def _row(claim: Claim) -> dict[str, str | float | int]:
+    from linnet.reproduction import record
+
     found, share = record.found().get(claim.name), record.shares().get(claim.name)
     return {
         "claim": claim.name,

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from linnet.reproduction import record, registry
-
 LIMIT = 300.0  # seconds
 STARTING = 4.0  # seconds until the process has read its code
 UNDER_WAY, DONE, FAILED, CANCELLED = "under way", "done", "failed", "cancelled"
@@ -48,6 +46,8 @@ class Measuring:
 
     def start(self, name: str) -> Progress:
         """Begins to measure the claim `name`; refuses names that are no claim, and a second one at a time."""
+        from linnet.reproduction import registry
+
         if not isinstance(name, str) or name not in registry.claims():
             raise ValueError(
                 f"`claim` must be the name of a claim, as `linnet list` shows them: got {str(name)[:80]!r}."
@@ -87,6 +87,8 @@ class Measuring:
         return Path(self._folder.name) / "outcome.json"
 
     def _progress(self) -> Progress:
+        from linnet.reproduction import record
+
         passed = time.monotonic() - self._began
         known = record.found().get(self._claim)
         usual = STARTING + (known.seconds if known else 10.0)

@@ -106,8 +106,6 @@ def train(
     `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
     `threshold` the size at which a mode passes from lazy to active.
     """
-    import xarray as xr
-
     import linnet as ln
 
     problem = problem_of(target, values, in_dim, out_dim, rank, noise_std, spike, alignment, samples, seed)
@@ -146,6 +144,8 @@ def train(
         "predicted_loss": (("time",), np.array([problem.loss(product) for product in theory])),
         "predicted_test_loss": (("time",), np.array([problem.test_loss(product) for product in theory])),
     }
+    import xarray as xr  # here: at the start of the explorer it is loaded while the training above is compiled
+
     return xr.Dataset(
         {
             "trained": (("time", "mode"), modes[0]),

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from linnet.forecasts.tables import read_frame, some_rows
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -95,6 +93,8 @@ def checked_name(file: str) -> tuple[str, str]:
 
 def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
     """The table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
+    from linnet.forecasts.tables import read_frame, some_rows
+
     first = data.split(b"\n", 1)[0]
     columns = first.count(b"\t" if kind == ".tsv" else b",") + 1
     if columns > COLUMNS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from linnet.explorer.computing.train import LEAST_STEPS, MOST_STEPS, POINTS, RTOL, SHARE, train
 from linnet.explorer.controls import Control, State
+from linnet.explorer.loading import TRAINING
 from linnet.explorer.page import Page, View
 from linnet.explorer.pictures.train import draw_losses, draw_modes, tell_cursor
 
@@ -247,5 +248,6 @@ PAGE = Page(
         View("at", "At the cursor", tell_cursor, kind="html", wide=True),
     ),
     script=script,
+    folders=TRAINING,
     freezes=True,
 )

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linnet.explorer.computing import example_tables
-from linnet.explorer.computing.diagnosing import diagnosed, most_steps
 from linnet.explorer.computing.uploads import ROWS
 from linnet.explorer.controls import Control, State
 from linnet.explorer.page import Page
 from linnet.explorer.panels.upload import UPLOADED, UPLOADS, box, register
 from linnet.explorer.pictures import your_data as pictures
-from linnet.forecasts.folds import LONGEST
-from linnet.forecasts.tables import MISSING, Table, from_frame
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from linnet.forecasts.tables import Table
 
 CONTROLS = (
     Control(
@@ -44,7 +43,7 @@ CONTROLS = (
         "Rows with gaps are refused, dropped, or filled with the column's mean.",
         "refuse",
         "choice",
-        choices=MISSING,
+        choices=("refuse", "drop", "mean"),
     ),
     Control(
         "scale",
@@ -90,6 +89,8 @@ CONTROLS = (
 
 def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "", missing: str = "refuse") -> Table:
     """The table that the controls ask for: an example, or an uploaded one by its fingerprint."""
+    from linnet.forecasts.tables import from_frame
+
     if table == UPLOADED:
         if not upload:
             raise ValueError("No table is uploaded yet: choose a file below the controls, or an example.")
@@ -104,11 +105,16 @@ def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "",
 
 def compute(table: str, upload: str, target: str, drop: str, missing: str, **settings: Any) -> xr.Dataset:
     """The diagnosis of the chosen table (see `computing.diagnosing.diagnosed`)."""
+    from linnet.explorer.computing.diagnosing import diagnosed
+
     return diagnosed(chosen_table(table, upload, target, drop, missing), **settings)
 
 
 def script(state: State) -> str:
     """Python that computes the same; for an uploaded table, from the file that was uploaded."""
+    from linnet.explorer.computing.diagnosing import most_steps
+    from linnet.forecasts.folds import LONGEST
+
     asked = {name: str(state[name]) for name in ("table", "upload", "target", "drop", "missing")}
     _, inputs, targets = chosen_table(**asked).shape
     words = [f"{name}={asked[name]!r}" for name in ("target", "drop") if asked[name]]

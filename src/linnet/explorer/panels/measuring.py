@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, Measuring, Progress
+from linnet.explorer.loading import load
 from linnet.explorer.service import told
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def answered(pressed: str, name: Any) -> tuple[Any, bool, bool, bool]:
     from dash import html
 
     try:
+        load()
         if pressed == "claims-cancel":
             MEASURING.cancel()
         progress = MEASURING.start(name) if pressed == "claims-run" else MEASURING.progress(name)

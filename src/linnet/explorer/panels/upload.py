@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from linnet.explorer.computing.uploads import KINDS, LARGEST, Uploads
+from linnet.explorer.loading import load
 from linnet.explorer.service import told
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def taken(sent: Any) -> tuple[Any, ...]:
     try:
         if not isinstance(sent, dict):
             raise ValueError("The upload holds no file: choose a CSV file.")
+        load()
         held = UPLOADS.add(sent.get("contents"), sent.get("file"))  # type: ignore[arg-type]
     except Exception as reason:
         return no_update, no_update, no_update, no_update, "", told(reason)["error"]

@@ -10,19 +10,12 @@ from linnet.explorer.controls import State
 from linnet.explorer.drawing import figure
 from linnet.explorer.page import Figure
 from linnet.explorer.panels.measuring import PICK, panel
-from linnet.reproduction.claim import Verdict
-from linnet.reproduction.registry import select_claims
 
 if TYPE_CHECKING:
     import xarray as xr
 
 SHOWN = 20  # claims on a sheet of the list
-COLOURS = {
-    Verdict.HOLDS: style.GREEN,
-    Verdict.CORRECTED: style.SKY,
-    Verdict.REFUTED: style.ORANGE,
-    Verdict.OUTSIDE: style.GREY,
-}
+COLOURS = dict(zip(computing.VERDICTS[1:], (style.GREEN, style.SKY, style.ORANGE, style.GREY), strict=True))
 DETAILS = {
     "number": "where",
     "assumptions": "assumes",
@@ -39,9 +32,9 @@ def counts(data: xr.Dataset, state: State) -> Figure:
         {
             "type": "bar",
             "orientation": "h",
-            "name": str(verdict),
+            "name": verdict,
             "y": list(told),
-            "x": [of.get(str(verdict), 0) for of in told.values()],
+            "x": [of.get(verdict, 0) for of in told.values()],
             "marker": {"color": colour},
         }
         for verdict, colour in COLOURS.items()
@@ -93,12 +86,16 @@ def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:
     """The claim of this name, filtered out or not; without a name the first one, if there is any."""
     if not name:
         return data.isel(claim=0) if data.sizes["claim"] else None
+    from linnet.reproduction.registry import select_claims
+
     found = select_claims([name])[0].name  # or a sentence that says there is none
     return computing.chosen().sel(claim=found)
 
 
 def _badge(row: xr.Dataset) -> Any:
     from dash import html
+
+    from linnet.reproduction.claim import Verdict
 
     verdict = str(row["verdict"].values)
     return html.Span(verdict, className=f"verdict {Verdict(verdict).name.lower()}")

@@ -10,7 +10,6 @@ from linnet import style
 from linnet.explorer.controls import State
 from linnet.explorer.drawing import THEORY, Trace, figure, guide, heatmap, line, marks, numbers
 from linnet.explorer.page import Figure, View
-from linnet.observables.regimes import MOVED
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -79,6 +78,8 @@ def modes(data: xr.Dataset, state: State) -> Figure:
 
 def kernels(data: xr.Dataset, state: State) -> Figure:
     """The tangent kernel along each mode over its start."""
+    from linnet.observables.regimes import MOVED
+
     steps = _steps(data["step"].values)
     traces = _by_word(data, steps, data["kernel"].values)
     traces.append(guide(steps[[0, -1]], [MOVED, MOVED], "threshold"))

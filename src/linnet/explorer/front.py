@@ -1,0 +1,85 @@
+"""What stands before the application: who may ask, and an answer to the first request while it is still being loaded.
+
+Importing Dash and JAX takes about as long as a browser takes to read Plotly's megabytes: here both happen at once. The
+head of every page is the same and names Plotly; it is sent at once, the rest of the page when the application is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+Start = Callable[..., Any]
+Application = Callable[[dict[str, Any], Start], Iterable[bytes]]
+
+LARGEST_REQUEST = 12 * 2**20  # an upload of 8 MiB, as base64
+HERE = ("127.0.0.1", "localhost", "::1")
+PLOTLY = "/_dash-component-suites/plotly/package_data/plotly.min.js"  # where Dash has it too
+HEAD = f"""<!DOCTYPE html>
+<html lang="en">
+    <head>
+        <script src="{PLOTLY}"></script>
+"""
+
+# Nothing from another host, by order of the browser too.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self' data: blob:; font-src 'self' data:; "
+    "object-src 'none'; frame-ancestors 'none'; base-uri 'self'; form-action 'self'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+
+
+def refusal(host: str, origin: str | None, only_local: bool) -> str:
+    """Why a request under this name, from a page of this origin, is refused; empty if it is not."""
+    # A page of another site must not reach this server by a name of its own that resolves to this machine.
+    try:
+        name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
+    except ValueError:  # half an IPv6 address
+        name, page = None, "nobody's"
+    if only_local and name not in HERE:
+        return "This explorer answers only to 127.0.0.1 and localhost.\n"
+    if origin and page != host:
+        return "This explorer answers only to its own pages.\n"
+    return ""
+
+
+class Front:
+    """A WSGI application that hands everything to another one, `application.set_result(...)`, once that is there."""
+
+    def __init__(self, only_local: bool = True) -> None:
+        self.application: Future[Application] = Future()
+        self.only_local = only_local
+
+    def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
+        early = not self.application.done() and environ["REQUEST_METHOD"] == "GET"
+        if early and not refusal(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"), self.only_local):
+            path = environ["PATH_INFO"]
+            if path == PLOTLY and (script := _plotly()) is not None:
+                start("200 OK", [("Content-Type", "text/javascript; charset=utf-8"), *HEADERS.items()])
+                return [script.read_bytes()]
+            if "." not in path and not path.startswith("/_"):
+                start("200 OK", [("Content-Type", "text/html; charset=utf-8"), *HEADERS.items()])
+                return self._page(environ)
+        return self.application.result()(environ, start)
+
+    def _page(self, environ: dict[str, Any]) -> Iterator[bytes]:
+        head = HEAD.encode()
+        yield head
+        page = b"".join(self.application.result()(environ, lambda *told: None))
+        yield page.removeprefix(head)
+
+
+def _plotly() -> Path | None:
+    """The file of Plotly's script, found without importing Plotly."""
+    found = find_spec("plotly")
+    place = Path(found.origin).parent / "package_data" / "plotly.min.js" if found and found.origin else None
+    return place if place and place.exists() else None

@@ -1,0 +1,26 @@
+"""What pages compute with, imported when it is first needed, by one thread at a time.
+
+Of two threads that import a folder and a file of it at once, each can hold what the other waits for; Python then gives
+one of them half a module. So whatever computes or draws loads its folders here before.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from threading import Lock
+
+TRAINING = ("linnet.theories", "linnet.theories.mixed", "linnet.trainers")
+ALL = (*TRAINING, "linnet.inits", "linnet.problems", "linnet.observables", "linnet.forecasts", "linnet.reproduction")
+
+_lock = Lock()
+_loaded: set[str] = set()
+
+
+def load(names: tuple[str, ...] = ALL) -> None:
+    """Imports these modules, each before the next."""
+    if _loaded.issuperset(names):
+        return
+    with _lock:
+        for name in names:
+            import_module(name)
+            _loaded.add(name)
