@@ -6,10 +6,10 @@
 
 Every cell is descent beside the self-consistent dynamics, float32, c = 50, both layers at once, stopped by the rule of
 the authors' public loop and after 750 steps at the latest. The roofline is the best of several large float32 products
-in the same process; "needed" counts the products of the steps that were needed, at the reduced width of each network.
-On a CPU every core carries networks of its own, and shares are told in processor time too, beside the share that
-products of this size reach when there is nothing else to do.
-Asserts nothing; needs nothing beyond NumPy and JAX, so that it runs where the other requirements are not installed.
+in the same process (on a CPU those of XLA and of NumPy's BLAS, whichever is faster); "needed" counts the products of
+the steps that were needed, at the reduced width of each network. On a CPU every core carries a network of its own, and
+shares are told in processor time too, beside the share that products of this size reach with nothing else to do.
+Asserts nothing; on a GPU it needs nothing beyond NumPy and JAX, so that it runs where nothing else is installed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import numpy as np  # noqa: E402
 import linnet as ln  # noqa: E402
 from linnet.precision import compilation_cache, computing  # noqa: E402
 from linnet.trainers import stopping  # noqa: E402
+from linnet.trainers.crews import ONE_BLAS_THREAD  # noqa: E402
 from linnet.trainers.gaussian_diagram import gaussian_diagram  # noqa: E402
 
 STEPS, C, RANK = 750, 50.0, 5
@@ -97,36 +98,36 @@ def roofline(sides: tuple[int, ...], tf32: bool = False) -> tuple[float, float]:
     with computing("float32", tf32=tf32):
         multiply = jax.jit(jnp.matmul)
         for side in sides:
-            matrix = jnp.asarray(np.random.default_rng(0).standard_normal((side, side)), jnp.float32)
-            multiply(matrix, matrix).block_until_ready()
-            for _ in range(5):
-                began, processor = time.perf_counter(), time.process_time()
-                multiply(matrix, matrix).block_until_ready()
-                speeds.append(2 * side**3 / (time.perf_counter() - began))
-                busy.append(2 * side**3 / max(time.process_time() - processor, 1e-9))
+            matrix = np.random.default_rng(0).standard_normal((side, side)).astype(np.float32)
+            there = jnp.asarray(matrix)
+            ways = [lambda there=there: multiply(there, there).block_until_ready()]
+            if jax.default_backend() == "cpu":
+                ways.append(lambda matrix=matrix: matrix @ matrix)
+            for product in ways:
+                product()
+                for _ in range(5):
+                    began, processor = time.perf_counter(), time.process_time()
+                    product()
+                    speeds.append(2 * side**3 / (time.perf_counter() - began))
+                    busy.append(2 * side**3 / max(time.process_time() - processor, 1e-9))
     return max(speeds), max(busy)
 
 
-def products_alone(dim: int, lanes: int = 2, repeats: int = 20) -> float:
+def products_alone(dim: int, repeats: int = 20) -> float:
     """Operations a second of processor time of the three products of a wide network's step, and of nothing else."""
-
-    @jax.jit
-    def products(first: jax.Array, second: jax.Array, push: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-        turned = jnp.swapaxes(first, 1, 2), jnp.swapaxes(push, 1, 2)
-        return second @ turned[0], turned[1] @ second, push @ first
-
-    with computing("float32"):
-        draw = np.random.default_rng(0).standard_normal
-        shapes = ((lanes, dim, 2 * dim), (lanes, dim, 2 * dim), (lanes, dim, dim))
-        arrays = [jnp.asarray(draw(shape), jnp.float32) for shape in shapes]
-        jax.block_until_ready(products(*arrays))
-        best = np.inf
-        for _ in range(5):
+    draw = np.random.default_rng(0).standard_normal
+    first, second = (draw((dim, 2 * dim)).astype(np.float32) for _ in range(2))
+    product, moves = np.empty((dim, dim), np.float32), [np.empty_like(first), np.empty_like(second)]
+    best = np.inf
+    with ONE_BLAS_THREAD:
+        for _ in range(6):
             began = time.process_time()
             for _ in range(repeats):
-                jax.block_until_ready(products(*arrays))
+                np.matmul(second, first.T, out=product)
+                np.matmul(product.T, second, out=moves[0])
+                np.matmul(product, first, out=moves[1])
             best = min(best, time.process_time() - began)
-    return 12 * dim**3 * lanes * repeats / best
+    return 12 * dim**3 * repeats / best
 
 
 def report(title: str, found: dict[str, np.ndarray], speed: float, processor: float) -> None:

@@ -4,7 +4,6 @@ memory."""
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import jax
@@ -107,24 +106,6 @@ def test_other_errors_are_not_hidden(monkeypatch):
     monkeypatch.setattr(lanes, "_advance", broken)
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
         outcome(runs(), lanes=8)
-
-
-def test_crews_of_one_device_share_the_runs(monkeypatch):
-    alone, asked, advance = outcome(runs(40), lanes=4), [], lanes._advance
-
-    def watched(*arguments, kind):
-        asked.append(threading.get_ident())
-        return advance(*arguments, kind=kind)
-
-    monkeypatch.setattr(lanes, "_advance", watched)
-    shared = outcome(runs(40), lanes=4, crews=3)
-    assert len(set(asked)) == 3 and "3 x 4 at a time" in shared.plan and ";" not in shared.plan
-    assert shared.needed == alone.needed
-    for name, value in alone.results.items():
-        assert value.tobytes() == shared.results[name].tobytes(), name
-    asked.clear()
-    outcome(runs(7), lanes=4, crews=3)  # not enough runs to fill a second crew
-    assert len(set(asked)) == 1
 
 
 TWO_DEVICES = """

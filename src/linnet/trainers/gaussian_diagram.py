@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,7 +16,7 @@ from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, key_data
-from linnet.trainers import lanes, loop
+from linnet.trainers import crews, lanes, loop
 from linnet.trainers.narrow import narrow_network
 from linnet.trainers.paired_descent import Best, PairedRuns, bind, carried, layers, noted, updates
 from linnet.trainers.stopping import rule_of
@@ -80,6 +81,15 @@ def gaussian_diagram(
             "task": task[runs],
         }
 
+    def start(run: int) -> crews.Start:
+        roots = diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run])
+        both = _gaussian(data[run], roots, sizes[run], np.sqrt(variance[run]), in_dim=in_dim, out_dim=out_dim)
+        first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
+        chosen = task[run]
+        return crews.Start(
+            first, second.T, targets[chosen], truths[chosen], rates[run], threshold=variance[run] * sizes[run]
+        )
+
     plan = loop.Plan(updates(update), rule_of(stop), record=Best())
     # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
     scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
@@ -87,8 +97,11 @@ def gaussian_diagram(
     return carried(
         lambda rows: lanes.Kind(plan, Drawn(in_dim, out_dim, rows, number.name, several), bind, noted),
         orders,
+        start,
         widths,
         shared=shared,
+        sequential=update == "sequential",
+        products=False,
         in_dim=in_dim,
         out_dim=out_dim,
         steps=count("steps", steps),
@@ -98,6 +111,15 @@ def gaussian_diagram(
         expected=expected,
         tf32=tf32,
     )
+
+
+@partial(jax.jit, static_argnames=("in_dim", "out_dim"))
+def _gaussian(key: Any, roots: Any, width: Any, std: Any, *, in_dim: int, out_dim: int) -> tuple[jax.Array, jax.Array]:
+    """First and transposed second layer with all rows that any width can need: one compilation serves all."""
+    typed = jax.random.wrap_key_data(key, impl="threefry2x32")
+    whole = in_dim + out_dim
+    first, second = padded_gaussian(typed, roots, in_dim=in_dim, out_dim=out_dim, rows=whole, width=width, std=std)
+    return first, second.T
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import warnings
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -71,7 +71,6 @@ def descend(
     lanes: int,
     shared: Arrays,
     refill: int = 1,
-    crews: int = 1,
     expected: np.ndarray | None = None,
     dtype: Any = None,
     device: str | None = None,
@@ -81,31 +80,26 @@ def descend(
     """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
 
     - `orders(runs)`: the numbers that describe these runs, stacked; asked for when lanes are free
-    - `lanes`: runs carried at once, by each crew
+    - `lanes`: runs carried at once, on each device
     - `shared`: arrays that all runs read
     - `refill`: lanes that are emptied and filled together
-    - `crews`: batches of lanes side by side on each device, each with a thread of its own; where there are runs for
-      them. On a CPU one for every core keeps the cores busy, which share a single small product badly
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(n)`: told of every n runs that have ended
 
-    All crews of all devices of the kind asked for (or of JAX's default) take runs from one queue. Lanes that would not
-    fit their memory are left out; where an allocation fails all the same, the runs go on in fewer lanes, with a
-    warning.
+    All devices of the kind asked for (or of JAX's default) take runs from one queue. Lanes that would not fit their
+    memory are left out; where an allocation fails all the same, the runs go on in fewer lanes, with a warning.
     """
     limits = np.asarray(steps, dtype=np.int64)
     order = np.arange(limits.size) if expected is None else np.argsort(-np.asarray(expected), kind="stable")
     refill = min(refill, lanes)
     places = devices(device)[: max(1, limits.size // refill)]
     lanes = min(lanes, -(-limits.size // len(places))) if len(places) > 1 else lanes
-    # As many lanes in every crew as in a single one: a batch of another size may round differently.
-    crews = max(1, min(crews, limits.size // (lanes * len(places))))
-    pool = _Pool(kind, orders, limits, shared, refill, crews, advance, deque(order.tolist()))
-    if len(places) * crews == 1:
+    pool = _Pool(kind, orders, limits, shared, refill, advance, deque(order.tolist()))
+    if len(places) == 1:
         pool.work(lanes, dtype, places[0], tf32)
     else:
-        with ThreadPoolExecutor(len(places) * crews) as threads:
-            for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in crews * places]:
+        with ThreadPoolExecutor(len(places)) as threads:
+            for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in places]:
                 done.result()
     needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
     return PoolResult(pool.results, pool.executed, needed, "; ".join(pool.plans.values()))
@@ -121,19 +115,16 @@ class _Pool:
         limits: np.ndarray,
         shared: Arrays,
         refill: int,
-        crews: int,
         advance: Callable[[int], None],
         waiting: deque[int],
     ) -> None:
         self.kind, self.orders, self.limits, self.shared = kind, orders, limits, shared
-        self.refill, self.crews, self.advance, self.waiting = refill, crews, advance, waiting
+        self.refill, self.advance, self.waiting = refill, advance, waiting
         self.results: dict[str, np.ndarray] = {}
         self.executed = 0
         self.few = False
         self.plans: dict[Any, str] = {}
         self.lock = threading.Lock()
-        self.compiling: defaultdict[Any, threading.Lock] = defaultdict(threading.Lock)
-        self.compiled: set[tuple[Any, Any]] = set()
 
     def work(self, lanes: int, dtype: Any, place: Any, tf32: bool) -> None:
         """Carries runs on one device until none waits; with fewer lanes where they turn out not to fit."""
@@ -144,7 +135,7 @@ class _Pool:
             while True:
                 occupants = np.full(lanes, -1)
                 try:
-                    return self._carry(shared, occupants, place)
+                    return self._carry(shared, occupants)
                 except jax.errors.JaxRuntimeError as error:
                     if "RESOURCE_EXHAUSTED" not in str(error) or lanes == 1:
                         raise
@@ -162,27 +153,15 @@ class _Pool:
         self.few = place.platform == "cpu" and self.limits.size * sum(leaf.size for leaf in arrays) < FEW
         told = place.memory_stats() or {}
         free = told["bytes_limit"] - told["bytes_in_use"] if "bytes_limit" in told else available()
-        fitting = int(np.clip(0.9 * free / (self.crews * bytes_each), 1, lanes))
-        many = f"{self.crews} x {fitting}" if self.crews > 1 else f"{fitting}"
-        plan = (
-            f"{self.limits.size} runs, {many} at a time on {place}: "
-            f"{self.crews * fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
+        fitting = int(np.clip(0.9 * free / bytes_each, 1, lanes))
+        self.plans[place] = (
+            f"{self.limits.size} runs, {fitting} at a time on {place}: "
+            f"{fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
         )
-        if place not in self.plans:
-            LOG.info(plan)
-            self.plans[place] = plan
+        LOG.info(self.plans[place])
         return fitting
 
-    def _called(self, function: Callable[..., Any], place: Any, *arguments: Any) -> Any:
-        """What a compiled function of the pool returns; the first crew of a device compiles it, the others wait."""
-        if (function, place) in self.compiled:
-            return function(*arguments, kind=self.kind)
-        with self.compiling[place]:
-            found = function(*arguments, kind=self.kind)
-            self.compiled.add((function, place))
-        return found
-
-    def _carry(self, shared: Arrays, occupants: np.ndarray, place: Any) -> None:
+    def _carry(self, shared: Arrays, occupants: np.ndarray) -> None:
         kind, held = self.kind, None
         fill, take = (_filled_few, _taken_few) if self.few else (_filled, _taken)
         limits = np.zeros(occupants.size, dtype=np.int64)
@@ -193,19 +172,19 @@ class _Pool:
                 filled = runs + runs[-1:] * (self.refill - len(runs))
                 orders = {**self.orders(filled), "steps": self.limits[filled]}
                 held = _empty(shared, orders, occupants.size, kind) if held is None else held
-                held = self._called(fill, place, shared, *held, self._padded(free, occupants.size), orders)
+                held = fill(shared, *held, self._padded(free, occupants.size), orders, kind=kind)
             busy = int((occupants >= 0).sum())
             if not busy:
                 return
             assert held is not None
             lane, state = held
             enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
-            ran, state = self._called(_advance, place, shared, lane, state, enough)
+            ran, state = _advance(shared, lane, state, enough, kind=kind)
             held = lane, state
             over = (np.asarray(state["code"]) != 0) | (np.asarray(state["step"]) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                found = self._called(take, place, shared, lane, state, self._padded(group, 0))
+                found = take(shared, lane, state, self._padded(group, 0), kind=kind)
                 self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in found.items()})
                 occupants[group] = -1
             with self.lock:

@@ -8,6 +8,7 @@ the objective saw.
 
 `stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
 carries a batch that starts together and saves states on the way; `lanes` carries runs that take each other's places.
+`started`, `ceiling` and `judged` serve plain NumPy numbers as well: `crews` has them judge runs that are not compiled.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from linnet.memory import check_fits
 from linnet.progress import bar
 from linnet.reductions.reduction import Reduction
 from linnet.trainers.objective import batch_axes
-from linnet.trainers.stopping import Rule
+from linnet.trainers.stopping import Rule, either
 from linnet.trainers.widths import without_filling
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import Status
@@ -64,7 +65,7 @@ class Plan:
 
 def started(params: dict[str, Any], *, plan: Plan) -> State:
     """The state of one run before its first step."""
-    state = {"params": params, "rule": plan.rule.start(), "step": jnp.zeros((), int), "code": jnp.zeros((), int)}
+    state = {"params": params, "rule": plan.rule.start(), "step": np.int64(0), "code": np.int64(0)}
     if plan.record is not None:
         state["record"] = plan.record.start(params)
     return state
@@ -73,7 +74,8 @@ def started(params: dict[str, Any], *, plan: Plan) -> State:
 def ceiling(objective: Any, params: dict[str, Any]) -> Any:
     """A loss beyond which a run diverges: `FAR` times the larger of the first loss and the scale of the targets."""
     loss, _ = objective.at(params)
-    return FAR * (jnp.maximum(jnp.abs(loss), objective.size()) + jnp.finfo(loss.dtype).tiny)
+    size = objective.size()
+    return FAR * (either(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
 
 def judged(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> tuple[State, Any]:
@@ -82,9 +84,9 @@ def judged(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan)
     looks = plan.rule.needs_test or plan.record is not None
     measured = test.at(state["params"], seen) if looks else loss
     rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
-    code = jnp.where(code > 0, code + DIVERGED, 0)
+    code = either(code > 0, code + DIVERGED, 0)
     inside = (loss <= highest) & (loss >= -highest)  # false for NaN too
-    new = {**state, "rule": rule, "code": jnp.where(inside, code, DIVERGED).astype(state["code"].dtype)}
+    new = {**state, "rule": rule, "code": either(inside, code, DIVERGED)}
     if plan.record is not None:
         new["record"] = plan.record.update(state["record"], state["step"], loss, measured, seen)
     return new, seen

@@ -1,7 +1,8 @@
-"""Many descents, each beside its self-consistent prediction stepped at the same rate, in one compiled loop.
+"""Many descents, each beside its self-consistent prediction stepped at the same rate.
 
 The two sides never have to be stored to be compared: the loop notes what a phase diagram shows of each run. Runs wait
-for a free lane of the batch, so that one that stops early makes room for the next.
+for their turn, so that one that stops early makes room for the next: on an accelerator for a free lane of a compiled
+batch (`lanes`), on a CPU for a free core (`crews`).
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ import numpy as np
 from linnet.arguments import count, shown, whole_numbers
 from linnet.inits.weights import Weights
 from linnet.memory import check_fits
-from linnet.precision import cores, devices, resolve
+from linnet.precision import devices, resolve
 from linnet.problems.problem import Problem
 from linnet.progress import bar
 from linnet.reductions.reduction import check_match, reduce
-from linnet.trainers import lanes, loop
+from linnet.trainers import crews, lanes, loop
 from linnet.trainers.largest import largest_value
 from linnet.trainers.narrow import narrow_network
-from linnet.trainers.stopping import rule_of
+from linnet.trainers.stopping import either, rule_of
 
 # Floating-point operations of one step of the batch that keep a device busy.
 CPU_OPERATIONS = 400_000_000
@@ -132,8 +133,11 @@ def paired_descent(
     return carried(
         lambda rows: lanes.Kind(plan, Start(number.name), bind, _noted_with_product),
         orders,
+        lambda run: crews.Start(**_loaded(fitting(run))),  # type: ignore[arg-type]
         widths,
         shared={},
+        sequential=update == "sequential",
+        products=True,
         in_dim=in_dim,
         out_dim=out_dim,
         steps=limit,
@@ -170,9 +174,12 @@ def updates(name: str) -> Callable[..., dict[str, Any]]:
 def carried(
     kind: Callable[[int], lanes.Kind],
     orders: Callable[[list[int], int], dict[str, np.ndarray]],
+    start: Callable[[int], crews.Start],
     widths: Sequence[int],
     *,
     shared: dict[str, np.ndarray],
+    sequential: bool,
+    products: bool,
     in_dim: int,
     out_dim: int,
     steps: int,
@@ -182,12 +189,32 @@ def carried(
     expected: np.ndarray | None = None,
     tf32: bool = False,
 ) -> PairedRuns:
-    """The runs of all widths, those trained at one padded width together; `kind` and `orders` are told that width."""
-    padded = np.array([padded_width(width, in_dim, out_dim, device) for width in widths], dtype=int)
-    found: dict[str, np.ndarray] = {}
-    executed, needed, plans = 0, 0, list[str]()
-    crews = max(1, cores() // len(devices(device))) if _large_on_cpu(in_dim + out_dim, device) else 1
+    """The runs of all widths: by crews on a CPU, elsewhere in lanes.
+
+    - `kind(rows)`, `orders(runs, rows)`: for lanes, which hold runs of one padded width
+    - `start(run)`, `sequential`, `products`: for crews
+    """
     with bar("descent beside its prediction", len(widths)) as advance:
+        if one_processor(device):
+            outcome = crews.descend(
+                start,
+                widths,
+                in_dim=in_dim,
+                out_dim=out_dim,
+                plan=kind(0).plan,
+                steps=steps,
+                sequential=sequential,
+                products=products,
+                dtype=dtype,
+                place=devices(device)[0],
+                slots=slots,
+                expected=expected,
+                advance=advance,
+            )
+            return _paired(kind(0).plan, outcome.results, outcome.executed, outcome.needed, outcome.plan)
+        padded = np.array([padded_width(width, in_dim, out_dim, device) for width in widths], dtype=int)
+        found: dict[str, np.ndarray] = {}
+        executed, needed, plans = 0, 0, list[str]()
         for rows in np.unique(padded).tolist():
             members = np.flatnonzero(padded == rows)
             room = slots or lanes_at_once(rows, in_dim, out_dim, device)
@@ -197,7 +224,6 @@ def carried(
                 np.full(len(members), steps),
                 lanes=min(len(members), room),
                 refill=max(1, min(len(members), room) // 16),
-                crews=crews,
                 shared=shared,
                 expected=None if expected is None else expected[members],
                 dtype=dtype,
@@ -209,9 +235,19 @@ def carried(
             plans.append(outcome.plan)
             for name, value in outcome.results.items():
                 found.setdefault(name, np.zeros((len(widths), *value.shape[1:]), value.dtype))[members] = value
+    return _paired(kind(0).plan, found, executed, needed, "; ".join(plans))
+
+
+def one_processor(device: str | None = None) -> bool:
+    """Whether runs are carried by the cores of a CPU; several CPU devices are for lanes, as those of a GPU are."""
+    places = devices(device)
+    return len(places) == 1 and places[0].platform == "cpu"
+
+
+def _paired(plan: loop.Plan, found: dict[str, np.ndarray], executed: int, needed: int, told: str) -> PairedRuns:
     products = found.get("best_product")
     return PairedRuns(
-        reason=kind(0).plan.reasons[found["code"]],
+        reason=plan.reasons[found["code"]],
         steps=found["step"],
         loss=found["loss"],
         best_test=found["best_test"],
@@ -221,7 +257,7 @@ def carried(
         largest_distance=found["distance"],
         executed=executed,
         needed=needed,
-        plan="; ".join(plans),
+        plan=told,
     )
 
 
@@ -264,13 +300,13 @@ def _drawn(make: Callable[[int], Pair], runs: Sequence[int], width: int) -> dict
     return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
 
-def _loaded(pair: Pair, width: int) -> dict[str, np.ndarray]:
-    """The arrays of one run: its network in reduced coordinates, filled up to `width`, and what it is to learn."""
+def _loaded(pair: Pair, width: int = 0) -> dict[str, np.ndarray]:
+    """The arrays of one run: its network in reduced coordinates, at least `width` wide, and what it is to learn."""
     problem, weights = pair.problem, pair.weights
     if not problem.whitened or problem.truth is None or problem.batch:
         raise ValueError("`problem` must be a single one made by `Problem.from_target`, with a `truth`.")
     small = reduce(problem, weights).weights
-    empty = width - small.width
+    empty = max(width - small.width, 0)
     return {
         "first": np.pad(small.first, ((0, empty), (0, 0))),
         "second": np.pad(small.second, ((0, 0), (0, empty))),
@@ -313,14 +349,14 @@ def _named(first: Any, second: Any, narrow_first: Any, narrow_second: Any) -> di
 
 @dataclass(frozen=True)
 class Beside:
-    """|G - A|^2/2 of the network; it sees the products and residuals of both, the network and the narrow one."""
+    """|G - A|^2/2 of the network; it sees its product, how far that of the narrow one is, and the residuals of both."""
 
     target: Any
 
     def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any, Any, Any]]:
         product = params["second"] @ params["first_transposed"].T
         predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
-        seen = (product, self.target - product, predicted, self.target - predicted)
+        seen = (product, _distance(product, predicted), self.target - product, self.target - predicted)
         return 0.5 * _distance(self.target, product), seen
 
     def size(self) -> Any:
@@ -342,25 +378,24 @@ class Best:
     """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
 
     def start(self, params: dict[str, Any]) -> dict[str, Any]:
-        product = jnp.zeros((params["second"].shape[0], params["first_transposed"].shape[0]), params["second"].dtype)
-        infinite = jnp.asarray(jnp.inf, jnp.float64)
+        shape = params["second"].shape[0], params["first_transposed"].shape[0]
         return {
-            "loss": infinite,
-            "best_test": infinite,
-            "best_step": jnp.asarray(0),
-            "best_product": product,
-            "distance": jnp.asarray(0.0, jnp.float64),
+            "loss": np.float64(np.inf),
+            "best_test": np.float64(np.inf),
+            "best_step": np.int64(0),
+            "best_product": np.zeros(shape, params["second"].dtype),
+            "distance": np.float64(0),
         }
 
     def update(self, record: dict[str, Any], step: Any, loss: Any, test_loss: Any, seen: Any) -> dict[str, Any]:
-        product, _, predicted, _ = seen
+        product, distance = seen[:2]
         better = test_loss < record["best_test"]
         return {
             "loss": loss,
-            "best_test": jnp.where(better, test_loss, record["best_test"]),
-            "best_step": jnp.where(better, step, record["best_step"]),
-            "best_product": jnp.where(better, product, record["best_product"]),
-            "distance": jnp.maximum(record["distance"], _distance(product, predicted)),
+            "best_test": either(better, test_loss, record["best_test"]),
+            "best_step": either(better, step, record["best_step"]),
+            "best_product": either(better, product, record["best_product"]),
+            "distance": either(distance <= record["distance"], record["distance"], distance),
         }
 
 
@@ -399,7 +434,7 @@ def _sequential(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) 
 
 def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) -> dict[str, Any]:
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
-    _, residual, _, pull = seen
+    residual, pull = seen[2:]
     first, second = _stepped(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
     narrow = _stepped(params["narrow_first_transposed"], params["narrow_second"], rate * pull, sequential=False)
     return _named(first, second, *narrow)

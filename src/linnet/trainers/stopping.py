@@ -2,7 +2,9 @@
 
 A rule is a frozen dataclass with `reasons`, `needs_test`, `start()` and `update(state, step, loss, test_loss)`, which
 looks at the state a run is in before its next step and returns the rule's new state and a code: 0 to go on, i to stop
-for `reasons[i - 1]`. Rules are compiled into the loop and applied to each member of a batch on its own.
+for `reasons[i - 1]`. Rules are compiled into the loop and applied to each member of a batch on its own; on a CPU some
+runs are judged outside of compiled code, step by step, and the same rule is given NumPy's numbers. `either` serves
+both.
 """
 
 from __future__ import annotations
@@ -11,8 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import jax.numpy as jnp
+import numpy as np
 
 from linnet.arguments import count, non_negative, number, positive
+
+
+def either(condition: Any, this: Any, that: Any) -> Any:
+    """`this` where the condition holds, else `that`: chosen by Python for a plain truth value, by JAX for an array."""
+    if isinstance(condition, (bool, np.bool_)):
+        return this if condition else that
+    return jnp.where(condition, this, that)
 
 
 @runtime_checkable
@@ -70,7 +80,7 @@ class LossBelow:
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
-        return state, jnp.where(loss <= self.threshold, 1, 0)
+        return state, either(loss <= self.threshold, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -107,16 +117,17 @@ class Stalled:
 
     def start(self) -> Any:
         """What the rule remembers at the first state."""
-        return jnp.asarray(jnp.inf), jnp.asarray(jnp.inf)
+        return np.float64(np.inf), np.float64(np.inf)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
         previous, first = state
-        first = jnp.where(step == 0, loss, first).astype(first.dtype)
-        least = jnp.maximum(self.relative * jnp.abs(previous), self.absolute)
-        still = (jnp.abs(loss - previous) < least) & jnp.isfinite(previous)
+        first = either(step == 0, loss, first).astype(first.dtype)
+        change = abs(loss - previous)
+        still = (change < self.relative * abs(previous)) | (change < self.absolute)
+        still = still & (abs(previous) < np.inf)
         begun = (first - loss > self.fallen) | (self.fallen == 0)
-        return (loss.astype(previous.dtype), first), jnp.where(still & begun, 1, 0)
+        return (loss.astype(previous.dtype), first), either(still & begun, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -149,14 +160,14 @@ class TestLossRising:
 
     def start(self) -> Any:
         """What the rule remembers at the first state."""
-        return jnp.asarray(jnp.inf), jnp.asarray(0)
+        return np.float64(np.inf), np.int64(0)
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
         previous, risen = state
-        risen = jnp.where(test_loss > previous, risen + 1, 0)
+        risen = either(test_loss > previous, risen + 1, 0)
         enough = (risen >= self.patience) & (step > self.after)
-        return (test_loss.astype(previous.dtype), risen), jnp.where(enough, 1, 0)
+        return (test_loss.astype(previous.dtype), risen), either(enough, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -198,10 +209,10 @@ class FirstOf:
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
-        states, chosen, offset = [], jnp.asarray(0), 0
+        states, chosen, offset = [], 0, 0
         for rule, old in zip(self.rules, state, strict=True):
             new, code = rule.update(old, step, loss, test_loss)
-            chosen = jnp.where((chosen == 0) & (code > 0), code + offset, chosen)
+            chosen = either((chosen == 0) & (code > 0), code + offset, chosen)
             states.append(new)
             offset += len(rule.reasons)
         return tuple(states), chosen
@@ -232,7 +243,7 @@ class Never:
 
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
-        return state, jnp.asarray(0)
+        return state, 0
 
 
 def rule_of(stop: Any) -> Rule:

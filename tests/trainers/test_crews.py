@@ -1,0 +1,221 @@
+"""Runs carried by the cores of a CPU: against a plain loop, against lanes, in any order, and what may go wrong."""
+
+import importlib
+import signal
+import threading
+from dataclasses import dataclass, replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.linalg
+from numpy.testing import assert_allclose
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import linnet as ln
+from linnet.trainers import crews, stopping
+from linnet.trainers.gaussian_diagram import gaussian_diagram
+from linnet.trainers.paired_descent import Pair, paired_descent
+
+pairs = importlib.import_module("linnet.trainers.paired_descent")
+NUMBERS = ("best_test", "best_step", "steps", "stable_rank", "largest_distance", "loss")
+
+
+def pair(outputs, inputs, *, width=4, std=0.3, key=0, rate=0.02):
+    draw = np.random.default_rng(key).standard_normal
+    truth = 2 * draw((outputs, 1)) @ draw((1, inputs))
+    problem = ln.Problem.from_target(truth + 0.5 * draw((outputs, inputs)), truth=truth)
+    start = ln.inits.gaussian(key, in_dim=inputs, out_dim=outputs, width=width, first_std=std, second_std=std)
+    return Pair(problem, start, width * std**2, rate)
+
+
+def carried(made, *, steps=60, **options):
+    outputs, inputs = made[0].problem.cross.shape
+    widths = [run.weights.width for run in made]
+    return paired_descent(lambda i: made[i], widths, in_dim=inputs, out_dim=outputs, steps=steps, **options)
+
+
+def plain(run, steps, sequential=False):
+    """Both networks written out: least test loss and its step, last loss, largest distance."""
+    goal, truth, g = run.problem.cross, run.problem.truth, run.threshold
+    networks = [[run.weights.first, run.weights.second]]
+    A, turned = run.weights.product, goal.shape[0] < goal.shape[1]
+    A = A.T if turned else A
+    strong = scipy.linalg.sqrtm(g * np.eye(A.shape[1]) + scipy.linalg.sqrtm(A.T @ A + g**2 * np.eye(A.shape[1])))
+    weak = A @ np.linalg.inv(strong)
+    networks.append([weak.T, strong.T] if turned else [strong, weak])
+    tests, distances = [], []
+    for step in range(steps + 1):
+        products = [second @ first for first, second in networks]
+        tests.append(0.5 * ((products[0] - truth) ** 2).sum())
+        distances.append(((products[0] - products[1]) ** 2).sum())
+        if step == steps:
+            return min(tests), np.argmin(tests), 0.5 * ((goal - products[0]) ** 2).sum(), max(distances)
+        for index, (layers, product) in enumerate(zip(networks, products, strict=True)):
+            first, second = layers
+            moved = first + run.learning_rate * second.T @ (goal - product)
+            seen = moved if sequential and index == 0 else first
+            layers[:] = moved, second + run.learning_rate * (goal - product) @ seen.T
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (7, 4), (4, 7)])
+@pytest.mark.parametrize("update", ["simultaneous", "sequential"])
+def test_it_is_the_plain_loop(shape, update):
+    run = pair(*shape)
+    found = carried([run], update=update)
+    told = [found.best_test[0], found.best_step[0], found.loss[0], found.largest_distance[0]]
+    assert_allclose(told, plain(run, 60, update == "sequential"), rtol=1e-9)
+    other = plain(run, 60, update != "sequential")  # the control: layers that do not see what they should
+    assert abs(told[0] / other[0] - 1) > 1e-4 and abs(told[3] / other[3] - 1) > 1e-4
+
+
+RUNS = [(1, 1e-2), (12, 1e-2), (40, 1e-2), (5000, 1e-3), (10**9, 1e-8), (3, 1e-7)]
+
+
+def diagram(order=(0, 1, 2, 3, 4, 5), **options):
+    problem = ln.problems.low_rank_plus_noise(12, rank=2, key=3)
+    widths, variances = zip(*(RUNS[i] for i in order), strict=True)
+    size = np.maximum(np.linalg.norm(problem.truth, 2), np.array(variances) * np.array(widths, dtype=float))
+    rule = stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(7.2e-2), stopping.Stalled(6e-3, fallen=20))
+    return gaussian_diagram(
+        [problem],
+        keys=[[8, i] for i in order],
+        widths=widths,
+        variances=variances,
+        learning_rates=0.02 / size,
+        **{"steps": 300, "stop": rule} | options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "update", "rtol"), [("float64", "simultaneous", 1e-10), ("float32", "sequential", 2e-4)]
+)
+def test_lanes_find_the_same(monkeypatch, dtype, update, rtol):
+    here = diagram(dtype=dtype, update=update)
+    monkeypatch.setattr(pairs, "one_processor", lambda device: False)
+    there = diagram(dtype=dtype, update=update)
+    assert "12 at a time" not in here.plan and here.plan != there.plan
+    assert here.reason.tolist() == there.reason.tolist() and len(set(here.reason)) > 1
+    assert here.executed == here.needed == there.needed < there.executed
+    for name in NUMBERS:
+        assert_allclose(getattr(here, name), getattr(there, name), rtol=rtol, err_msg=name)
+
+
+def test_bits_depend_on_nothing_but_the_run(monkeypatch):
+    straight, seen, look = diagram(), set(), crews._Network.look
+
+    def watched(network, target):
+        seen.add(threading.get_ident())
+        look(network, target)
+
+    monkeypatch.setattr(crews._Network, "look", watched)
+    monkeypatch.setattr(crews, "SHORT", 0)
+    turned = diagram((5, 4, 3, 2, 1, 0), slots=3)
+    assert len(seen) > 1 and "6 runs, 3 at a time on" in turned.plan
+    for name in NUMBERS:
+        assert getattr(straight, name)[::-1].tobytes() == getattr(turned, name).tobytes(), name
+
+
+def test_sums_of_float32_runs_keep_their_digits():
+    draw = np.random.default_rng(0).standard_normal
+    truth, small = draw((200, 200)), (1e-9 * draw((200, 200))).astype(np.float32)
+    test = crews._FromTruth(truth)
+    change = test.at({}, (small, None)) - test.at({}, (0 * small, None))
+    exact = 0.5 * np.sum(small.astype(float) ** 2) - np.sum(small.astype(float) * truth)
+    assert_allclose(change, exact, rtol=1e-3)  # 3e-7 of a loss of 2e4
+    single = truth.astype(np.float32)
+    rounded = 0.5 * float(np.sum((single - small).astype(float) ** 2) - np.sum(single.astype(float) ** 2))
+    assert abs(rounded / exact - 1) > 0.1  # the control: subtracted in float32, however it is summed
+    matrix = draw((200, 200)).astype(np.float32)
+    assert_allclose(crews._squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
+    assert abs(np.vdot(matrix, matrix) / np.sum(matrix.astype(float) ** 2) - 1) > 1e-8  # the control
+
+
+@dataclass(frozen=True)
+class Own:
+    """A user's rule, written with jax.numpy for compiled loops."""
+
+    reasons: tuple[str, ...] = ("enough",)
+    needs_test: bool = False
+
+    def start(self):
+        return jnp.asarray(0)
+
+    def update(self, state, step, loss, test_loss):
+        state = state + jnp.where(loss < 20.0, 1, 0)
+        return state, jnp.where(state > 4, 1, 0)
+
+
+def test_rules_written_for_compiled_loops_serve_too():
+    run = pair(5, 5, std=0.1)
+    found = carried([run], steps=400, stop=Own())
+    alone = ln.gradient_descent(run.problem, run.weights, learning_rate=run.learning_rate, steps=400, stop=Own())
+    assert found.reason[0] == alone.status.reason == "enough" and found.steps[0] == alone.status.steps
+
+
+def test_an_interrupt_and_an_error_end_all_crews(monkeypatch):
+    def broken():
+        raise ValueError("`weights` are broken")
+
+    monkeypatch.setattr(crews, "SHORT", 0)
+    always = pair(5, 5, rate=1e-9)
+    done = ln.inits.balanced(always.problem.cross)
+
+    def make(third):
+        def start(index):
+            if index == 2:
+                third()
+            return replace(always, weights=done) if index == 1 else always
+
+        return start
+
+    def interrupted():  # as Ctrl-C does, while the main thread waits for the crews
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    for third, expected in ((broken, ValueError), (interrupted, KeyboardInterrupt)):
+        with pytest.raises(expected, match="are broken" if third is broken else r"^$"):
+            paired_descent(make(third), [5] * 9, in_dim=5, out_dim=5, steps=10**6, stop=1e-9, slots=2)
+
+
+def test_memory_is_planned_and_a_crew_that_finds_none_leaves(monkeypatch):
+    made = [pair(5, 5, key=key) for key in range(4)]
+    expected = carried(made)
+    monkeypatch.setattr(crews, "SHORT", 0)
+    failed: list[int] = []
+
+    def make(index):
+        if not failed:
+            failed.append(index)
+            raise MemoryError
+        return made[index]
+
+    with pytest.warns(UserWarning, match=r"out of memory: going on with 1 runs at a time\."):
+        found = paired_descent(make, [4] * 4, in_dim=5, out_dim=5, steps=60, slots=2)
+    assert found.best_test.tobytes() == expected.best_test.tobytes()
+    monkeypatch.setattr(crews, "available", lambda: 1000)
+    assert "4 runs, 1 at a time on" in carried(made, slots=2).plan
+    failed.clear()
+    with pytest.raises(MemoryError, match=r"^$"):
+        paired_descent(make, [4] * 4, in_dim=5, out_dim=5, steps=60)
+
+
+def test_blas_has_one_thread_inside_and_what_it_had_outside():
+    def threads():
+        return {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"}
+
+    inside = []
+
+    def make(index):
+        inside.append(threads())
+        return pair(5, 5)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        paired_descent(make, [4], in_dim=5, out_dim=5, steps=2)
+        assert inside == [{1}] and threads() == before == {2}
+        crews.ONE_BLAS_THREAD.__enter__()  # two callers that do not leave in the order in which they came
+        crews.ONE_BLAS_THREAD.__enter__()
+        crews.ONE_BLAS_THREAD.__exit__()
+        assert threads() == {1}
+        crews.ONE_BLAS_THREAD.__exit__()
+        assert threads() == before
