@@ -8,6 +8,9 @@ TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
+# How many processes the tests run in: `make PROCESSES=8 test` on a larger machine.
+PROCESSES ?= 2
+
 # What `make test-lowest` and `make test-pythons` run, and with what: everything that computes, reads or stores.
 COMPUTES := $(addprefix tests/,agreement estimators forecasts inits observables problems properties reductions sweeps theories trainers trajectories)
 RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
@@ -54,19 +57,19 @@ verify: $(READY)
 	$(BIN)/linnet verify
 
 test: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadfile $(FAST)
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST)
 
 fuzz: $(READY)
-	root=$$PWD; cd "$$(mktemp -d)" && $(SINGLE) PYTHONPATH=$$root/tests $$root/$(BIN)/python -m fuzz --processes 2
+	root=$$PWD; cd "$$(mktemp -d)" && $(SINGLE) PYTHONPATH=$$root/tests $$root/$(BIN)/python -m fuzz --processes $(PROCESSES)
 	$(SINGLE) $(BIN)/python tests/fuzz/wrong_lines.py
 	$(SINGLE) $(BIN)/python tests/fuzz/streams.py
 	$(SINGLE) $(BIN)/python tests/fuzz/interrupts.py
 
 test-claims: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load -m slow
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist load -m slow
 
 test-browser: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist loadgroup -m browser
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist loadgroup -m browser
 
 test-plugins: $(READY)
 	$(SINGLE) $(BIN)/python -m pytest -m plugin
@@ -79,21 +82,19 @@ test-lowest:
 	test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python tests/release/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt --editable '.[all]' $(RUNNERS)
-	$(SINGLE) .venv-lowest/bin/python -m pytest -n 2 --dist loadfile $(FAST) $(COMPUTES)
+	$(SINGLE) .venv-lowest/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST) $(COMPUTES)
 
-# The same tests with each Python from 3.11 to 3.13 that is found.
+# The same tests with each supported Python that is found, on the path or where pyenv and uv keep them.
 test-pythons:
-	for version in 3.11 3.12 3.13; do \
-	  if command -v python$$version >/dev/null && python$$version -c '' 2>/dev/null; then \
-	    echo "== Python $$version"; \
-	    test -x .venv-$$version/bin/python || python$$version -m venv .venv-$$version || exit 1; \
-	    .venv-$$version/bin/python -m pip install --quiet --editable '.[all]' $(RUNNERS) || exit 1; \
-	    $(SINGLE) .venv-$$version/bin/python -m pytest -n 2 --dist loadfile $(FAST) $(COMPUTES) || exit 1; \
-	  else echo "== Python $$version is not installed: skipped"; fi; \
+	$(PYTHON) tests/release/pythons.py | while read -r version found; do \
+	  echo "== Python $$version: $$found"; \
+	  test -x .venv-$$version/bin/python || "$$found" -m venv .venv-$$version || exit 1; \
+	  .venv-$$version/bin/python -m pip install --quiet --editable '.[all]' $(RUNNERS) || exit 1; \
+	  $(SINGLE) .venv-$$version/bin/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST) $(COMPUTES) </dev/null || exit 1; \
 	done
 
 test-torch: $(READY) $(READY)-torch
-	$(SINGLE) $(BIN)/python -m pytest -n 2 --dist load tests/pytorch
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist load tests/pytorch
 
 $(READY)-torch: $(READY)
 	$(BIN)/python -m pip install --quiet '$(TORCH)'

@@ -78,7 +78,11 @@ def page(known: Iterable[Figure], made: dict[str, dict[str, Any]]) -> str:
     known = list(known)
     shown = [made[figure.name] for figure in known if figure.name in made]
     full = sum(not result["quick"] for result in shown)
-    text = _START.format(figures=len(known), full=full, quick=len(shown) - full)
+    quick = len(shown) - full
+    sizes = "at the paper's own settings"
+    if quick:
+        sizes = f"{full} {sizes}, {quick} at quick ones (each says which)"
+    text = _START.format(figures=len(known), sizes=sizes)
     for paper in papers().values():
         mine = [figure for figure in known if figure.paper == paper.name]
         if mine:
@@ -103,7 +107,8 @@ def _section(figure: Figure, result: dict[str, Any] | None) -> str:
     checks = "".join(map(_check, result["checks"]))
     made = f"in {_duration(result['seconds'])} on {result['device']}, linnet {result['version']}"
     settings = "; ".join(f"`{key}` {_value(value)}" for key, value in result["settings"].items() if key != "seed")
-    return f"""{head}![{figure.title}](images/gallery/{figure.name}.webp){attributes}
+    picture = f"images/gallery/{figure.name}.webp"
+    return f"""{head}[![{figure.title}]({picture}){attributes}]({picture})
 
 {figure.caption}
 
@@ -160,9 +165,8 @@ def _duration(seconds: float) -> str:
 
 _START = """# Gallery of figures
 
-Every figure of the papers, and ours, with the command that redraws it and what is measured in it: {figures} figures, of
-which {full} are shown at the paper's own settings and {quick} at quick ones (each says which). `linnet reproduce` draws
-them all.
+Every figure of the papers, and ours, with the command that redraws it and what is measured in it: {figures} figures,
+shown {sizes}. `linnet reproduce` draws them all. A picture opens in full when it is clicked.
 """
 
 

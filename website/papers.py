@@ -1,4 +1,4 @@
-"""Papers as the pages name them: "paper 4", "Figure 2 of paper 4"; our own results have no number."""
+"""Papers as the pages name them: "paper 4", "Figure 2 of paper 4 (Tu)"; our own results have no number."""
 
 from __future__ import annotations
 
@@ -27,8 +27,14 @@ def label(name: str) -> str:
     return f"{place} {name.capitalize()}" if place else "ours"
 
 
+def paper_words(name: str) -> str:
+    """How a heading begins that is about one statement: "Paper 2 (Varre)"."""
+    place = number(name)
+    return f"Paper {place} ({name.capitalize()})" if place else "Our own"
+
+
 def figure_heading(paper: str, name: str, title: str) -> str:
-    """ "Figure 2 of paper 4" for `tu-fig2`; a figure without a number has its title."""
+    """ "Figure 2 of paper 4 (Tu)" for `tu-fig2`; a figure without a number has its title."""
     found = re.fullmatch(r".*-fig(\d+)", name)
     place = number(paper)
-    return f"Figure {found[1]} of paper {place}" if found and place else title
+    return f"Figure {found[1]} of paper {place} ({paper.capitalize()})" if found and place else title

@@ -9,7 +9,7 @@ from pathlib import Path
 from markdown.extensions.toc import slugify
 
 from linnet.reproduction import Claim, claims, figures, papers, record
-from website.papers import heading, label
+from website.papers import heading, label, paper_words
 
 ROOT = Path(__file__).parents[1]
 FILTER = '<div class="filter" data-rows="{rows}" markdown="0"></div>'
@@ -34,8 +34,15 @@ def _claims(text: str) -> str:
     sections = re.sub(r"^### ([\w.-]+): (.+)$", r"### \1: \2 { #\1 }", sections, flags=re.MULTILINE)
     pattern = r"^### (?P<name>[\w.-]+): [^\n]*\n\n.*?\n\n(?P<list>- .*?)\n- \*\*Verdict:\*\* (?P<verdict>[^\n]*)$"
     sections = re.sub(pattern, _section, sections, flags=re.MULTILINE | re.DOTALL)
+    sections = re.sub(r"^### ([\w.-]+): (.+) \{ #", _headed, sections, flags=re.MULTILINE)
     rows = "".join(map(_claim, claims().values()))
     return f"{head}{_filtered(('where', 'what it says', 'verdict', 'claim'), rows)}\n{sections}"
+
+
+def _headed(found: re.Match[str]) -> str:
+    """The heading in the words in which one asks, and searches: paper, statement, and the claim's name last."""
+    name, where = found.groups()
+    return f"### {paper_words(claims()[name].paper)}, {where}: {name} {{ #"
 
 
 def _section(found: re.Match[str]) -> str:

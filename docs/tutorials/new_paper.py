@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Adding a paper
 #
-# *How do I add my own paper?* A paper is a plug-in: a Python package with an object `PAPER` that lists its figures, tables and claims. Once it is installed, `linnet list`, `run`, `reproduce`, `verify` and `sweep` know it as they know
+# *How do I add my own paper?* A paper is a plug-in (plugin): a Python package with an object `PAPER` that lists its figures, tables and claims. Once it is installed, `linnet list`, `run`, `reproduce`, `verify` and `sweep` know it as they know
 # the built-in ones. So: let linnet write the package, put the paper's content in, measure.
 #
 # ## The package

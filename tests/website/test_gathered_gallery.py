@@ -45,7 +45,7 @@ def test_the_page_says_at_which_settings_a_picture_was_made(tmp_path: Path) -> N
         gallery.take(report(tmp_path / str(quick), quick=quick, value=0.01), shown)
         made = {"tu-fig1": json.loads((shown / "tu-fig1.json").read_text(encoding="utf-8"))}
         text = gallery.page([figures()["tu-fig1"]], made)
-        assert words in text and "linnet run tu-fig1" in text and "### Figure 1 of paper 4 { #tu-fig1 }" in text
+        assert words in text and "linnet run tu-fig1" in text and "### Figure 1 of paper 4 (Tu) { #tu-fig1 }" in text
 
 
 def test_every_figure_has_its_picture_and_its_numbers() -> None:

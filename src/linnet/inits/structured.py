@@ -120,7 +120,7 @@ def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: fl
 
     **Returns** `Weights` with one output.
 
-    **Reference:** Huang et al. 2024, section 3.
+    **Reference:** Huang et al. 2025, section 3.
 
     **Example:**
 

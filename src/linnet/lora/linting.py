@@ -21,10 +21,10 @@ class Finding:
 
     **Attributes:**
 
-    - `rule`: that found it
+    - `rule`: the rule that found it
     - `severity`: `"error"`, `"warning"` or `"note"`
     - `sentence`: what there is to know
-    - `number`: behind it
+    - `number`: the number that it rests on
     - `reference`: where it is derived
     - `where`: the adapters it is about
 

@@ -28,7 +28,7 @@ class FeatureHistory:
     | `gamma` | | $y^T X X^T y$ |
     | `target` | (sample, sample) | the target-aligned kernel for $v^2 = 1$ |
 
-    **Reference:** Huang et al. 2024, eq. (6), Definition 3.1 and Lemmas 5.2, 5.3.
+    **Reference:** Huang et al. 2025, eq. (6), Definition 3.1 and Lemmas 5.2, 5.3.
     """
 
     times: np.ndarray

@@ -101,7 +101,7 @@ def subgaussian_regression(
 
     **Returns** a `Regression`.
 
-    **Reference:** Huang et al. 2024, section 3.2 and eq. (1).
+    **Reference:** Huang et al. 2025, section 3.2 and eq. (1).
 
     **Example:**
 
@@ -155,7 +155,7 @@ def gaussian_teacher(
 
     **Returns** a `Regression`.
 
-    **Reference:** Huang et al. 2024, section 6.
+    **Reference:** Huang et al. 2025, section 6.
 
     **Example:**
 

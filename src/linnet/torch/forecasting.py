@@ -39,8 +39,8 @@ MARGIN, ISLANDS = 0.05, 6  # to both sides of a border that is called one, and h
 class ModelForecast:
     """What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
 
-    Where the model has a bias, a constant input of ones counts as the last one. `told` is None where the model has more
-    than `ln.forecast` knows: an output bias, or decays that differ.
+    Where the model has a bias, a constant input of ones counts as the last one. `told` is None where the model has what
+    `ln.forecast` has no setting for: an output bias, or weight decays that differ.
 
     **Attributes:**
 
@@ -76,7 +76,7 @@ class ModelForecast:
 
     @property
     def steps(self) -> np.ndarray:
-        """0, 1, ... (step,)."""
+        """The steps 0, 1, ... of the forecast, (step,)."""
         return np.arange(len(self.loss))
 
     @property
@@ -86,7 +86,7 @@ class ModelForecast:
 
     @cached_property
     def half_steps(self) -> Float[np.ndarray, " mode"]:
-        """Between steps by a straight line."""
+        """The step at which half of each mode is learned, interpolated linearly between steps; NaN where it is not."""
         found = np.full(self.shares.shape[1], np.nan)
         for mode, share in enumerate(self.shares.T):
             above = np.flatnonzero(share >= 0.5)
@@ -97,7 +97,7 @@ class ModelForecast:
 
     @cached_property
     def largest_stable_rate(self) -> float:
-        """Found by running, for as many steps as the forecast has, with its momentum and decays."""
+        """The largest rate of the first layer that does not diverge, other rates in proportion: found by running."""
         return self.run.settings.rates["first"] * largest_factor(self.run, len(self.loss) - 1)
 
     def to_dataset(self) -> xr.Dataset:

@@ -62,7 +62,7 @@ class Pair:
 
     @property
     def trained(self) -> bool:
-        """Whether any of the two is."""
+        """Whether one of the two factors is trained, that is, not frozen."""
         return self.first.requires_grad or self.second.requires_grad
 
 

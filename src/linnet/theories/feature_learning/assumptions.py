@@ -113,7 +113,7 @@ def assumption(
     $\sqrt\epsilon|\bar\beta|$ in (6), and (7) is new: $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the neurons
     are not alike and do not keep the signs of $v_r(0)$.
 
-    **Reference:** Huang et al. 2024, Assumption 4.1.
+    **Reference:** Huang et al. 2025, Assumption 4.1.
 
     **Example:**
 

@@ -1,6 +1,6 @@
 r"""How a finite network with a scalar output first turns towards its feature $X^T y$ and then grows along it.
 
-Symbols of Huang et al. 2024, for the network $f = \frac1m\sum_r v_r\, w_r\cdot x$ (canonical: $W_1 = W/\sqrt m$,
+Symbols of Huang et al. 2025, for the network $f = \frac1m\sum_r v_r\, w_r\cdot x$ (canonical: $W_1 = W/\sqrt m$,
 $W_2 = v^T/\sqrt m$):
 
 | symbol | meaning |
@@ -44,7 +44,7 @@ class Stages:
     canonical clock), `samples`, `trace` and `signal` (the data's estimates $|X|_F^2/n$ of $\mathrm{tr}\,\Sigma$ and
     $|y|/\sqrt n$ of $|\bar\beta|$, for the printed times).
 
-    **Reference:** Huang et al. 2024, sections 4 and 5.
+    **Reference:** Huang et al. 2025, sections 4 and 5.
 
     **Example:**
 
