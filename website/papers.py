@@ -28,13 +28,13 @@ def label(name: str) -> str:
 
 
 def paper_words(name: str) -> str:
-    """How a heading begins that is about one statement: "Paper 2 (Varre)"."""
+    """The paper behind a statement: "paper 2 (Varre)"; nothing for our own results."""
     place = number(name)
-    return f"Paper {place} ({name.capitalize()})" if place else "Our own"
+    return f"paper {place} ({name.capitalize()})" if place else ""
 
 
 def figure_heading(paper: str, name: str, title: str) -> str:
     """ "Figure 2 of paper 4 (Tu)" for `tu-fig2`; a figure without a number has its title."""
     found = re.fullmatch(r".*-fig(\d+)", name)
-    place = number(paper)
-    return f"Figure {found[1]} of paper {place} ({paper.capitalize()})" if found and place else title
+    words = paper_words(paper)
+    return f"Figure {found[1]} of {words}" if found and words else title

@@ -12,6 +12,8 @@ from linnet.reproduction import Claim, claims, figures, papers, record
 from website.papers import heading, label, paper_words
 
 ROOT = Path(__file__).parents[1]
+# The filter finds a row; a list of all headings beside the table would only take its room.
+_WIDE = "---\nhide:\n  - toc\n---\n\n"
 FILTER = '<div class="filter" data-rows="{rows}" markdown="0"></div>'
 
 
@@ -19,7 +21,8 @@ def write(pages: Path) -> None:
     """Put the tables at the head of the pages, which keep all they had; headings say which paper is which."""
     for name, change in {"claims.md": _claims, "coverage.md": _coverage, "errata.md": _errata}.items():
         text = (pages / name).read_text(encoding="utf-8")
-        (pages / name).write_text(change(text), encoding="utf-8")
+        wide = "" if name == "errata.md" else _WIDE
+        (pages / name).write_text(wide + change(text), encoding="utf-8")
     for name in ("claims.md", "coverage.md", "figures.md", "tables.md"):
         text = (pages / name).read_text(encoding="utf-8")
         for paper in papers().values():
@@ -40,9 +43,10 @@ def _claims(text: str) -> str:
 
 
 def _headed(found: re.Match[str]) -> str:
-    """The heading in the words in which one asks, and searches: paper, statement, and the claim's name last."""
+    """The heading in the words in which one asks, and searches: the statement and its paper; our own by their names."""
     name, where = found.groups()
-    return f"### {paper_words(claims()[name].paper)}, {where}: {name} {{ #"
+    paper = paper_words(claims()[name].paper)
+    return f"### {where}, {paper} {{ #" if paper else f"### {name} {{ #"
 
 
 def _section(found: re.Match[str]) -> str:
@@ -52,7 +56,7 @@ def _section(found: re.Match[str]) -> str:
     badge = f'<span class="verdict {claim.expected.name.lower()}">{escape(claim.expected)}</span>'
     head = whole[: found.start("list") - found.start()]
     rest = verdict.removeprefix(claim.expected).removeprefix(",")
-    told = f"{head}{badge}{rest}\n\n{found['list']}"
+    told = f"{head}{badge}{rest}: `linnet verify {claim.name}`\n\n{found['list']}"
     measured = record.found().get(claim.name)
     if measured is None:
         return told

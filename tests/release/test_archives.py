@@ -100,3 +100,4 @@ def test_one_version_everywhere(release):
     assert cited is not None
     assert project["version"] == linnet.__version__ == cited[1]
     assert f"## {linnet.__version__}" in (release.source / "CHANGELOG.md").read_text()
+    assert f"version = {{{linnet.__version__}}}" in (release.source / "docs" / "index.md").read_text()

@@ -22,7 +22,7 @@ _PLURAL = {
     Verdict.HOLDS: "hold",
     Verdict.CORRECTED: "hold with the correction",
     Verdict.REFUTED: "are refuted",
-    Verdict.OUTSIDE: "are tried outside their assumptions",
+    Verdict.OUTSIDE: "tried outside the assumptions",
 }
 
 
