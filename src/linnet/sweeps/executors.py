@@ -40,6 +40,7 @@ ENVIRONMENT = {
 
 WORKER = 150 * 2**20  # bytes of a worker process that has loaded linnet
 WAIT = 60.0  # seconds to wait for the first worker of a scheduler
+CONNECTING = 10.0  # seconds for a scheduler to answer; without a bar, as one that is there answers at once
 
 
 def described(workers: int, scheduler: str | None) -> str:
@@ -177,7 +178,7 @@ def _remote(address: str, wait: float) -> Iterator[Any]:
     client = distributed.Client.__new__(distributed.Client)
     try:
         # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
-        client.__init__(address, set_as_default=False)
+        client.__init__(address, set_as_default=False, timeout=CONNECTING)
     except Exception as error:  # of the network, of TLS, or of the protocol's own library
         with suppress(Exception):
             client.close(timeout=3)

@@ -87,7 +87,7 @@ def follow(
     """
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`widths`)
-    if first[used].size + second[:, used].size > LARGEST:
+    if not 0 < first[used].size + second[:, used].size <= LARGEST:
         return None
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
     flow = Square(target, s, int(used.sum()))
