@@ -40,7 +40,7 @@ ENVIRONMENT = {
 
 WORKER = 150 * 2**20  # bytes of a worker process that has loaded linnet
 WAIT = 60.0  # seconds to wait for the first worker of a scheduler
-CONNECTING = 10.0  # seconds for a scheduler to answer; without a bar, as one that is there answers at once
+CONNECTING = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
 
 
 def described(workers: int, scheduler: str | None) -> str:
@@ -174,11 +174,12 @@ def _check_address(address: str) -> None:
 
 @contextmanager
 def _remote(address: str, wait: float) -> Iterator[Any]:
-    _, distributed = _imported()
+    dask, distributed = _imported()
+    configured = dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect", CONNECTING))
     client = distributed.Client.__new__(distributed.Client)
     try:
         # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
-        client.__init__(address, set_as_default=False, timeout=CONNECTING)
+        client.__init__(address, set_as_default=False, timeout=min(configured, CONNECTING))
     except Exception as error:  # of the network, of TLS, or of the protocol's own library
         with suppress(Exception):
             client.close(timeout=3)
