@@ -15,13 +15,15 @@ from jaxtyping import Float
 
 from linnet import progress
 from linnet.trainers.objective import batch_axes, member
+from linnet.trainers.pauses import affordable
 from linnet.trainers.tail import Spectrum
 
-ROUND = 2000  # steps; most flows take a few hundred
+ROUND = 2000  # steps at most; most flows take a few hundred
+SHORTEST = 50  # steps of a round of the largest flows: a step of theirs takes up to a second
 PATIENCE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
 LONG = 5  # rounds, after which a bar is drawn
 HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
-SLOW = 10  # rounds it would need at its pace, from which on an implicit solver is tried
+SLOW = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Run:
         self.layers, self.where, self.taken = (end_first, end_second), float(where), self.taken + int(taken)
         if arrived or not np.isfinite(self.where):
             self.pending = False
-        elif not self._ends() and not self._fades(SLOW * steps * pace) and share >= PATIENCE:
+        elif not self._ends() and not self._fades(SLOW * pace) and share >= PATIENCE:
             self.failed = share >= 1 or self.left > HOPELESS * self.asked.max_steps * pace
             self.pending = not self.failed
 
@@ -89,10 +91,13 @@ class Run:
 
     def _fades(self, soon: float) -> bool:
         """Whether an implicit solver followed it to its end, where that is not `soon` reached; then it is written."""
-        if self.spectrum is None or self.left <= soon or not self.stiff:
+        most = self.asked.max_steps - self.taken
+        if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
             return False
         late, times = self._late
-        found = self.spectrum.fade(*self.layers, times=times, rtol=self.asked.rtol, atol=float(self.asked.atol))
+        found = self.spectrum.fade(
+            *self.layers, times=times, rtol=self.asked.rtol, atol=float(self.asked.atol), most=most
+        )
         self.stiff = found is not None
         if found is None:
             return False
@@ -113,12 +118,12 @@ def follow(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Both layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
-    After every round a flow that has converged is ended in closed form (`tail`), and one that would need `SLOW` more is
-    tried with an implicit solver, once (`stiff`). Once half of a batch has ended the others go on one by one: each
-    costs its own steps, at most `max_steps`, and a fiftieth of them where it would need more than three times as many
-    at its pace.
+    After every round a flow that has converged is ended in closed form (`tail`), and one that would need `SLOW` more
+    steps is tried with an implicit solver, once (`stiff`). Once half of a batch has ended the others go on one by one:
+    each costs its own steps, at most `max_steps`, and a fiftieth of them where it would need more than three times as
+    many at its pace.
     """
-    rounds = -(-asked.max_steps // ROUND)
+    rounds = -(-asked.max_steps // _length(*layers))
     steps = -(-asked.max_steps // rounds)
     first, second = (np.asarray(layer) for layer in layers)
     batched = first.ndim == 3
@@ -161,6 +166,12 @@ def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float
         run = runs[index]
         found = solve(member(objective, index), *_there(run.layers, np.array(run.where), run.asked, dtype))
         run.take([np.asarray(value) for value in found], steps, share)
+
+
+def _length(first: Any, second: Any) -> int:
+    """Steps of one round; of few lengths, as each is compiled."""
+    most = affordable(first, 13 * 8.0 * first.size * second.shape[-2])  # stages, and products of matrices in each
+    return next((length for length in (ROUND, 500, 200) if length <= most), SHORTEST)
 
 
 def _of(asked: Asked, index: int) -> Asked:

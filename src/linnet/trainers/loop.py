@@ -13,7 +13,7 @@ carries a batch that starts together and saves states on the way; `lanes` carrie
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ from linnet.memory import check_fits
 from linnet.progress import bar
 from linnet.reductions.reduction import Reduction
 from linnet.trainers.objective import batch_axes
+from linnet.trainers.pauses import affordable
 from linnet.trainers.stopping import Rule, either
 from linnet.trainers.widths import without_filling
 from linnet.trajectories.saving import Saving
@@ -144,10 +145,9 @@ def run(
     state = _start(params, plan=plan)
     highest = _ceiling(objective, params)
     parts = [_observe(objective, test, state["params"], plan=plan)]
-    stops, saved = _schedule(wanted)
     with bar(title, steps) as advance:
         done = 0
-        for until, keep in zip(stops, saved, strict=True):
+        for until, keep in _schedule(wanted, affordable(params["first"], _operations(params))):
             state, seen = _sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
@@ -173,20 +173,30 @@ def run(
     return Trajectory(times, used, loss, status, reduction, kept, rest, attributes)
 
 
-def _schedule(wanted: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The steps to run to, chunk by chunk, and which of them are kept.
+def _schedule(wanted: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
-    Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between few saves
-    there are pauses at which nothing is kept, for the progress bar and for Ctrl-C.
+    Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
+    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C.
     """
     ahead = wanted[1:]
     if len(ahead) >= CHUNK:
-        padded = np.concatenate([ahead, np.full(-len(ahead) % CHUNK, ahead[-1])])
-        kept = np.arange(len(padded)) < len(ahead)
-        return list(padded.reshape(-1, CHUNK)), list(kept.reshape(-1, CHUNK))
-    pause = max(1, int(wanted[-1]) // 50)
-    stops = np.unique(np.concatenate([ahead, np.arange(pause, int(wanted[-1]), pause)])) if len(ahead) else ahead
-    return [stop[None] for stop in stops], [np.isin(stop, ahead)[None] for stop in stops]
+        padded = np.concatenate([ahead, np.full(-len(ahead) % CHUNK, ahead[-1])]).reshape(-1, CHUNK)
+        if np.diff(padded[:, -1], prepend=0).max() <= most:
+            yield from zip(padded, (np.arange(padded.size) < len(ahead)).reshape(padded.shape), strict=True)
+            return
+    pause = max(1, min(int(wanted[-1]) // 50, most))
+    done = 0
+    for save in map(int, ahead):
+        for stop in range(done + pause, save, pause):
+            yield np.array([stop]), np.array([False])
+        yield np.array([save]), np.array([True])
+        done = save
+
+
+def _operations(params: dict[str, Any]) -> float:
+    """Of one step: three products of matrices, and what goes with them."""
+    return 8.0 * params["first"].size * params["second"].shape[-2]
 
 
 def _state_bytes(params: dict[str, Any], keep: str) -> int:

@@ -77,6 +77,7 @@ def follow(
     times: Float[np.ndarray, " time"],
     rtol: float,
     atol: float,
+    most: int = MOST,
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
     r"""Both layers at `times` after the state, and the steps; None where the flow is too large, or not safely followed.
 
@@ -84,6 +85,7 @@ def follow(
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
     - `times`: increasing, positive
     - `rtol`, `atol`: what the solver that came here was asked for
+    - `most`: steps; never more than `MOST`
     """
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`widths`)
@@ -92,7 +94,7 @@ def follow(
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
     flow = Square(target, s, int(used.sum()))
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
-    found = _states(flow, begin, times, max(FINER * rtol, FINEST), SMALLER * atol)
+    found = _states(flow, begin, times, max(FINER * rtol, FINEST), SMALLER * atol, min(most, MOST))
     if found is None:
         return None
     states, steps = found
@@ -103,7 +105,7 @@ def follow(
 
 
 def _states(
-    flow: Square, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float
+    flow: Square, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, most: int
 ) -> tuple[list[np.ndarray], int] | None:
     from scipy.integrate import BDF
 
@@ -112,7 +114,7 @@ def _states(
     states: list[np.ndarray] = []
     growth, size, told = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
     with progress.bar("flow, implicitly", 100, unit="%") as advance:
-        for steps in range(1, MOST + 1):
+        for steps in range(1, most + 1):
             solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return None

@@ -83,13 +83,13 @@ class Spectrum:
         return None if found is None else Ending(found, np.asarray(first, dtype=np.float64), self.basis)
 
     def fade(
-        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float
+        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
     ) -> tuple[np.ndarray, np.ndarray, int] | None:
         """Both layers at `times` after a state and the steps of an implicit solver, or None where it withdraws."""
         if self._beyond(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
-        found = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol)
+        found = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most)
         if found is None or self.basis is None:
             return found
         return first + (found[0] - inside) @ self.basis.T, *found[1:]

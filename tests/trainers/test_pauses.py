@@ -1,0 +1,33 @@
+import itertools
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from linnet.trainers import flow_rounds, loop, pauses
+
+
+@pytest.mark.parametrize("most", [1, 30, 10**6])
+@pytest.mark.parametrize(
+    "wanted", [[0], [0, 7], [0, 1, 100], range(200), [0, *np.unique(np.geomspace(1, 5000, 90, dtype=int))]]
+)
+def test_every_state_asked_for_is_kept_and_no_call_is_long(wanted, most):
+    wanted = np.array(wanted)
+    calls = list(loop._schedule(wanted, most))
+    kept = [step for until, keep in calls for step in until[keep]]
+    assert kept == wanted[1:].tolist()
+    ends = [0, *(until[-1] for until, _ in calls)]
+    assert all(0 < after - before <= max(most, 1) for before, after in itertools.pairwise(ends))
+
+
+def test_a_run_without_an_end_is_not_listed_beforehand():
+    calls = itertools.islice(loop._schedule(np.array([0, 2**62]), 1000), 3)
+    assert [int(until[-1]) for until, _ in calls] == [1000, 2000, 3000]
+
+
+def test_large_networks_pause_more_often():
+    small, large = jnp.ones((4, 4)), jnp.ones((600, 300))
+    assert pauses.affordable(small, 1e3) > 100_000
+    assert pauses.affordable(large, 1e12) == 1
+    assert flow_rounds._length(small, small) == flow_rounds.ROUND
+    assert flow_rounds._length(large, large.T) == flow_rounds.SHORTEST
