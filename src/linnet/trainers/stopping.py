@@ -139,8 +139,8 @@ class Stalled:
         previous, first = state
         first = either(step == 0, loss, first).astype(first.dtype)
         change = abs(loss - previous)
-        still = (change < self.relative * abs(previous)) | (change < self.absolute)
-        still = still & (abs(previous) < np.inf)
+        known = abs(previous) < np.inf  # none before the first
+        still = known & ((change < self.relative * either(known, abs(previous), 0.0)) | (change < self.absolute))
         begun = (first - loss > self.fallen) | (self.fallen == 0)
         return (loss.astype(previous.dtype), first), either(still & begun, 1, 0)
 
