@@ -25,9 +25,10 @@ import numpy as np
 from linnet.memory import check_fits
 from linnet.progress import bar
 from linnet.reductions.reduction import Reduction
+from linnet.trainers.choice import either
 from linnet.trainers.objective import batch_axes
 from linnet.trainers.pauses import affordable
-from linnet.trainers.stopping import Rule, either
+from linnet.trainers.stopping import Rule
 from linnet.trainers.widths import without_filling
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import Status

@@ -25,9 +25,10 @@ from linnet.problems.problem import Problem
 from linnet.progress import bar
 from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers import crews, lanes, loop
+from linnet.trainers.choice import either
 from linnet.trainers.largest import largest_value
 from linnet.trainers.narrow import narrow_network
-from linnet.trainers.stopping import either, rule_of
+from linnet.trainers.stopping import rule_of
 
 # Floating-point operations of one step of the batch that keep a device busy.
 CPU_OPERATIONS = 400_000_000

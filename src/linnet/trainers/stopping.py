@@ -12,32 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import jax.numpy as jnp
 import numpy as np
 
 from linnet.arguments import count, non_negative, number, positive
-
-
-def either(condition: Any, this: Any, that: Any) -> Any:
-    """`this` where the condition holds, else `that`: a rule written with it needs no JAX where runs are not compiled.
-
-    **Arguments:**
-
-    - `condition`: a plain truth value, for which Python chooses, or an array, for which JAX does
-    - `this`: a number or an array
-    - `that`: likewise
-
-    **Returns** one of the two as it is, or an array.
-
-    **Example:**
-
-        >>> from linnet.trainers.stopping import either
-        >>> either(0.3 < 0.5, 1, 0)
-        1
-    """
-    if isinstance(condition, (bool, np.bool_)):
-        return this if condition else that
-    return jnp.where(condition, this, that)
+from linnet.trainers.choice import either
 
 
 @runtime_checkable

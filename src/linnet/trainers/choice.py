@@ -1,0 +1,15 @@
+"""A choice that serves compiled loops and plain numbers: stopping rules and records are written with it, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+
+def either(condition: Any, this: Any, that: Any) -> Any:
+    """`this` where the condition holds, else `that`: Python chooses for a plain truth value, JAX for an array."""
+    if isinstance(condition, (bool, np.bool_)):
+        return this if condition else that
+    return jnp.where(condition, this, that)
