@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Where the machine forbids it, every process would compile the package and its tests again: 3 seconds of each run.
+export PYTHONDONTWRITEBYTECODE :=
 
 # How many processes the tests run in: `make PROCESSES=8 test` on a larger machine.
 PROCESSES ?= 2

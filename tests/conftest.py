@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -10,6 +11,14 @@ import pytest
 import xarray as xr
 
 import toys as toy_module
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m slow`, or another mark alone, files that do not name it are not read: that takes seconds of each run."""
+    wanted = config.getoption("markexpr")
+    if collection_path.suffix != ".py" or not wanted.isidentifier():
+        return None
+    return True if f"mark.{wanted}" not in collection_path.read_text(encoding="utf-8") else None
 
 
 @pytest.fixture(scope="session")

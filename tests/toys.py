@@ -46,7 +46,7 @@ def plot(data: Any) -> Any:
         for letter, axis in zip(letters, axes[0], strict=True):
             axis.plot(data.time, data.trained, color=style.LOSS, label="training", **style.TRAINING)
             axis.plot(data.time, data.theory, color=style.LOSS, label="theory", **style.THEORY)
-            axis.set(title=f"{letter}  Decay", xlabel="time t (canonical)", ylabel="loss")
+            axis.set(title=f"{letter}  Decay", xlabel="time t (canonical)", ylabel="loss", xticks=[0, 3], yticks=[0, 1])
             axis.legend()
         return picture
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet.trainers import flow_rounds
 from reference import flow, normwise, random_layers, random_moments
 
 
@@ -36,6 +37,20 @@ def test_a_run_continued_is_one_run():
     half = ln.gradient_flow(problem, weights, times=[1.0])
     rest = ln.gradient_flow(problem, half.weights_at(-1), times=[2.0])
     assert normwise(rest.weights.first[-1], whole.weights.first[-1]) < 1e-8
+
+
+def test_a_few_times_share_one_program_and_change_no_bit(monkeypatch):
+    problem, weights = small()
+    times, before = [1.0, 2.0, 3.0], flow_rounds._solve._cache_size()
+    filled = ln.gradient_flow(problem, weights, times=times)
+    assert ln.gradient_flow(problem, weights, times=times[:1]).products[0] == pytest.approx(
+        filled.products[0], rel=1e-8
+    )
+    assert flow_rounds._solve._cache_size() - before <= 1
+    monkeypatch.setattr(flow_rounds, "filled_times", lambda times: times)
+    plain = ln.gradient_flow(problem, weights, times=times)
+    assert len(filled) == len(plain) == 3 and (filled.products == plain.products).all()
+    assert (filled.loss == plain.loss).all() and filled.status.steps == plain.status.steps
 
 
 def test_it_ends_at_the_minimum_norm_solution_from_a_small_start():

@@ -62,7 +62,8 @@ def gradient_flow(
     (`linnet.trainers.stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
     fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
     own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
-    are run at one of a few (`linnet.trainers.widths`): only the first of them is compiled.
+    are run at one of a few (`linnet.trainers.widths`): only the first of them is compiled. So are numbers of `times` up
+    to 64.
 
     **Example:**
 
@@ -93,10 +94,12 @@ def gradient_flow(
         if resolved == np.float32:
             rtol = max(rtol, 1e-6)
         tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
-        asked = flow_rounds.Asked(moments, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width)
+        until = flow_rounds.filled_times(moments)
+        asked = flow_rounds.Asked(until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width)
         first, second, taken, failed = flow_rounds.follow(objective, layers, asked, Spectrum.of(problem, reduction))
         seen = _look(objective, test, first, second)
-        kept = {name: np.array(value) for name, value in {**seen, "first": first, "second": second}.items()}
+        found = {**seen, "first": first, "second": second}
+        kept = {name: np.array(value[: len(moments)]) for name, value in found.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
         kept = without_filling(kept, reduction)

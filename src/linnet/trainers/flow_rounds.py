@@ -23,6 +23,7 @@ SHORTEST = 50  # steps of a round of the largest flows: a step of theirs takes u
 PATIENCE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
 LONG = 5  # rounds, after which a bar is drawn
 HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
+FEW, MANY = 4, 64  # times: what a smaller number is filled up to, and the largest that is filled up
 SLOW = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
 
 
@@ -111,6 +112,20 @@ class Run:
         """The states still to be found, and how long after this one they are."""
         late = np.isnan(self.states[0]).all(axis=(-1, -2))
         return late, np.maximum(self.asked.times[late] - self.where, 0.0)
+
+
+def filled_times(times: Float[np.ndarray, " time"]) -> Float[np.ndarray, " filled"]:
+    """Up to `MANY` times, filled up with the last one to a power of two: flows that ask for few times, whatever their
+    number, share one compiled program, which takes seconds to make. What is saved twice costs no step.
+
+    >>> from linnet.trainers.flow_rounds import filled_times
+    >>> filled_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0])).tolist()
+    [1.0, 2.0, 5.0, 8.0, 9.0, 9.0, 9.0, 9.0]
+    """
+    count = len(times)
+    if count > MANY:
+        return times
+    return np.concatenate([times, np.full(max(FEW, 1 << (count - 1).bit_length()) - count, times[-1])])
 
 
 def follow(
