@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Pinned: an unpinned one may bring gigabytes of CUDA libraries. It comes before whatever would ask for any version.
+# Pinned: an unpinned one may bring gigabytes of CUDA libraries. It is installed with whatever asks for any version.
 TORCH ?= torch==2.13.0
 # One thread of linear algebra for each test process: two processes with all threads each run many times slower.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -19,7 +19,7 @@ RUNNERS := 'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'mpmath>=1.3'
 # What is fast and needs nothing more than the development environment.
 FAST := -m "not slow and not plugin and not browser and not release and not site"
 
-.PHONY: help reproduce reproduce-full verify test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint format docs bench clean
+.PHONY: help reproduce reproduce-full verify test fuzz test-claims test-browser test-plugins test-release test-lowest test-pythons test-torch site test-site lint style types format docs bench clean
 
 help:
 	@echo "make reproduce       every figure and claim of the papers, quick settings, on one page (two to three minutes)"
@@ -36,7 +36,7 @@ help:
 	@echo "make test-torch      the part that needs PyTorch, peft, transformers and Lightning, which it installs"
 	@echo "make site            the documentation site, tutorials executed, in site/ (about a minute)"
 	@echo "make test-site       builds it and looks at every page in a browser"
-	@echo "make lint            formatting, lint and types"
+	@echo "make lint            formatting, lint and types (make style, make types: a part of it)"
 	@echo "make bench           benchmarks: ratios against a baseline in the same run"
 	@echo "make format docs clean   tidy the code, regenerate the pages of figures, tables and claims, remove what was set up"
 	@echo "make PYTHON=python3.13 ...  with another Python (3.11 or newer)"
@@ -99,8 +99,7 @@ test-torch: $(READY) $(READY)-torch
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist load tests/pytorch
 
 $(READY)-torch: $(READY)
-	$(BIN)/python -m pip install --quiet '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --editable '.[lora,lightning]'
+	$(BIN)/python -m pip install --quiet '$(TORCH)' --editable '.[lora,lightning]'
 	touch $(READY)-torch
 
 site: $(READY) $(READY)-site
@@ -113,9 +112,13 @@ $(READY)-site: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $(READY)-site
 
-lint: $(READY)
+lint: style types
+
+style: $(READY)
 	$(BIN)/ruff format --check src tests benchmarks examples website
 	$(BIN)/ruff check src tests benchmarks examples website
+
+types: $(READY)
 	$(BIN)/mypy
 
 format: $(READY)

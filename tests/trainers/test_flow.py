@@ -27,7 +27,7 @@ def test_flow_agrees_with_an_independent_solver(scale, reduce):
 @pytest.mark.parametrize("scale", [1.0, 1e-5])
 def test_the_imbalance_is_conserved(scale):
     problem, weights = small(scale)
-    run = ln.gradient_flow(problem, weights, times=np.linspace(0, 30, 10))
+    run = ln.gradient_flow(problem, weights, times=np.linspace(0, 30, 25))
     assert ln.observables.imbalance_drift(run).max() < 1e-9
 
 
@@ -62,10 +62,10 @@ def test_it_ends_at_the_minimum_norm_solution_from_a_small_start():
 
 def test_batches_are_their_members():
     problem, _ = small()
-    starts = ln.inits.gaussian(4, in_dim=6, out_dim=3, width=30, first_std=0.1, second_std=0.1, batch=3)
+    starts = ln.inits.gaussian(4, in_dim=6, out_dim=3, width=30, first_std=0.1, second_std=0.1, batch=2)
     together = ln.gradient_flow(problem, starts, times=[1.0, 4.0])
-    assert together.products.shape == (2, 3, 3, 6)
-    for i in range(3):
+    assert together.products.shape == (2, 2, 3, 6)
+    for i in range(2):
         alone = ln.gradient_flow(problem, starts[i], times=[1.0, 4.0])
         assert normwise(together.products[:, i], alone.products) < 1e-9
 
@@ -122,7 +122,7 @@ def test_a_cost_without_a_value_is_an_error_or_a_status():
 
 def test_states_that_were_not_reached_are_nan_and_the_others_can_be_read():
     problem, weights = small()
-    run = ln.gradient_flow(problem, weights, times=[0.1, 1e4], throw=False, max_steps=50)
+    run = ln.gradient_flow(problem, weights, times=[0.01, 1e4], throw=False, max_steps=5)
     assert np.isfinite(run.weights_at(0).first).all() and np.isnan(run.weights.first[1]).all()
     assert np.isnan(run.to_dataset().loss.values[1])
 
