@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -41,12 +43,13 @@ def test_a_run_continued_is_one_run():
 
 def test_a_few_times_share_one_program_and_change_no_bit(monkeypatch):
     problem, weights = small()
-    times, before = [1.0, 2.0, 3.0], flow_rounds._solve._cache_size()
+    solve: Any = flow_rounds._solve
+    times, before = [1.0, 2.0, 3.0], solve._cache_size()
     filled = ln.gradient_flow(problem, weights, times=times)
     assert ln.gradient_flow(problem, weights, times=times[:1]).products[0] == pytest.approx(
         filled.products[0], rel=1e-8
     )
-    assert flow_rounds._solve._cache_size() - before <= 1
+    assert solve._cache_size() - before <= 1
     monkeypatch.setattr(flow_rounds, "filled_times", lambda times: times)
     plain = ln.gradient_flow(problem, weights, times=times)
     assert len(filled) == len(plain) == 3 and (filled.products == plain.products).all()
