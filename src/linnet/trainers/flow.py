@@ -94,7 +94,7 @@ def gradient_flow(
         if resolved == np.float32:
             rtol = max(rtol, 1e-6)
         tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
-        until = flow_rounds.filled_times(moments)
+        until = flow_rounds.filled_times(moments, entries=sum(layer.size for layer in layers))
         asked = flow_rounds.Asked(until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width)
         first, second, taken, failed = flow_rounds.follow(objective, layers, asked, Spectrum.of(problem, reduction))
         seen = _look(objective, test, first, second)

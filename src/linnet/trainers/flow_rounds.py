@@ -24,6 +24,7 @@ PATIENCE = 0.02  # share of the steps allowed, after which a flow is asked wheth
 LONG = 5  # rounds, after which a bar is drawn
 HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
 FEW, MANY = 4, 64  # times: what a smaller number is filled up to, and the largest that is filled up
+HEAVY = 100_000  # entries of both layers
 SLOW = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
 
 
@@ -114,16 +115,17 @@ class Run:
         return late, np.maximum(self.asked.times[late] - self.where, 0.0)
 
 
-def filled_times(times: Float[np.ndarray, " time"]) -> Float[np.ndarray, " filled"]:
+def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " filled"]:
     """Up to `MANY` times, filled up with the last one to a power of two: flows that ask for few times, whatever their
-    number, share one compiled program, which takes seconds to make. What is saved twice costs no step.
+    number, share one compiled program, which takes seconds to make. What is saved twice costs no step, but memory: not
+    for states of more than `HEAVY` entries.
 
     >>> from linnet.trainers.flow_rounds import filled_times
-    >>> filled_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0])).tolist()
+    >>> filled_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0]), entries=100).tolist()
     [1.0, 2.0, 5.0, 8.0, 9.0, 9.0, 9.0, 9.0]
     """
     count = len(times)
-    if count > MANY:
+    if count > MANY or entries > HEAVY:
         return times
     return np.concatenate([times, np.full(max(FEW, 1 << (count - 1).bit_length()) - count, times[-1])])
 
