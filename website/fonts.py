@@ -13,11 +13,13 @@ from fontTools.ttLib import TTFont
 FILE = "assets/mathematics.woff"
 # Italic, bold, script and double-struck letters: browsers take them for letters that are written plainly.
 ALPHABETS = range(0x1D400, 0x1D800)
+# What browsers draw without its being written: the sign of a root (`<msqrt>`), and a minus for a hyphen.
+IMPLIED = "\N{SQUARE ROOT}\N{MINUS SIGN}"
 
 
 def write(html: Path) -> int:
     """Write the font beside the pages in `html`, where the style sheet looks for it; returns its size in bytes."""
-    characters = set(map(chr, range(0x20, 0x7F)))
+    characters = {*map(chr, range(0x20, 0x7F)), *IMPLIED}
     for page in html.rglob("*.html"):
         for formula in re.findall(r"<math.*?</math>", page.read_text(encoding="utf-8"), flags=re.DOTALL):
             characters |= set(unescape(re.sub(r"<[^>]*>", "", formula)))

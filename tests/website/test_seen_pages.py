@@ -56,6 +56,11 @@ def test_formulas_are_drawn_in_the_font_beside_the_pages(browser: Any, built: Pa
     assert len(sizes) > 20 and min(sizes) > 0
     fraction = page.evaluate("document.querySelector('math mfrac').getBoundingClientRect().height")
     assert fraction > 20  # a numerator stands over its denominator
+    page.goto((built / "reference" / "linnet.inits.html").as_uri())
+    page.wait_for_load_state("networkidle")
+    room = "m => m.getBoundingClientRect().width - m.firstElementChild.getBoundingClientRect().width"
+    roots = page.evaluate(f"[...document.querySelectorAll('msqrt')].map({room})")
+    assert len(roots) > 3 and min(roots) > 5  # a root has its sign
     page.close()
 
 
