@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linnet.papers.huang import PAPER
-from linnet.papers.huang.claims import equations, experiments, kernel, lemmas, neurons, times
+from linnet.papers.huang.claims import equations, experiments, kernel, lemmas, neuron_lemmas, neurons, times
 from linnet.reproduction import Claim, Trial, Verdict
 from linnet.reproduction.registry import claims
 
@@ -48,15 +48,15 @@ HOLDS, CORRECTED, REFUTED = Verdict.HOLDS, Verdict.CORRECTED, Verdict.REFUTED
 @pytest.mark.parametrize(
     ("judge", "numbers", "verdict"),
     [
-        (neurons.judge_end_of_first_stage, {"worst": {0.3: 9.0, 3.0: 2.0}, "value": 2.0}, HOLDS),
-        (neurons.judge_end_of_first_stage, {"worst": {0.3: 99.0, 3.0: 2.0}, "value": 2.0}, CORRECTED),
-        (neurons.judge_end_of_first_stage, {"worst": {0.3: 99.0, 3.0: 20.0}, "value": 20.0}, REFUTED),
-        (neurons.judge_layer_gap, {"gaps": {0.3: 0.6, 3.0: 0.1}, "value": 0.1}, CORRECTED),
-        (neurons.judge_layer_gap, {"gaps": {0.3: 0.4, 3.0: 0.1}, "value": 0.1}, HOLDS),
-        (neurons.judge_layer_gap, {"gaps": {0.3: 0.4, 3.0: 0.6}, "value": 0.6}, REFUTED),
-        (neurons.judge_layer_gap, {"gaps": {0.3: np.nan, 3.0: np.nan}, "value": np.nan}, REFUTED),
-        (neurons.judge_kernel_gap, {"each": {0.3: 5.0}, "value": 0.1}, CORRECTED),
-        (neurons.judge_kernel_gap, {"each": {0.3: 5.0}, "value": 1.5}, REFUTED),
+        (neuron_lemmas.judge_end_of_first_stage, {"worst": {0.3: 9.0, 3.0: 2.0}, "value": 2.0}, HOLDS),
+        (neuron_lemmas.judge_end_of_first_stage, {"worst": {0.3: 99.0, 3.0: 2.0}, "value": 2.0}, CORRECTED),
+        (neuron_lemmas.judge_end_of_first_stage, {"worst": {0.3: 99.0, 3.0: 20.0}, "value": 20.0}, REFUTED),
+        (neuron_lemmas.judge_layer_gap, {"gaps": {0.3: 0.6, 3.0: 0.1}, "value": 0.1}, CORRECTED),
+        (neuron_lemmas.judge_layer_gap, {"gaps": {0.3: 0.4, 3.0: 0.1}, "value": 0.1}, HOLDS),
+        (neuron_lemmas.judge_layer_gap, {"gaps": {0.3: 0.4, 3.0: 0.6}, "value": 0.6}, REFUTED),
+        (neuron_lemmas.judge_layer_gap, {"gaps": {0.3: np.nan, 3.0: np.nan}, "value": np.nan}, REFUTED),
+        (neuron_lemmas.judge_kernel_gap, {"each": {0.3: 5.0}, "value": 0.1}, CORRECTED),
+        (neuron_lemmas.judge_kernel_gap, {"each": {0.3: 5.0}, "value": 1.5}, REFUTED),
         (neurons.judge_signs, {"kept": {0.3: 0.5, 3.0: 1.0}, "value": 1.0, "off": 1.0}, CORRECTED),
         (neurons.judge_signs, {"kept": {0.3: 0.5, 3.0: 1.0}, "value": 1.0, "off": 6.0}, REFUTED),
         (neurons.judge_falling, {"value": 0.0005}, HOLDS),

@@ -91,7 +91,7 @@ MUTATIONS: list[tuple[str, str, str, Error, bool]] = [
         lambda right: lambda p, w, **k: right(p, w, **{**k, "learning_rate": 0.02 * k["learning_rate"]}),
         False,
     ),
-    ("eq2", f"{CLAIM}.modes", "tangent", scaled(2.0), False),
+    ("eq2", f"{CLAIM}.lazy_modes", "tangent", scaled(2.0), False),
     ("balanced-step", PRINT, "balanced_step", scaled(2.0), False),
     (
         "stuck-modes",

@@ -10,7 +10,7 @@ import pytest
 
 import linnet as ln
 from linnet.papers.watanabe import PAPER, networks
-from linnet.papers.watanabe.claims import alignment, early, error, phases
+from linnet.papers.watanabe.claims import alignment, curves, early, ridgeless
 from linnet.papers.watanabe.networks import Networks, trained
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.papers.watanabe.tables.phase_times import Cell
@@ -118,14 +118,14 @@ def double_rate(patch):
 
 def coarse_start(patch):
     """Networks on few samples start at 0.1 whatever s is."""
-    right = error.interpolated
-    patch.setattr(error, "interpolated", lambda *args: right(*args[:6], 0.1, *args[7:]))
+    right = ridgeless.interpolated
+    patch.setattr(ridgeless, "interpolated", lambda *args: right(*args[:6], 0.1, *args[7:]))
 
 
 def ridge_without_n(patch):
     """(22) without the number of samples."""
-    right = error.ridge_solution
-    patch.setattr(error, "ridge_solution", lambda X, y, strength: right(X, y, strength / len(X)))
+    right = ridgeless.ridge_solution
+    patch.setattr(ridgeless, "ridge_solution", lambda X, y, strength: right(X, y, strength / len(X)))
 
 
 def half_spike(patch):
@@ -148,7 +148,7 @@ def from_the_start(patch):
 
 def backwards(patch):
     """The curves of Figure 3 in the opposite order."""
-    patch.setattr(phases, "FAMILIES", {name: pairs[::-1] for name, pairs in phases.FAMILIES.items()})
+    patch.setattr(curves, "FAMILIES", {name: pairs[::-1] for name, pairs in curves.FAMILIES.items()})
 
 
 double_lambda2, half_correlation = constant("lambda2", lambda x: 2 * x), constant("correlation", lambda x: x / 2)
@@ -195,7 +195,7 @@ TABLE = [
     ("eq21", coarse_start, True),
     ("eq22", ridge_without_n, False),
     ("eq23", scaled(ridge, "risk", 1.2), False),
-    ("eq26", replaced(error, ridgeless_limits=lambda ratio: (ratio, ratio / (ratio - 1))), False),
+    ("eq26", replaced(ridgeless, ridgeless_limits=lambda ratio: (ratio, ratio / (ratio - 1))), False),
     ("eq27", half_spike, True),
     ("isotropic", scaled(spiked, "generalization_error", 1.2), True),
     ("normalised-error", half_spike, True),

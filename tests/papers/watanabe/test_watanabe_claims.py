@@ -5,7 +5,7 @@ import pytest
 
 import linnet as ln
 from linnet.papers.watanabe import PAPER, misprints
-from linnet.papers.watanabe.claims import alignment, equations, error, phases, rules
+from linnet.papers.watanabe.claims import alignment, bound, curves, equations, error, rules
 from linnet.papers.watanabe.networks import moments, pair_moments, plane_distance
 from linnet.papers.watanabe.tables.phase_times import allowed_from, settling_time
 from linnet.reproduction import Limit, Verdict
@@ -70,8 +70,8 @@ def test_the_hypothesis_of_the_bound_is_met_from_the_last_crossing_on():
 def test_where_two_losses_cross():
     times = np.linspace(0, 10, 2001)
     weak, strong = np.exp(-2 * times), 1e-3 * np.exp(-times)
-    assert phases.loss_crossing(weak, strong) == pytest.approx(1e-6, rel=0.02)
-    assert phases.loss_crossing(weak, 0.5 * weak) == 0
+    assert curves.loss_crossing(weak, strong) == pytest.approx(1e-6, rel=0.02)
+    assert curves.loss_crossing(weak, 0.5 * weak) == 0
 
 
 def test_a_conserved_imbalance_bounds_the_second_layer():
@@ -107,9 +107,9 @@ def test_rules_do_not_pass_over_a_number_that_is_none():
 
 
 def test_a_bound_without_pairs_inside_its_hypothesis_says_nothing():
-    assert phases.judge_bound({"inside": 0, "value": 0.0}) == Verdict.OUTSIDE
-    assert phases.judge_bound({"inside": 3, "value": 1.01}) == Verdict.REFUTED
-    assert phases.judge_bound({"inside": 3, "value": 0.99}) == Verdict.HOLDS
+    assert bound.judge_bound({"inside": 0, "value": 0.0}) == Verdict.OUTSIDE
+    assert bound.judge_bound({"inside": 3, "value": 1.01}) == Verdict.REFUTED
+    assert bound.judge_bound({"inside": 3, "value": 0.99}) == Verdict.HOLDS
 
 
 def test_levels_of_a_pair_are_those_of_the_covariance():

@@ -1,7 +1,7 @@
 """Huang, Chen, Xu, Wang and Suzuki: Exact and Rich Feature Learning Dynamics of Two-Layer Linear Networks."""
 
 from linnet.papers.huang.claims import equations as equation_claims
-from linnet.papers.huang.claims import experiments, kernel, proofs, times
+from linnet.papers.huang.claims import experiments, kernel, neuron_lemmas, proofs, times
 from linnet.papers.huang.claims import lemmas as lemma_claims
 from linnet.papers.huang.claims import neurons as neuron_claims
 from linnet.papers.huang.figures import fig1, fig2, fig3
@@ -44,11 +44,11 @@ PAPER = Paper(
         neuron_claims.PRODUCTS,
         neuron_claims.OUTPUT,
         neuron_claims.TWO_STAGES,
-        neuron_claims.LEMMA_52,
+        neuron_lemmas.LEMMA_52,
         kernel.KERNEL_BOUND,
-        neuron_claims.LEMMA_53_WEIGHTS,
-        neuron_claims.LEMMA_53_LAYERS,
-        neuron_claims.LEMMA_53_KERNEL,
+        neuron_lemmas.LEMMA_53_WEIGHTS,
+        neuron_lemmas.LEMMA_53_LAYERS,
+        neuron_lemmas.LEMMA_53_KERNEL,
         kernel.TURNING,
         kernel.GROWTH,
         kernel.CONVERGENCE,

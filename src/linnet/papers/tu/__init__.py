@@ -1,6 +1,6 @@
 """Tu, Aranguri and Jacot: Mixed Dynamics In Linear Networks: Unifying the Lazy and Active Regimes."""
 
-from linnet.papers.tu.claims import alignment, descent, gram, modes, phase_diagram, stages
+from linnet.papers.tu.claims import alignment, descent, gram, lazy_modes, mixed_modes, phase_diagram, stages
 from linnet.papers.tu.figures import fig1, fig2
 from linnet.papers.tu.statements import STATEMENTS
 from linnet.papers.tu.tables import active_region, border, plane, published, regions, timeline, updates, widths
@@ -29,7 +29,8 @@ PAPER = Paper(
     ],
     claims=[
         *gram.CLAIMS,
-        *modes.CLAIMS,
+        *lazy_modes.CLAIMS,
+        *mixed_modes.CLAIMS,
         *phase_diagram.CLAIMS,
         *stages.CLAIMS,
         *alignment.CLAIMS,

@@ -1,7 +1,18 @@
 """Watanabe, Karakida and Teramae: The Impact of Anisotropic Covariance Structure on the Training Dynamics and
 Generalization Error of Linear Networks."""
 
-from linnet.papers.watanabe.claims import alignment, early, equations, error, phases, proofs
+from linnet.papers.watanabe.claims import (
+    alignment,
+    bound,
+    curves,
+    early,
+    equations,
+    error,
+    phases,
+    proofs,
+    ridgeless,
+    speeds,
+)
 from linnet.papers.watanabe.figures import fig1, fig2, fig3, fig4, fig5
 from linnet.papers.watanabe.statements import STATEMENTS
 from linnet.papers.watanabe.tables import errors, phase_times
@@ -22,7 +33,11 @@ PAPER = Paper(
         *early.CLAIMS,
         *alignment.CLAIMS,
         *phases.CLAIMS,
+        *bound.CLAIMS,
+        *curves.CLAIMS,
+        *speeds.CLAIMS,
         *proofs.CLAIMS,
+        *ridgeless.CLAIMS,
         *error.CLAIMS,
     ],
     statements=STATEMENTS,

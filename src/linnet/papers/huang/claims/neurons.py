@@ -1,8 +1,6 @@
-"""Lemmas 5.2 and 5.3 and what is said of every neuron: all inside the printed assumption, with one t1 and one t2."""
+"""What is said of every neuron in the first stage and after: signs, growth, two stages."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from linnet.papers.huang import settings
 from linnet.papers.huang.claims.rules import (
@@ -17,10 +15,6 @@ from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
 
 CORRECTED = ASSUMED + " (corrected: and v_0 well above sigma_0 sqrt(log m))"
-
-SPREAD = Limit(10.0, "of order 1 for every neuron: none ten times above or below the median one")
-HALF = Limit(0.5, "the lemma's own 1/2")
-KERNEL = Limit(1.0, "half of what a kernel of zero would need: a larger constant says nothing")
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")
 KEPT_PREDICTED = Limit(4.0, "standard errors of the share, neurons being drawn independently")
 FALLING = Limit(0.001, "the share of all neurons that may be caught while they turn")
@@ -29,113 +23,20 @@ ALIGNED = Limit(0.98, "XX' is a multiple of the identity up to sqrt(n/d), 7% in 
 SETTLED = Limit(0.95, "a ratio of layers that has come within 5% of its end")
 
 
-def _rows(trial: Trial) -> list[neurons.Neurons]:
+def table(trial: Trial) -> list[neurons.Neurons]:
     return neurons.read(neurons.TABLE.results(trial))
 
 
-def _above(values: dict[float, float]) -> list[float]:
+def dominant(values: dict[float, float]) -> list[float]:
     """Those at ratios where v_0 dominates: the correction's part."""
     return [value for ratio, value in values.items() if ratio >= settings.DOMINANT]
 
 
-def measure_end_of_first_stage(trial: Trial) -> Numbers:
-    rows = _rows(trial)
-    least, most = {row.ratio: row.least for row in rows}, {row.ratio: row.most for row in rows}
-    worst = {row.ratio: highest(row.most, 1 / row.least) for row in rows}
-    magnitudes = {row.ratio: (row.magnitude_least, row.magnitude_most) for row in rows}
-    return {"value": highest(_above(worst)), "least": least, "most": most, "worst": worst, "magnitudes": magnitudes}
-
-
-def judge_end_of_first_stage(numbers: Numbers) -> Verdict:
-    return printed_or_corrected(highest(numbers["worst"].values()) <= SPREAD, numbers["value"] <= SPREAD)
-
-
-def tell_end_of_first_stage(numbers: Numbers) -> str:
-    text = ", ".join(f"{r:g}: {low:.2g} to {numbers['most'][r]:.2g}" for r, low in numbers["least"].items())
-    last = numbers["magnitudes"][max(numbers["magnitudes"])]
-    return (
-        f"|rho_r(t1)| over all neurons in units of their median, which is 1, by v_0/(sigma_0 sqrt(log m)): {text}; "
-        f"|v_r(t1)| sqrt(n tr)|beta| from {last[0]:.2f} to {last[1]:.2f} at the largest ratio"
-    )
-
-
-def measure_deviation(trial: Trial) -> Numbers:
-    rows = _rows(trial)
-    results = neurons.TABLE.results(trial)
-    gammas = np.array([(results["values"] ** 2 * results["coefficients"] ** 2).sum("mode").values])
-    # printed, the feature is not divided by gamma: what is left has the length rho (1 - 1/gamma) sqrt(gamma)
-    printed = float(((1 - 1 / gammas) * gammas).min())
-    return {"value": highest(_above({r.ratio: r.across for r in rows})), "printed": printed} | {
-        "across": {row.ratio: row.across for row in rows}
-    }
-
-
-def judge_deviation(numbers: Numbers) -> Verdict:
-    return printed_or_corrected(numbers["printed"] <= HALF, numbers["value"] <= HALF)
-
-
-def tell_deviation(numbers: Numbers) -> str:
-    return (
-        "the constant needed in place of 1/2, worst neuron of stage 2, with X'y/gamma and by v_0/(sigma_0 sqrt(log "
-        f"m)): {by_ratio(numbers['across'])} (a neuron that turns within stage 2 can need any); as printed, "
-        f"{numbers['printed']:.1g} and more"
-    )
-
-
-def measure_layer_gap(trial: Trial) -> Numbers:
-    rows = _rows(trial)
-    gaps = {row.ratio: row.gap for row in rows}
-    return {
-        "value": highest(_above(gaps)),
-        "gaps": gaps,
-        "shares": {row.ratio: row.gap_share for row in rows},
-        "networks": {row.ratio: row.gap_networks for row in rows},
-        "of": rows[0].networks,
-    }
-
-
-def judge_layer_gap(numbers: Numbers) -> Verdict:
-    return printed_or_corrected(highest(numbers["gaps"].values()) <= HALF, numbers["value"] <= HALF)
-
-
-def tell_layer_gap(numbers: Numbers) -> str:
-    return (
-        "the largest |rho - v sqrt(gamma)|/|rho| of any neuron from t1 on, by v_0/(sigma_0 sqrt(log m)): "
-        f"{by_ratio(numbers['gaps'])}; networks with a neuron above 1/2, of {numbers['of']}: "
-        f"{by_ratio(numbers['networks'], 'd')}; share of neurons below: {lowest(numbers['shares'].values()):.2%} "
-        "or more"
-    )
-
-
-def measure_kernel_gap(trial: Trial) -> Numbers:
-    rows = _rows(trial)
-    each = {row.ratio: max(row.kernel[0], row.kernel[1]) for row in rows}
-    means = {row.ratio: row.kernel[2] for row in rows}
-    return {
-        "value": highest(means.values()),
-        "each": each,
-        "means": means,
-        "none": lowest(row.kernel[3] for row in rows),
-    }
-
-
-def judge_kernel_gap(numbers: Numbers) -> Verdict:
-    return printed_or_corrected(highest(numbers["each"].values()) <= KERNEL, numbers["value"] <= KERNEL)
-
-
-def tell_kernel_gap(numbers: Numbers) -> str:
-    return (
-        "the constant C needed in stage 2 for every neuron's v_r^2, by v_0/(sigma_0 sqrt(log m)): "
-        f"{by_ratio(numbers['each'])}; with the mean over neurons of v_r^2: {by_ratio(numbers['means'])}; "
-        f"a kernel of zero would need {numbers['none']:.2f}"
-    )
-
-
 def measure_signs(trial: Trial) -> Numbers:
-    rows = _rows(trial)
+    rows = table(trial)
     kept = {row.ratio: row.kept for row in rows}
     off = highest(row.kept_off for row in rows)
-    return {"value": lowest(_above(kept)), "kept": kept, "off": off, "count": rows[0].count}
+    return {"value": lowest(dominant(kept)), "kept": kept, "off": off, "count": rows[0].count}
 
 
 def judge_signs(numbers: Numbers) -> Verdict:
@@ -152,7 +53,7 @@ def tell_signs(numbers: Numbers) -> str:
 
 
 def measure_determined(trial: Trial) -> Numbers:
-    rows = _rows(trial)
+    rows = table(trial)
     told = {row.ratio: row.determined for row in rows}
     return {"value": lowest(told.values()), "told": told, "count": sum(row.count for row in rows)}
 
@@ -169,15 +70,15 @@ def tell_determined(numbers: Numbers) -> str:
 
 
 def measure_rising(trial: Trial) -> Numbers:
-    return _falling({row.ratio: row.rising for row in _rows(trial)}, trial)
+    return _falling({row.ratio: row.rising for row in table(trial)}, trial)
 
 
 def measure_products(trial: Trial) -> Numbers:
-    return _falling({row.ratio: row.multiplying for row in _rows(trial)}, trial)
+    return _falling({row.ratio: row.multiplying for row in table(trial)}, trial)
 
 
 def _falling(falling: dict[float, int], trial: Trial) -> Numbers:
-    count = sum(row.count for row in _rows(trial))
+    count = sum(row.count for row in table(trial))
     return {"value": sum(falling.values()) / count, "falling": falling, "count": count}
 
 
@@ -193,7 +94,7 @@ def tell_falling(numbers: Numbers) -> str:
 
 
 def measure_difference(trial: Trial) -> Numbers:
-    rows = _rows(trial)
+    rows = table(trial)
     # where v_0 dominates, what has not yet decayed at t1 outweighs <w_r(0), X'y>
     return {
         "value": highest(row.difference for row in rows if row.ratio < settings.DOMINANT),
@@ -215,7 +116,7 @@ def tell_difference(numbers: Numbers) -> str:
 
 
 def measure_limit(trial: Trial) -> Numbers:
-    rows = _rows(trial)
+    rows = table(trial)
     return {
         "value": highest(abs(row.limit - 1) for row in rows),
         "means": {row.ratio: row.limit for row in rows},
@@ -238,7 +139,7 @@ def tell_limit(numbers: Numbers) -> str:
 
 
 def measure_output(trial: Trial) -> Numbers:
-    rows = _rows(trial)
+    rows = table(trial)
     return {"value": lowest(row.output[1] for row in rows), "start": highest(row.output[0] for row in rows)}
 
 
@@ -254,7 +155,7 @@ def tell_output(numbers: Numbers) -> str:
 
 
 def measure_two_stages(trial: Trial) -> Numbers:
-    rows = _rows(trial)
+    rows = table(trial)
     return {
         "value": lowest(row.settled for row in rows),
         "share": lowest(row.share for row in rows),
@@ -273,58 +174,6 @@ def tell_two_stages(numbers: Numbers) -> str:
     )
 
 
-LEMMA_52 = Claim(
-    name="lemma5.2",
-    number="Lemma 5.2 (i), (ii)",
-    sentence="At t1 every alignment is of order 1 and every magnitude of order 1/(sqrt(n tr)|beta|).",
-    assumptions=CORRECTED,
-    setting=RATIOS,
-    claimed="every neuron within a factor 10 of the median (our reading of Theta(1)), at the t1 where that is 1",
-    expected=Verdict.CORRECTED,
-    measure=measure_end_of_first_stage,
-    judge=judge_end_of_first_stage,
-    tell=tell_end_of_first_stage,
-    limits={"spread": SPREAD},
-)
-LEMMA_53_WEIGHTS = Claim(
-    name="lemma5.3-weights",
-    number="Lemma 5.3, first line",
-    sentence="In stage 2 the weights have moved along the feature, up to half of rho/(sqrt(n tr)|beta|).",
-    assumptions=CORRECTED,
-    setting=RATIOS,
-    claimed="|w - w(0) - rho X'y| (printed), with X'y/gamma (corrected), against 1/2, for every neuron",
-    expected=Verdict.CORRECTED,
-    measure=measure_deviation,
-    judge=judge_deviation,
-    tell=tell_deviation,
-    limits={"half": HALF},
-)
-LEMMA_53_LAYERS = Claim(
-    name="lemma5.3-layers",
-    number="Lemma 5.3, second line",
-    sentence="In stage 2 alignment and sqrt(gamma) times magnitude differ by at most half the alignment.",
-    assumptions=CORRECTED,
-    setting=RATIOS,
-    claimed="|rho - v sqrt(gamma)| <= rho/2 for every neuron, from the t1 of Lemma 5.2 on",
-    expected=Verdict.CORRECTED,
-    measure=measure_layer_gap,
-    judge=judge_layer_gap,
-    tell=tell_layer_gap,
-    limits={"half": HALF},
-)
-LEMMA_53_KERNEL = Claim(
-    name="lemma5.3-kernel",
-    number="Lemma 5.3, third line",
-    sentence="In stage 2 the kernel is within C v_r^2 tr/m of the target-aligned one.",
-    assumptions=ASSUMED,
-    setting=RATIOS,
-    claimed="an absolute constant C for every neuron r (printed), with the mean of v_r^2 (corrected)",
-    expected=Verdict.CORRECTED,
-    measure=measure_kernel_gap,
-    judge=judge_kernel_gap,
-    tell=tell_kernel_gap,
-    limits={"constant": KERNEL},
-)
 SIGNS = Claim(
     name="signs",
     number="below Eq. (9)",

@@ -1,4 +1,4 @@
-"""Watanabe et al., sections 4 and 5: where training on few samples ends, and the error there."""
+"""Watanabe et al., sections 4 and 5: the error where training on few samples ends."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import linnet as ln
 from linnet.papers.watanabe import misprints
-from linnet.papers.watanabe.claims.rules import SLOPE, above, below, corrected, slopes
-from linnet.papers.watanabe.networks import interpolated
+from linnet.papers.watanabe.claims.rules import corrected
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.randomness import generator
 from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import exponent, highest
-from linnet.theories import ridge, spiked
+from linnet.reproduction.fits import highest
+from linnet.theories import spiked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +26,6 @@ JOINT = Limit(0.01, "the probability that the largest of all points' Student's t
 FINITE_SIZE = Limit(3.0, "the law is one of d -> infinity; each prediction may be off by 3/d of itself")
 SIGNIFICANT = Limit(4.0, "standard errors beyond which a difference is no accident of the draw")
 IDENTITY = Limit(1e-12, "an algebraic identity, up to rounding")
-FINITE_SLOPE = Limit(0.1, "the spike is one of d eigenvalues: its part in (24) falls as 1/d")
 
 
 def plain_errors(trial: Trial) -> tuple[xr.DataArray, int]:
@@ -48,128 +45,6 @@ def joint_limit(points: int, trials: int) -> float:
     from scipy.stats import t
 
     return float(t.ppf(1 - JOINT / (2 * points), trials - 1))
-
-
-def measure_min_norm(trial: Trial) -> dict[str, float]:
-    used = [1e-1, 1e-2, 1e-3, 1e-4] if trial.quick else [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]
-    distances = []
-    for s in used:
-        runs = [
-            interpolated(seed, 60, 30, 60, 20.0, 0.5, s, 1e-15, 3e-3, "float64")
-            for seed in range(trial.seed, trial.seed + 4)
-        ]
-        distances.append(float(np.mean([run["distance"] for run in runs])))
-    overall, least = slopes(used, distances)
-    return {"value": least, "slope": overall, "last": distances[-1], "scale": used[-1]}
-
-
-def tell_min_norm(numbers: Numbers) -> str:
-    return (
-        f"distance to the minimum-norm solution: slope {numbers['slope']:.3f} in s (least {numbers['value']:.3f}); "
-        f"{numbers['last']:.1e} at s = {numbers['scale']:g}"
-    )
-
-
-def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
-    """The second line of (22)."""
-    n, d = X.shape
-    return np.linalg.solve(X.T @ X + strength * n * np.eye(d), X.T @ y)
-
-
-def measure_ridgeless(trial: Trial) -> dict[str, float]:
-    random, used, gaps, slants = generator(trial.seed, 22), [1e-2, 1e-3, 1e-4, 1e-5], [], []
-    X = random.standard_normal((12, 30))
-    X[:, 0] *= np.sqrt(21)
-    y = X @ (np.eye(30)[0] * 0.5 + np.eye(30)[1] * np.sqrt(0.75))
-    ends = ln.Problem.from_data(X, y).min_norm_solution().ravel()
-    for strength in used:
-        fit = ridge_solution(X, y, strength)
-        gaps.append(float(np.linalg.norm(fit - ends)))
-        slants.append(float(np.abs(2 / 12 * X.T @ (X @ fit - y) + 2 * strength * fit).max()))
-    return {"value": slopes(used, gaps)[1], "gradient": highest(slants), "last": gaps[-1]}
-
-
-def judge_ridgeless(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] > SLOPE and numbers["gradient"] < IDENTITY else Verdict.REFUTED
-
-
-def tell_ridgeless(numbers: Numbers) -> str:
-    return (
-        f"the closed form is a stationary point of the ridge loss to {numbers['gradient']:.0e}, and tends to the "
-        f"minimum-norm solution with slope {numbers['value']:.3f} in lambda ({numbers['last']:.0e} away at 1e-5)"
-    )
-
-
-def measure_eq23(trial: Trial) -> dict[str, float]:
-    dim, trials = (150, 60) if trial.quick else (500, 100)
-    ranks = np.arange(1.0, dim + 1)
-    spectra = {"one spike": np.where(ranks == 1, 21.0, 1.0), "power law": ranks**-1.2}
-    overlaps = {
-        "one spike": np.where(ranks == 1, 0.25, np.where(ranks == 2, 0.75, 0.0)),
-        "power law": 1 / ranks / (1 / ranks).sum(),
-    }
-    scored = []
-    for place, (name, values) in enumerate(spectra.items()):
-        target, random = np.sqrt(overlaps[name]), generator(trial.seed, 9, place)
-        for strength in (0.05, 0.5):
-            n, found = dim // 2, []
-            for _ in range(trials):
-                X = random.standard_normal((n, dim)) * np.sqrt(values)
-                fit = X.T @ np.linalg.solve(X @ X.T + strength * n * np.eye(n), X @ target)
-                found.append(values @ (fit - target) ** 2)
-            wanted = ridge.risk(values, overlaps[name], n, ridge=strength)
-            gap = max(abs(np.mean(found) - wanted) - FINITE_SIZE / dim * wanted, 0)
-            scored.append(gap / (np.std(found, ddof=1) / np.sqrt(trials)))
-    return {"value": highest(scored), "limit": joint_limit(len(scored), trials)}
-
-
-def judge_joint(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < numbers["limit"] else Verdict.REFUTED
-
-
-def tell_eq23(numbers: Numbers) -> str:
-    return (
-        f"largest |t| {numbers['value']:.2f} (joint 1% limit {numbers['limit']:.2f}): ridge regression on drawn data, "
-        "one spike and a power law, two ridges each"
-    )
-
-
-def ridgeless_limits(ratio: float) -> tuple[float, float]:
-    """(26): kappa and its derivative in lambda as lambda falls to zero, unit variance."""
-    return ratio - 1, ratio / (ratio - 1)
-
-
-def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float:
-    """kappa of (24) for the spiked spectrum of finite size, by bisection."""
-    from scipy.optimize import brentq
-
-    n = dim / ratio
-
-    def excess(kappa: float) -> float:
-        part = (1 + spike) / (kappa + 1 + spike) + (dim - 1) / (kappa + 1)
-        return 1 - strength / kappa - part / n
-
-    return float(brentq(excess, 1e-12, 1e6, xtol=1e-14, rtol=1e-14))
-
-
-def measure_eq26(trial: Trial) -> dict[str, float]:
-    dims, step, misses = [100, 1000, 10_000], 1e-4, []
-    for dim in dims:
-        found = []
-        for ratio in (1.5, 2.0, 6.0):
-            kappa, slope = ridgeless_limits(ratio)
-            solved = [solved_kappa(dim, ratio, 20.0, k * step) for k in (0, 1, 2)]
-            derivative = (-3 * solved[0] + 4 * solved[1] - solved[2]) / (2 * step)
-            found += [abs(solved[0] / kappa - 1), abs(derivative / slope - 1)]
-        misses.append(highest(found))
-    return {"value": abs(exponent(dims, misses)[0] + 1), "slope": exponent(dims, misses)[0], "last": misses[-1]}
-
-
-def tell_eq26(numbers: Numbers) -> str:
-    return (
-        f"kappa and its derivative, solved from (24) with a spike of 20, tend to (26) as d^{numbers['slope']:.2f}; "
-        f"{numbers['last']:.1e} off at d = 10 000"
-    )
 
 
 def measure_eq27(trial: Trial) -> dict[str, float]:
@@ -311,59 +186,6 @@ def tell_plain(numbers: Numbers) -> str:
 
 
 CLAIMS = [
-    Claim(
-        name="eq21",
-        number="Eq. (21)",
-        sentence="From a small start, training ends close to the minimum-norm solution.",
-        assumptions="small Gaussian start, fewer samples than inputs",
-        setting="d = m = 60, n = 30, spike 20, A = 0.5, trained to 1e-15 of the first loss",
-        claimed="close for small s",
-        expected=Verdict.HOLDS,
-        measure=measure_min_norm,
-        judge=above(value=SLOPE),
-        tell=tell_min_norm,
-        limits={"least slope": SLOPE},
-    ),
-    Claim(
-        name="eq22",
-        number="Eqs. (21)-(22)",
-        sentence="The minimum-norm solution is the limit of ridge regression for a vanishing ridge.",
-        assumptions="fewer samples than inputs",
-        setting="one data set, d = 30, n = 12, spike 20, A = 0.5; ridges from 1e-2 to 1e-5",
-        claimed="limit",
-        expected=Verdict.HOLDS,
-        measure=measure_ridgeless,
-        judge=judge_ridgeless,
-        tell=tell_ridgeless,
-        limits={"least slope": SLOPE, "gradient": IDENTITY},
-    ),
-    Claim(
-        name="eq23",
-        number="Eqs. (23)-(24)",
-        sentence="The risk of ridge regression is (23) in the proportional limit, for any spectrum.",
-        assumptions="n and d large",
-        setting="n = d/2, d = 500, 100 data sets (150, 60 quick), allowance 3/d",
-        claimed="equality",
-        expected=Verdict.HOLDS,
-        measure=measure_eq23,
-        judge=judge_joint,
-        tell=tell_eq23,
-        limits={"joint probability": JOINT, "allowance times d": FINITE_SIZE},
-    ),
-    Claim(
-        name="eq26",
-        number="Eqs. (24)-(26)",
-        sentence="The spike drops out of (24) as d grows, and kappa tends to gamma - 1, its derivative to "
-        "gamma/(gamma - 1).",
-        assumptions="d -> infinity at fixed d/n > 1",
-        setting="(24) solved for d = 100, 1000, 10 000 at d/n = 1.5, 2, 6 with a spike of 20",
-        claimed="limit",
-        expected=Verdict.HOLDS,
-        measure=measure_eq26,
-        judge=below(value=FINITE_SLOPE),
-        tell=tell_eq26,
-        limits={"slope + 1": FINITE_SLOPE},
-    ),
     Claim(
         name="eq27",
         number="Eq. (27)",
