@@ -19,6 +19,8 @@ from typing import Any
 
 from fuzz.processes import HANG, Worker
 
+EACH = 1000  # calls, after which `--watch` says how far it is
+
 
 def main() -> int:
     """Runs all calls and prints what was found; 1 where a rule was broken."""
@@ -65,6 +67,8 @@ def main() -> int:
             for outcome in found[told:] if options.watch else ():
                 for rule, seen in outcome.broken.items():
                     print(f"{rule}: {outcome.label}: {seen}", flush=True)
+            if options.watch and told // EACH < len(found) // EACH:
+                print(f"{len(found)} of {total} calls, {time.monotonic() - began:.0f} s", flush=True)
             told = len(found)
             bar.update(line, completed=told)
     return report(found, time.monotonic() - began, options.report)

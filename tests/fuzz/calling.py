@@ -18,7 +18,7 @@ from fuzz.cases import Case, target, value_of
 from fuzz.mutations import INFINITE, MASKED, ODD, SAME, WRONG
 
 LIMIT = 20.0  # seconds of the processor: those of the clock depend on what else the machine does
-PATIENCE = 2.5  # so many times as long by the clock, for a call that waits and does not compute
+PATIENCE = 6  # so many times as long by the clock, for a call that waits and does not compute
 
 
 class OutOfTimeError(BaseException):

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import broadcast, layers, non_negative, positive, real_array, representable
+from linnet.arguments import broadcast, layers, non_negative, positive, real_array, refuse_infinite, representable
 
 
 @representable
@@ -106,6 +106,7 @@ def gram_gap(first: ArrayLike, second: ArrayLike, threshold: float, width: float
     wide = positive("width", one.shape[-2] if width is None else width)
     g = non_negative("threshold", threshold)
     gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
+    refuse_infinite(gram1, gram2)  # or LAPACK would print a complaint of its own
     hat1, hat2 = gram_matrices(two @ one, g)
     size = _norm(gram1)
     return GramGap(
@@ -147,6 +148,7 @@ def cubic_residuals(
     g = non_negative("threshold", threshold)
     product = two @ one
     gram1, gram2 = np.swapaxes(one, -1, -2) @ one, two @ np.swapaxes(two, -1, -2)
+    refuse_infinite(gram1, gram2)
     return _norm(_cubic(gram1, gram2, product, g)), _norm(_cubic(gram2, gram1, np.swapaxes(product, -1, -2), g))
 
 
