@@ -162,7 +162,9 @@ def integrate(
 
     def jacobian(_: float, w: np.ndarray) -> np.ndarray:
         norm = _norm(w)
-        return np.outer(cross - 2 * norm * values * w, w / norm) - np.diag(norm * (norm * values))
+        slopes = np.outer(cross - 2 * norm * values * w, w / norm) - np.diag(norm * (norm * values))
+        refuse_infinite(slopes)
+        return slopes
 
     if times[-1] == 0:
         return (start @ vectors.T)[None, :]
@@ -179,8 +181,8 @@ def integrate(
             f"{values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
         )
     # Near its end, |w| w = Sigma^-1 Gamma, the flow decays at rates up to |w|^2 times the largest variance.
-    seen = values > 1e-12 * values[-1]
-    fastest = values[-1] * max(1.0, _norm(cross[seen] / values[seen]))
+    seen = values > max(1e-12 * values[-1], np.finfo(float).tiny)
+    fastest = values[-1] * max(1.0, _norm(cross[seen] / values[seen])) if seen.any() else 0.0
     if fastest * times[-1] < 2e4:
         options: dict[str, Any] = {"method": "DOP853", "rtol": rtol, "atol": 0.1 * rtol * size}
     else:  # far more steps than the solution needs: an implicit method takes them longer

@@ -11,6 +11,8 @@ import numpy as np
 from linnet.arguments import count, no_mask, shown
 from linnet.memory import check_fits
 
+MOST_KEPT = 10**8  # of steps: the list of them alone takes a second
+
 
 @dataclass(frozen=True)
 class Saving:
@@ -63,6 +65,11 @@ def _every(name: str, interval: int) -> Saving:
     def choose(total: int) -> np.ndarray:
         number = total // interval
         check_fits(16 * number, f"keeping {number} states", "Save less often (`save_every`).")
+        if number > MOST_KEPT:
+            raise ValueError(
+                f"a `{name}` of {interval} keeps {number} of {total} steps (`total`): at most {MOST_KEPT:.0e} can be "
+                "kept. Save less often (`save_every`)."
+            )
         return np.arange(0, total + 1, interval)
 
     return Saving(f"every {interval}", choose)

@@ -10,8 +10,8 @@ from linnet.theories import mixed
 
 
 def exact_crossing(goal: float, start: float, g: float, level: float) -> float:
-    """The integral of ds / (2 sqrt(s^2 + g^2) (s* - s)) in 60 digits."""
-    with mp.workdps(60):
+    """The integral of ds / (2 sqrt(s^2 + g^2) (s* - s)), in digits enough for what its logarithms cancel."""
+    with mp.workdps(400):
         goal, start, g, level = (mp.mpf(x) for x in (goal, start, g, level))
         reach = mp.sqrt(goal**2 + g**2)
 
@@ -29,6 +29,18 @@ def test_crossing_times_keep_their_digits(threshold: float, start: float, unit: 
         pytest.skip("has crossed at the start")
     found = mixed.crossing_times([2.0 * unit], [start * unit], threshold * unit)
     assert_allclose(found * unit, exact_crossing(2.0, start, threshold, threshold), rtol=1e-12)
+
+
+def test_crossing_times_of_modes_of_any_sizes_beside_each_other() -> None:
+    """Sizes over 1e-150 to 1e150; levels far from start, threshold and target, and within a millionth of them."""
+    random = np.random.default_rng(0)
+    threshold = 10 ** random.uniform(-100, 100, 30)
+    level = threshold * 10 ** random.uniform(-20, 20, 30)
+    goal, start = (level * (1 + sign * 10 ** random.uniform(-6, 20, 30)) for sign in (1, -1))
+    for t, s, g, aim in zip(goal, start, threshold, level, strict=True):
+        found = mixed.crossing_times([1.1 * aim, t, 1e150], [aim, s, -1e-150], g, aim)
+        assert found[0] == 0.0
+        assert_allclose(found[1:], [exact_crossing(t, s, g, aim), exact_crossing(1e150, -1e-150, g, aim)], rtol=1e-12)
 
 
 def test_the_figure_of_the_report() -> None:

@@ -248,7 +248,11 @@ class Stages:
             low, high = low / 2, low  # as near to each other as they are to zero
         while excess(high) < 0:
             high *= 2
-        log = brentq(lambda log: excess(np.exp(log)), np.log(low) - 1e-9, np.log(high) + 1e-9, xtol=1e-14, rtol=1e-14)
+
+        def level_with(log: float) -> float:  # finite where the sinh of the least of all numbers is zero
+            return float(np.clip(excess(np.exp(log)), -1e3, 1e3))
+
+        log = brentq(level_with, np.log(low) - 1e-9, np.log(high) + 1e-9, xtol=1e-14, rtol=1e-14, maxiter=500)
         return float(np.exp(log)) / self.rate
 
     @arguments.representable

@@ -276,22 +276,31 @@ def crossing_times(
     goal, first = broadcast(targets=goal, starts=first)
     g = non_negative("threshold", threshold)
     aim = g if level is None else number("level", level)
-    unit = max(float(np.abs(goal).max()), float(np.abs(first).max()), g, abs(aim)) or 1.0
-    goal, first, g, aim = goal / unit, first / unit, g / unit, aim / unit  # nothing below over- or underflows
     reach = np.hypot(goal, g)
     result = np.full(goal.shape, np.inf)
     result[first >= aim] = 0.0
     moving = (first < aim) & (goal > aim) & ((g > 0) | (first > 0))
 
-    def log_phi(s: np.ndarray | float) -> np.ndarray:
-        inner, outer = goal[moving] * s + g**2, reach[moving] * np.hypot(s, g)
-        far = goal[moving] - s
-        with np.errstate(divide="ignore", invalid="ignore"):  # of the branch that is not taken
-            # below zero the sum cancels; times its conjugate it is (g (s* - s))^2
-            falling = 2 * np.log(g) + np.log(far) - np.log(outer - inner)
-            return np.where(inner < 0, falling, np.log(outer + inner) - np.log(far))
+    goal, reach, first = goal[moving], reach[moving], first[moving]
 
-    result[moving] = (log_phi(aim) - log_phi(first[moving])) / (2 * reach[moving]) / unit
+    def log_phi(s: np.ndarray | float) -> np.ndarray:
+        """ln Phi - ln D, of ratios only: products of such sizes might not be numbers."""
+        unit = np.maximum(np.abs(s), g)
+        inner, outer = goal / reach * (s / unit) + g / reach * (g / unit), np.hypot(s / unit, g / unit)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of the branch that is not taken
+            share = np.log(unit / 2 / (goal / 2 - s / 2))
+            # below zero the sum cancels; times its conjugate it is (g (s* - s))^2
+            falling = 2 * np.log(g / reach) - share - np.log(outer - inner)
+            return np.where(inner < 0, falling, share + np.log(outer + inner))
+
+    # Near its level a mode has two equal logarithms: there by the difference of Phi, in which nothing cancels.
+    unit = np.maximum(np.abs(first), g)
+    inner, outer = goal / reach * (first / unit) + g / reach * (g / unit), np.hypot(first / unit, g / unit)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # of the branch that is not taken
+        way, slope = (aim - first) / unit, (aim + first) / (np.hypot(aim, g) + np.hypot(first, g))
+        close = np.log1p(way * (goal / reach + slope) / (inner + outer)) + np.log1p((aim - first) / (goal - aim))
+        near = (inner > -outer / 2) & (first > -goal / 2) & (way < 1)
+        result[moving] = np.where(near, close, log_phi(aim) - log_phi(first)) / reach / 2
     return result
 
 
