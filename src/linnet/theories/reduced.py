@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet.arguments import (
+    OutOfRangeError,
     number,
     of_kind,
     positive,
@@ -188,7 +189,10 @@ def integrate(
     else:  # far more steps than the solution needs: an implicit method takes them longer
         loose = max(rtol, 1e-11)
         options = {"method": "Radau", "rtol": loose, "atol": 0.1 * loose * size, "jac": jacobian}
-    run = solve_ivp(slope, (0.0, times[-1]), start, t_eval=times, **options)
+    try:
+        run = solve_ivp(slope, (0.0, times[-1]), start, t_eval=times, **options)
+    except ValueError:  # SciPy's, of steps whose inverse is no number
+        raise OutOfRangeError("the flow is too fast for its clock.") from None
     if not run.success:
         raise ArithmeticError(
             f"the aligned flow could not be integrated to `times` {times[-1]:g} from a start of norm {size:.3g}: "

@@ -225,7 +225,7 @@ class Stages:
         **Reference:** Theorem 4.1 and Lemma 5.2, which print
         $C\log(1/v_0)\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$, without $\gamma$ in the logarithm and $\sigma_0$.
         """
-        from scipy.optimize import brentq
+        from scipy.optimize import bisect, brentq
         from scipy.stats import foldnorm
 
         level, root = arguments.positive("level", level), np.sqrt(self.gamma)
@@ -246,13 +246,16 @@ class Stages:
         low, high = 1.0, 1.0
         while excess(low) > 0:
             low, high = low / 2, low  # as near to each other as they are to zero
+        if low == 0:
+            return high / self.rate  # the least of all numbers
         while excess(high) < 0:
             high *= 2
 
         def level_with(log: float) -> float:  # finite where the sinh of the least of all numbers is zero
             return float(np.clip(excess(np.exp(log)), -1e3, 1e3))
 
-        log = brentq(level_with, np.log(low) - 1e-9, np.log(high) + 1e-9, xtol=1e-14, rtol=1e-14, maxiter=500)
+        solve = brentq if low > 1e-290 else bisect  # the last of all numbers are a staircase
+        log = solve(level_with, np.log(low) - 1e-9, np.log(high) + 1e-9, xtol=1e-14, rtol=1e-14)
         return float(np.exp(log)) / self.rate
 
     @arguments.representable
