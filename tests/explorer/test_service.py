@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import xarray as xr
 
+from linnet.explorer import warming
 from linnet.explorer.cache import Cache
 from linnet.explorer.controls import Control
 from linnet.explorer.downloads import as_csv, as_netcdf
@@ -108,6 +110,18 @@ def test_a_frozen_run_is_drawn_behind_the_present_one(counted):
     assert traces[0]["opacity"] < 1 and traces[0]["showlegend"] is False
     wrong = service.answer(page, page.parts[0], {"size": 5}, "size=200")
     assert wrong["error"].startswith("Size must be between")
+
+
+def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted, monkeypatch):
+    monkeypatch.setattr(warming, "QUIET", 0.01)
+    first, second = (
+        replace(counted.page, name=name, ahead=ahead) for name, ahead in (("a", ("", "size=5")), ("b", ("size=4",)))
+    )
+    service = Service((first, second))
+    warming.other_pages(service).join(20)
+    assert counted.calls == [3, 4, 5]
+    service.answer(first, first.parts[0], {"size": 5})
+    assert counted.calls == [3, 4, 5]  # it is there
 
 
 def test_the_cache_keeps_what_was_used_last_within_its_bytes():

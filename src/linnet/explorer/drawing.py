@@ -84,8 +84,10 @@ def figure(
         "xaxis": {"title": {"text": x}, "type": "log" if log_x else "linear", **layout.pop("xaxis", {})},
         "yaxis": {"title": {"text": y}, "type": "log" if log_y else "linear", **layout.pop("yaxis", {})},
     }
-    for axis in axes.values():
+    for name, axis in axes.items():
         axis.setdefault("exponentformat", "power")
+        if axis["type"] == "log" and 2 <= _decades(traces, name[0]) <= 8:
+            axis.setdefault("dtick", 1)  # powers of ten alone: between them Plotly writes digits of another size
     return {
         "data": list(traces),
         "layout": {
@@ -98,3 +100,11 @@ def figure(
             **layout,
         },
     }
+
+
+def _decades(traces: Sequence[Trace], axis: str) -> float:
+    """How many powers of ten the positive values along an axis span."""
+    held = [np.array(trace[axis], dtype=float).ravel() for trace in traces if len(trace.get(axis) or ())]
+    values = np.concatenate(held) if held else np.ones(1)
+    values = values[values > 0]  # neither gaps nor zeros
+    return float(np.log10(values.max() / values.min())) if values.size else 0.0

@@ -66,6 +66,7 @@ class Page:
     - `uses`: the controls that `compute` takes, by default all that compute
     - `script(state)`: the text under "As Python"
     - `folders`: what computing and drawing it import of linnet, by default all that any page does (see `loading`)
+    - `ahead`: queries that are computed after the start before anybody asks: each compiles something of its own
     - `freezes`: a run can be frozen, to be drawn beside the next one
     - `extra()`: Dash components below the views; `beside()`: others above the controls
     - `register(app, service)`: callbacks of its own
@@ -81,6 +82,7 @@ class Page:
     uses: tuple[str, ...] | None = None
     more: tuple[Part, ...] = ()
     folders: tuple[str, ...] = ALL
+    ahead: tuple[str, ...] = ("",)
     freezes: bool = False
     extra: Callable[[], Any] | None = None
     beside: Callable[[], Any] | None = None

@@ -38,14 +38,18 @@ def first_page(service: Service) -> threading.Thread:
 
 
 def other_pages(service: Service) -> threading.Thread:
-    """Computes the defaults of the other pages one by one, each when there has been no request for a while."""
+    """Computes what pages want ahead one by one, each when there has been no request for a while: all first views,
+    then what a reader may ask for next."""
+
+    from linnet.explorer import controls as control
 
     def compute() -> None:
-        for page in list(service.pages.values())[1:]:
+        asked = [(place, page, query) for page in service.pages.values() for place, query in enumerate(page.ahead)]
+        for _, page, query in sorted(asked, key=lambda one: one[0]):
             for part in page.parts:
                 while time.monotonic() - service.asked < QUIET:
                     time.sleep(QUIET / 4)
-                service.answer(page, part, {}, background=True)
+                service.answer(page, part, control.parse(page.controls, query), background=True)
 
     return _started(compute, "linnet-other-pages")
 

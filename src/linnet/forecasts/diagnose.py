@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 
 from linnet import extras
 from linnet.arguments import count, of_kind, partly_representable, path_of, positive
-from linnet.forecasts.folds import LONGEST, Curves, all_folds, check_batch_fits, cross_validate, target_scaler
+from linnet.forecasts.folds import LONGEST, Curves, Fold, all_folds, check_batch_fits, cross_validate, target_scaler
 from linnet.forecasts.forecast import Forecast, forecast
 from linnet.forecasts.rivals import PENALTIES, rivals
 from linnet.forecasts.samples import LearningCurve, learning_curve
@@ -210,6 +212,36 @@ def diagnose_table(
         >>> diagnose_table(data, seeds=1, steps=50).settings["width"]
         512
     """
+    settings = {"width": width, "init": init, "init_scale": init_scale, "learning_rate": learning_rate, "steps": steps}
+    return diagnosed(data, **settings, folds=folds, seeds=seeds, scale=scale, key=key, longest=longest)
+
+
+def compared(
+    data: Table, parts: list[Fold], scale: str, key: Any
+) -> tuple[dict[str, Float[np.ndarray, " fold"]], LearningCurve]:
+    """Other methods in the folds `parts` of a table, and numbers of rows: what does not depend on the network."""
+    inputs = scaler(data.inputs, scale).apply(data.inputs)
+    outputs = target_scaler(data.outputs, scale).apply(data.outputs)
+    penalty = _penalty(inputs, outputs)
+    return rivals(parts), learning_curve(data.inputs, data.outputs, ridge=penalty, scale=scale, key=key)
+
+
+def diagnosed(
+    data: Table,
+    *,
+    width: int,
+    init: Any,
+    init_scale: float,
+    learning_rate: Any,
+    steps: int | None,
+    folds: int,
+    seeds: int,
+    scale: str,
+    key: Any,
+    longest: int,
+    comparing: Callable[[Table, list[Fold], str, Any], tuple[dict[str, np.ndarray], LearningCurve]] = compared,
+) -> Diagnosis:
+    """`diagnose_table`, with `comparing` in place of `compared`: one who asks for many networks compares once."""
     of_kind("data", data, Table, "`forecasts.table`, `read` or `from_frame`")
     width, seeds = count("width", width), count("seeds", seeds)
     init_scale = positive("init_scale", init_scale)
@@ -236,17 +268,15 @@ def diagnose_table(
             words = [*_words(key), seed]
             starts.append(start(init, in_dim=in_dim, out_dim=out_dim, width=width, key=words, scale=init_scale))
             advance(1)
-    with bar("folds", 4) as advance:
+    with bar("folds", 3) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=scale, key=key)
         curves = cross_validate(parts, starts, learning_rate=rate, steps=steps, longest=longest)
         advance(1, "the run on all rows")
         problem = Problem.from_data(inputs, outputs)
         told = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
         _ = told.largest_stable_rate
-        advance(1, "other methods")
-        others = rivals(parts)
-        advance(1, "numbers of rows")
-        samples = learning_curve(data.inputs, data.outputs, ridge=_penalty(inputs, outputs), scale=scale, key=key)
+        advance(1, "other methods, numbers of rows")
+        others, samples = comparing(data, parts, scale, key)
         advance(1)
     spreads = _layer_stds(starts[0]) if fixed else stds(init, in_dim=in_dim, width=width, scale=init_scale)
     settings = {

@@ -37,6 +37,7 @@ from linnet.trajectories.trajectory import Trajectory
 KEEP = ("weights", "products", "losses")
 DIVERGED = 1  # codes above it are the stopping rule's own
 CHUNK = 64
+PAUSE = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
 FAR = 1e8  # a loss so many times the first one, or the scale of the targets, does not come back
 
 # Of a run: "params", "rule" (the stopping rule's own state), "step", "code" and perhaps "record".
@@ -148,7 +149,8 @@ def run(
     parts = [_observe(objective, test, state["params"], plan=plan)]
     with bar(title, steps) as advance:
         done = 0
-        for until, keep in _schedule(wanted, affordable(params["first"], _operations(params))):
+        operations = _operations(params)
+        for until, keep in _schedule(wanted, affordable(params["first"], operations), int(PAUSE // operations)):
             state, seen = _sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
@@ -174,11 +176,11 @@ def run(
     return Trajectory(times, used, loss, status, reduction, kept, rest, attributes)
 
 
-def _schedule(wanted: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _schedule(wanted: np.ndarray, most: int, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
     Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
-    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C.
+    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps apart.
     """
     ahead = wanted[1:]
     if len(ahead) >= CHUNK:
@@ -186,7 +188,7 @@ def _schedule(wanted: np.ndarray, most: int) -> Iterator[tuple[np.ndarray, np.nd
         if np.diff(padded[:, -1], prepend=0).max() <= most:
             yield from zip(padded, (np.arange(padded.size) < len(ahead)).reshape(padded.shape), strict=True)
             return
-    pause = max(1, min(int(wanted[-1]) // 50, most))
+    pause = max(1, min(max(int(wanted[-1]) // 50, least), most))
     done = 0
     for save in map(int, ahead):
         for stop in range(done + pause, save, pause):

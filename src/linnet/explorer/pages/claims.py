@@ -58,10 +58,11 @@ def script(state: State) -> str:
         "from linnet.reproduction import Trial, claims",
         "",
         f"data = chosen({asked})",
-        'print(data["verdict"].to_series().value_counts())',
+        'counts = data["verdict"].to_series().value_counts()',
+        "print(counts)",
     ]
     if state["claim"]:
-        lines.append(f"print(claims()[{state['claim']!r}].measurement(Trial(quick=True)))")
+        lines += [f"measured = claims()[{state['claim']!r}].measurement(Trial(quick=True))", "print(measured)"]
     return "\n".join([*lines, ""])
 
 

@@ -178,6 +178,7 @@ PAGE = Page(
         View("steps", "c  Steps to the least test error", pictures.draw_steps, click={"cell": "xy"}, height=420),
     ),
     script=script,
+    ahead=("", "cell=-2,1.5"),
     more=(
         Part(
             "cell",

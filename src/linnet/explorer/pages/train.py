@@ -249,5 +249,6 @@ PAGE = Page(
     ),
     script=script,
     folders=TRAINING,
+    ahead=("", "how=flow"),
     freezes=True,
 )
