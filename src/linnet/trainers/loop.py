@@ -176,11 +176,12 @@ def run(
     return Trajectory(times, used, loss, status, reduction, kept, rest, attributes)
 
 
-def _schedule(wanted: np.ndarray, most: int, least: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
     Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
-    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps apart.
+    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps
+    apart.
     """
     ahead = wanted[1:]
     if len(ahead) >= CHUNK:
