@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 
 from linnet.arguments import count, real_array, representable
 from linnet.problems import factor as factors
+from linnet.problems import general_cost
 from linnet.problems.factor import Factor
+from linnet.problems.moments import checked_truth, covariance, moment_of
 from linnet.problems.validation import Validation, validation
 
 
@@ -97,8 +99,8 @@ class Problem:
             out_dim=out_dim,
             inputs=inputs,
             outputs=outputs,
-            truth=_truth(truth, out_dim, in_dim),
-            test_cov=_covariance("test_cov", test_cov, in_dim),
+            truth=checked_truth(truth, out_dim, in_dim),
+            test_cov=covariance("test_cov", test_cov, in_dim),
         )
 
     @classmethod
@@ -117,7 +119,7 @@ class Problem:
         matrix = real_array("cross", cross, ndim=(1, 2, 3))
         matrix = matrix[None, :] if matrix.ndim == 1 else matrix
         out_dim, in_dim = matrix.shape[-2:]
-        checked = _covariance("cov", cov, in_dim)
+        checked = covariance("cov", cov, in_dim)
         if checked is None:
             raise ValueError("`cov` must be given: the (d, d) second moment of the inputs.")
         power = None if output_power is None else real_array("output_power", output_power, ndim=(0, 1))
@@ -129,8 +131,8 @@ class Problem:
             cov=checked,
             cross=matrix,
             output_power=power,
-            truth=_truth(truth, out_dim, in_dim),
-            test_cov=_covariance("test_cov", test_cov, in_dim),
+            truth=checked_truth(truth, out_dim, in_dim),
+            test_cov=covariance("test_cov", test_cov, in_dim),
         )
 
     @classmethod
@@ -138,7 +140,9 @@ class Problem:
         """Whitened inputs: fit `target` (k, d) itself, L = |A - target|^2 / 2."""
         cross = real_array("target", target, ndim=(2, 3))
         out_dim, in_dim = cross.shape[-2:]
-        return cls(in_dim=in_dim, out_dim=out_dim, cross=cross, whitened=True, truth=_truth(truth, out_dim, in_dim))
+        return cls(
+            in_dim=in_dim, out_dim=out_dim, cross=cross, whitened=True, truth=checked_truth(truth, out_dim, in_dim)
+        )
 
     @classmethod
     def from_cost(
@@ -151,8 +155,8 @@ class Problem:
         if not callable(cost):
             raise ValueError(f"`cost` must be a function of the product A: got {type(cost).__name__}.")
         in_dim, out_dim = count("in_dim", in_dim), count("out_dim", out_dim)
-        _check_cost(cost, (out_dim, in_dim))
-        return cls(in_dim=in_dim, out_dim=out_dim, cost=cost, truth=_truth(truth, out_dim, in_dim))
+        general_cost.check(cost, (out_dim, in_dim))
+        return cls(in_dim=in_dim, out_dim=out_dim, cost=cost, truth=checked_truth(truth, out_dim, in_dim))
 
     @classmethod
     def stack(cls, problems: Sequence[Problem]) -> Problem:
@@ -241,7 +245,7 @@ class Problem:
         if self.whitened:
             return np.eye(self.in_dim)
         inputs = self._needs_moments()
-        return _moment(inputs, inputs)
+        return moment_of(inputs, inputs)
 
     @cached_property
     def cross(self) -> np.ndarray:
@@ -250,7 +254,7 @@ class Problem:
             return self._cross
         inputs = self._needs_moments()
         assert self.outputs is not None
-        return _moment(self.outputs, inputs)
+        return moment_of(self.outputs, inputs)
 
     @property
     def test_cov(self) -> np.ndarray:
@@ -279,7 +283,7 @@ class Problem:
         """$\\tfrac12 E|y - A x|^2$ for `A` (..., k, d), the constant included; or the cost."""
         A = self._product("A", A)
         if self.cost is not None:
-            return _cost_values(self.cost, A)
+            return _scalar(general_cost.values(self.cost, A))
         if self.inputs is not None:
             residual = self.outputs - self.inputs @ np.swapaxes(A, -1, -2)
             return _scalar(0.5 * (residual**2).sum(axis=(-1, -2)) / self.inputs.shape[-2])
@@ -306,7 +310,7 @@ class Problem:
         r"""$R = \Gamma - A\Sigma = -dL/dA$ for `A` (..., k, d); minus the gradient of the cost where there is one."""
         A = self._product("A", A)
         if self.cost is not None:
-            return -_cost_gradients(self.cost, A)
+            return -general_cost.gradients(self.cost, A)
         if self.inputs is not None:
             left = self.outputs - self.inputs @ np.swapaxes(A, -1, -2)
             return np.swapaxes(left, -1, -2) @ self.inputs / self.inputs.shape[-2]
@@ -343,93 +347,6 @@ class Problem:
         self._needs_square_loss()
         assert self.inputs is not None
         return self.inputs
-
-
-def _moment(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """E[left right^T] of samples, refused where it overflows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        moment = np.swapaxes(left, -1, -2) @ right / right.shape[-2]
-    if not np.isfinite(moment).all():
-        raise ValueError(
-            "the `problem` has samples too large for their moments to be numbers: the largest entries are "
-            f"{np.abs(left).max():.3g} and {np.abs(right).max():.3g}. Give `X` and `Y` in larger units."
-        )
-    return _fixed(moment)
-
-
-def _truth(truth: Any, out_dim: int, in_dim: int) -> np.ndarray | None:
-    if truth is None:
-        return None
-    array = real_array("truth", truth, ndim=(1, 2, 3))
-    array = array[None, :] if array.ndim == 1 else array
-    if array.shape[-2:] != (out_dim, in_dim):
-        raise ValueError(f"`truth` must be ({out_dim}, {in_dim}), output x input: got shape {np.shape(truth)}.")
-    return array
-
-
-def _covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
-    if value is None:
-        return None
-    cov = real_array(name, value, ndim=(2, 3))
-    if cov.shape[-2:] != (dim, dim):
-        raise ValueError(f"`{name}` must be ({dim}, {dim}) to match {dim} inputs: got shape {np.shape(value)}.")
-    transposed = np.swapaxes(cov, -1, -2)
-    scale = np.abs(cov).max()
-    apart = 2 * np.abs(cov / 2 - transposed / 2).max()  # of halves, whose difference cannot overflow
-    if apart > 1e-10 * scale:
-        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {apart:.3g}.")
-    cov = cov / 2 + transposed / 2
-    unit = scale if scale > 0 else 1.0  # the covariance may be zero
-    try:
-        # much faster than eigenvalues, which only the message needs
-        np.linalg.cholesky(cov / unit + (1e-10 * dim + np.finfo(float).tiny) * np.eye(dim))
-    except np.linalg.LinAlgError:
-        least = float(np.linalg.eigvalsh(cov).min())
-        raise ValueError(f"`{name}` must be positive semi-definite: its least eigenvalue is {least:.3g}.") from None
-    return cov
-
-
-def _cost_values(cost: Callable[[Any], Any], A: np.ndarray) -> Any:
-    import jax
-
-    from linnet.precision import computing
-
-    with computing():
-        flat = A.reshape((-1,) + A.shape[-2:])
-        return _scalar(np.asarray(jax.vmap(cost)(flat), dtype=np.float64).reshape(A.shape[:-2]))
-
-
-def _cost_gradients(cost: Callable[[Any], Any], A: np.ndarray) -> np.ndarray:
-    import jax
-
-    from linnet.precision import computing
-
-    with computing():
-        flat = A.reshape((-1,) + A.shape[-2:])
-        return np.asarray(jax.vmap(jax.grad(cost))(flat), dtype=np.float64).reshape(A.shape)
-
-
-def _fixed(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array
-
-
-def _check_cost(cost: Callable[[Any], Any], shape: tuple[int, int]) -> None:
-    """Tries the cost once on shapes alone, so that a wrong one is refused before any training."""
-    import jax
-
-    from linnet.precision import computing
-
-    with computing():
-        try:
-            found = jax.eval_shape(cost, jax.ShapeDtypeStruct(shape, np.float64))
-        except Exception as reason:  # whatever the user's function raises on a traced array
-            raise ValueError(
-                f"`cost` must be written with jax.numpy and take the product {shape}: it raised "
-                f"{type(reason).__name__}."
-            ) from reason
-    if getattr(found, "shape", None) != ():
-        raise ValueError(f"`cost` must return one number: it returned {getattr(found, 'shape', type(found).__name__)}.")
 
 
 def _scalar(value: np.ndarray) -> Any:
