@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from linnet import memory, precision, progress, randomness
+from linnet.arguments import OutOfRangeError, representable
 
 
 def test_inside_the_block_numbers_are_what_was_asked_and_outside_nothing_changed():
@@ -134,3 +135,25 @@ def test_short_products_are_a_choice():
         with precision.computing("float32", tf32=chosen):
             assert jax.config.values["jax_default_matmul_precision"] == expected
     assert dict(jax.config.values) == before
+
+
+@representable
+def share(part, whole, kind="plain"):
+    """A float's own division: it raises where NumPy's becomes infinite."""
+    return part / (whole * whole)
+
+
+def test_a_result_beyond_all_numbers_is_told_with_the_sizes_that_lead_there():
+    assert share(1.0, 2.0) == 0.25
+    with pytest.raises(
+        OutOfRangeError, match=r"`share` of `part`, `whole` is beyond .* \(`part` 3, `whole` 1e-200\)"
+    ) as told:
+        share(3.0, 1e-200)
+    assert isinstance(told.value.__cause__, ZeroDivisionError)
+    with pytest.raises(OutOfRangeError, match=r"\(`part` 1 to 1e\+200, `whole` 1e-100\)"):
+        share(np.array([1.0, 0.0, 1e200]), 1e-100)
+
+
+def test_a_fault_that_no_size_explains_is_not_called_a_size():
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
+        share(3.0, 0.0)

@@ -239,27 +239,32 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
 
     @functools.wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        cause: Exception | None = None  # kept, so that a fault of linnet's own can be told from sizes
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 result = function(*args, **kwargs)
-            if (
-                not whole or _finite(result) or not _finite([*args, *kwargs.values()])
-            ):  # of a diverged run NaN stays NaN
-                return result
-        except (OverflowError, ZeroDivisionError):  # Python's own floats raise where NumPy's become infinite
-            pass
-        except OutOfRangeError:  # of a function below: said again in the words of the one that was called
-            pass
+            if not whole or _finite(result) or not _finite([*args, *kwargs.values()]):
+                return result  # of a diverged run NaN stays NaN
+        except (OverflowError, ZeroDivisionError) as error:  # Python's floats raise where NumPy's become infinite
+            cause = error
+        except OutOfRangeError as error:  # of a function below: said again in the words of the one that was called
+            cause = error
         except np.linalg.LinAlgError as error:
             if "converge" not in str(error):  # the mark of a matrix with infinities, made of finite arguments
                 raise
+            cause = error
         given = signature.bind(*args, **kwargs).arguments
-        names = [name for name, value in given.items() if name != "self" and _has_size(value)]
-        listed = ", ".join(f"`{name}`" for name in names or _parts(args[0]))  # of a property: what its object is
+        sized = {name: value for name, value in given.items() if name != "self" and _has_size(value)}
+        listed = ", ".join(f"`{name}`" for name in sized or _parts(args[0]))  # of a property: what its object is
+        ranges = {name: _range(value) for name, value in sized.items()}
+        if isinstance(cause, ArithmeticError) and ranges and all(map(_ordinary, ranges.values())):
+            raise cause  # no size explains it
+        sizes = [f"`{name}` {_told(*found)}" for name, found in ranges.items() if found is not None]
+        told = f" ({', '.join(sizes)})" if sizes else ""
         raise OutOfRangeError(
-            f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes. Give "
-            "them in other units, nearer to 1."
-        )
+            f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes"
+            f"{told}. Give them in other units, nearer to 1."
+        ) from cause
 
     return checked
 
@@ -278,6 +283,25 @@ def refuse_infinite(*parts: Any) -> None:
 def _has_size(value: Any) -> bool:
     """Whether an argument may be too large or too small: choices, such as names and truth values, are not."""
     return value is not None and not isinstance(value, (str, bool, np.bool_))
+
+
+def _range(value: Any) -> tuple[float, float] | None:
+    """The smallest and the largest of the numbers in an argument, apart from zero; None where it is not of numbers."""
+    try:
+        found = np.abs(np.asarray(value, dtype=np.float64))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    found = found[found > 0]
+    return (float(found.min()), float(found.max())) if found.size else (0.0, 0.0)
+
+
+def _ordinary(found: tuple[float, float] | None) -> bool:
+    """Whether all numbers of an argument are near 1, or zero: 0.01 to 100."""
+    return found is not None and (found[1] == 0 or (found[0] >= 0.01 and found[1] <= 100))
+
+
+def _told(least: float, most: float) -> str:
+    return f"{most:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
 
 
 def _parts(value: Any) -> list[str]:
