@@ -33,23 +33,38 @@ def browser() -> Iterator[Any]:
         yield opened
 
 
+@pytest.fixture(scope="session")
+def windows(browser: Any) -> Iterator[Callable[[tuple[int, int], str], Any]]:
+    """One window for each size and theme: what it has loaded once, Plotly above all, it need not compile again."""
+    held: dict[tuple[tuple[int, int], str], Any] = {}
+
+    def of(size: tuple[int, int], theme: str) -> Any:
+        if (size, theme) not in held:
+            held[size, theme] = browser.new_context(
+                viewport={"width": size[0], "height": size[1]}, color_scheme=theme, accept_downloads=True
+            )
+        return held[size, theme]
+
+    yield of
+    for window in held.values():
+        window.close()
+
+
 @pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Callable[..., Explored]]:
-    """Opens a page by its name in a fresh window: `visit("train", "width=100", size=(390, 844), theme="dark")`."""
+def visit(windows: Callable[[tuple[int, int], str], Any], address: str) -> Iterator[Callable[..., Explored]]:
+    """Opens a page by its name in a tab of its own: `visit("train", "width=100", size=(390, 844), theme="dark")`."""
     from linnet.explorer.pages import PAGES
 
     pages, held = {page.name: page for page in PAGES}, []
 
     def go(name: str, query: str = "", *, size: tuple[int, int] = (1280, 900), theme: str = "light") -> Explored:
-        window = browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, color_scheme=theme, accept_downloads=True
-        )
-        held.append(window)
-        return Explored(window.new_page(), address, pages[name]).open(query)
+        held.append(windows(size, theme).new_page())
+        return Explored(held[-1], address, pages[name]).open(query)
 
     yield go
-    for window in held:
-        window.close()
+    for tab in held:
+        tab.evaluate("window.localStorage.clear()")  # the theme that was chosen
+        tab.close()
 
 
 @pytest.fixture(scope="session")
