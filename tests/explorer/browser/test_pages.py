@@ -49,7 +49,7 @@ def test_dark_and_light_differ_and_both_have_contrast(page: Page, visit: Visit) 
     grounds = []
     seen = visit(page.name, theme="dark")
     for _ in ("dark", "light"):
-        seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+        seen.tab.wait_for_selector(".js-plotly-plot text.xtitle")
         style = "getComputedStyle(document.body)"
         ink, ground = (seen.tab.evaluate(f"{style}.{name}") for name in ("color", "backgroundColor"))
         assert contrast(ink, ground) >= 7
