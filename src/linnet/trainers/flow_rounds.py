@@ -120,6 +120,7 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
     number, share one compiled program, which takes seconds to make. What is saved twice costs no step, but memory: not
     for states of more than `HEAVY` entries.
 
+    >>> import numpy as np
     >>> from linnet.trainers.flow_rounds import filled_times
     >>> filled_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0]), entries=100).tolist()
     [1.0, 2.0, 5.0, 8.0, 9.0, 9.0, 9.0, 9.0]
