@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed: make test-torch installs it")
 pytest.importorskip("peft", reason="peft is not installed: make test-torch installs it")
 
-from fuzz.calling import called  # noqa: E402
-from fuzz.cases import cases, listed, missing  # noqa: E402
+from fuzz.calling import called
+from fuzz.cases import cases, listed, missing
 
 CALLS = 300
 
