@@ -103,6 +103,30 @@ def test_a_part_waits_for_what_it_needs(counted):
     assert len(service.answer(page, page.parts[1], {"cell": "1,2"})["figures"][0]["data"][0]["x"]) == 2
 
 
+def test_further_parts_are_asked_for_again_by_what_they_compute_with_or_draw_by_alone():
+    from linnet.explorer.controls import defaults, parse
+    from linnet.explorer.pages import PAGES
+
+    class Followed(dict):
+        def __getitem__(self, name):
+            assert name in self, f"{name} is read, and does not ask for the part"
+            return super().__getitem__(name)
+
+    pages = {page.name: page for page in PAGES}
+    phases, cell, compared = pages["phase-diagram"], *pages["phase-diagram"].more
+    dim = next(control for control in phases.controls if control.name == "dim")
+    assert [phases.follows(part, dim) for part in (phases.parts[0], cell, compared)] == [True, False, False]
+    asked = {("phase-diagram", "compared"): {"compare": "published"}, ("spectral-bias", "noise"): {}}
+    for (name, part_name), given in asked.items():
+        page = pages[name]
+        part = next(part for part in page.more if part.name == part_name)
+        state = parse(page.controls, {**defaults(page.controls), **given})
+        followed = Followed({c.name: state[c.name] for c in page.controls if page.follows(part, c)})
+        data = part.compute(**page.arguments(part, followed))
+        assert [view.draw(data, followed) for view in part.views]
+        assert len(followed) < len(state)
+
+
 def test_a_frozen_run_is_drawn_behind_the_present_one(counted):
     page, service = counted.page, Service((counted.page,))
     traces = service.answer(page, page.parts[0], {"size": 5}, "size=2")["figures"][0]["data"]

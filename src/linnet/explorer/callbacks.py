@@ -43,14 +43,17 @@ def register(app: Dash, service: Service) -> None:
 
 
 def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
-    from dash import Input, Output
+    from dash import Input, Output, State
 
-    names = [control.name for control in page.controls]
+    followed = [control.name for control in page.controls if page.follows(part, control)]
+    only_read = [control.name for control in page.controls if not page.follows(part, control)]
+    names = followed + only_read  # Dash passes inputs first
 
     @app.callback(
         Output(f"{page.name}-{part.name}-answer", "data"),
         Input(f"{page.name}-frozen", "data"),
-        *[Input(f"{page.name}-{name}", "value") for name in names],
+        *[Input(f"{page.name}-{name}", "value") for name in followed],
+        *[State(f"{page.name}-{name}", "value") for name in only_read],
     )
     def compute(frozen: Any, *values: Any) -> dict[str, Any]:
         given = dict(zip(names, values, strict=True))
@@ -83,7 +86,8 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
         return
     ident = f"{page.name}-{control.name}"
     low, high, step = scale(control)
-    how: dict[str, Any] = {"page": page.name, "parts": [part.name for part in page.parts], "id": ident}
+    parts = [part.name for part in page.parts if page.follows(part, control)]
+    how: dict[str, Any] = {"page": page.name, "parts": parts, "id": ident}
     how |= {"log": control.kind == "log", "whole": control.whole, "low": control.low, "high": control.high}
     app.clientside_callback(
         _call("slide", how),

@@ -93,6 +93,13 @@ class Page:
         """All parts, the first one first."""
         return (Part("main", self.compute, self.views, self.uses), *self.more)
 
+    def follows(self, part: Part, control: Control) -> bool:
+        """Whether a part is asked for again when a control changes. The first one is always: it brings the address.
+
+        What a further part neither computes with nor, perhaps, draws by leaves it as it is.
+        """
+        return part.name == "main" or part.uses is None or control.name in part.uses or not control.computes
+
     def arguments(self, part: Part, state: Mapping[str, Value]) -> State:
         """What the part's `compute` takes of a state."""
         names = part.uses if part.uses is not None else tuple(c.name for c in self.controls if c.computes)
