@@ -100,12 +100,28 @@
     }
   }
 
+  // One picture after the other, so that the first is seen before the last is drawn; then the part has answered.
+  const drawing = {}; // by part: the pictures of the latest answer that are still to be drawn
+  function draw(page, part, pictures) {
+    const key = page + "-" + part;
+    drawing[key] = pictures;
+    const next = () => {
+      if (drawing[key] !== pictures) return; // a newer answer has come, which draws all of them
+      const one = pictures.shift();
+      if (!one) return answered(page, part);
+      if (document.getElementById(one.id)) window.dash_clientside.set_props(one.id, { figure: one.figure });
+      window.setTimeout(next, 0);
+    };
+    window.setTimeout(next, 0);
+  }
+
   function show(settings, answer, theme, frozen) {
     const { page, part, views } = settings;
     const first = part === "main";
     const rest = first ? 4 : 3; // error, two files, and in the first part the script
     if (!answer) return Array(views.length + rest).fill(keep());
-    window.setTimeout(answered, 0, page, part);
+    const later = [];
+    draw(page, part, later);
     const holder = document.getElementById(page + "-" + part + "-part");
     if (holder) holder.classList.add("seen");
     describe(page);
@@ -122,7 +138,10 @@
       if (empty) return keep();
       if (view.kind !== "figure") return answer.figures[i];
       figures[view.id] = answer.figures[i];
-      return themed(answer.figures[i], theme);
+      const figure = themed(answer.figures[i], theme);
+      if (i === 0) return figure;
+      later.push({ id: view.id, figure: figure });
+      return keep();
     });
     const query = answer.address ? "?" + answer.address : "";
     const files = ["csv", "nc"].map((ending) => "/data/" + page + "/" + part + "." + ending + query);
