@@ -27,11 +27,11 @@ command = [sys.executable, "-m", "linnet", "diagnose", "diabetes.csv", "--target
 print(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 # %% [markdown]
-# **When to stop** is the line about cross-validation: the step of the least held-out error, and the range of steps that do as well within one standard error.
+# **When to stop** is the line that begins with "Stop at step": the step of the least held-out error by cross-validation, and the steps that do as well within one standard error. Where that range is wide any of its steps will do, and the earliest is the cheapest.
 #
 # ## The same in Python
 #
-# `ln.diagnose` returns the numbers behind the sentences.
+# `ln.diagnose` returns the numbers behind the sentences. One start (`seeds=1`) in place of the command's three is faster, and finds another step of that range.
 
 # %%
 import linnet as ln
@@ -62,7 +62,7 @@ for scale in (1.0, 0.01):
 # %% [markdown]
 # ## In a pipeline
 #
-# The estimator stops where cross-validation says, and knows the path there.
+# The estimator stops at the step found above, and knows the path there; with `steps="cv"` it finds the step by itself.
 
 # %%
 from sklearn.model_selection import cross_val_score
