@@ -17,8 +17,9 @@ from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, key_data
 from linnet.trainers import crews, lanes, loop
+from linnet.trainers.beside import Best, bind, layers, noted, updates
 from linnet.trainers.narrow import narrow_network
-from linnet.trainers.paired_descent import Best, PairedRuns, bind, carried, layers, noted, updates
+from linnet.trainers.paired_descent import PairedRuns, carried
 from linnet.trainers.stopping import rule_of
 
 

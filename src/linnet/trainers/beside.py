@@ -1,0 +1,165 @@
+"""The compiled step of `paired_descent`: a network and, beside it, the narrow one that predicts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet.trainers import loop
+from linnet.trainers.choice import either
+from linnet.trainers.largest import largest_value
+from linnet.trainers.narrow import narrow_network
+
+
+@dataclass(frozen=True)
+class Start:
+    """Both networks of a run, and what they learn, in the arithmetic of the run; the narrow one is found in float64."""
+
+    dtype: str
+
+    def __call__(self, shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        first, second = order["first"], order["second"]
+        params = layers((first, second), narrow_network(second @ first, order["threshold"]))
+        lane = {name: order[name] for name in ("target", "truth", "rate")}
+        return jax.tree.map(lambda array: array.astype(self.dtype), (lane, params))
+
+
+def layers(network: tuple[Any, Any], narrow: tuple[Any, Any]) -> dict[str, Any]:
+    """What a run moves, from (first, second) of the network and of the narrow one.
+
+    First layers are kept transposed: of the layouts of the three products of a step, CPUs are fastest at these.
+    """
+    return _named(network[0].T, network[1], narrow[0].T, narrow[1])
+
+
+def _named(first: Any, second: Any, narrow_first: Any, narrow_second: Any) -> dict[str, Any]:
+    return {
+        "first_transposed": first,
+        "second": second,
+        "narrow_first_transposed": narrow_first,
+        "narrow_second": narrow_second,
+    }
+
+
+@dataclass(frozen=True)
+class Beside:
+    """|G - A|^2/2 of the network; it sees its product, how far that of the narrow one is, and the residuals of both."""
+
+    target: Any
+
+    def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any, Any, Any]]:
+        product = params["second"] @ params["first_transposed"].T
+        predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
+        seen = (product, _distance(product, predicted), self.target - product, self.target - predicted)
+        return 0.5 * _distance(self.target, product), seen
+
+    def size(self) -> Any:
+        return 0.5 * _distance(self.target, 0.0)
+
+
+@dataclass(frozen=True)
+class FromTruth:
+    """The test loss |A - T|^2/2."""
+
+    truth: Any
+
+    def at(self, params: dict[str, Any], seen: Any) -> Any:
+        return 0.5 * _distance(seen[0], self.truth)
+
+
+@dataclass(frozen=True)
+class Best:
+    """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
+
+    def start(self, params: dict[str, Any]) -> dict[str, Any]:
+        shape = params["second"].shape[0], params["first_transposed"].shape[0]
+        return {
+            "loss": np.float64(np.inf),
+            "best_test": np.float64(np.inf),
+            "best_step": np.int64(0),
+            "best_product": np.zeros(shape, params["second"].dtype),
+            "distance": np.float64(0),
+        }
+
+    def update(self, record: dict[str, Any], step: Any, loss: Any, test_loss: Any, seen: Any) -> dict[str, Any]:
+        product, distance = seen[:2]
+        better = test_loss < record["best_test"]
+        return {
+            "loss": loss,
+            "best_test": either(better, test_loss, record["best_test"]),
+            "best_step": either(better, step, record["best_step"]),
+            "best_product": either(better, product, record["best_product"]),
+            "distance": either(distance <= record["distance"], record["distance"], distance),
+        }
+
+
+def bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Beside, FromTruth, dict[str, Any]]:
+    """Objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
+    task = lane if "target" in lane else shared
+    return Beside(task["target"]), FromTruth(task["truth"]), {"learning_rate": lane["rate"]}
+
+
+def noted(state: loop.State) -> dict[str, Any]:
+    """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
+    kept = {name: value for name, value in state["record"].items() if name != "best_product"}
+    product = state["record"]["best_product"].astype(jnp.float64)
+    return {**kept, "stable_rank": jnp.sum(product**2) / largest_value(product) ** 2}
+
+
+def noted_with_product(state: loop.State) -> dict[str, Any]:
+    return {**noted(state), "best_product": state["record"]["best_product"]}
+
+
+def _distance(one: Any, other: Any) -> Any:
+    """|A - B|_F^2 in float64 whatever the run's arithmetic is.
+
+    On the plateau of a small start a float32 loss changes by less than its rounding, and would end runs at random.
+    """
+    return jnp.sum((jnp.asarray(one, jnp.float64) - jnp.asarray(other, jnp.float64)) ** 2)
+
+
+def updates(name: str) -> Callable[..., dict[str, Any]]:
+    """The step of both networks by the name of the network's update."""
+    if name not in ("simultaneous", "sequential"):
+        raise ValueError(f"`update` must be 'simultaneous' or 'sequential': got {name!r}.")
+    return _sequential if name == "sequential" else _simultaneous
+
+
+def _simultaneous(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    return _moved(params, hyper["learning_rate"], seen, sequential=False)
+
+
+def _sequential(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+    return _moved(params, hyper["learning_rate"], seen, sequential=True)
+
+
+def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) -> dict[str, Any]:
+    # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
+    residual, pull = seen[2:]
+    first, second = _stepped(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
+    narrow = _stepped(params["narrow_first_transposed"], params["narrow_second"], rate * pull, sequential=False)
+    return _named(first, second, *narrow)
+
+
+def _stepped(first: Any, second: Any, push: Any, *, sequential: bool) -> tuple[Any, Any]:
+    """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
+    first_step = push.T @ second
+    if sequential:
+        first = first + first_step
+        return first, second + push @ first
+    second_step = push @ first
+    return first + _after(second_step, first_step), second + _after(first_step, second_step)
+
+
+def _after(earlier: Any, later: Any) -> Any:
+    """The matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
+
+    A layer may be overwritten when the product that reads it has been taken. Without a word about the order XLA copies
+    all layers before every step, one twentieth of its time on a CPU.
+    """
+    return later + 0 * earlier[:1, :1]
