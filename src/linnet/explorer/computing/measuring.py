@@ -57,10 +57,9 @@ class Measuring:
             if self._process is not None:
                 raise ValueError(f"{self._claim} is being measured: one claim at a time. Wait for it, or cancel it.")
             self._folder = tempfile.TemporaryDirectory(prefix="linnet-")
-            words = [sys.executable, "-m", "linnet", "verify", "--quick", name, "--json", str(self._file)]
             silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             # A session of its own: whatever it starts ends with it.
-            self._process = subprocess.Popen(words, start_new_session=os.name == "posix", **silent)  # type: ignore[call-overload]
+            self._process = subprocess.Popen(self._command(name), start_new_session=os.name == "posix", **silent)  # type: ignore[call-overload]
             self._claim, self._began = name, time.monotonic()
             atexit.register(self.cancel)
             alarm = threading.Timer(self.limit + 0.1, self.progress, [name])  # nobody may ask until then
@@ -80,6 +79,9 @@ class Measuring:
             self._look()
             if self._process is not None:
                 self._end(CANCELLED, "cancelled before its end.")
+
+    def _command(self, name: str) -> list[str]:
+        return [sys.executable, "-m", "linnet", "verify", "--quick", name, "--json", str(self._file)]
 
     @property
     def _file(self) -> Path:
