@@ -72,7 +72,7 @@ def start() -> Callable[..., subprocess.Popen[str]]:
 def wait_for() -> Callable[..., None]:
     """Waits until something has happened."""
 
-    def wait_for(happened: Callable[[], object], seconds: float = 60.0) -> None:
+    def wait_for(happened: Callable[[], object], seconds: float = 300.0) -> None:
         until = time.monotonic() + seconds
         while not happened():
             assert time.monotonic() < until, "nothing happened"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from pathlib import Path
@@ -10,15 +11,25 @@ import numpy as np
 
 import linnet as ln
 
+CALLS = itertools.count()  # of this process, where a gate is
 
-def draws(points, seeds, log="", pause=0.0):
-    """Random numbers from each cell's seed. Every call adds a line to `log`: the process and the first cell."""
+
+def draws(points, seeds, log="", pause=0.0, gate="", free=0):
+    """Random numbers from each cell's seed. Every call adds a line to `log`: the process and the first cell.
+
+    As long as the file `gate` is there, a process computes `free` blocks and waits in the next one, for ten minutes: it
+    does not finish, however fast it is and however late its end is asked for.
+    """
     if log:
         first = ",".join(str(values[0]) for values in points.values())
         line = f"{os.getpid()} {first}\n".encode()
         descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(descriptor, line)
         os.close(descriptor)
+    if gate and next(CALLS) >= free:
+        until = time.monotonic() + 600
+        while Path(gate).exists() and time.monotonic() < until:
+            time.sleep(0.01)
     time.sleep(pause)
     samples = np.array([np.random.default_rng(seed).normal(size=3) for seed in seeds])
     value = samples[:, 0] + sum(np.asarray(column, dtype=float) for column in points.values())

@@ -22,7 +22,7 @@ LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
 
 def completed(process: subprocess.Popen[str]) -> None:
     try:
-        said = process.communicate(timeout=120)[1]
+        said = process.communicate(timeout=300)[1]
     finally:
         process.kill()
     assert process.returncode == 0, said
@@ -80,10 +80,11 @@ def test_a_fault_on_a_worker_is_told_as_here(make, start, tmp_path):
 
 
 def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, assert_same, tmp_path, wait_for):
-    log, file, store = tmp_path / "log", tmp_path / "scheduler.json", tmp_path / "store"
+    log, gate, file, store = (tmp_path / name for name in ("log", "gate", "scheduler.json", "store"))
     log.touch()
+    gate.touch()
     axes = {"x": list(range(20)), "y": [0, 1]}
-    sweep = make(axes=axes, fixed={"log": str(log), "pause": 0.1})
+    sweep = make(axes=axes, fixed={"log": str(log), "gate": str(gate), "free": 2})
     scheduler = [*DASK, "scheduler", *LOOPBACK, "--port", "0", "--scheduler-file", str(file)]
     worker = [*DASK, "worker", *LOOPBACK, "--no-nanny", "--nthreads", "1", "--scheduler-file", str(file)]
     processes: list[subprocess.Popen] = [subprocess.Popen(scheduler, **QUIET)]
@@ -96,7 +97,9 @@ def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, ass
             lambda: (owners(log).count(victim.pid) > 1 and survivor.pid in owners(log)) or running.poll() is not None
         )
         victim.send_signal(signal.SIGKILL)
+        victim.wait()
         begun = len(owners(log))
+        gate.unlink()
         completed(running)
         assert begun < 20
         assert set(owners(log)[begun:]) == {survivor.pid}
