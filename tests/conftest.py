@@ -9,8 +9,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import HealthCheck, settings
 
 import toys as toy_module
+
+# The same examples in every run, and none fails because the machine was slow or stood still for a while.
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from linnet.explorer.controls import Control, ControlError, address, defaults, parse
@@ -35,7 +35,6 @@ STATES = st.fixed_dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # drawing states is slow on a busy machine
 @given(STATES)
 def test_an_address_leads_back_to_its_state(state):
     assert parse(CONTROLS, address(CONTROLS, state)) == state

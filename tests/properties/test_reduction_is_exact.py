@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linnet as ln
 from linnet.trainers.stability import stable_learning_rate
 from reference import descent, flow, normwise, random_layers, random_moments
-
-quiet = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -30,7 +28,7 @@ def setting(case, singular=False):
 
 
 @given(case=cases(), decay=st.sampled_from([0.0, 0.05]), momentum=st.sampled_from([0.0, 0.6]), singular=st.booleans())
-@settings(quiet, max_examples=25)
+@settings(max_examples=25)
 def test_descent(case, decay, momentum, singular):
     X, Y, first, second = setting(case, singular)
     n = len(X)
@@ -55,7 +53,7 @@ def test_descent(case, decay, momentum, singular):
 
 
 @given(case=cases())
-@settings(quiet, max_examples=6)
+@settings(max_examples=6)
 def test_flow(case):
     X, Y, first, second = setting(case)
     n, tolerance = len(X), 1e-9
@@ -69,7 +67,7 @@ def test_flow(case):
 
 
 @given(case=cases(), turn=st.integers(0, 1000))
-@settings(quiet, max_examples=15)
+@settings(max_examples=15)
 def test_reduce_then_lift_is_the_identity_and_rotations_change_nothing(case, turn):
     X, Y, first, second = setting(case)
     problem = ln.Problem.from_data(X, Y)

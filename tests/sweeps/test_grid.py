@@ -68,7 +68,7 @@ def test_the_seeds_of_stored_results_never_change():
     assert seeds.tolist() == [615533670149105132, 2051769968468478053]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 40), st.data())
 def test_blocks_cover_the_grid_once_and_are_not_too_large(lengths, block, data):
     axes = {f"a{i}": list(range(length)) for i, length in enumerate(lengths)}

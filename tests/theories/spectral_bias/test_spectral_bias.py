@@ -89,7 +89,7 @@ def test_the_printed_formula_with_a_thousand_digits(gamma, time):
     assert_allclose(sb.alpha_values([value], gamma, [time])[0, 0], exact_alpha, rtol=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(-300, 2), st.floats(0, 6), st.floats(-3, 3))
 def test_singular_values_neither_overflow_nor_leave_their_range(log_gamma, log_time, log_value):
     gamma, s = 10.0**log_gamma, 10.0**log_value
@@ -278,7 +278,7 @@ def test_convergence_bound_holds_along_a_flow():
     assert (loss > 0.05 * bound).any()  # not an empty bound
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.floats(0, 50), min_size=3, max_size=3),
     st.lists(st.floats(0, 50), min_size=3, max_size=3),
