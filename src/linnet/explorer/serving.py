@@ -64,7 +64,7 @@ def _load(front: Front, server: Any) -> None:
         app = create_app(service, only_local=front.only_local)
     except BaseException as reason:
         front.application.set_exception(reason)
-        server.close()
+        server.trigger.pull_trigger(server.close)  # in the server's own thread, which may be waiting for what is closed
         return
     front.application.set_result(app.server)
     warming.first_page(service)
