@@ -12,7 +12,7 @@ from linnet.explorer.controls import Control, State
 from linnet.explorer.layout import MOST_RADIO, slides, view_id
 from linnet.explorer.page import Page
 
-PATIENCE = 30.0  # seconds for a picture, on a busy machine with everything still to be compiled
+PATIENCE = 180.0  # seconds for a picture, on a slow and busy machine with everything still to be compiled
 
 # What is drawn, as Plotly has it: of each trace what a reader sees.
 _DRAWN = """ids => ids.map(id => {

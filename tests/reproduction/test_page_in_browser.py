@@ -85,7 +85,7 @@ def test_links_reach_their_figures(seen: tuple[Any, list[str], list[str]]) -> No
 
     page = seen[0]
     page.click("nav a[href='#tu-fig2']")
-    expect(page.locator("#tu-fig2 h3")).to_be_in_viewport()
+    expect(page.locator("#tu-fig2 h3")).to_be_in_viewport(timeout=120_000)
     assert page.locator("#tu-fig2").bounding_box()["width"] > 300
 
 

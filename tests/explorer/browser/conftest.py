@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from browser import chromium
-from explored import Explored
+from explored import PATIENCE, Explored
 
 pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
 
@@ -18,13 +18,15 @@ pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[e
 def address() -> Iterator[str]:
     import waitress
 
-    from linnet.explorer import create_app
+    from linnet.explorer import create_app, service
 
     server: Any = waitress.create_server(create_app().server, host="127.0.0.1", port=0, threads=4)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "PATIENCE", PATIENCE)  # nobody is sent away because the machine is slow
+        yield f"http://127.0.0.1:{server.effective_port}"
+    server.trigger.pull_trigger(server.close)  # in the server's own thread: another one could close what it waits for
 
 
 @pytest.fixture(scope="session")

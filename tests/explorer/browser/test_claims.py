@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from explored import Explored
 from linnet.explorer.computing import claims
+from linnet.explorer.computing.measuring import Measuring
+from linnet.explorer.panels import measuring
 from linnet.reproduction import record
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("claims")]
@@ -22,6 +26,7 @@ def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Expl
     buttons.nth(3).click()
     seen.moved_to(f"verdict=refuted&claim={names[3]}")
     detail = seen.tab.locator("#claims-view-claim")
+    detail.get_by_text(f"linnet verify --quick {names[3]}", exact=True).wait_for()
     assert detail.locator("dd").nth(4).inner_text().split() == record.found()[names[3]].measured.split()
     assert detail.locator("code").inner_text() == f"linnet verify --quick {names[3]}"
     assert "of 4 seeds" in detail.inner_text() or "of 20 seeds" in detail.inner_text()
@@ -36,7 +41,24 @@ def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Expl
     assert seen.said == []
 
 
-def test_a_claim_is_measured_on_demand_and_can_be_cancelled(visit: Callable[..., Explored]) -> None:
+class Held(Measuring):
+    """Nothing is measured before the file `gate` is there, however fast the machine."""
+
+    def __init__(self, gate: Path) -> None:
+        super().__init__()
+        self.gate = gate
+
+    def _command(self, name: str) -> list[str]:
+        wait = "while not os.path.exists(sys.argv[1]): time.sleep(0.05)"
+        code = f"import os, sys, time\n{wait}\nos.execv(sys.argv[2], sys.argv[2:])"
+        return [sys.executable, "-c", code, str(self.gate), *super()._command(name)]
+
+
+def test_a_claim_is_measured_on_demand_and_can_be_cancelled(
+    visit: Callable[..., Explored], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    monkeypatch.setattr(measuring, "MEASURING", Held(gate))
     seen = visit("claims", "claim=watanabe-eq9")
     run, cancel = seen.tab.locator("#claims-run"), seen.tab.locator("#claims-cancel")
     run.click()
@@ -44,9 +66,11 @@ def test_a_claim_is_measured_on_demand_and_can_be_cancelled(visit: Callable[...,
     seen.tab.wait_for_function("() => document.querySelector('#claims-progress').innerText.includes('cancelled')")
     run.click()
     seen.tab.wait_for_selector("#claims-progress progress")
-    assert run.is_disabled()
+    seen.tab.wait_for_selector("#claims-run:disabled")
+    gate.touch()
     seen.tab.wait_for_selector("#claims-outcome")
     told = seen.tab.locator("#claims-outcome").inner_text()
     assert "holds, as expected" in told and record.found()["watanabe-eq9"].measured in told
-    assert run.is_enabled() and not cancel.is_visible()
+    seen.tab.wait_for_selector("#claims-run:enabled")
+    cancel.wait_for(state="hidden")
     assert seen.said == []

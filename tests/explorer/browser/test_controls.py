@@ -78,7 +78,7 @@ def test_a_control_changes_what_it_should(page: Page, one: Control, opened: Call
     now = wanted(page, after)
     assert seen.shows(now) == [], seen.error()
     assert now != was, "the control changes nothing"
-    assert seen.query == control.address(page.controls, after)
+    seen.moved_to(control.address(page.controls, after))
     assert seen.error() == ""
     if moves(one):  # back towards where it was
         seen.slide(one, "ArrowLeft" if float(str(after[one.name])) > float(str(before[one.name])) else "ArrowRight")

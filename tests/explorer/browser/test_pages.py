@@ -58,6 +58,11 @@ def test_dark_and_light_differ_and_both_have_contrast(page: Page, visit: Visit) 
         grounds.append(ground)
         seen.tab.click("#theme-switch")
         seen.tab.wait_for_function(f"() => getComputedStyle(document.body).backgroundColor !== '{ground}'")
+        seen.tab.wait_for_function(  # pictures follow the ground when they are drawn anew
+            "old => [...document.querySelectorAll('.js-plotly-plot text.xtitle')].slice(0, 1)"
+            ".some(title => getComputedStyle(title).fill !== old)",
+            arg=title,
+        )
     assert grounds[0] != grounds[1]
     assert seen.said == []
 
@@ -104,7 +109,7 @@ def test_pages_are_reached_by_their_links(visit: Visit) -> None:
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_pictures_are_saved(visit: Visit, kind: str, tmp_path: Path) -> None:
     seen = visit("claims")
-    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    assert seen.shows(expected(seen.page, seen.state)) == [], seen.error()  # an empty picture has the same frame
     with seen.tab.expect_download() as found:
         seen.tab.locator(f"[data-save='{kind}']").first.click()
     found.value.save_as(tmp_path / "picture")
@@ -126,7 +131,7 @@ def test_the_command_serves_the_first_page(browser: object, tmp_path: Path) -> N
         seen.tab.close()
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=120)
 
 
 def contrast(first: str, second: str) -> float:

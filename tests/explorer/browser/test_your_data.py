@@ -31,8 +31,7 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
     file = tmp_path / "mine.csv"
     np.savetxt(file, table, delimiter=",", header="a,b,c,u,v,w", comments="")
     send(seen, file)
-    # two diagnoses are compiled before: on a busy machine that takes its time
-    seen.tab.wait_for_function("() => window.location.search.includes('uploaded')", timeout=90_000)
+    seen.tab.wait_for_function("() => window.location.search.includes('uploaded')")
     told = seen.tab.locator("#your-data-file-told")
     assert told.inner_text() == "mine.csv: 20 rows, 6 columns."
     assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
