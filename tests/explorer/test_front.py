@@ -64,7 +64,7 @@ def test_everything_else_waits_for_the_application(application):
     waiting.join(0.2)
     assert waiting.is_alive() and not got
     front.application.set_result(application)
-    waiting.join(20)
+    waiting.join(300)
     assert got[0][0][0] == "200 OK"
 
 
@@ -88,7 +88,7 @@ def test_strangers_are_refused_by_the_front_and_by_the_application(host, origin,
     waiting.join(0.1)
     assert not got  # nothing is sent before the application refuses
     front.application.set_result(application)
-    waiting.join(20)
+    waiting.join(300)
     assert got[0][0][0].startswith(("400", "403"))
     assert refusal("lab.example", "http://lab.example", only_local=False) == ""
 

@@ -142,7 +142,7 @@ def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted
         replace(counted.page, name=name, ahead=ahead) for name, ahead in (("a", ("", "size=5")), ("b", ("size=4",)))
     )
     service = Service((first, second))
-    warming.other_pages(service).join(20)
+    warming.other_pages(service).join(300)
     assert counted.calls == [3, 4, 5]
     service.answer(first, first.parts[0], {"size": 5})
     assert counted.calls == [3, 4, 5]  # it is there

@@ -33,7 +33,8 @@ EVERY = (
     *("--help", "--version", "list", "lora", "docs", "new-paper", "run", "diagnose", "sweep", "sweep --workers"),
     *("verify", "verify --workers", "reproduce", "explore"),
 )
-SLEEP = "import time; time.sleep(0.5); "  # so that the reader has gone before anything is written
+# So that the reader has gone before anything is written: the pipe is then in error.
+GONE = "import select; pipe = select.poll(); pipe.register(1, 0); pipe.poll(); "
 LATER = "import threading, os; threading.Timer(12, os.kill, (os.getpid(), 2)).start(); "  # Ctrl-C, for the server
 
 
@@ -64,7 +65,7 @@ def _fault(name: str, way: str, words: list[str]) -> Iterator[str]:
     shell, status, begins = WAYS[way]
     if name == "explore" and way in SERVED:
         status, begins = SERVED[way]
-    start = (SLEEP if way == "gone" else "") + (LATER if name == "explore" else "")
+    start = (GONE if way == "gone" else "") + (LATER if name == "explore" else "")
     line = [sys.executable, "-c", f"{start}from linnet.cli.entry import main; main()", *words]
     command = " ".join(f"'{word}'" for word in line)
     done = subprocess.run(["sh", "-c", shell.format(command)], capture_output=True, text=True, env=environment())

@@ -55,6 +55,7 @@ def test_lightning(tmp_path):
         def configure_optimizers(self):
             return torch.optim.SGD(self.parameters(), lr=0.1)
 
+    torch.manual_seed(0)
     module = Module()
     monitor = PairMonitor(module, every=2)
     trainer = lightning.Trainer(

@@ -291,6 +291,7 @@ def test_linnet_says_what_to_install_only_where_it_is_missing():
 
 
 def test_parameters_may_be_given_other_memory():
+    torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(5, 3, bias=False), nn.Linear(3, 4, bias=False)).double()
     with ln.torch.PairMonitor(model, every=1) as monitor:
         monitor.step()

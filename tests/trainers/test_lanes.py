@@ -109,14 +109,16 @@ def test_other_errors_are_not_hidden(monkeypatch):
 
 
 TWO_DEVICES = """
-import jax
+import jax, threading
 import test_lanes
 from linnet.trainers import lanes
 assert len(jax.devices()) == 2
-used = set()
+used, meeting = set(), threading.Barrier(2)  # neither device goes on before both have runs, however fast it is
 advance = lanes._advance
 def watched(shared, lane, state, enough, *, kind):
-    used.update(lane["rate"].devices())
+    if not lane["rate"].devices() <= used:
+        used.update(lane["rate"].devices())
+        meeting.wait(300)
     return advance(shared, lane, state, enough, kind=kind)
 lanes._advance = watched
 found = test_lanes.outcome(test_lanes.runs(40), lanes=4)
