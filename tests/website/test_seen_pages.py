@@ -51,6 +51,7 @@ def test_formulas_are_drawn_in_the_font_beside_the_pages(browser: Any, built: Pa
     page = browser.new_page()
     page.goto((built / "phase_diagram_formula.html").as_uri())
     page.wait_for_load_state("networkidle")
+    page.evaluate("document.fonts.ready.then(() => true)")
     assert page.evaluate("document.fonts.check('16px \"Site Mathematics\"')")
     sizes = page.evaluate("[...document.querySelectorAll('math')].map(m => m.getBoundingClientRect().width)")
     assert len(sizes) > 20 and min(sizes) > 0
@@ -58,6 +59,7 @@ def test_formulas_are_drawn_in_the_font_beside_the_pages(browser: Any, built: Pa
     assert fraction > 20  # a numerator stands over its denominator
     page.goto((built / "reference" / "linnet.inits.html").as_uri())
     page.wait_for_load_state("networkidle")
+    page.evaluate("document.fonts.ready.then(() => true)")
     room = "m => m.getBoundingClientRect().width - m.firstElementChild.getBoundingClientRect().width"
     roots = page.evaluate(f"[...document.querySelectorAll('msqrt')].map({room})")
     assert len(roots) > 3 and min(roots) > 5  # a root has its sign
