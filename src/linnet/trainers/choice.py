@@ -13,3 +13,8 @@ def either(condition: Any, this: Any, that: Any) -> Any:
     if isinstance(condition, (bool, np.bool_)):
         return this if condition else that
     return jnp.where(condition, this, that)
+
+
+def like(old: Any, new: Any) -> Any:
+    """`new` in the number type of `old`, whose place in the loop's state it takes."""
+    return new if new.dtype is old.dtype else new.astype(old.dtype)

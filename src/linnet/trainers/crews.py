@@ -170,7 +170,10 @@ class _Crews:
 
 
 class _Network:
-    """Two layers, the first one transposed, with room for all that a step computes on the way."""
+    """Two layers, the first one transposed, with room for all that a step computes on the way.
+
+    Products are taken by `np.dot`: for outer products, those of one unit, `np.matmul` takes eight times as long.
+    """
 
     def __init__(self, first: np.ndarray, second: np.ndarray, dtype: np.dtype) -> None:
         self.first, self.second = np.array(first.T, dtype, order="C"), np.array(second, dtype, order="C")
@@ -178,15 +181,15 @@ class _Network:
         self.product, self.residual = (np.empty((second.shape[0], first.shape[1]), dtype) for _ in range(2))
 
     def look(self, target: np.ndarray) -> None:
-        np.matmul(self.second, self.first.T, out=self.product)
+        np.dot(self.second, self.first.T, out=self.product)
         np.subtract(target, self.product, out=self.residual)
 
     def move(self, rate: np.floating, sequential: bool) -> None:
         push = np.multiply(self.residual, rate, out=self.residual)
-        np.matmul(push.T, self.second, out=self.first_move)
+        np.dot(push.T, self.second, out=self.first_move)
         if sequential:
             self.first += self.first_move
-        np.matmul(push, self.first, out=self.second_move)
+        np.dot(push, self.first, out=self.second_move)
         if not sequential:
             self.first += self.first_move
         self.second += self.second_move

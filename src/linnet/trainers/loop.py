@@ -84,7 +84,7 @@ def ceiling(objective: Any, params: dict[str, Any]) -> Any:
 def judged(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> tuple[State, Any]:
     """The state with its code, 0 to go on, and its record brought up to date; and what the objective saw of it."""
     loss, seen = objective.at(state["params"])
-    looks = plan.rule.needs_test or plan.record is not None
+    looks = plan.record is not None or plan.rule.needs_test
     measured = test.at(state["params"], seen) if looks else loss
     rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
     code = either(code > 0, code + DIVERGED, 0)

@@ -9,13 +9,13 @@ both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from linnet.arguments import count, non_negative, number, positive
-from linnet.trainers.choice import either
+from linnet.trainers.choice import either, like
 
 
 @runtime_checkable
@@ -115,12 +115,14 @@ class Stalled:
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
         previous, first = state
-        first = either(step == 0, loss, first).astype(first.dtype)
-        change = abs(loss - previous)
-        known = abs(previous) < np.inf  # none before the first
-        still = known & ((change < self.relative * either(known, abs(previous), 0.0)) | (change < self.absolute))
-        begun = (first - loss > self.fallen) | (self.fallen == 0)
-        return (loss.astype(previous.dtype), first), either(still & begun, 1, 0)
+        first = like(first, either(step == 0, loss, first))
+        change = abs(loss - previous)  # infinite at the first state, which is not below anything
+        still = change < self.absolute
+        if self.relative:
+            still = still | (change < self.relative * abs(previous))
+        if self.fallen:
+            still = still & (first - loss > self.fallen)
+        return (like(previous, loss), first), either(still, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class TestLossRising:
         previous, risen = state
         risen = either(test_loss > previous, risen + 1, 0)
         enough = (risen >= self.patience) & (step > self.after)
-        return (test_loss.astype(previous.dtype), risen), either(enough, 1, 0)
+        return (like(previous, test_loss), risen), either(enough, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ class FirstOf:
     **Attributes:**
 
     - `rules`: in order
+    - `counts`: how many reasons each of them has
 
     **Example:**
 
@@ -179,6 +182,7 @@ class FirstOf:
     """
 
     rules: tuple[Rule, ...]
+    counts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.rules, (tuple, list)) or not self.rules:
@@ -187,6 +191,7 @@ class FirstOf:
             if isinstance(rule, type) or not isinstance(rule, Rule):
                 raise ValueError(f"`rules` must be stopping rules, as `LossBelow(1e-3)`: got {type(rule).__name__}.")
         object.__setattr__(self, "rules", tuple(self.rules))
+        object.__setattr__(self, "counts", tuple(len(rule.reasons) for rule in self.rules))
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -203,11 +208,11 @@ class FirstOf:
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
         states, chosen, offset = [], 0, 0
-        for rule, old in zip(self.rules, state, strict=True):
+        for rule, old, reasons in zip(self.rules, state, self.counts, strict=True):
             new, code = rule.update(old, step, loss, test_loss)
             chosen = either((chosen == 0) & (code > 0), code + offset, chosen)
             states.append(new)
-            offset += len(rule.reasons)
+            offset += reasons
         return tuple(states), chosen
 
 
