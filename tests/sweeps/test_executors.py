@@ -185,6 +185,17 @@ def test_a_scheduler_without_workers_is_waited_for_a_stated_time(make):
         sweeps.run(make(), scheduler=cluster.scheduler_address, wait=0.2)
 
 
+def test_workers_that_do_not_start_in_time_are_told_in_a_sentence(make, monkeypatch):
+    import distributed
+
+    def late(**options):
+        raise TimeoutError
+
+    monkeypatch.setattr(distributed, "LocalCluster", late)
+    with pytest.raises(sweeps.ExecutorError, match=r"2 workers could not be started in Dask's time: this machine may"):
+        sweeps.run(make(), workers=2)
+
+
 def test_more_workers_than_memory_holds_are_refused(make):
     with pytest.raises(ValueError, match="`workers` = 1000000 processes would take"):
         sweeps.run(make(), workers=10**6)

@@ -92,7 +92,13 @@ def _local(workers: int) -> Iterator[Any]:
         stack.enter_context(environment_restored())
         stack.enter_context(dask.config.set(settings))
         with interrupts_later():
-            cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
+            try:
+                cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
+            except TimeoutError as error:
+                raise ExecutorError(
+                    f"{workers} workers could not be started in Dask's time: this machine may be busy. Ask for fewer "
+                    "`workers`, or for none."
+                ) from error
             stack.enter_context(cluster)
         stack.enter_context(_replenished(cluster, workers))
         yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
