@@ -89,12 +89,12 @@ def logistic(inputs: ArrayLike, labels: ArrayLike, *, truth: ArrayLike | None = 
     )
     if kinds.min() < 0 or not np.equal(np.mod(classes, 1), 0).all() or total < 3:
         raise ValueError(f"`labels` must be -1 and 1, or whole numbers 0 .. k-1 with k > 2: got {kinds[:8]}.")
-    chosen = (np.arange(total) == classes[:, None]).astype(np.float64)
+    own = np.arange(len(points)), classes.astype(np.int64)
 
     def multinomial(product: Any) -> Any:
         from jax.scipy.special import logsumexp
 
         scores = points.astype(product.dtype) @ product.T
-        return (logsumexp(scores, axis=1) - (scores * chosen.astype(product.dtype)).sum(axis=1)).mean()
+        return (logsumexp(scores, axis=1) - scores[own]).mean()
 
     return Problem.from_cost(multinomial, in_dim=points.shape[1], out_dim=total, truth=truth)
