@@ -1,4 +1,4 @@
-"""Stopping rules say the same of numbers, one after another, as inside compiled loops."""
+"""Stopping rules do what they describe, and say the same of numbers, one after another, as inside compiled loops."""
 
 import jax
 import jax.numpy as jnp
@@ -55,3 +55,20 @@ def test_numbers_and_traced_arrays_get_the_same_codes(compiled):
     assert set(np.unique(compiled)) == {0, 1, 2, 3, 4}
     other = stopping.first_of(*RULES.rules[:2], stopping.TestLossRising(2, after=4), *RULES.rules[3:])
     assert (plainly(other) != compiled).any()  # the control: another patience
+
+
+def test_the_codes_are_those_that_the_rules_describe(compiled):
+    def described(loss, test, i):
+        """The rules in words, looking back at whole sequences; comparisons with NaN are false."""
+        change = abs(loss[i] - loss[i - 1]) if i else np.inf
+        holds = (
+            loss[i] <= 0.5,
+            i > 4 and all(test[j] > test[j - 1] for j in (i - 2, i - 1, i)),
+            i > 0 and change < 1e-3 * abs(loss[i - 1]) and loss[0] - loss[i] > 0.1,
+            change < 1e-4,
+        )
+        return next((code for code, met in enumerate(holds, start=1) if met), 0)
+
+    with np.errstate(all="ignore"):
+        expected = [[described(*pair, i) for i in range(len(pair[0]))] for pair in zip(*sequences(), strict=True)]
+    assert (compiled == expected).all()

@@ -9,7 +9,7 @@ both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -172,7 +172,6 @@ class FirstOf:
     **Attributes:**
 
     - `rules`: in order
-    - `counts`: how many reasons each of them has
 
     **Example:**
 
@@ -182,7 +181,6 @@ class FirstOf:
     """
 
     rules: tuple[Rule, ...]
-    counts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.rules, (tuple, list)) or not self.rules:
@@ -191,7 +189,6 @@ class FirstOf:
             if isinstance(rule, type) or not isinstance(rule, Rule):
                 raise ValueError(f"`rules` must be stopping rules, as `LossBelow(1e-3)`: got {type(rule).__name__}.")
         object.__setattr__(self, "rules", tuple(self.rules))
-        object.__setattr__(self, "counts", tuple(len(rule.reasons) for rule in self.rules))
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -208,11 +205,11 @@ class FirstOf:
     def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
         """What it remembers after this state, and whether to stop there."""
         states, chosen, offset = [], 0, 0
-        for rule, old, reasons in zip(self.rules, state, self.counts, strict=True):
+        for rule, old in zip(self.rules, state, strict=True):
             new, code = rule.update(old, step, loss, test_loss)
             chosen = either((chosen == 0) & (code > 0), code + offset, chosen)
             states.append(new)
-            offset += reasons
+            offset += len(rule.reasons)
         return tuple(states), chosen
 
 
