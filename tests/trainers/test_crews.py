@@ -1,9 +1,15 @@
 """Runs carried by the cores of a CPU: against a plain loop, against lanes, in any order, and what may go wrong."""
 
 import importlib
+import logging
 import signal
+import subprocess
+import sys
 import threading
+import time
+import types
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +19,8 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import linnet as ln
-from linnet.trainers import crews, stopping
+import rules
+from linnet.trainers import crew, crew_process, crews, stopping
 from linnet.trainers.gaussian_diagram import gaussian_diagram
 from linnet.trainers.paired_descent import Pair, paired_descent
 
@@ -102,7 +109,7 @@ def test_lanes_find_the_same(monkeypatch, dtype, update, rtol):
 
 
 def test_bits_depend_on_nothing_but_the_run(monkeypatch):
-    straight, seen, look = diagram(), set(), crews._Network.look
+    straight, seen, look = diagram(), set(), crew._Network.look
     meeting = threading.Barrier(3)  # none goes on before all have begun, however fast it is
 
     def watched(network, target):
@@ -111,18 +118,169 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
             meeting.wait(300)
         look(network, target)
 
-    monkeypatch.setattr(crews._Network, "look", watched)
-    monkeypatch.setattr(crews, "SHORT", 0)
+    monkeypatch.setattr(crew._Network, "look", watched)
     turned = diagram((5, 4, 3, 2, 1, 0), slots=3)
     assert len(seen) == 3 and "6 runs, 3 at a time on" in turned.plan
     for name in NUMBERS:
         assert getattr(straight, name)[::-1].tobytes() == getattr(turned, name).tobytes(), name
 
 
+@pytest.fixture
+def begun(monkeypatch):
+    """Crews have processes of their own, however little there is to do: those that were begun."""
+    processes = []
+
+    class Noted(crew_process.CrewProcess):
+        def __init__(self):
+            super().__init__()
+            processes.append(self)
+
+    crew_process.IDLE.dismiss()
+    monkeypatch.setattr(crews, "BEGIN", -1e9)
+    monkeypatch.setattr(crews, "CrewProcess", Noted)
+    yield processes
+    crew_process.IDLE.dismiss()
+    assert all(process._process.returncode is not None for process in processes)  # waited for: none is left behind
+
+
+def same_bits(one, other):
+    assert one.reason.tolist() == other.reason.tolist() and one.executed == other.executed
+    for name in NUMBERS:
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+
+
+def test_processes_find_the_same_bits(monkeypatch, begun):
+    here = diagram(slots=1, dtype="float32")
+    assert not begun
+    monkeypatch.delattr(crews, "carry")  # the way to carry runs in this process
+    there = diagram(slots=2, dtype="float32")
+    assert len(begun) == 2 and "6 runs, 2 at a time on cpu:0 in processes of their own" in there.plan
+    same_bits(here, there)
+
+
+def test_processes_are_kept_for_the_next_diagram(monkeypatch, begun):
+    monkeypatch.delattr(crews, "carry")
+    first, second = diagram(slots=2), diagram(slots=2, dtype="float32")  # by another course
+    assert len(begun) == 2 and not any(process.ended for process in begun)
+    begun[0].end()  # as somebody does who needs its memory
+    begun[0]._process.wait()
+    same_bits(first, diagram(slots=2))
+    assert len(begun) == 3 and first.best_test.tobytes() != second.best_test.tobytes()
+    monkeypatch.setattr(crew_process, "KEPT", 0.0)
+    diagram(slots=2)
+    for process in begun:
+        process._process.wait(120)
+    assert len(begun) == 3 and len(crew_process.IDLE) == 0
+
+
+def test_a_crew_whose_process_is_ended_goes_on(monkeypatch, begun):
+    here, ended = diagram(slots=1), []
+
+    def watched(process, start, carry=crew_process.CrewProcess.carry):
+        if not ended:
+            ended.append(process)
+            process.end()
+        return carry(process, start)
+
+    monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
+    with pytest.warns(UserWarning, match=r"^a process that carried runs ended with status -9: its runs go on in this"):
+        same_bits(here, diagram(slots=2))
+
+
+def test_rules_that_another_process_cannot_load_are_judged_by_threads(monkeypatch, begun, caplog):
+    class Inside(stopping.LossBelow):
+        """Of a function: it has no name to be found by."""
+
+    elsewhere = types.ModuleType("elsewhere")
+    exec("from linnet.trainers.stopping import LossBelow\nclass Rule(LossBelow): pass", elsewhere.__dict__)
+    monkeypatch.setitem(sys.modules, "elsewhere", elsewhere)  # as `__main__`, of which another process has its own
+    expected = diagram(slots=1, stop=stopping.LossBelow(20.0))
+    for rule, why in ((Inside(20.0), "Inside"), (elsewhere.Rule(20.0), "ended with status 1")):
+        caplog.clear()
+        with caplog.at_level(logging.INFO, "linnet.crews"):
+            same_bits(expected, diagram(slots=2, stop=rule))
+        assert caplog.text.count("runs are carried by threads: ") == 2 and why in caplog.text
+
+
+def test_errors_come_back_from_a_process_and_words_do_not_disturb_it(begun, capfd):
+    with pytest.raises(ZeroDivisionError, match="at step 3"):
+        diagram(slots=2, stop=rules.Dividing(1e-9, last=3))
+    said = capfd.readouterr()
+    assert "step 2\n" in said.err and not said.out
+
+    class Demanding(Exception):
+        def __init__(self, one, two):
+            super().__init__(f"{one} and {two}")
+
+    assert repr(crew_process._sent(Demanding(1, 2))) == "RuntimeError('Demanding: 1 and 2')"
+
+
+SCRIPT = """
+import os, signal
+import linnet as ln
+from linnet.trainers import crews
+from linnet.trainers.paired_descent import Pair, paired_descent
+
+print("once", flush=True)
+crews.BEGIN = -1e9
+task = ln.Problem.from_target([[1.0, 0.0], [0.0, 1.0]], truth=[[1.0, 0.0], [0.0, 0.0]])
+start = ln.inits.balanced(0.1 * task.cross)
+
+class Noted(crews.CrewProcess):
+    def __init__(self):
+        super().__init__()
+        os.write(1, f"{self._process.pid}\\n".encode())
+
+def make(run):
+    if run == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Pair(task, start, 0.1, 0.1 if run == 1 else 1e-12)  # the second ends, the others never do
+
+crews.CrewProcess = Noted
+paired_descent(make, [2] * 9, in_dim=2, out_dim=2, steps=10**12, stop=1e-3, slots=3)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes as Linux shows them")
+def test_scripts_run_once_and_processes_end_with_them(tmp_path):
+    script = tmp_path / "script.py"  # without a guard: children of `multiprocessing` would run it again
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    once, *processes = done.stdout.split()
+    assert once == "once" and len(processes) == 3 and done.returncode == -signal.SIGKILL, done.stderr
+    until = time.monotonic() + 120
+    while any(map(going, processes)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(going, processes))
+
+
+def going(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_there_are_as_many_crews_as_pay(monkeypatch):
+    monkeypatch.setattr(crews, "IDLE", ())
+
+    def chosen(dim, grid, most, fixed=False):
+        hidden = np.minimum(np.repeat(dim ** np.linspace(0, 2.8, grid), grid), 2 * dim) + dim
+        return crews._crews(300 * (crews.BESIDES + 6 * dim**2 * hidden / crews.SPEED), 300, most, fixed=fixed)
+
+    # As measured on 2 and on 16 cores.
+    assert chosen(20, 9, 2) == chosen(50, 9, 16) == (1, False)
+    assert chosen(100, 7, 2) == chosen(200, 9, 2) == (2, False)
+    assert chosen(200, 35, 2) == (2, True) and chosen(100, 7, 16) == chosen(200, 35, 16) == (16, True)
+    assert chosen(200, 35, 1) == (1, False) and chosen(20, 7, 3, fixed=True) == (3, False)
+    monkeypatch.setattr(crews, "IDLE", range(2))  # two that need not begin
+    assert chosen(200, 9, 2) == chosen(50, 9, 2) == (2, True) and chosen(50, 9, 16) == (1, False)
+
+
 def test_sums_of_float32_runs_keep_their_digits():
     draw = np.random.default_rng(0).standard_normal
     truth, small = draw((200, 200)), (1e-9 * draw((200, 200))).astype(np.float32)
-    test = crews._FromTruth(truth)
+    test = crew._FromTruth(truth)
     change = test.at({}, (small, None)) - test.at({}, (0 * small, None))
     exact = 0.5 * np.sum(small.astype(float) ** 2) - np.sum(small.astype(float) * truth)
     assert_allclose(change, exact, rtol=1e-3)  # 3e-7 of a loss of 2e4
@@ -130,7 +288,7 @@ def test_sums_of_float32_runs_keep_their_digits():
     rounded = 0.5 * float(np.sum((single - small).astype(float) ** 2) - np.sum(single.astype(float) ** 2))
     assert abs(rounded / exact - 1) > 0.1  # the control: subtracted in float32, however it is summed
     matrix = draw((200, 200)).astype(np.float32)
-    assert_allclose(crews._squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
+    assert_allclose(crew._squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
     assert abs(np.vdot(matrix, matrix) / np.sum(matrix.astype(float) ** 2) - 1) > 1e-8  # the control
 
 
@@ -156,11 +314,13 @@ def test_rules_written_for_compiled_loops_serve_too():
     assert found.reason[0] == alone.status.reason == "enough" and found.steps[0] == alone.status.steps
 
 
-def test_an_interrupt_and_an_error_end_all_crews(monkeypatch):
+@pytest.mark.parametrize("processes", [False, True])
+def test_an_interrupt_and_an_error_end_all_crews(request, processes):
+    begun = request.getfixturevalue("begun") if processes else []
+
     def broken():
         raise ValueError("`weights` are broken")
 
-    monkeypatch.setattr(crews, "SHORT", 0)
     always = pair(5, 5, rate=1e-9)
     done = ln.inits.balanced(always.problem.cross)
 
@@ -177,13 +337,13 @@ def test_an_interrupt_and_an_error_end_all_crews(monkeypatch):
 
     for third, expected in ((broken, ValueError), (interrupted, KeyboardInterrupt)):
         with pytest.raises(expected, match="are broken" if third is broken else r"^$"):
-            paired_descent(make(third), [5] * 9, in_dim=5, out_dim=5, steps=10**6, stop=1e-9, slots=2)
+            paired_descent(make(third), [5] * 9, in_dim=5, out_dim=5, steps=10**12, stop=1e-9, slots=2)
+    assert len(begun) == 4 * processes
 
 
 def test_memory_is_planned_and_a_crew_that_finds_none_leaves(monkeypatch):
     made = [pair(5, 5, key=key) for key in range(4)]
     expected = carried(made)
-    monkeypatch.setattr(crews, "SHORT", 0)
     failed: list[int] = []
 
     def make(index):

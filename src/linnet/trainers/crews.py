@@ -1,14 +1,15 @@
-"""Descent beside its prediction on a CPU: every core carries one run at a time, by BLAS products in arrays of its own.
+"""Descents beside their predictions on a CPU: every core carries one run at a time, by BLAS products.
 
-Two cores share one product of a few hundred rows badly, and compiled code makes nothing of it that BLAS does not do
-faster. So there is one crew to a core, each with one thread of BLAS, and they take runs from one queue; NumPy lets go
-of Python's lock inside its products. A run is computed alone, so its bits depend on nothing but itself. Starts come
-from the caller; rules, record and divergence are those of the compiled loop, given numbers in place of arrays.
+Two cores share one product of a few hundred rows badly. So there is one crew to a core, each with one thread of BLAS,
+and they take runs from one queue. Crews are threads, as NumPy lets go of Python's lock inside its products; for long
+work each has a process besides, whose Python waits for nobody. A run is computed alone, so its bits depend on nothing
+but itself. Starts come from the caller.
 """
 
 from __future__ import annotations
 
 import logging
+import pickle
 import threading
 import warnings
 from collections import deque
@@ -20,26 +21,21 @@ from typing import Any
 import jax
 import numpy as np
 
-from linnet.inits.structured import balanced
 from linnet.memory import GIBIBYTE, available
 from linnet.precision import computing, cores
-from linnet.trainers import loop
+from linnet.trainers.blas import ONE_BLAS_THREAD
+from linnet.trainers.crew import Course, Start, carry
+from linnet.trainers.crew_process import BYTES, IDLE, CrewProcess, Lost
 from linnet.trainers.lanes import PoolResult
+from linnet.trainers.loop import Plan
 
 LOG = logging.getLogger("linnet.crews")
-SHORT = 3_000_000  # operations of a step; where it has fewer, crews spend their time waiting for Python's lock
-
-
-@dataclass(frozen=True)
-class Start:
-    """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g."""
-
-    first: np.ndarray
-    second: np.ndarray
-    target: np.ndarray
-    truth: np.ndarray
-    rate: float
-    threshold: float
+# Measured on 2 and on 16 cores, for d from 20 to 200. They decide how many crews there are, and nothing else.
+USUAL = 300  # steps of a run, where more are allowed
+SPEED = 7.5e10  # operations a second in the products of a step, on one core
+BESIDES = 5e-5  # seconds of a step besides its products
+LOCK = 5e-5  # seconds that every thread adds to a step of all of them, as they wait for Python's lock
+BEGIN = 2.0  # seconds that new processes have to save, as they take one or two to begin
 
 
 def descend(
@@ -48,7 +44,7 @@ def descend(
     *,
     in_dim: int,
     out_dim: int,
-    plan: loop.Plan,
+    plan: Plan,
     steps: int,
     sequential: bool,
     products: bool,
@@ -66,27 +62,29 @@ def descend(
     - `sequential`: whether the second layer sees the new first one
     - `products`: whether the best products are kept
     - `place`: the JAX device of the processor
-    - `slots`: runs carried at once; by default one by each core
+    - `slots`: runs carried at once; by default one by each core, or as many as hinder each other least
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(1)`: called when a run has ended
 
     Crews for which there is no memory are left out; where an allocation fails all the same, a crew leaves its run to
-    the others, with a warning.
+    the others, with a warning. A crew whose process cannot be started, or is ended by somebody, does without one.
     """
     narrow, total = min(in_dim, out_dim), len(widths)
     hidden = np.minimum(np.array(widths, dtype=float), in_dim + out_dim) + narrow
-    long = 6 * in_dim * out_dim * hidden.max(initial=0) >= SHORT
-    most = min(slots or cores(), total) if long else 1
+    seconds = min(steps, USUAL) * (BESIDES + 6 * in_dim * out_dim * hidden / SPEED)
+    most, processes = _crews(seconds, min(steps, USUAL), min(slots or cores(), total), fixed=slots is not None)
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max(initial=0) + 12 * in_dim * out_dim)
+    bytes_each += BYTES if processes else 0
     free = available()
     fitting = int(np.clip(0.9 * free / bytes_each, 1, max(1, most)))
     told = (
-        f"{total} runs, {fitting} at a time on {place}: "
+        f"{total} runs, {fitting} at a time on {place}{' in processes of their own' if processes else ''}: "
         f"{fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
     )
     LOG.info(told)
     order = np.argsort(-(np.ones(total) if expected is None else np.asarray(expected)) * hidden, kind="stable")
-    crews = _Crews(start, plan, steps, sequential, products, dtype, place, advance, deque(order.tolist()), fitting)
+    course = Course(plan, steps, sequential, products, dtype)
+    crews = _Crews(start, course, place, advance, deque(order.tolist()), fitting, processes and fitting > 1)
     with ONE_BLAS_THREAD:
         crews.descend()
     results = {name: np.array([crews.ends[run][name] for run in range(total)]) for name in crews.ends[0]}
@@ -94,24 +92,36 @@ def descend(
     return PoolResult(results, crews.executed, needed, told)
 
 
+def _crews(seconds: np.ndarray, steps: int, most: int, *, fixed: bool) -> tuple[int, bool]:
+    """How many crews there are to be, at most `most`, and whether each has a process of its own.
+
+    - `seconds`: that each run takes alone, in `steps` steps
+    - `fixed`: whether there are to be `most`, whatever they gain
+    """
+    work, waiting = seconds.sum(), len(seconds) * steps * LOCK
+    threads = most if fixed else int(np.clip(np.round(np.sqrt(work / max(waiting, LOCK))), 1, max(1, most)))
+    begin = BEGIN if len(IDLE) < most else 0.0
+    if most > 1 and begin + work / most < work / threads + waiting * (threads - 1):
+        return most, True
+    return threads, False
+
+
 @dataclass
 class _Crews:
     """The runs that wait, what came of the others, and how many steps were taken for them."""
 
     start: Callable[[int], Start]
-    plan: loop.Plan
-    steps: int
-    sequential: bool
-    products: bool
-    dtype: np.dtype
+    course: Course
     place: Any
     advance: Callable[[int], None]
     waiting: deque[int]
     at_work: int
+    processes: bool
     executed: int = 0
     given_up: bool = False
     ends: dict[int, dict[str, Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    begun: list[CrewProcess] = field(default_factory=list)
 
     def descend(self) -> None:
         if self.at_work == 1:
@@ -121,153 +131,84 @@ class _Crews:
                 for done in [threads.submit(self._work) for _ in range(self.at_work)]:
                     done.result()
             except BaseException:  # Ctrl-C is heard here, and the crews are elsewhere
-                self.given_up = True
+                self._give_up()
                 raise
 
     def _work(self) -> None:
         """Carries one run after another until none waits."""
-        # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
-        with computing(self.dtype), jax.default_device(self.place), np.errstate(all="ignore"):
-            while (run := self._next()) is not None:
-                try:
-                    self._carry(run)
-                except MemoryError:
-                    with self.lock:
-                        if self.at_work == 1:
-                            raise
-                        self.at_work -= 1
-                        self.waiting.appendleft(run)
-                    warnings.warn(f"out of memory: going on with {self.at_work} runs at a time.", stacklevel=2)
-                    return
-                except BaseException:
-                    self.given_up = True
-                    raise
+        with computing(self.course.dtype), jax.default_device(self.place):
+            process = self._process() if self.processes else None
+            try:
+                while (run := self._next()) is not None:
+                    try:
+                        self._carry(run, process)
+                    except Lost as lost:
+                        if not self.given_up:
+                            self._leave(process)
+                            process = None
+                            self.waiting.appendleft(run)
+                            warnings.warn(f"{lost}: its runs go on in this one.", stacklevel=2)
+                    except MemoryError:
+                        with self.lock:
+                            if self.at_work == 1:
+                                raise
+                            self.at_work -= 1
+                            self.waiting.appendleft(run)
+                        warnings.warn(f"out of memory: going on with {self.at_work} runs at a time.", stacklevel=2)
+                        return
+            except BaseException:
+                self._give_up()
+                raise
+            finally:
+                self._leave(process)
+
+    def _process(self) -> CrewProcess | None:
+        """A process that is ready to carry runs, or None where there can be none."""
+        process = None
+        try:
+            course = pickle.dumps(self.course)
+            process = IDLE.take() or CrewProcess()
+            with self.lock:
+                self.begun.append(process)
+            process.follow(course)
+            return process
+        except Exception as error:  # a rule that cannot be found by its name, or a system that starts no processes
+            LOG.info("runs are carried by threads: %s", error)
+            self._leave(process)
+            return None
+
+    def _leave(self, process: CrewProcess | None) -> None:
+        """Keeps a process for the next diagram, unless it is of no more use."""
+        if process is not None:
+            with self.lock:
+                self.begun.remove(process)
+                useful = not self.given_up and not process.ended
+            if useful:
+                IDLE.keep(process)
+            else:
+                process.close()
+
+    def _give_up(self) -> None:
+        with self.lock:
+            self.given_up = True
+            for process in self.begun:
+                process.end()
 
     def _next(self) -> int | None:
         with self.lock:
-            return self.waiting.popleft() if self.waiting and not self.given_up else None
+            if self.waiting and not self.given_up:
+                return self.waiting.popleft()
+            self.at_work -= 1
+            return None
 
-    def _carry(self, run: int) -> None:
+    def _carry(self, run: int, process: CrewProcess | None) -> None:
         with self.lock:  # the first start may be compiled, which one crew does for all
             start = self.start(run)
-        beside, test = _Beside(start, self.dtype), _FromTruth(start.truth)
-        state, executed = loop.started(beside.params, plan=self.plan), 0
-        highest = loop.ceiling(beside, beside.params)
-        while not self.given_up:
-            state, _ = loop.judged(beside, test, highest, state, plan=self.plan)
-            if state["step"] >= self.steps:
-                break
-            executed += 1
-            if state["code"]:
-                break
-            beside.move(state["record"]["best_product"], sequential=self.sequential)
-            state["step"] += 1
-        end = _noted(state, self.products)
+        if process is None:
+            end, executed = carry(start, self.course, given_up=lambda: self.given_up)
+        else:
+            end, executed = process.carry(start)
         with self.lock:
             self.ends[run] = end
             self.executed += executed
         self.advance(1)
-
-
-class _Network:
-    """Two layers, the first one transposed, with room for all that a step computes on the way.
-
-    Products are taken by `np.dot`: for outer products, those of one unit, `np.matmul` takes eight times as long.
-    """
-
-    def __init__(self, first: np.ndarray, second: np.ndarray, dtype: np.dtype) -> None:
-        self.first, self.second = np.array(first.T, dtype, order="C"), np.array(second, dtype, order="C")
-        self.first_move, self.second_move = np.empty_like(self.first), np.empty_like(self.second)
-        self.product, self.residual = (np.empty((second.shape[0], first.shape[1]), dtype) for _ in range(2))
-
-    def look(self, target: np.ndarray) -> None:
-        np.dot(self.second, self.first.T, out=self.product)
-        np.subtract(target, self.product, out=self.residual)
-
-    def move(self, rate: np.floating, sequential: bool) -> None:
-        push = np.multiply(self.residual, rate, out=self.residual)
-        np.dot(push.T, self.second, out=self.first_move)
-        if sequential:
-            self.first += self.first_move
-        np.dot(push, self.first, out=self.second_move)
-        if not sequential:
-            self.first += self.first_move
-        self.second += self.second_move
-
-
-class _Beside:
-    """A run: the network, the narrow one that predicts it, and |G - A|^2/2, as `loop.judged` asks for it."""
-
-    def __init__(self, start: Start, dtype: np.dtype) -> None:
-        self.target, self.rate = start.target.astype(dtype), dtype.type(start.rate)
-        product = start.second @ start.first
-        sign = 1 if product.shape[0] >= product.shape[1] else -1
-        narrow = balanced(product, sign * 2 * start.threshold)
-        self.network = _Network(start.first, start.second, dtype)
-        self.narrow = _Network(narrow.first, narrow.second, dtype)
-        self.gap, self.spare = np.empty_like(self.target), np.empty_like(self.target)
-        self.params = {"first_transposed": self.network.first, "second": self.network.second}
-
-    def at(self, params: dict[str, np.ndarray]) -> tuple[Any, tuple[np.ndarray, Any]]:
-        self.network.look(self.target)
-        self.narrow.look(self.target)
-        np.subtract(self.network.product, self.narrow.product, out=self.gap)
-        return 0.5 * _squares(self.network.residual), (self.network.product, _squares(self.gap))
-
-    def size(self) -> Any:
-        return 0.5 * _squares(self.target)
-
-    def move(self, best: np.ndarray, *, sequential: bool) -> None:
-        self.network.move(self.rate, sequential)
-        self.narrow.move(self.rate, sequential=False)
-        if best is self.network.product:  # it is kept, in place of the best one before
-            self.network.product, self.spare = self.spare, self.network.product
-
-
-class _FromTruth:
-    """The test loss |A - T|^2/2, subtracted in float64: from a small start A moves by less than the rounding of T."""
-
-    def __init__(self, truth: np.ndarray) -> None:
-        self.truth, self.error = truth.astype(np.float64), np.empty(truth.shape)
-
-    def at(self, params: dict[str, np.ndarray], seen: tuple[np.ndarray, Any]) -> Any:
-        np.subtract(self.truth, seen[0], out=self.error)
-        return 0.5 * np.vdot(self.error, self.error)
-
-
-def _noted(state: loop.State, products: bool) -> dict[str, Any]:
-    """What is kept of a run: its record, with the stable rank of the best product, and the product itself if asked."""
-    record = dict(state["record"])
-    product = record.pop("best_product").astype(np.float64)
-    record["stable_rank"] = (product**2).sum() / np.linalg.norm(product, 2) ** 2
-    return {"step": state["step"], "code": state["code"], **record, **({"best_product": product} if products else {})}
-
-
-def _squares(matrix: np.ndarray) -> Any:
-    """The sum of squares, row by row in the run's arithmetic and over the rows in float64."""
-    return np.vecdot(matrix, matrix).sum(dtype=np.float64)
-
-
-class _BlasThreads:
-    """One thread of BLAS for each caller while anybody is inside, and afterwards what it was before."""
-
-    def __init__(self) -> None:
-        self.lock, self.inside = threading.Lock(), 0
-        self.limits: Any = None
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if not self.inside:
-                from threadpoolctl import threadpool_limits  # not needed, nor installed, where a GPU trains
-
-                self.limits = threadpool_limits(1, user_api="blas")
-            self.inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self.lock:
-            self.inside -= 1
-            if not self.inside:
-                self.limits.restore_original_limits()
-
-
-ONE_BLAS_THREAD = _BlasThreads()

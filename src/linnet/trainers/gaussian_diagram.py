@@ -16,7 +16,7 @@ from linnet.inits.compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, key_data
-from linnet.trainers import crews, lanes, loop
+from linnet.trainers import crew, lanes, loop
 from linnet.trainers.beside import Best, bind, layers, noted, updates
 from linnet.trainers.narrow import narrow_network
 from linnet.trainers.paired_descent import PairedRuns, carried
@@ -82,12 +82,12 @@ def gaussian_diagram(
             "task": task[runs],
         }
 
-    def start(run: int) -> crews.Start:
+    def start(run: int) -> crew.Start:
         roots = diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run])
         both = _gaussian(data[run], roots, sizes[run], np.sqrt(variance[run]), in_dim=in_dim, out_dim=out_dim)
         first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
         chosen = task[run]
-        return crews.Start(
+        return crew.Start(
             first, second.T, targets[chosen], truths[chosen], rates[run], threshold=variance[run] * sizes[run]
         )
 

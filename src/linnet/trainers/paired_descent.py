@@ -22,7 +22,7 @@ from linnet.precision import devices, resolve
 from linnet.problems.problem import Problem
 from linnet.progress import bar
 from linnet.reductions.reduction import check_match, reduce
-from linnet.trainers import crews, lanes, loop
+from linnet.trainers import crew, crews, lanes, loop
 from linnet.trainers.beside import Best, Start, bind, noted_with_product, updates
 from linnet.trainers.stopping import rule_of
 
@@ -130,7 +130,7 @@ def paired_descent(
     return carried(
         lambda rows: lanes.Kind(plan, Start(number.name), bind, noted_with_product),
         orders,
-        lambda run: crews.Start(**_loaded(fitting(run))),  # type: ignore[arg-type]
+        lambda run: crew.Start(**_loaded(fitting(run))),  # type: ignore[arg-type]
         widths,
         shared={},
         sequential=update == "sequential",
@@ -164,7 +164,7 @@ def _fitting(pair: Pair, width: int, in_dim: int, out_dim: int) -> Pair:
 def carried(
     kind: Callable[[int], lanes.Kind],
     orders: Callable[[list[int], int], dict[str, np.ndarray]],
-    start: Callable[[int], crews.Start],
+    start: Callable[[int], crew.Start],
     widths: Sequence[int],
     *,
     shared: dict[str, np.ndarray],
