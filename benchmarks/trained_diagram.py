@@ -32,6 +32,7 @@ import linnet as ln  # noqa: E402
 from linnet.precision import compilation_cache, computing  # noqa: E402
 from linnet.trainers import stopping  # noqa: E402
 from linnet.trainers.blas import ONE_BLAS_THREAD  # noqa: E402
+from linnet.trainers.crew_process import IDLE  # noqa: E402
 from linnet.trainers.gaussian_diagram import gaussian_diagram  # noqa: E402
 
 STEPS, C, RANK = 750, 50.0, 5
@@ -77,7 +78,9 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
         tf32=tf32,
         slots=slots,
     )
-    seconds, busy = time.perf_counter() - began, processor() - busy
+    seconds = time.perf_counter() - began
+    IDLE.dismiss()  # the time of processes is known when they have ended
+    busy = processor() - busy
     print(f"  {runs.plan}")
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)
     scale = 2 / dim**2
