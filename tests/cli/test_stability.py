@@ -34,7 +34,7 @@ def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_workers_find_the_same() -> None:
-    chosen = [claims()["watanabe-normalised-error"], claims()["huang-lemmaA2"]]
+    chosen = [claims()["watanabe-eq23"], claims()["huang-eq7"]]
     alone, spread = (survey(chosen, seeds=2, quick=True, workers=workers) for workers in (0, 2))
     assert [row.to_json() for row in alone] == [row.to_json() for row in spread]
 
@@ -53,7 +53,7 @@ def test_on_the_command_line(linnet, refused, toys: ModuleType, monkeypatch: pyt
 
 
 def test_processes_measure_the_same_as_one() -> None:
-    chosen = [claims()["watanabe-normalised-error"], claims()["huang-lemmaA2"]]
+    chosen = [claims()["watanabe-eq23"], claims()["huang-eq7"]]
     trial = Trial(quick=True, seed=1)
     alone = {outcome.claim.name: outcome.measurement for outcome in verify(chosen, trial)}
     spread = {o.claim.name: o.measurement for _, o in parallel.outcomes(chosen, parallel.batches(chosen, trial), 2)}

@@ -11,10 +11,10 @@ from reference import descent, flow, normwise, random_layers, random_moments
 
 
 @st.composite
-def cases(draw):
+def cases(draw, wide=(500, 3000)):
     d, k = draw(st.integers(1, 9)), draw(st.integers(1, 5))
     n = draw(st.one_of(st.integers(1, d), st.integers(d, 3 * d + 2)))
-    h = draw(st.one_of(st.integers(1, d + k), st.integers(d + k, 60), st.sampled_from([500, 3000])))
+    h = draw(st.one_of(st.integers(1, d + k), st.integers(d + k, 60), st.sampled_from(wide)))
     return d, k, n, h, draw(st.integers(0, 10_000))
 
 
@@ -52,7 +52,7 @@ def test_descent(case, decay, momentum, singular):
     assert abs(got.loss[-1] - loss) < 1e-11 * got.loss[0]
 
 
-@given(case=cases())
+@given(case=cases(wide=(300,)))  # most of the time goes to the reference, at full width
 @settings(max_examples=6)
 def test_flow(case):
     X, Y, first, second = setting(case)
