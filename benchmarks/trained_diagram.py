@@ -6,7 +6,7 @@
 
 Every cell is descent beside the self-consistent dynamics, float32, c = 50, both layers at once, stopped by the rule of
 the authors' public loop and after 750 steps at the latest. The roofline is the best of several large float32 products
-in the same process, each repeated for a second (on a CPU those of XLA and of NumPy's BLAS, before and after the
+in this process, each repeated for a second (on a CPU those of XLA and of NumPy's BLAS, before and after the
 training, whichever is fastest); "needed" counts the products of
 the steps that were needed, at the reduced width of each network. On a CPU every core carries a network of its own, and
 shares are told in processor time too, beside the share that products of this size reach with nothing else to do.
@@ -53,7 +53,7 @@ def axes(grid: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def processor() -> float:
-    """Processor seconds of this process and of those that have ended, which it had started."""
+    """Processor seconds of this process and of its children that have ended."""
     return sum(os.times()[:4])
 
 
@@ -79,7 +79,7 @@ def trained(dim: int, grid: int, *, tf32: bool, slots: int | None) -> dict[str, 
         slots=slots,
     )
     seconds = time.perf_counter() - began
-    IDLE.dismiss()  # the time of processes is known when they have ended
+    IDLE.dismiss()  # the processor time of children is known when they have ended
     busy = processor() - busy
     print(f"  {runs.plan}")
     own = 6 * dim**2 * (np.minimum(np.array(widths, dtype=float), 2 * dim) + dim)
@@ -177,7 +177,11 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=200)
     parser.add_argument("--grid", type=int, default=9)
     parser.add_argument("--slots", type=int, default=None)
-    parser.add_argument("--again", action="store_true", help="a second time in the warm process")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="a second time in the warm process; on a CPU, its children are started anew",
+    )
     parser.add_argument("--tf32", action="store_true")
     parser.add_argument("--cache", default=None, help="a folder for compiled programs")
     parser.add_argument("--out", default=None)

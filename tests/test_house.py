@@ -20,6 +20,7 @@ ORDER = {
     "progress": 0,
     "randomness": 0,
     "style": 0,
+    "workers": 0,
     "inits": 1,
     "problems": 1,
     "reductions": 2,

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import types
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import linnet as ln
-import rules
 from linnet.trainers import crew, crew_process, crews, stopping
 from linnet.trainers.gaussian_diagram import gaussian_diagram
 from linnet.trainers.paired_descent import Pair, paired_descent
@@ -101,7 +99,7 @@ def test_lanes_find_the_same(monkeypatch, dtype, update, rtol):
     here = diagram(dtype=dtype, update=update)
     monkeypatch.setattr(pairs, "one_processor", lambda device: False)
     there = diagram(dtype=dtype, update=update)
-    assert "12 at a time" not in here.plan and here.plan != there.plan
+    assert here.plan != there.plan
     assert here.reason.tolist() == there.reason.tolist() and len(set(here.reason)) > 1
     assert here.executed == here.needed == there.needed < there.executed
     for name in NUMBERS:
@@ -125,6 +123,12 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
         assert getattr(straight, name)[::-1].tobytes() == getattr(turned, name).tobytes(), name
 
 
+@pytest.fixture(autouse=True)
+def none_idle():
+    """Which crews there are depends on the processes that other tests have left."""
+    crew_process.IDLE.dismiss()
+
+
 @pytest.fixture
 def begun(monkeypatch):
     """Crews have processes of their own, however little there is to do: those that were begun."""
@@ -135,9 +139,9 @@ def begun(monkeypatch):
             super().__init__()
             processes.append(self)
 
-    crew_process.IDLE.dismiss()
-    monkeypatch.setattr(crews, "BEGIN", -1e9)
+    monkeypatch.setattr(crews, "STARTING", -1e9)
     monkeypatch.setattr(crews, "CrewProcess", Noted)
+    monkeypatch.setattr(crew_process, "KEPT_SECONDS", 600.0)
     yield processes
     crew_process.IDLE.dismiss()
     assert all(process._process.returncode is not None for process in processes)  # waited for: none is left behind
@@ -166,53 +170,104 @@ def test_processes_are_kept_for_the_next_diagram(monkeypatch, begun):
     begun[0]._process.wait()
     same_bits(first, diagram(slots=2))
     assert len(begun) == 3 and first.best_test.tobytes() != second.best_test.tobytes()
-    monkeypatch.setattr(crew_process, "KEPT", 0.0)
+    monkeypatch.setattr(crew_process, "KEPT_SECONDS", 0.0)
     diagram(slots=2)
     for process in begun:
         process._process.wait(120)
     assert len(begun) == 3 and len(crew_process.IDLE) == 0
 
 
-def test_a_crew_whose_process_is_ended_goes_on(monkeypatch, begun):
-    here, ended = diagram(slots=1), []
+@pytest.mark.parametrize("way", ["killed", "rubbish"])
+def test_a_crew_whose_process_fails_goes_on(monkeypatch, begun, way):
+    here, failed = diagram(slots=1), list[object]()
 
     def watched(process, start, carry=crew_process.CrewProcess.carry):
-        if not ended:
-            ended.append(process)
-            process.end()
+        if not failed:
+            failed.append(process)
+            if way == "killed":
+                process.end()
+            else:
+                process._process.stdin.write(b"rubbish")
         return carry(process, start)
 
     monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
-    with pytest.warns(UserWarning, match=r"^a process that carried runs ended with status -9: its runs go on in this"):
+    status = {"killed": "-9", "rubbish": "0"}[way]
+    with pytest.warns(UserWarning, match=f"^a process that carried runs ended with status {status}: going on without"):
         same_bits(here, diagram(slots=2))
 
 
-def test_rules_that_another_process_cannot_load_are_judged_by_threads(monkeypatch, begun, caplog):
+def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun, caplog):
+    here, seen = diagram(slots=1), set()
+
+    def watched(start, course, *, given_up):
+        seen.add(threading.get_ident())
+        return crew.carry(start, course, given_up=given_up)
+
+    monkeypatch.setattr(crews, "carry", watched)
+    monkeypatch.setattr(crews, "cores", lambda: 4)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with caplog.at_level(logging.INFO, "linnet.crews"):
+        there = diagram()
+    same_bits(here, there)
+    assert "4 at a time" in there.plan and caplog.text.count("runs are carried by threads: ") == 4
+    assert len(seen) == 1 and not begun  # one is fastest, with so small a network
+
+
+def test_rules_of_others_are_judged_in_this_process(begun):
     class Inside(stopping.LossBelow):
-        """Of a function: it has no name to be found by."""
+        """A rule of a script or a notebook, of which other processes have no copy, or an older one."""
 
-    elsewhere = types.ModuleType("elsewhere")
-    exec("from linnet.trainers.stopping import LossBelow\nclass Rule(LossBelow): pass", elsewhere.__dict__)
-    monkeypatch.setitem(sys.modules, "elsewhere", elsewhere)  # as `__main__`, of which another process has its own
     expected = diagram(slots=1, stop=stopping.LossBelow(20.0))
-    for rule, why in ((Inside(20.0), "Inside"), (elsewhere.Rule(20.0), "ended with status 1")):
-        caplog.clear()
-        with caplog.at_level(logging.INFO, "linnet.crews"):
-            same_bits(expected, diagram(slots=2, stop=rule))
-        assert caplog.text.count("runs are carried by threads: ") == 2 and why in caplog.text
+    for rule in (Inside(20.0), stopping.first_of(stopping.LossBelow(1e-9), Inside(20.0))):
+        found = diagram(slots=2, stop=rule)
+        assert not begun and "2 at a time on cpu:0: " in found.plan
+        assert found.best_test.tobytes() == expected.best_test.tobytes()
+    diagram(slots=2, stop=stopping.first_of(stopping.LossBelow(1e-9), stopping.LossBelow(20.0)))
+    assert len(begun) == 2
 
 
-def test_errors_come_back_from_a_process_and_words_do_not_disturb_it(begun, capfd):
-    with pytest.raises(ZeroDivisionError, match="at step 3"):
-        diagram(slots=2, stop=rules.Dividing(1e-9, last=3))
-    said = capfd.readouterr()
-    assert "step 2\n" in said.err and not said.out
+def test_an_error_in_a_process_is_raised_by_this_one(begun):
+    run = pair(5, 5)
+    huge = replace(run, weights=ln.Weights(1e200 * run.weights.first, 1e200 * run.weights.second))
+    with (
+        pytest.warns(UserWarning, match="ended with status 1: going on without it"),
+        pytest.raises(ValueError, match="`product` must be finite: 25 of 25 entries are NaN or infinite"),
+    ):
+        carried([huge, huge], slots=2)
+    assert len(begun) == 2
 
-    class Demanding(Exception):
-        def __init__(self, one, two):
-            super().__init__(f"{one} and {two}")
 
-    assert repr(crew_process._sent(Demanding(1, 2))) == "RuntimeError('Demanding: 1 and 2')"
+class Short:
+    """A pipe whose reader runs out of memory in the middle of an answer."""
+
+    def __init__(self, pipe):
+        self.pipe = pipe
+
+    def __getattr__(self, name):
+        return getattr(self.pipe, name)
+
+    def read(self, *size):
+        self.pipe.read(3)
+        raise MemoryError
+
+    readline = readinto = read
+
+
+def test_half_an_answer_is_not_taken_for_the_next(monkeypatch, begun):
+    made = [pair(5, 5, key=key) for key in range(4)]
+    expected, failed = carried(made, slots=1), list[object]()
+
+    def watched(process, start, carry=crew_process.CrewProcess.carry):
+        if not failed:
+            failed.append(process)
+            process._process.stdout = Short(process._process.stdout)
+        return carry(process, start)
+
+    monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
+    with pytest.warns(UserWarning, match=r"out of memory: going on with 1 runs at a time\."):
+        found = carried(made, slots=2)
+    assert found.best_test.tobytes() == expected.best_test.tobytes()
+    assert [process.ended for process in begun] == [process in failed for process in begun]
 
 
 SCRIPT = """
@@ -222,7 +277,7 @@ from linnet.trainers import crews
 from linnet.trainers.paired_descent import Pair, paired_descent
 
 print("once", flush=True)
-crews.BEGIN = -1e9
+crews.STARTING = -1e9
 task = ln.Problem.from_target([[1.0, 0.0], [0.0, 1.0]], truth=[[1.0, 0.0], [0.0, 0.0]])
 start = ln.inits.balanced(0.1 * task.cross)
 
@@ -262,19 +317,19 @@ def going(pid):
 
 
 def test_there_are_as_many_crews_as_pay(monkeypatch):
-    monkeypatch.setattr(crews, "IDLE", ())
-
-    def chosen(dim, grid, most, fixed=False):
+    def chosen(dim, grid, most, room=(99, 99), fixed=False):
         hidden = np.minimum(np.repeat(dim ** np.linspace(0, 2.8, grid), grid), 2 * dim) + dim
-        return crews._crews(300 * (crews.BESIDES + 6 * dim**2 * hidden / crews.SPEED), 300, most, fixed=fixed)
+        return crews._how_many(6 * dim**2 * hidden, 300, most, room, fixed=fixed)
 
     # As measured on 2 and on 16 cores.
-    assert chosen(20, 9, 2) == chosen(50, 9, 16) == (1, False)
-    assert chosen(100, 7, 2) == chosen(200, 9, 2) == (2, False)
-    assert chosen(200, 35, 2) == (2, True) and chosen(100, 7, 16) == chosen(200, 35, 16) == (16, True)
-    assert chosen(200, 35, 1) == (1, False) and chosen(20, 7, 3, fixed=True) == (3, False)
-    monkeypatch.setattr(crews, "IDLE", range(2))  # two that need not begin
-    assert chosen(200, 9, 2) == chosen(50, 9, 2) == (2, True) and chosen(50, 9, 16) == (1, False)
+    assert chosen(20, 9, 2) == chosen(50, 9, 16) == (1, 0)
+    assert chosen(100, 7, 2) == chosen(200, 9, 2) == (2, 0)
+    assert chosen(200, 35, 2) == (2, 2) and chosen(100, 7, 16) == (2, 16) and chosen(200, 35, 16) == (6, 16)
+    assert chosen(200, 35, 1) == (1, 0) and chosen(20, 7, 3, fixed=True) == (3, 0)
+    assert chosen(200, 35, 16, (40, 9)) == (6, 9) and chosen(200, 35, 16, (3, 1)) == (3, 0)
+    assert chosen(200, 35, 16, (0, 0)) == (1, 0) and chosen(200, 35, 2000, (9999, 9999)) == (6, 1225)
+    monkeypatch.setattr(crews, "IDLE", range(2))  # two that need not be started
+    assert chosen(200, 9, 2) == (2, 2) and chosen(50, 9, 2) == (1, 2) and chosen(50, 9, 16) == (1, 0)
 
 
 def test_sums_of_float32_runs_keep_their_digits():

@@ -24,21 +24,10 @@ from linnet.sweeps import provenance
 from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
 from linnet.sweeps.grid import Cells, Grid, PendingBlock
 from linnet.sweeps.task import FAILED, BlockResult, Failure, Task
+from linnet.workers import BYTES, ENVIRONMENT
 
 Work = Callable[[Iterable[PendingBlock]], Iterator[tuple[PendingBlock, BlockResult]]]
 
-# One thread for each worker process: BLAS and XLA would otherwise start one per core in every one of them. They are set
-# before the process starts, as libraries read them when they are loaded. Workers are for cores, so JAX stays off GPUs.
-ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NPROC": "1",  # XLA's
-    "JAX_PLATFORMS": "cpu",
-}
-
-
-WORKER = 150 * 2**20  # bytes of a worker process that has loaded linnet
 WAIT = 60.0  # seconds to wait for the first worker of a scheduler
 CONNECTING = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
 
@@ -56,7 +45,7 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
         raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
     if workers < 0:
         raise ValueError(f"`workers` must not be negative: got {workers}.")
-    check_fits(workers * WORKER, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores.")
+    check_fits(workers * BYTES, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores.")
     if (workers or scheduler is not None) and task.function.startswith("__main__:"):
         raise CellFunctionError(
             f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."

@@ -61,6 +61,7 @@ ENGINE = (
     "theories",
     "trainers",
     "trajectories",
+    "workers",
 )
 # Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
 READERS = ("claims", "statements", "__init__")

@@ -16,7 +16,7 @@ class _BlasThreads:
     def __enter__(self) -> None:
         with self.lock:
             if not self.inside:
-                from threadpoolctl import threadpool_limits  # not needed, nor installed, where a GPU trains
+                from threadpoolctl import threadpool_limits  # here: a benchmark runs where only NumPy and JAX are
 
                 self.limits = threadpool_limits(1, user_api="blas")
             self.inside += 1

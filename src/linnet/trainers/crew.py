@@ -1,4 +1,4 @@
-"""One run of descent beside its prediction, by BLAS products in arrays of its own; the cores of a CPU carry them.
+"""One run of descent beside its prediction, on one core, by BLAS products in arrays of its own.
 
 Compiled code makes nothing of products of a few hundred rows that BLAS does not do faster. Rules, record and divergence
 are those of the compiled loop, given numbers in place of arrays.
@@ -37,6 +37,7 @@ class Course:
     - `steps`: at most so many
     - `sequential`: whether the second layer sees the new first one
     - `products`: whether the best products are kept
+    - `dtype`: of the run's arithmetic
     """
 
     plan: loop.Plan

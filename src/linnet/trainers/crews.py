@@ -1,15 +1,15 @@
-"""Descents beside their predictions on a CPU: every core carries one run at a time, by BLAS products.
+"""Descents beside their predictions on a CPU, one run to a core.
 
-Two cores share one product of a few hundred rows badly. So there is one crew to a core, each with one thread of BLAS,
-and they take runs from one queue. Crews are threads, as NumPy lets go of Python's lock inside its products; for long
-work each has a process besides, whose Python waits for nobody. A run is computed alone, so its bits depend on nothing
-but itself. Starts come from the caller.
+Crews take runs from one queue, each with one thread of BLAS, as two cores share a product of a few hundred rows badly.
+They are threads, which run side by side because NumPy releases the GIL inside products. Where Python between the
+products costs more than processes take to start, each thread hands its runs to a process of its own; where steps are
+short and there is little to do, there are fewer crews than cores. A run's bits depend on nothing but the run.
 """
 
 from __future__ import annotations
 
 import logging
-import pickle
+import sys
 import threading
 import warnings
 from collections import deque
@@ -25,17 +25,20 @@ from linnet.memory import GIBIBYTE, available
 from linnet.precision import computing, cores
 from linnet.trainers.blas import ONE_BLAS_THREAD
 from linnet.trainers.crew import Course, Start, carry
-from linnet.trainers.crew_process import BYTES, IDLE, CrewProcess, Lost
+from linnet.trainers.crew_process import IDLE, CrewProcess, Lost
 from linnet.trainers.lanes import PoolResult
 from linnet.trainers.loop import Plan
+from linnet.trainers.stopping import Rule
+from linnet.workers import BYTES
 
 LOG = logging.getLogger("linnet.crews")
-# Measured on 2 and on 16 cores, for d from 20 to 200. They decide how many crews there are, and nothing else.
-USUAL = 300  # steps of a run, where more are allowed
-SPEED = 7.5e10  # operations a second in the products of a step, on one core
-BESIDES = 5e-5  # seconds of a step besides its products
-LOCK = 5e-5  # seconds that every thread adds to a step of all of them, as they wait for Python's lock
-BEGIN = 2.0  # seconds that new processes have to save, as they take one or two to begin
+# Measured on 2 and on 16 cores, for d from 20 to 200. How many crews there are, and whether each has a process, follows
+# from them; no result does.
+USUAL_STEPS = 300  # of a run, where more are allowed
+OPERATIONS = 7.5e10  # a second in the products of a step, on one core
+OVERHEAD = 5e-5  # seconds of a step besides its products
+WAITING = 5e-5  # seconds that each further thread adds to every step: T threads take work / T + (T - 1) steps WAITING
+STARTING = 2.0  # seconds that new processes have to save
 
 
 def descend(
@@ -62,48 +65,66 @@ def descend(
     - `sequential`: whether the second layer sees the new first one
     - `products`: whether the best products are kept
     - `place`: the JAX device of the processor
-    - `slots`: runs carried at once; by default one by each core, or as many as hinder each other least
+    - `slots`: runs carried at once; by default one by each core, or fewer where that is faster
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(1)`: called when a run has ended
 
     Crews for which there is no memory are left out; where an allocation fails all the same, a crew leaves its run to
-    the others, with a warning. A crew whose process cannot be started, or is ended by somebody, does without one.
+    the others, with a warning. The same holds for a process that fails or is killed; where none can be started, threads
+    do without. Only rules of linnet itself are judged in other processes, which know nothing of a script or notebook.
     """
-    narrow, total = min(in_dim, out_dim), len(widths)
-    hidden = np.minimum(np.array(widths, dtype=float), in_dim + out_dim) + narrow
-    seconds = min(steps, USUAL) * (BESIDES + 6 * in_dim * out_dim * hidden / SPEED)
-    most, processes = _crews(seconds, min(steps, USUAL), min(slots or cores(), total), fixed=slots is not None)
-    bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max(initial=0) + 12 * in_dim * out_dim)
-    bytes_each += BYTES if processes else 0
+    total = len(widths)
+    hidden = np.minimum(np.array(widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
+    bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
-    fitting = int(np.clip(0.9 * free / bytes_each, 1, max(1, most)))
+    able = bool(sys.executable) and _ours(plan.rule)
+    room = int(0.9 * free / bytes_each), able * int(0.9 * free / (bytes_each + BYTES))
+    threads, processes = _how_many(
+        6 * in_dim * out_dim * hidden,
+        min(steps, USUAL_STEPS),
+        slots or min(cores(), total),
+        room,
+        fixed=slots is not None,
+    )
+    fitting, bytes_all = processes or threads, threads * bytes_each
+    if processes:
+        bytes_all = processes * (bytes_each + BYTES)
     told = (
         f"{total} runs, {fitting} at a time on {place}{' in processes of their own' if processes else ''}: "
-        f"{fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
+        f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
     )
     LOG.info(told)
     order = np.argsort(-(np.ones(total) if expected is None else np.asarray(expected)) * hidden, kind="stable")
     course = Course(plan, steps, sequential, products, dtype)
-    crews = _Crews(start, course, place, advance, deque(order.tolist()), fitting, processes and fitting > 1)
+    crews = _Crews(start, course, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
         crews.descend()
     results = {name: np.array([crews.ends[run][name] for run in range(total)]) for name in crews.ends[0]}
-    needed = int((results["step"] + (results["code"] > 0)).sum())
+    needed = int((results["step"] + ((results["code"] > 0) & (results["step"] < steps))).sum())
     return PoolResult(results, crews.executed, needed, told)
 
 
-def _crews(seconds: np.ndarray, steps: int, most: int, *, fixed: bool) -> tuple[int, bool]:
-    """How many crews there are to be, at most `most`, and whether each has a process of its own.
+def _how_many(operations: np.ndarray, steps: int, most: int, room: tuple[int, int], *, fixed: bool) -> tuple[int, int]:
+    """How many threads are to carry runs, and how many processes in their place: 0 where they would not be faster.
 
-    - `seconds`: that each run takes alone, in `steps` steps
-    - `fixed`: whether there are to be `most`, whatever they gain
+    - `operations`: of a step of each run
+    - `room`: how many threads memory has room for, and how many processes
+    - `fixed`: whether there are to be `most`, where there is room, whatever they gain
     """
-    work, waiting = seconds.sum(), len(seconds) * steps * LOCK
-    threads = most if fixed else int(np.clip(np.round(np.sqrt(work / max(waiting, LOCK))), 1, max(1, most)))
-    begin = BEGIN if len(IDLE) < most else 0.0
-    if most > 1 and begin + work / most < work / threads + waiting * (threads - 1):
-        return most, True
-    return threads, False
+    work = steps * (OVERHEAD + operations / OPERATIONS).sum()
+    waiting = steps * len(operations) * WAITING
+    threads, processes = (max(1, min(most, fitting, len(operations))) for fitting in room)
+    if not fixed:
+        threads = min(threads, max(1, round(np.sqrt(work / waiting))))
+    starting = STARTING if len(IDLE) < processes else 0.0
+    if processes > 1 and starting + work / processes < work / threads + waiting * (threads - 1):
+        return threads, processes
+    return threads, 0
+
+
+def _ours(rule: Rule) -> bool:
+    """Whether the rule is one of linnet's, as are those it is made of: other processes can import it."""
+    return type(rule).__module__.startswith("linnet.") and all(map(_ours, getattr(rule, "rules", ())))
 
 
 @dataclass
@@ -116,11 +137,13 @@ class _Crews:
     advance: Callable[[int], None]
     waiting: deque[int]
     at_work: int
+    threads: int
     processes: bool
     executed: int = 0
     given_up: bool = False
     ends: dict[int, dict[str, Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    drawing: threading.Lock = field(default_factory=threading.Lock)
     begun: list[CrewProcess] = field(default_factory=list)
 
     def descend(self) -> None:
@@ -139,45 +162,45 @@ class _Crews:
         with computing(self.course.dtype), jax.default_device(self.place):
             process = self._process() if self.processes else None
             try:
-                while (run := self._next()) is not None:
+                while (run := self._next(process)) is not None:
                     try:
                         self._carry(run, process)
                     except Lost as lost:
+                        self._hand_back(process)
+                        process = None
                         if not self.given_up:
-                            self._leave(process)
-                            process = None
                             self.waiting.appendleft(run)
-                            warnings.warn(f"{lost}: its runs go on in this one.", stacklevel=2)
+                            warnings.warn(f"{lost}: going on without it.", stacklevel=2)
                     except MemoryError:
                         with self.lock:
                             if self.at_work == 1:
                                 raise
                             self.at_work -= 1
+                            left = self.at_work
                             self.waiting.appendleft(run)
-                        warnings.warn(f"out of memory: going on with {self.at_work} runs at a time.", stacklevel=2)
+                        warnings.warn(f"out of memory: going on with {left} runs at a time.", stacklevel=2)
                         return
             except BaseException:
                 self._give_up()
                 raise
             finally:
-                self._leave(process)
+                self._hand_back(process)
 
     def _process(self) -> CrewProcess | None:
         """A process that is ready to carry runs, or None where there can be none."""
         process = None
         try:
-            course = pickle.dumps(self.course)
             process = IDLE.take() or CrewProcess()
             with self.lock:
                 self.begun.append(process)
-            process.follow(course)
+            process.follow(self.course)
             return process
-        except Exception as error:  # a rule that cannot be found by its name, or a system that starts no processes
+        except Exception as error:  # there may be no memory, or no more processes
             LOG.info("runs are carried by threads: %s", error)
-            self._leave(process)
+            self._hand_back(process)
             return None
 
-    def _leave(self, process: CrewProcess | None) -> None:
+    def _hand_back(self, process: CrewProcess | None) -> None:
         """Keeps a process for the next diagram, unless it is of no more use."""
         if process is not None:
             with self.lock:
@@ -189,20 +212,22 @@ class _Crews:
                 process.close()
 
     def _give_up(self) -> None:
+        self.given_up = True  # before the lock: a second Ctrl-C may interrupt the wait for it
         with self.lock:
-            self.given_up = True
             for process in self.begun:
                 process.end()
 
-    def _next(self) -> int | None:
+    def _next(self, process: CrewProcess | None) -> int | None:
+        """A run that waits, or None: there is none, or there are more threads without a process than are of use."""
         with self.lock:
-            if self.waiting and not self.given_up:
+            superfluous = self.processes and process is None and self.at_work > self.threads
+            if self.waiting and not self.given_up and not superfluous:
                 return self.waiting.popleft()
             self.at_work -= 1
             return None
 
     def _carry(self, run: int, process: CrewProcess | None) -> None:
-        with self.lock:  # the first start may be compiled, which one crew does for all
+        with self.drawing:  # one at a time: the first may be compiled, and `make` is not asked to be thread-safe
             start = self.start(run)
         if process is None:
             end, executed = carry(start, self.course, given_up=lambda: self.given_up)

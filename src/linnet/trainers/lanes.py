@@ -101,7 +101,7 @@ def descend(
         with ThreadPoolExecutor(len(places)) as threads:
             for done in [threads.submit(pool.work, lanes, dtype, place, tf32) for place in places]:
                 done.result()
-    needed = int((pool.results["step"] + (pool.results["code"] > 0)).sum())
+    needed = int((pool.results["step"] + ((pool.results["code"] > 0) & (pool.results["step"] < limits))).sum())
     return PoolResult(pool.results, pool.executed, needed, "; ".join(pool.plans.values()))
 
 

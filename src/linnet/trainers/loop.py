@@ -8,7 +8,7 @@ the objective saw.
 
 `stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
 carries a batch that starts together and saves states on the way; `lanes` carries runs that take each other's places.
-`started`, `ceiling` and `judged` serve plain NumPy numbers as well: `crews` has them judge runs that are not compiled.
+`started`, `ceiling` and `judged` serve plain NumPy numbers as well: `crew` has them judge runs that are not compiled.
 """
 
 from __future__ import annotations
