@@ -196,7 +196,8 @@ def test_a_crew_whose_process_fails_goes_on(monkeypatch, begun, way):
         same_bits(here, diagram(slots=2))
 
 
-def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun, caplog):
+@pytest.mark.parametrize("lacking", ["an interpreter", "the same linnet", "an answer"])
+def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun, caplog, tmp_path, lacking):
     here, seen = diagram(slots=1), set()
 
     def watched(start, course, *, given_up):
@@ -205,12 +206,18 @@ def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun
 
     monkeypatch.setattr(crews, "carry", watched)
     monkeypatch.setattr(crews, "cores", lambda: 4)
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    if lacking == "an interpreter":
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    elif lacking == "the same linnet":
+        monkeypatch.setattr(crew_process, "__file__", __file__)
+    else:  # as where Python is set up to greet its user
+        (tmp_path / "sitecustomize.py").write_text("print('Loading configuration', flush=True)")
+        monkeypatch.syspath_prepend(tmp_path)
     with caplog.at_level(logging.INFO, "linnet.crews"):
         there = diagram()
     same_bits(here, there)
     assert "4 at a time" in there.plan and caplog.text.count("runs are carried by threads: ") == 4
-    assert len(seen) == 1 and not begun  # one is fastest, with so small a network
+    assert len(seen) == 1 and len(crew_process.IDLE) == 0  # one thread is fastest, with so small a network
 
 
 def test_rules_of_others_are_judged_in_this_process(begun):
@@ -264,7 +271,7 @@ def test_half_an_answer_is_not_taken_for_the_next(monkeypatch, begun):
         return carry(process, start)
 
     monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
-    with pytest.warns(UserWarning, match=r"out of memory: going on with 1 runs at a time\."):
+    with pytest.warns(UserWarning, match=r"gave no answer \(MemoryError\): going on without it\."):
         found = carried(made, slots=2)
     assert found.best_test.tobytes() == expected.best_test.tobytes()
     assert [process.ended for process in begun] == [process in failed for process in begun]

@@ -39,7 +39,7 @@ class CrewProcess:
         if os.name == "nt":
             apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}  # type: ignore[attr-defined]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"],
+            [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ENVIRONMENT, "PYTHONPATH": path},
@@ -73,11 +73,11 @@ class CrewProcess:
             self._process.stdin.write(pickle.dumps(question))
             self._process.stdin.flush()
             return pickle.load(self._process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except (OSError, EOFError):
             raise Lost(f"a process that carried runs ended with status {self._status()}") from None
-        except BaseException:  # half an answer may be left in the pipe: it is of no more use
-            self.close()
-            raise
+        except Exception as error:
+            self.close()  # half an answer may be left in the pipe: it is of no more use
+            raise Lost(f"a process that carried runs gave no answer ({type(error).__name__})") from error
 
     def _status(self) -> int:
         """How the process ended, which it may be about to do: its pipes are closed before it is gone."""
@@ -117,8 +117,11 @@ class _Idle:
         alarm = threading.Timer(KEPT_SECONDS, self._expire, [process])
         alarm.daemon = True
         with self._lock:
-            self._processes[process] = alarm
-        alarm.start()
+            try:
+                alarm.start()
+                self._processes[process] = alarm
+            except RuntimeError:  # no more threads
+                process.close()
 
     def dismiss(self) -> None:
         """Ends all of them."""
@@ -141,6 +144,8 @@ IDLE = _Idle()
 
 def serve() -> None:
     """What the process does: it carries each start that comes, by the course that came last."""
+    if not Path(sys.argv[1]).samefile(__file__):  # by a relative entry of `sys.path`, say: not the parent's linnet
+        sys.exit(1)
     questions: queue.SimpleQueue[Course | Start] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, questions), daemon=True).start()
     try:
