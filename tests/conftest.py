@@ -18,7 +18,7 @@ import toys as toy_module
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
-# Shells start what runs in the background without a terminal deaf to Ctrl-C, and its children with it.
+# A shell without job control starts background commands with SIGINT ignored, and their children inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -34,7 +34,7 @@ def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_workers_find_the_same() -> None:
-    chosen = [claims()["watanabe-eq23"], claims()["huang-eq7"]]
+    chosen = [claims()["watanabe-eq23"], claims()["huang-dichotomy"]]
     alone, spread = (survey(chosen, seeds=2, quick=True, workers=workers) for workers in (0, 2))
     assert [row.to_json() for row in alone] == [row.to_json() for row in spread]
 
@@ -53,9 +53,11 @@ def test_on_the_command_line(linnet, refused, toys: ModuleType, monkeypatch: pyt
 
 
 def test_processes_measure_the_same_as_one() -> None:
-    chosen = [claims()["watanabe-eq23"], claims()["huang-eq7"]]
+    chosen = [claims()["watanabe-eq23"], claims()["huang-dichotomy"]]
     trial = Trial(quick=True, seed=1)
     alone = {outcome.claim.name: outcome.measurement for outcome in verify(chosen, trial)}
+    other = {outcome.claim.name: outcome.measurement for outcome in verify(chosen, replace(trial, seed=2))}
+    assert all(alone[name].measured != other[name].measured for name in alone)  # the control: the seed is told
     spread = {o.claim.name: o.measurement for _, o in parallel.outcomes(chosen, parallel.batches(chosen, trial), 2)}
     assert {name: m.measured for name, m in alone.items()} == {name: m.measured for name, m in spread.items()}
 

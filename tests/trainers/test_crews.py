@@ -106,6 +106,21 @@ def test_lanes_find_the_same(monkeypatch, dtype, update, rtol):
         assert_allclose(getattr(here, name), getattr(there, name), rtol=rtol, err_msg=name)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_run_that_stops_at_its_last_step_needs_no_more_than_its_steps(monkeypatch, compiled):
+    monkeypatch.setattr(pairs, "one_processor", lambda device: not compiled)
+    run = pair(5, 5)
+    half = 0.25 * ((run.problem.cross - run.weights.product) ** 2).sum()
+    free = carried([run], stop=half)
+    bound = carried([run], stop=half, steps=int(free.steps[0]))
+    assert free.reason[0] == bound.reason[0] == "loss below threshold" and free.steps[0] == bound.steps[0] > 0
+    assert (
+        free.needed == free.steps[0] + 1 and bound.needed == bound.steps[0]
+    )  # where more are allowed it is judged in one
+    if not compiled:
+        assert free.executed == free.needed and bound.executed == bound.needed
+
+
 def test_bits_depend_on_nothing_but_the_run(monkeypatch):
     straight, seen, look = diagram(), set(), crew._Network.look
     meeting = threading.Barrier(3)  # none goes on before all have begun, however fast it is
@@ -193,7 +208,9 @@ def test_a_crew_whose_process_fails_goes_on(monkeypatch, begun, way):
     monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
     status = {"killed": "-9", "rubbish": "0"}[way]
     with pytest.warns(UserWarning, match=f"^a process that carried runs ended with status {status}: going on without"):
-        same_bits(here, diagram(slots=2))
+        found = diagram(slots=2)
+    same_bits(here, found)
+    assert len(begun) == 2 and [process.ended for process in begun] == [process in failed for process in begun]
 
 
 @pytest.mark.parametrize("lacking", ["an interpreter", "the same linnet", "an answer"])

@@ -38,7 +38,7 @@ USUAL_STEPS = 300  # of a run, where more are allowed
 OPERATIONS = 7.5e10  # a second in the products of a step, on one core
 OVERHEAD = 5e-5  # seconds of a step besides its products
 WAITING = 5e-5  # seconds that each further thread adds to every step: T threads take work / T + (T - 1) steps WAITING
-STARTING = 2.0  # seconds that new processes have to save
+STARTING = 2.0  # seconds that new processes have to save, as they take one or two to start
 
 
 def descend(
@@ -82,13 +82,12 @@ def descend(
     threads, processes = _how_many(
         6 * in_dim * out_dim * hidden,
         min(steps, USUAL_STEPS),
-        slots or min(cores(), total),
+        slots or cores(),
         room,
         fixed=slots is not None,
     )
-    fitting, bytes_all = processes or threads, threads * bytes_each
-    if processes:
-        bytes_all = processes * (bytes_each + BYTES)
+    fitting = processes or threads
+    bytes_all = fitting * (bytes_each + BYTES if processes else bytes_each)
     told = (
         f"{total} runs, {fitting} at a time on {place}{' in processes of their own' if processes else ''}: "
         f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
