@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from linnet import style
-from linnet.reproduction.claim import Claim, Numbers, Trial, Verdict
+from linnet.reproduction import Claim, Numbers, Trial, Verdict, Within
 from linnet.reproduction.figure import Check, Figure, Settings
 
 
@@ -83,35 +83,28 @@ def formula(x: float) -> float:
 
 def measure_square(trial: Trial) -> Numbers:
     value = formula(3.0)
-    return {
-        "value": value,
-        "uncertainty": 1e-12,
-        "holds": abs(value - 9.0) < 1e-12,
-        "told": f"the square of 3 is {value:g}",
-    }
+    return {"value": value, "uncertainty": 1e-12, "told": f"the square of 3 is {value:g}"}
 
 
 def measure_other(trial: Trial) -> Numbers:
-    return {"value": float("inf"), "holds": False, "told": f"measured {trial.seed}, quick {trial.quick}"}
+    return {"value": float("inf"), "told": f"measured {trial.seed}, quick {trial.quick}"}
 
 
 def measure_broken(trial: Trial) -> Numbers:
     raise ZeroDivisionError("nothing to divide by")
 
 
-def judge(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["holds"] else Verdict.REFUTED
-
-
-def tell(numbers: Numbers) -> str:
-    return numbers["told"]
-
-
 def toy_claim(name: str, expected: Verdict, measure: Any) -> Claim:
-    words = {"number": "Eq. (1)", "sentence": "Squares are squares.", "assumptions": "none", "setting": "x = 3"}
-    paper = name.split("-")[0]
     return Claim(
-        name=name, paper=paper, claimed="9", expected=expected, measure=measure, judge=judge, tell=tell, **words
+        name=name,
+        paper=name.split("-")[0],
+        where="Eq. (1)",
+        says="Squares are squares.",
+        tried="x = 3",
+        holds=Within(1e-12, of=9, what="square", because="rounding of one product"),
+        reads="{told}",
+        expected=expected,
+        measure=measure,
     )
 
 
@@ -173,8 +166,8 @@ class Verdicts:
         self.trial = Trial(quick=quick)
 
     def rows(self) -> Any:
-        from linnet.reproduction.claim import verify
         from linnet.reproduction.verdicts import ClaimRow
+        from linnet.reproduction.verification import verify
 
         return [ClaimRow.of(outcome.to_json()) for outcome in verify(CLAIMS.values(), self.trial)]
 

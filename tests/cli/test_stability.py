@@ -7,8 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from linnet.reproduction import parallel, record
-from linnet.reproduction.claim import Numbers, Trial, verify
+from linnet.reproduction import Numbers, Trial, parallel, record, verify
 from linnet.reproduction.registry import claims, select_claims
 from linnet.reproduction.stability import survey
 

@@ -7,7 +7,7 @@ import pytest
 
 from linnet.explorer.computing import claims, measuring
 from linnet.reproduction import record, registry
-from linnet.reproduction.claim import Verdict
+from linnet.reproduction.verification import Verdict
 
 
 def test_all_claims_are_there_with_what_the_registry_says_of_them():

@@ -12,7 +12,7 @@ from linnet.papers.huang.claims import lemmas as huang_lemmas
 from linnet.papers.watanabe.claims import error as watanabe_error
 from linnet.papers.watanabe.claims import proofs as watanabe_proofs
 from linnet.papers.watanabe.claims import ridgeless as watanabe_ridgeless
-from linnet.reproduction.claim import Trial, verify
+from linnet.reproduction.verification import Trial, verify
 
 # The claims of the part that stands on this formula, those of another part of the paper, and those of another paper.
 CLAIMS = [

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from linnet.reproduction import registry
-from linnet.reproduction.claim import Claim, Verdict
 from linnet.reproduction.new_paper import write
 from linnet.reproduction.paper import Paper, Statement
 from linnet.reproduction.registry import PluginWarning
+from linnet.reproduction.verification import Claim, Verdict
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,10 +10,10 @@ import typer
 
 from linnet.cli import terminal
 from linnet.reproduction import record, registry
-from linnet.reproduction.claim import Claim, Trial, Verdict
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
+from linnet.reproduction.verification import Claim, Trial, Verdict
 from linnet.sweeps.grid import Grid
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
@@ -24,6 +24,9 @@ _PLURAL = {
     Verdict.REFUTED: "are refuted",
     Verdict.OUTSIDE: "tried outside the assumptions",
 }
+
+
+_ROLES = {"given": "Tried if", "holds": "Holds if", "corrected": "Corrected if", "refuted": "Refuted if"}
 
 
 def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
@@ -184,15 +187,14 @@ def _values(values: Any) -> str:
 
 def _claim(claim: Claim, kept: record.Share | None) -> str:
     seeds = f", in {kept}" if kept else ""
-    limits = "".join(f"- **Limit:** {name} {limit:g}: {limit.reason}\n" for name, limit in claim.limits.items())
+    limits = "".join(f"- **{_ROLES[role]}:** {leaf.requirement}, as {leaf.because}\n" for role, leaf in claim.limits())
     return f"""
-### {claim.name}: {claim.number}
+### {claim.name}: {claim.where}
 
-{claim.sentence}
+{claim.says}
 
-- **Assumes:** {claim.assumptions}
-- **Tried:** {claim.setting}
-- **Claimed:** {claim.claimed}
+- **Assumes:** {claim.assumes}
+- **Tried:** {claim.tried}
 {limits}- **Verdict:** {claim.expected}{seeds}{"" if claim.expected == Verdict.HOLDS else " ([errata](errata.md))"}
 """
 

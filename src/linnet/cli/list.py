@@ -36,4 +36,4 @@ def show(
             if mine:
                 terminal.say(f"Claims of {paper.authors} ({len(mine)})", bold=True)
             for claim in mine:
-                terminal.row([claim.name], [26], terminal.shortened(claim.sentence, 30))
+                terminal.row([claim.name], [26], terminal.shortened(claim.says, 30))

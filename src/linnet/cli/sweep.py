@@ -66,8 +66,8 @@ def sweep(
 def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
     from linnet import sweeps
-    from linnet.reproduction.claim import Trial
     from linnet.reproduction.registry import figures, tables
+    from linnet.reproduction.verification import Trial
 
     path = Path(config)
     if path.is_file() or path.name != config or path.suffix:

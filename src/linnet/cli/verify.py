@@ -14,10 +14,10 @@ from linnet import progress
 from linnet.cli import failures, interrupts, terminal
 from linnet.files import write_whole
 from linnet.reproduction import parallel, stability
-from linnet.reproduction.claim import Claim, Outcome, Trial, Verdict
-from linnet.reproduction.claim import verify as measure
 from linnet.reproduction.registry import select_claims
 from linnet.reproduction.runner import writable
+from linnet.reproduction.verification import Claim, Outcome, Trial, Verdict
+from linnet.reproduction.verification import verify as measure
 
 _WIDTHS = [5, 26, 25]
 _MANY = 40  # claims, from which on starting processes is worth its seconds
@@ -64,7 +64,7 @@ def verify(
         writable(store)
     table = terminal.interactive() and terminal.width() >= 110
     if table and not piped:
-        terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "claimed, measured")
+        terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "required, measured")
     outcomes: list[Outcome] = []
 
     def keep() -> None:
@@ -164,14 +164,14 @@ def _row(outcome: Outcome, table: bool) -> None:
     mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
     seconds = f"{outcome.seconds:.1f} s"
     if table:
-        terminal.row([mark, claim.name, verdict], _WIDTHS, f"claimed:  {claim.claimed}", colour)
-        terminal.row(["", claim.number, seconds], _WIDTHS, f"measured: {found}", colour)
+        terminal.row([mark, claim.name, verdict], _WIDTHS, f"required: {claim.requirement}", colour)
+        terminal.row(["", claim.where, seconds], _WIDTHS, f"measured: {found}", colour)
     elif terminal.interactive():
-        terminal.row([mark], [5], f"{claim.name}: {verdict} [{claim.number}, {seconds}]", colour)
-        terminal.row(["  claimed "], [10], claim.claimed)
+        terminal.row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", colour)
+        terminal.row(["  required"], [10], claim.requirement)
         terminal.row(["  measured"], [10], found)
     else:
-        text = f"claimed: {claim.claimed}; measured: {found} [{claim.number}, {seconds}]"
+        text = f"required: {claim.requirement}; measured: {found} [{claim.where}, {seconds}]"
         terminal.row([mark, claim.name, verdict], _WIDTHS, text, colour)
 
 

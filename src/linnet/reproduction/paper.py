@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
 
 from linnet.arguments import count, shown
-from linnet.reproduction.claim import Claim
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.table import Table
+from linnet.reproduction.verification import Claim
 
 Part = TypeVar("Part", Figure, Table, Claim)
 
@@ -43,6 +46,25 @@ class Statement:
             raise ValueError(f"the statement {self.where!r} must have either `checked` or a `reason` why it is not.")
 
 
+def read_statements(path: Path) -> list[Statement]:
+    """The statements of a paper, from a TOML file with one inline table for each in its list `statements`."""
+    try:
+        listed = tomllib.loads(path.read_text(encoding="utf-8"))["statements"]
+        return [Statement(**entry) for entry in listed]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as reason:
+        raise ValueError(
+            f"{path.name} must list `statements` with `where`, `text`, `checked` or `reason`: {reason}"
+        ) from None
+
+
+def _defined(entry: Any, wanted: type) -> Iterator[Any]:
+    """What a module defines of that kind, in its order; anything else is itself."""
+    if isinstance(entry, ModuleType):
+        yield from (value for value in vars(entry).values() if isinstance(value, wanted))
+    else:
+        yield entry
+
+
 @dataclass(frozen=True, kw_only=True)
 class Paper:
     """A paper and all that linnet makes of it. Parts have short names; here they get the paper's name in front.
@@ -52,7 +74,8 @@ class Paper:
     - `name`: the short name on the command line, in lower case
     - `title`, `authors`, `year`, `link`: cite the paper; the year is None where unknown
     - `subject`: in a few words
-    - `figures`, `tables`, `claims`, `statements`: its parts
+    - `figures`, `tables`, `claims`: its parts, or the modules that define them, in order
+    - `statements`: what the paper says, one by one; or the path of the TOML file that lists it
 
     **Example:**
 
@@ -67,10 +90,10 @@ class Paper:
     year: int | None = None
     link: str = ""
     subject: str = ""
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
-    claims: Sequence[Claim] = ()
-    statements: Sequence[Statement] = ()
+    figures: Sequence[Any] = ()
+    tables: Sequence[Any] = ()
+    claims: Sequence[Any] = ()
+    statements: Any = ()
 
     def __post_init__(self) -> None:
         for text in ("name", "title", "authors", "link", "subject"):
@@ -82,8 +105,13 @@ class Paper:
             )
         if self.year is not None:
             object.__setattr__(self, "year", count("year", self.year, most=9999))
+        if isinstance(self.statements, Path):
+            object.__setattr__(self, "statements", read_statements(self.statements))
         for part, wanted in (("figures", Figure), ("tables", Table), ("claims", Claim), ("statements", Statement)):
             given = getattr(self, part)
+            if isinstance(given, (list, tuple)):
+                given = [one for entry in given for one in _defined(entry, wanted)]
+                object.__setattr__(self, part, given)
             if not isinstance(given, (list, tuple)) or not all(isinstance(one, wanted) for one in given):
                 raise ValueError(f"`{part}` of a paper must be a list of {wanted.__name__}s: got {shown(given)}.")
         object.__setattr__(self, "figures", self._bound(self.figures, "figures"))

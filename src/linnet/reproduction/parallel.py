@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 
 from linnet.reproduction import record
-from linnet.reproduction.claim import Claim, Measurement, Outcome, Trial, verify
+from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, verify
 
 UNKNOWN = 1.0  # seconds of a claim that was never measured: about the mean of those that were
 

@@ -20,10 +20,10 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from linnet.arguments import did_you_mean
-from linnet.reproduction.claim import Claim
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
+from linnet.reproduction.verification import Claim
 
 GROUP = "linnet.papers"
 
@@ -120,7 +120,7 @@ def claims() -> dict[str, Claim]:
     **Example:**
 
         >>> from linnet.reproduction import claims
-        >>> claims()["watanabe-eq27"].number
+        >>> claims()["watanabe-eq27"].where
         'Eq. (27)'
     """
     return {claim.name: claim for paper in papers().values() for claim in paper.claims}

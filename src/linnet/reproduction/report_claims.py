@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from linnet.reproduction.claim import Verdict
 from linnet.reproduction.verdicts import ClaimRow
+from linnet.reproduction.verification import Verdict
 
 _KINDS = {str(verdict): verdict.name.lower() for verdict in Verdict}
 
@@ -45,7 +45,7 @@ def filters(rows: Sequence[ClaimRow]) -> str:
 
 
 def table(rows: Sequence[ClaimRow]) -> str:
-    """The claims of one paper: sentence, claimed, measured, verdict."""
+    """The claims of one paper: sentence, requirement, measured, verdict."""
     if not rows:
         return ""
     body = "".join(map(_row, rows))
@@ -60,9 +60,9 @@ def _row(row: ClaimRow) -> str:
     alarm = "" if row.as_expected else f' <b class="bad">expected: {escape(row.expected)}</b>'
     kind = _kind(row.verdict) + ("" if row.as_expected else " alarm")
     return f"""<div class="claim" role="listitem" id="{escape(row.name)}" data-kinds="{kind}">
-<p class="sentence"><b class="verdict {_kind(row.verdict)}">{escape(row.verdict)}</b>{alarm} {escape(row.sentence)}</p>
-<dl><dt>{escape(row.name)}</dt><dd>{escape(row.number)}</dd>
-<dt>claimed</dt><dd>{escape(row.claimed)}</dd>
+<p class="sentence"><b class="verdict {_kind(row.verdict)}">{escape(row.verdict)}</b>{alarm} {escape(row.says)}</p>
+<dl><dt>{escape(row.name)}</dt><dd>{escape(row.where)}</dd>
+<dt>required</dt><dd>{escape(row.requirement)}</dd>
 <dt>measured</dt><dd>{escape(row.measured)}</dd></dl>
 </div>
 """

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linnet.reproduction import parallel
-from linnet.reproduction.claim import Claim, Limit, Outcome, Trial, Verdict, verify
+from linnet.reproduction.rules import Limit
+from linnet.reproduction.verification import Claim, Outcome, Trial, Verdict, verify
 
 LEAST_SHARE = Limit(0.95, "19 of 20 seeds: one odd draw in twenty is what a rule with honest error bars may have")
 NONE = "no verdict"  # the measuring broke down

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from linnet.arguments import of_kind
-from linnet.reproduction.claim import Trial
+from linnet.reproduction.verification import Trial
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -26,9 +26,9 @@ class ClaimRow:
 
     name: str
     paper: str
-    number: str
-    sentence: str
-    claimed: str
+    where: str
+    says: str
+    requirement: str
     expected: str
     verdict: str
     measured: str

@@ -9,7 +9,7 @@ import pytest
 
 from linnet.papers.varre import PAPER
 from linnet.papers.varre.claims import growth, label_noise, limit, noise, relu
-from linnet.reproduction.claim import Trial, Verdict
+from linnet.reproduction.verification import Trial, Verdict
 from linnet.theories.noise import lyapunov_exponents
 
 

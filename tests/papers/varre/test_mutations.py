@@ -14,7 +14,7 @@ import linnet.inits
 import linnet.observables
 from linnet.papers.varre import PAPER
 from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, relu, starts, whitened
-from linnet.reproduction.claim import Trial
+from linnet.reproduction.verification import Trial
 from linnet.theories import noise as noise_theory
 from linnet.theories import spectral_bias as theory
 

@@ -12,7 +12,7 @@ from linnet.papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
 from linnet.papers.varre.tables.flows import FLOWS, LIMITS, ONE_OUTPUT, paths
 from linnet.papers.varre.tables.noise import process, sampled
 from linnet.papers.varre.tables.relu import STARTS
-from linnet.reproduction.claim import Trial
+from linnet.reproduction.verification import Trial
 
 QUICK = Trial(quick=True)
 

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.reproduction.claim import Claim
+    from linnet.reproduction.verification import Claim
 
 ALL = "all"
 VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its assumptions")
@@ -81,11 +81,11 @@ def _row(claim: Claim) -> dict[str, str | float | int]:
     return {
         "claim": claim.name,
         "paper": claim.paper,
-        "number": claim.number,
-        "sentence": claim.sentence,
-        "assumptions": claim.assumptions,
-        "setting": claim.setting,
-        "claimed": claim.claimed,
+        "number": claim.where,
+        "sentence": claim.says,
+        "assumptions": claim.assumes,
+        "setting": claim.tried,
+        "claimed": claim.requirement,
         "verdict": str(claim.expected),
         "measured": found.measured if found else UNMEASURED,
         "command": COMMAND.format(name=claim.name),

@@ -95,7 +95,7 @@ def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:
 def _badge(row: xr.Dataset) -> Any:
     from dash import html
 
-    from linnet.reproduction.claim import Verdict
+    from linnet.reproduction.verification import Verdict
 
     verdict = str(row["verdict"].values)
     return html.Span(verdict, className=f"verdict {Verdict(verdict).name.lower()}")

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 from linnet_saxe import networks
 from linnet_saxe.settings import STRENGTHS
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 from linnet_saxe import networks, theory
 from linnet_saxe.settings import START, STRENGTHS
 

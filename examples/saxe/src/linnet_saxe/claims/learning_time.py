@@ -3,7 +3,8 @@
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 from linnet_saxe import networks, theory
 
 EXPONENT = Limit(0.15, "the logarithm of s/u0 moves the exponent by about 1/ln(s/u0), which is 0.14 at s/u0 = 1000")

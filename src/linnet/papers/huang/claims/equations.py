@@ -10,8 +10,9 @@ from linnet.papers.huang.claims.rules import holds_if, printed_or_corrected
 from linnet.papers.huang.networks import section_six
 from linnet.papers.huang.tables import equations
 from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors, Row, span
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 
 NONE = "none beyond the network and its gradient descent"
 GRID = (

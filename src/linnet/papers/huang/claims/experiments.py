@@ -12,8 +12,9 @@ from linnet.papers.huang.claims.rules import SECTION_SIX, holds_if
 from linnet.papers.huang.networks import pictures, train
 from linnet.papers.huang.networks.pictures import CONVENTIONS, PictureRun, convention
 from linnet.papers.huang.tables import synthetic
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 RATIO = Limit(0.1, "settled within a tenth of sqrt(gamma), where the ratio starts from 0")
 STABLE = Limit(0.05, "stable: within 5% from t1 until nine tenths of the drop are done")

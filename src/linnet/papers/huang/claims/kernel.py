@@ -11,8 +11,9 @@ from linnet.papers.huang import settings
 from linnet.papers.huang.claims.rules import ASSUMED, INSIDE, SECTION_SIX, holds_if, listed, printed_or_corrected
 from linnet.papers.huang.networks import inside
 from linnet.papers.huang.tables import neurons, synthetic
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 POWER = Limit(1.0, "an absolute constant has power 0; 4 is what the terms of the distance give")
 KEPT = Limit(0.5, "a norm that is maintained has exponent 0 in the start's scale; alignments of 1 at t1 give -2")

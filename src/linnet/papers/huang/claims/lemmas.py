@@ -7,8 +7,9 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang.claims.rules import holds_if
 from linnet.papers.huang.tables import lemmas
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 DRAWS = "n = 10, 20, 40, d = 1000, unit signal, 1000 draws at each of three noises (quick: d = 400, 300 draws)"
 

@@ -12,8 +12,9 @@ from linnet.papers.huang.claims.rules import (
     printed_or_corrected,
 )
 from linnet.papers.huang.tables import neurons
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 SPREAD = Limit(10.0, "of order 1 for every neuron: none ten times above or below the median one")
 HALF = Limit(0.5, "the lemma's own 1/2")

@@ -11,8 +11,9 @@ from linnet.papers.huang.claims.rules import (
     printed_or_corrected,
 )
 from linnet.papers.huang.tables import neurons
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 CORRECTED = ASSUMED + " (corrected: and v_0 well above sigma_0 sqrt(log m))"
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")

@@ -7,8 +7,9 @@ import numpy as np
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.claims.rules import ASSUMED, INSIDE, holds_if
 from linnet.papers.huang.networks import FeatureRun, inside
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 
 OUTSIDE = Limit(0.01, "the share of neurons that may break a bound said to hold for all of them")
 EXIST = Limit(0.01, "the share of neurons whose proxy may cease to exist before the loss is 4 epsilon")

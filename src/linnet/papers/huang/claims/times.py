@@ -9,8 +9,9 @@ from linnet.papers.huang.claims.rules import ASSUMED, INSIDE, holds_if, listed, 
 from linnet.papers.huang.networks import inside
 from linnet.papers.huang.tables import convergence, scalings
 from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE, WORDS, rounded
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, line, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 FIRST_OFF = Limit(
     0.15, "the median of 128 normal numbers scatters by 10%, and t1 is 2.5 growth times where sigma_0 leads"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 
 RATE_ERROR = Limit(
     0.12, "the argument neglects terms of the order of the step, a few percent at this one, and 10 networks"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 
 SAME = Limit(1e-7, "a hundred times the relative tolerance of the flow's integrator")
 APART = Limit(1e-2, "another scale must be told apart, or the measure sees nothing")

@@ -6,7 +6,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 
 SETTINGS = (  # shape, rank, strength in units of the noise's own singular values
     ((60, 60), 3, 2.0),

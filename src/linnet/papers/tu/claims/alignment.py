@@ -9,8 +9,9 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 
 ROUNDING = Limit(1e-10, "identities and inequalities of float64 matrices up to 8 x 8")
 WITHIN = Limit(1.0, "a bound is kept or it is not")

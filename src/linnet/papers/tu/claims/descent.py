@@ -10,8 +10,9 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.tables import regions
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 BOUND = Limit(1.0, "a bound is kept or it is not")
 FIRST = Limit(0.1, "of an order of 1, between 200 and 400 steps")

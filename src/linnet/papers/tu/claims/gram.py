@@ -11,8 +11,9 @@ from linnet.papers.tu import misprints
 from linnet.papers.tu.networks import widths as networks
 from linnet.papers.tu.tables import widths
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 CONSERVED = Limit(1e-6, "the flow is integrated to 1e-9 of the weights' entries")
 HALF_POWER = Limit(0.1, "of an exponent of -1/2, fitted over w/d = 4 .. 16384: the next order is (w/d)^-1")

@@ -9,8 +9,9 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent
+from linnet.reproduction.old_claim import old as Claim
 
 RECURSION = Limit(
     0.05, "of the largest entry of the target, at sigma^2 w = 100 |Y|, where |A|/sigma^2 w is a hundredth"

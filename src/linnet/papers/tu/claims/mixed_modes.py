@@ -10,8 +10,9 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.claims.lazy_modes import APART
 from linnet.papers.tu.tables import widths
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 
 SPEED = Limit(0.15, "of the mode's own speed, at w = 1024 d: five times sqrt(d/w)")
 FASTER = Limit(3.0, "the threshold is a tenth of the target's norm: modes speed up to ten times the lazy rate")

@@ -10,8 +10,9 @@ import linnet as ln
 from linnet.papers.tu.figures import fig1
 from linnet.papers.tu.settings import GAMMAS, RANK
 from linnet.papers.tu.tables import active_region, border, plane, published, regions
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 THIRD = Limit(1 / 3, "the constant of Proposition D.1")
 SMALL = Limit(0.5, "of the noise's power: an error above half of it has not learned the signal from the noise")

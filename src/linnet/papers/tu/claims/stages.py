@@ -10,8 +10,9 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables import timeline
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 GAP = 1 - sum(GAMMAS)  # Delta of Theorem 2
 SAME = Limit(1.25, "T1 = O(d): T1/d may move by its next order, but not like a power of d")

@@ -10,7 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import active_cells
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:

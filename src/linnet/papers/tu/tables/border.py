@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.fits import exponent
 from linnet.reproduction.milestones import first_of
 from linnet.reproduction.table import Columns, Table

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.published import cells
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.published import phase_diagram_cells
 from linnet.reproduction.table import Columns, Table
 

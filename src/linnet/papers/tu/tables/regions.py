@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import case_cells
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import update_cells
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:

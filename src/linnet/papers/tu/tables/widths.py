@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.widths import cells, target_of
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:

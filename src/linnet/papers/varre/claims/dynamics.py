@@ -12,8 +12,9 @@ from linnet.papers.varre.networks.path import transposed
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
 from linnet.papers.varre.tables.flows import paths
 from linnet.randomness import generator
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 
 START = "orthogonal start of scale gamma"
 SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 10"

@@ -10,7 +10,8 @@ from linnet.papers.varre import misprints
 from linnet.papers.varre.claims.dynamics import corrected
 from linnet.papers.varre.networks import noise_process
 from linnet.papers.varre.tables.noise import process, rates, sampled
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 
 DIMS = (2, 3, 5)
 SETTING = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"

@@ -11,8 +11,9 @@ from linnet.papers.varre.claims.dynamics import corrected
 from linnet.papers.varre.networks import label_noise as networks
 from linnet.papers.varre.settings import NOISY_RATE
 from linnet.papers.varre.tables.label_noise import LABEL_NOISE, NETWORKS, decay, shares
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 
 LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
 KEPT = Limit(0.99, "share that descent without noise must keep of what it does not touch")

@@ -10,8 +10,9 @@ import linnet as ln
 from linnet.papers.varre.networks.path import by_gamma
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES
 from linnet.papers.varre.tables.flows import limit_error, paths
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 FLOWS = "gradient flow until 1e-21 of the loss is left, n = 5, d = 10, k = 3, width 200"
 SETTING = f"{FLOWS}, orthogonal starts of scale 1e-6 to 10"

@@ -13,8 +13,9 @@ from linnet.papers.varre import misprints
 from linnet.papers.varre.claims.dynamics import corrected
 from linnet.papers.varre.networks.path import Path, by_gamma
 from linnet.papers.varre.tables.flows import bound_share, paths
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 START = "orthogonal start of scale gamma"
 SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 10"

@@ -11,8 +11,9 @@ from linnet.papers.varre.claims.growth import CLEAR, DIMS, ERRORS, EULER, SETTIN
 from linnet.papers.varre.networks import volumes
 from linnet.papers.varre.settings import AT, NOISE, TIMES
 from linnet.papers.varre.tables.noise import process, sampled
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 TILTED = SETTING.replace("a = 0", "a of unit length")
 LIMIT_2D = Limit(0.02, "the mean area at t = 3 is that close to its limit, and Euler's scheme adds 1%")

@@ -8,7 +8,8 @@ import numpy as np
 
 from linnet.papers.varre.settings import TEACHERS
 from linnet.papers.varre.tables.relu import FITTED, RELU_RANKS, fitted, ranks
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction.old_claim import old as Claim
 
 SETTING = (
     "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 40 seeds (20 "

@@ -11,8 +11,9 @@ from linnet.papers.varre.claims.dynamics import plain_step
 from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, two_frames
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
 from linnet.papers.varre.tables.flows import paths
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest, within
+from linnet.reproduction.old_claim import old as Claim
 
 ROUNDING = Limit(1e-7, "the flow is integrated to a relative tolerance of 1e-9 and rank is conserved exactly")
 MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")

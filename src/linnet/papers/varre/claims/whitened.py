@@ -9,8 +9,9 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre.networks.path import Path, transposed
 from linnet.papers.varre.tables.flows import evolution_error, paths
-from linnet.reproduction.claim import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 
 START = "orthogonal start of scale gamma, whitened data"
 SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-12 to 1, orthonormal samples"

@@ -20,7 +20,7 @@ from linnet.papers.varre.settings import (
     REPLICATES,
     WIDTH,
 )
-from linnet.reproduction.claim import Trial
+from linnet.reproduction import Trial
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.table import Columns, Table
 

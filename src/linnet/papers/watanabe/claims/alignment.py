@@ -10,8 +10,9 @@ from linnet.papers.watanabe.claims.rules import SLOPE, above, below, corrected, 
 from linnet.papers.watanabe.networks import Networks, follow, pair_moments, phase_grid, plane_distance, trained
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, NETWORKS, SAMPLES, SCALE, SEEDS, SPIKE, WIDTH
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.reduced import aligned_flow
 from linnet.theories.spiked import TwoPhase
 

@@ -17,8 +17,9 @@ from linnet.papers.watanabe.settings import (
     SCALE,
 )
 from linnet.papers.watanabe.tables.phase_times import Cell, read
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 CLOSED_FORM = Limit(1e-8, "an integral in closed form against quadrature")

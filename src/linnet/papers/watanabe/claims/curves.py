@@ -19,8 +19,9 @@ from linnet.papers.watanabe.settings import (
     SPIKE,
 )
 from linnet.papers.watanabe.tables.phase_times import settling_time
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3

@@ -10,8 +10,9 @@ import linnet as ln
 from linnet.papers.watanabe.claims.rules import SLOPE, above, below, scales, slopes
 from linnet.papers.watanabe.networks import follow, start, trained
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, NETWORKS, POINTS, SCALE, SEEDS, SPIKE, WIDTH
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 SMALL = "Gaussian start of scale s << 1, population covariance"

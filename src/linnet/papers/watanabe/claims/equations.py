@@ -9,8 +9,9 @@ from linnet.papers.watanabe.claims.rules import below, slopes
 from linnet.papers.watanabe.networks import pair_moments, start
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SPIKE, WIDTH
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 IDENTITY = Limit(1e-8, "an identity, up to the rounding of central differences of a loss of size 10")

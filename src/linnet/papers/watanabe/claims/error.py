@@ -10,8 +10,9 @@ from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.claims.rules import corrected
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories import spiked
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from linnet.papers.watanabe.settings import (
 )
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import Cell, grid, read
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from linnet.papers.watanabe.claims.equations import numeric_gradient, paper_loss
 from linnet.papers.watanabe.claims.rules import below, corrected, scales, slopes
 from linnet.papers.watanabe.networks import Networks, trained
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, POINTS, SCALE, SEEDS, SPIKE, WIDTH
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, spike 20, alignment 0.3, every saved state of a gradient flow"

@@ -9,8 +9,9 @@ from linnet.papers.watanabe.claims.error import FINITE_SIZE, IDENTITY, JOINT, jo
 from linnet.papers.watanabe.claims.rules import SLOPE, above, below, slopes
 from linnet.papers.watanabe.networks import interpolated
 from linnet.randomness import generator
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import exponent, highest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories import ridge
 
 FINITE_SLOPE = Limit(0.1, "the spike is one of d eigenvalues: its part in (24) falls as 1/d")

@@ -14,8 +14,9 @@ from linnet.papers.watanabe.settings import (
     NETWORKS,
 )
 from linnet.papers.watanabe.tables.phase_times import DELTAS, Cell, read
-from linnet.reproduction import Claim, Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Limit, Numbers, Trial, Verdict
 from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 SLOWER = Limit(0.99, "each neighbour's rate at least 1% lower; the networks' own scatter is below 0.1%")

@@ -1,0 +1,94 @@
+"""What a measurement returns: numbers by name; and how they stand in a sentence.
+
+A number is a float, an `Estimate` (with its standard error), a text, or a list or mapping of these. In a template,
+`{means:.3f}` prints a list as `0.1, 0.2` and a mapping as `d = 2: 0.1, d = 3: 0.2`, each entry in the given form;
+`{means.lowest:.3f}`, `.highest`, `.first`, `.last`, `.count` pick one.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Numbers = Mapping[str, Any]  # what was measured, by name; "uncertainty" is the standard error of "value"
+
+
+class Estimate(NamedTuple):
+    """A mean with its standard error.
+
+    **Example:**
+
+        >>> from linnet.reproduction import Estimate
+        >>> f"{Estimate(0.4819, 0.007):.3f}"
+        '0.482 ± 0.007'
+    """
+
+    value: float
+    error: float
+
+    def __format__(self, form: str) -> str:
+        if np.isnan(self.error):
+            return format(self.value, form)
+        return f"{format(self.value, form)} ± {format(self.error, form)}"
+
+
+def entries(number: Any) -> list[tuple[str, Any]]:
+    """The entries of a number with their labels: one for a scalar, all of a list, an array or a mapping."""
+    if isinstance(number, (Estimate, str)):
+        return [("", number)]
+    if isinstance(number, Mapping):
+        return [(str(label), value) for label, value in number.items()]
+    if isinstance(number, (list, tuple)):
+        return [("", value) for value in number]
+    if isinstance(number, np.ndarray):
+        return [("", value) for value in number.ravel().tolist()]
+    return [("", number)]
+
+
+def fields(template: str) -> list[str]:
+    """The names of the numbers that a template prints."""
+    parsed = (name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
+    return list(dict.fromkeys(name.split(".")[0] for name in parsed))
+
+
+def filled(template: str, numbers: Numbers) -> str:
+    """The template with its numbers."""
+    return _SENTENCES.vformat(template, (), numbers)
+
+
+class _Sentences(string.Formatter):
+    """Format strings in which lists and mappings are printed entry by entry."""
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        name, _, pick = field_name.partition(".")
+        if name not in kwargs:
+            raise ValueError(f"the sentence prints {name!r}, which was not measured: there are {', '.join(kwargs)}.")
+        return (_picked(kwargs[name], pick) if pick else kwargs[name]), name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Estimate) or not isinstance(value, (Mapping, list, tuple, np.ndarray)):
+            return value if isinstance(value, str) else format(value, format_spec)
+        shown = [(label, self.format_field(entry, format_spec)) for label, entry in entries(value)]
+        return ", ".join(f"{label}: {text}" if label else text for label, text in shown)
+
+
+_SENTENCES = _Sentences()
+
+
+def _picked(number: Any, pick: str) -> Any:
+    found = [value for _, value in entries(number)]
+    if pick == "first":
+        return found[0]
+    if pick == "last":
+        return found[-1]
+    if pick == "count":
+        return len(found)
+    values = np.array([value.value if isinstance(value, Estimate) else value for value in found], dtype=float)
+    if pick == "lowest":
+        return float(values.min())
+    if pick == "highest":
+        return float(values.max())
+    raise ValueError(f"a sentence can pick .lowest, .highest, .first, .last or .count of a number: got .{pick}")

@@ -1,0 +1,81 @@
+"""Rules: which numbers meet them, what they say, and what they refuse."""
+
+import math
+
+import pytest
+
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Estimate, Falls, Limit, Rises, Within
+from linnet.reproduction.numbers import fields, filled
+
+
+@pytest.mark.parametrize(
+    ("rule", "good", "bad"),
+    [
+        (Below(1, because="one"), 0.999, 1.0),
+        (AtMost(1, because="one"), 1.0, 1.001),
+        (Above(1, because="one"), 1.001, 1.0),
+        (AtLeast(1, because="one"), 1.0, 0.999),
+        (Within(0.5, of=2, because="half"), 2.4, 1.4),
+        (Within(0.1, of=10, relative=True, because="a tenth"), 10.9, 11.1),
+        (Falls(0, because="it says so"), [3, 2, 1], [3, 1, 2]),
+        (Rises(0.5, because="it says so"), [1, 2, 3], [1, 1.4, 3]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_rule_is_met_on_one_side(rule, good, bad):
+    assert rule.met({"value": good}) and not rule.met({"value": bad})
+    assert ", not " not in rule.conclusion({"value": good}) and ", not " in rule.conclusion({"value": bad})
+    assert rule.met(rule.example(met=True)) and not rule.met(rule.example(met=False))
+    assert rule.because
+
+
+@pytest.mark.parametrize("rule", [Below, AtMost, Above, AtLeast, Within])
+def test_nan_and_nothing_never_meet_a_rule(rule):
+    made = rule(1.0, because="one")
+    assert not made.met({"value": math.nan}) and not made.met({"value": []})
+    assert not made.met({"value": [1.0, math.nan]}) and "nan" in made.conclusion({"value": [0.5, math.nan]})
+
+
+def test_every_entry_counts_and_the_worst_one_is_named():
+    rule = Below(4.5, "away", what="standard errors", because="chance", form=".1f")
+    assert rule.met({"away": {"d = 2": 1.0, "d = 3": 4.0}})
+    assert rule.conclusion({"away": {"d = 2": 5.0, "d = 3": 4.0}}) == "standard errors 5.0 (d = 2), not below 4.5"
+
+
+def test_a_limit_may_be_in_units_of_another_number():
+    rule = Below(2, "bias", times="step", because="Euler's bias is linear in the step")
+    assert rule.met({"bias": 0.019, "step": 0.01}) and not rule.met({"bias": 0.021, "step": 0.01})
+    assert rule.requirement == "bias below 2 times step" and rule.names == ["bias", "step"]
+
+
+def test_a_target_may_be_measured_and_errors_widen_the_distance():
+    rule = Within(0.02, "slope", of="claimed", errors=3, because="rounding")
+    assert rule.met({"slope": Estimate(1.05, 0.02), "claimed": 1.0})
+    assert not rule.met({"slope": Estimate(1.05, 0.01), "claimed": 1.0})
+    assert rule.met({"slope": {"a": 1.01, "b": 2.01}, "claimed": {"a": 1.0, "b": 2.0}})
+    assert not rule.met({"slope": {"a": 1.01, "b": 1.01}, "claimed": {"a": 1.0, "b": 2.0}})
+    with pytest.raises(ValueError, match="as many entries"):
+        rule.met({"slope": [1, 2, 3], "claimed": [1, 2]})
+
+
+def test_what_is_missed_is_told_first_and_meanings_follow():
+    rule = AllOf(
+        Below(1, "x", because="a"), Above(0, "y", because="b", then="it grows", otherwise="it falls to {y:.1f}")
+    )
+    assert rule.conclusion({"x": 0.5, "y": 2.0}) == "x 0.5, below 1; y 2, above 0: it grows"
+    assert rule.conclusion({"x": 0.5, "y": -2.0}) == "y -2, not above 0: it falls to -2.0"
+
+
+def test_a_limit_needs_its_reason_and_a_shared_one_brings_it():
+    assert Below(Limit(3, "three")).because == "three"
+    with pytest.raises(ValueError, match="must say why"):
+        Below(3)
+
+
+def test_templates_print_lists_mappings_and_estimates():
+    numbers = {"means": {"d = 2": Estimate(0.4819, 0.007)}, "list": [1.0, 2.5], "n": 3, "text": "words"}
+    assert filled("{means:.3f}; {list:.1f}; {n} {text}", numbers) == "d = 2: 0.482 ± 0.007; 1.0, 2.5; 3 words"
+    assert filled("{list.lowest:g} {list.highest:g} {list.last:g} {list.count}", numbers) == "1 2.5 2.5 2"
+    assert fields("{a:.3f} and {b.last:g} and {a}") == ["a", "b"]
+    with pytest.raises(ValueError, match="which was not measured"):
+        filled("{absent}", numbers)
