@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linnet.arguments import of_kind
 from linnet.reproduction.verification import Trial
@@ -30,6 +30,7 @@ class Table:
     - `name`: short (`phase-times`); the paper that lists the table puts its own name before it
     - `title`: in a line
     - `sweep`: from a `Trial` to the `Sweep` of it
+    - `read`: from the results to what claims and columns go by, often one row for each kind of network
     - `columns`: from the results to named columns
     - `note`: below it
     - `paper`: that lists it
@@ -45,12 +46,17 @@ class Table:
     title: str
     sweep: Callable[[Trial], Sweep]
     columns: Callable[[xr.Dataset], Columns]
+    read: Callable[[xr.Dataset], Any] | None = None
     note: str = ""  # what a reader of the columns must know
     paper: str = ""
 
     def results(self, trial: Trial) -> xr.Dataset:
         """The trained cells; computed once in a process, however many claims look at them."""
         return _results(self.sweep, of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`"))
+
+    def rows(self, trial: Trial) -> Any:
+        """The trained cells as `read` reads them: what the claims of the table start from."""
+        return self.results(trial) if self.read is None else self.read(self.results(trial))
 
     def text(self, results: xr.Dataset) -> str:
         """The table in Markdown, its columns aligned, with its title above and its note below."""
