@@ -39,9 +39,9 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=10_000)
     parser.add_argument("--width", type=int, default=1024)
     chosen = parser.parse_args()
-    data = ln.problems.gaussian_teacher(0, dim=chosen.dim)
+    data = ln.problems.gaussian_teacher(key=0, dim=chosen.dim)
     problem = ln.Problem.from_data(data.inputs, data.outputs)
-    start = ln.inits.signed(1, in_dim=chosen.dim, width=chosen.width, first_std=0.01, magnitude=0.001)
+    start = ln.inits.signed(key=1, in_dim=chosen.dim, width=chosen.width, first_std=0.01, magnitude=0.001)
     rate = 0.1 / chosen.width
     full = per_step(problem, start, rate, few=10, many=60, reduce=False)
     reduced = per_step(problem, start, rate, few=50, many=50_050, reduce=True)

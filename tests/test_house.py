@@ -167,7 +167,7 @@ if {x64} is not None: jax.config.update("jax_enable_x64", {x64})
 before = dict(jax.config.values)
 import linnet as ln
 problem = ln.Problem.from_target(np.eye(3, dtype=np.float32))
-start = ln.inits.gaussian(0, in_dim=3, out_dim=3, width=8, first_std=0.1, second_std=0.1)
+start = ln.inits.gaussian(key=0, in_dim=3, out_dim=3, width=8, first_std=0.1, second_std=0.1)
 runs = [ln.gradient_descent(problem, start, learning_rate=0.1, steps=5), ln.gradient_flow(problem, start, times=[1.0])]
 for run in runs:
     for array in (run.loss, run.products, run.weights.first, run.times):

@@ -61,7 +61,7 @@ picture
 print(link("train", width=10**6, first_std=3e-4, second_std=3e-4, how="flow"))
 
 # %% A million hidden units, trained (solid), and the closed form (dashed)
-start = ln.inits.reduced_gaussian(0, in_dim=4, out_dim=4, width=10**6, first_std=3e-4, second_std=3e-4)
+start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, first_std=3e-4, second_std=3e-4)
 run = ln.gradient_flow(ln.Problem.from_target(np.diag(values)), start, times=times)
 theory = ln.theories.mixed.self_consistent(np.diag(values), start.product, 3e-4**2 * 10**6, times)
 print(f"largest distance over the run: {np.abs(run.products - theory).max():.1e}")

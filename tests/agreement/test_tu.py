@@ -27,7 +27,7 @@ def test_a_network_of_isotropic_imbalance_follows_the_closed_form(shape):
 def test_the_orthogonal_start_is_a_threshold(task):
     """Orthogonal starts of scale gamma, balanced ones of imbalance 2 gamma and the threshold gamma are one object."""
     times = np.array([0.01, 0.05, 0.2])
-    weights = ln.inits.orthogonal(1, in_dim=8, out_dim=8, width=20, scale=0.7)
+    weights = ln.inits.orthogonal(key=1, in_dim=8, out_dim=8, width=20, scale=0.7)
     run = ln.gradient_flow(task, weights, times=times)
     zero = np.zeros((8, 8))
     assert_allclose(run.products, mixed.self_consistent(task.cross, zero, 0.7, times), atol=1e-8)
@@ -41,7 +41,7 @@ def test_wide_gaussian_networks_approach_it_like_the_root_of_the_width(task):
     gaps = []
     for width in (10**3, 10**5):
         weights = ln.inits.reduced_gaussian(
-            2,
+            key=2,
             in_dim=8,
             out_dim=8,
             width=width,

@@ -11,14 +11,14 @@ SHAPE = {"in_dim": 10, "out_dim": 3, "width": 200}
 
 
 def regressions(seeds):
-    singles = [ln.problems.gaussian_regression(seed, samples=5, in_dim=10, out_dim=3) for seed in seeds]
+    singles = [ln.problems.gaussian_regression(key=seed, samples=5, in_dim=10, out_dim=3) for seed in seeds]
     inputs, outputs = (np.stack([np.asarray(getattr(p, name)) for p in singles]) for name in ("inputs", "outputs"))
     return ln.Problem.from_data(inputs, outputs)
 
 
 def orthogonal(seeds, gammas):
     pairs = zip(seeds, gammas, strict=True)
-    return ln.Weights.stack(ln.inits.orthogonal(seed, scale=gamma, **SHAPE) for seed, gamma in pairs)
+    return ln.Weights.stack(ln.inits.orthogonal(key=seed, scale=gamma, **SHAPE) for seed, gamma in pairs)
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +84,8 @@ def test_descent_reaches_the_limit_at_first_order():
 
 
 def test_whitened_modes_follow_their_formula_in_descent_too():
-    problem = ln.problems.orthogonal_regression(5, in_dim=4, out_dim=2)
-    start = ln.inits.orthogonal(5, in_dim=4, out_dim=2, width=30, scale=1e-3)
+    problem = ln.problems.orthogonal_regression(key=5, in_dim=4, out_dim=2)
+    start = ln.inits.orthogonal(key=5, in_dim=4, out_dim=2, width=30, scale=1e-3)
     modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
     errors = []
     for rate, steps in ((4e-3, 1000), (2e-3, 2000)):
@@ -96,8 +96,8 @@ def test_whitened_modes_follow_their_formula_in_descent_too():
 
 
 def test_noise_decays_what_descent_keeps():
-    problem = ln.problems.orthogonal_regression(6, in_dim=4)
-    start = ln.inits.orthogonal(6, in_dim=4, out_dim=1, width=50, scale=1.0)
+    problem = ln.problems.orthogonal_regression(key=6, in_dim=4)
+    start = ln.inits.orthogonal(key=6, in_dim=4, out_dim=1, width=50, scale=1.0)
     both = ln.Weights(np.stack([start.first] * 2), np.stack([start.second] * 2))
     run = ln.label_noise_descent(
         problem, both, learning_rate=0.02, steps=15_000, noise_std=[0.0, 2.0], key=0, save_every=ln.trajectories.last()

@@ -14,7 +14,7 @@ TIMES = np.linspace(0.0, 8.0, 33)
 
 def gaussian_start(seed, scale=S, dim=D, width=M):
     return ln.inits.gaussian(
-        seed, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
+        key=seed, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
     )
 
 

@@ -23,9 +23,9 @@ def ds():
 @pytest.fixture(scope="module")
 def plain(ds):
     """Full-batch descent on all weights, in the inputs' own dimensions: the loss and the first layer at each step."""
-    data = ln.problems.gaussian_teacher(0, samples=10, dim=1000, noise_variance=0.01, signal=1.0)
+    data = ln.problems.gaussian_teacher(key=0, samples=10, dim=1000, noise_variance=0.01, signal=1.0)
     span = np.linalg.qr(data.inputs.T)[0]
-    start = ln.inits.signed([0, 1], in_dim=10, width=32, first_std=1e-6, magnitude=1e-5)
+    start = ln.inits.signed(key=[0, 1], in_dim=10, width=32, first_std=1e-6, magnitude=1e-5)
     first, second = start.first @ span.T, start.second[0].copy()
     X, y, losses, layers = data.inputs, data.outputs, [], []
     for _ in range(int(ds.step[-1]) + 1):
@@ -58,7 +58,7 @@ def test_neurons_turn_before_the_loss_falls(ds):
 
 def test_kernel_turns_to_the_target(ds, plain):
     layers = plain[1]
-    data = ln.problems.gaussian_teacher(0, samples=10, dim=1000, noise_variance=0.01, signal=1.0)
+    data = ln.problems.gaussian_teacher(key=0, samples=10, dim=1000, noise_variance=0.01, signal=1.0)
     gram = data.inputs @ data.inputs.T
     image = gram @ data.outputs
     target = gram + np.outer(image, image) / (data.outputs @ image)

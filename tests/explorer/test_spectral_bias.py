@@ -57,8 +57,8 @@ def test_potential_is_the_integral_of_the_mirror(found):
 
 def test_clean_labels_train_as_plain_descent_does(found):
     ds = found["noise"]
-    problem = ln.problems.orthogonal_regression(0, in_dim=5)
-    start = ln.inits.orthogonal(0, in_dim=5, out_dim=1, width=200, scale=0.01)
+    problem = ln.problems.orthogonal_regression(key=0, in_dim=5)
+    start = ln.inits.orthogonal(key=0, in_dim=5, out_dim=1, width=200, scale=0.01)
     first, second = start.first.copy(), start.second.copy()
     for _ in range(200):
         residual = problem.cross - second @ first

@@ -9,7 +9,7 @@ SHAPE = {"in_dim": 4, "out_dim": 3}
 
 def test_gaussian_has_its_scales_and_follows_its_key():
     def make(key):
-        return ln.inits.gaussian(key, width=4000, first_std=0.5, second_std=2.0, **SHAPE)
+        return ln.inits.gaussian(key=key, width=4000, first_std=0.5, second_std=2.0, **SHAPE)
 
     weights = make(0)
     assert weights.first.shape == (4000, 4) and weights.second.shape == (3, 4000)
@@ -22,7 +22,7 @@ def test_gaussian_has_its_scales_and_follows_its_key():
 
 
 def test_orthogonal_is_isotropic():
-    weights = ln.inits.orthogonal(0, width=9, scale=0.25, **SHAPE)
+    weights = ln.inits.orthogonal(key=0, width=9, scale=0.25, **SHAPE)
     assert np.allclose(weights.first.T @ weights.first, 0.5 * np.eye(4), atol=1e-14)
     assert not weights.second.any()
 
@@ -51,25 +51,29 @@ def test_the_same_start_has_three_names():
     """Orthogonal of scale g after reduction, and balanced(0, 2g), have the same products and Gram matrices."""
     g = 0.2
     problem = ln.Problem.from_target(np.zeros((6, 4)))
-    a = ln.reduce(problem, ln.inits.orthogonal(0, in_dim=4, out_dim=6, width=50, scale=g)).weights
+    a = ln.reduce(problem, ln.inits.orthogonal(key=0, in_dim=4, out_dim=6, width=50, scale=g)).weights
     b = ln.inits.balanced(np.zeros((6, 4)), 2 * g)
     assert np.allclose(a.first.T @ a.first, b.first.T @ b.first, atol=1e-14)
     assert np.allclose(a.second, 0) and np.allclose(b.second, 0)
 
 
 def test_networks_of_one_shape_make_a_batch():
-    members = [ln.inits.gaussian(seed, in_dim=3, out_dim=2, width=4, first_std=1, second_std=1) for seed in range(3)]
+    members = [
+        ln.inits.gaussian(key=seed, in_dim=3, out_dim=2, width=4, first_std=1, second_std=1) for seed in range(3)
+    ]
     batch = ln.Weights.stack(member for member in members)
     assert batch.batch == 3
     assert np.array_equal(batch[1].second, members[1].second)
     with pytest.raises(ValueError, match="`networks` must be one or more of one shape: got none"):
         ln.Weights.stack([])
     with pytest.raises(ValueError, match=r"`networks` must be one or more of one shape: got \[\(\(3, 3\), \(2, 3\)\)"):
-        ln.Weights.stack([members[0], ln.inits.gaussian(0, in_dim=3, out_dim=2, width=3, first_std=1, second_std=1)])
+        ln.Weights.stack(
+            [members[0], ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=3, first_std=1, second_std=1)]
+        )
 
 
 def test_signed_has_the_paper_scaling():
-    weights = ln.inits.signed(0, in_dim=50, width=400, first_std=0.01, magnitude=0.001)
+    weights = ln.inits.signed(key=0, in_dim=50, width=400, first_std=0.01, magnitude=0.001)
     assert np.allclose(np.abs(weights.second) * 20, 0.001)
     assert 0.4 < (weights.second > 0).mean() < 0.6
     assert weights.first.std() * 20 == pytest.approx(0.01, rel=0.05)
@@ -79,36 +83,48 @@ def test_signed_has_the_paper_scaling():
     ("call", "message"),
     [
         (
-            lambda: ln.inits.gaussian(0, width=0, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key=0, width=0, first_std=1, second_std=1, **SHAPE),
             "`width` must be at least 1: got 0",
         ),
         (
-            lambda: ln.inits.gaussian(0, width=3, first_std=-1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key=0, width=3, first_std=-1, second_std=1, **SHAPE),
             "`first_std` must not be negative",
         ),
         (
-            lambda: ln.inits.gaussian(-1, width=3, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key=-1, width=3, first_std=1, second_std=1, **SHAPE),
             "`key` must be a non-negative seed",
         ),
-        (lambda: ln.inits.gaussian("a", width=3, first_std=1, second_std=1, **SHAPE), "`key` must be an integer seed"),
-        (lambda: ln.inits.gaussian(0, width=2.5, first_std=1, second_std=1, **SHAPE), "`width` must be a whole number"),
-        (lambda: ln.inits.gaussian(0, width=2, first_std=np.nan, second_std=1, **SHAPE), "`first_std` must be finite"),
         (
-            lambda: ln.inits.gaussian(0, width=10**12, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.gaussian(key="a", width=3, first_std=1, second_std=1, **SHAPE),
+            "`key` must be an integer seed",
+        ),
+        (
+            lambda: ln.inits.gaussian(key=0, width=2.5, first_std=1, second_std=1, **SHAPE),
+            "`width` must be a whole number",
+        ),
+        (
+            lambda: ln.inits.gaussian(key=0, width=2, first_std=np.nan, second_std=1, **SHAPE),
+            "`first_std` must be finite",
+        ),
+        (
+            lambda: ln.inits.gaussian(key=0, width=10**12, first_std=1, second_std=1, **SHAPE),
             "reduced_gaussian` has the same law",
         ),
-        (lambda: ln.inits.orthogonal(0, width=3, scale=1.0, **SHAPE), "`width` must be at least the input dimension"),
-        (lambda: ln.inits.orthogonal(0, width=9, scale=-1.0, **SHAPE), "`scale` must not be negative"),
+        (
+            lambda: ln.inits.orthogonal(key=0, width=3, scale=1.0, **SHAPE),
+            "`width` must be at least the input dimension",
+        ),
+        (lambda: ln.inits.orthogonal(key=0, width=9, scale=-1.0, **SHAPE), "`scale` must not be negative"),
         (lambda: ln.inits.balanced(np.eye(3), 0.1, width=4), "`width` must be at most 3"),
         (lambda: ln.inits.balanced(np.eye(3), width=2), "at least the rank"),
         (lambda: ln.inits.balanced(np.eye(3), np.inf), "`imbalance` must be finite"),
         (lambda: ln.inits.balanced(np.eye(3), "1"), "`imbalance` must be a number"),
         (
-            lambda: ln.inits.orthogonal(0, width=10**12, scale=1.0, **SHAPE),
+            lambda: ln.inits.orthogonal(key=0, width=10**12, scale=1.0, **SHAPE),
             "an orthogonal start of width .* would take",
         ),
         (
-            lambda: ln.inits.reduced_gaussian(0, width=10**400, first_std=1, second_std=1, **SHAPE),
+            lambda: ln.inits.reduced_gaussian(key=0, width=10**400, first_std=1, second_std=1, **SHAPE),
             "`width` must be at most",
         ),
         (lambda: ln.Weights(np.ones((3, 2)), np.ones((2, 4))), "same hidden width"),

@@ -22,7 +22,7 @@ def statistics(weights):
 
 
 def wide():
-    full = ln.inits.gaussian(1, in_dim=D, out_dim=K, width=WIDTH, batch=DRAWS, **SCALES)
+    full = ln.inits.gaussian(key=1, in_dim=D, out_dim=K, width=WIDTH, batch=DRAWS, **SCALES)
     return ln.reduce(ln.Problem.from_target(np.zeros((K, D))), full).weights
 
 
@@ -52,7 +52,7 @@ def smallest_p(a, b):
 
 def test_the_law_is_that_of_a_reduced_wide_start():
     reference = statistics(wide())
-    drawn = statistics(ln.inits.reduced_gaussian(3, in_dim=D, out_dim=K, width=WIDTH, batch=DRAWS, **SCALES))
+    drawn = statistics(ln.inits.reduced_gaussian(key=3, in_dim=D, out_dim=K, width=WIDTH, batch=DRAWS, **SCALES))
     assert largest_z(reference, drawn) < 4.5  # of 52 correlated statistics
     assert smallest_p(reference, drawn) > 1e-4
 
@@ -66,7 +66,7 @@ def test_a_wrong_chi_square_degree_is_caught(shift):
 
 def test_a_billion_and_beyond_cost_what_a_few_cost():
     for width in (10**9, 2**31 + 5, 10**15):
-        weights = ln.inits.reduced_gaussian(0, in_dim=4, out_dim=3, width=width, first_std=1e-3, second_std=1e-3)
+        weights = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=3, width=width, first_std=1e-3, second_std=1e-3)
         assert weights.first.shape == (7, 4) and weights.second.shape == (3, 7)
         gram = weights.first.T @ weights.first / (1e-6 * width)
         assert np.allclose(gram, np.eye(4), atol=10 / np.sqrt(width))
@@ -74,14 +74,14 @@ def test_a_billion_and_beyond_cost_what_a_few_cost():
 
 def test_a_narrow_network_is_drawn_itself():
     options = {"in_dim": 4, "out_dim": 3, "width": 6, "first_std": 1.0, "second_std": 1.0}
-    small, same = ln.inits.reduced_gaussian(5, **options), ln.inits.gaussian(5, **options)
+    small, same = ln.inits.reduced_gaussian(key=5, **options), ln.inits.gaussian(key=5, **options)
     assert np.array_equal(small.first, same.first) and np.array_equal(small.second, same.second)
 
 
 def test_what_memory_would_not_hold_is_refused_before_it_is_drawn():
     with pytest.raises(ValueError, match="a reduced network of `in_dim` = 1000000 and `out_dim` = 3 would take"):
-        ln.inits.reduced_gaussian(0, in_dim=10**6, out_dim=3, width=10**9, first_std=1.0, second_std=1.0)
+        ln.inits.reduced_gaussian(key=0, in_dim=10**6, out_dim=3, width=10**9, first_std=1.0, second_std=1.0)
     with pytest.raises(
         ValueError, match="a problem of `samples` = 1000000, `in_dim` = 1000000 and `out_dim` = 1 would"
     ):
-        ln.problems.gaussian_regression(0, samples=10**6, in_dim=10**6)
+        ln.problems.gaussian_regression(key=0, samples=10**6, in_dim=10**6)

@@ -18,8 +18,8 @@ WIDTH, ETA, STEPS = 30, 2.0, 60
 
 @pytest.fixture(scope="module")
 def run():
-    data = gaussian_teacher(0, samples=4, dim=25)
-    start = ln.inits.signed(1, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.02)
+    data = gaussian_teacher(key=0, samples=4, dim=25)
+    start = ln.inits.signed(key=1, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.02)
     trajectory = ln.gradient_descent(data.problem(), start, learning_rate=ETA / WIDTH, steps=STEPS)
     return data, start, trajectory
 
@@ -93,7 +93,7 @@ def test_empirical_times_lie_between_the_steps_that_bracket_them(run):
 
 def test_a_member_of_a_batch_is_its_own_run(run):
     data, start, trajectory = run
-    other = ln.inits.signed(2, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.02)
+    other = ln.inits.signed(key=2, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.02)
     both = ln.Weights(np.stack([other.first, start.first]), np.stack([other.second, start.second]))
     rates = np.array([1.0, ETA]) / WIDTH
     batch = ln.gradient_descent(data.problem(), both, learning_rate=rates, steps=STEPS)
@@ -105,8 +105,8 @@ def test_a_member_of_a_batch_is_its_own_run(run):
 
 
 def test_relu_kernel_is_the_jacobian_s():
-    data = gaussian_teacher(3, samples=5, dim=6)
-    start = ln.inits.signed(1, in_dim=6, width=11, first_std=0.5, magnitude=0.3)
+    data = gaussian_teacher(key=3, samples=5, dim=6)
+    start = ln.inits.signed(key=1, in_dim=6, width=11, first_std=0.5, magnitude=0.3)
     trajectory = ln.relu_descent((data.inputs, data.outputs), start, learning_rate=0.01, steps=3)
     history = feature_history(trajectory, activation="relu")
 
@@ -123,8 +123,8 @@ def test_relu_kernel_is_the_jacobian_s():
 
 
 def test_a_start_without_a_second_layer_has_no_ratio_yet():
-    data = gaussian_teacher(0, samples=4, dim=25)
-    start = ln.inits.signed(1, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.0)
+    data = gaussian_teacher(key=0, samples=4, dim=25)
+    start = ln.inits.signed(key=1, in_dim=25, width=WIDTH, first_std=0.05, magnitude=0.0)
     trajectory = ln.gradient_descent(data.problem(), start, learning_rate=ETA / WIDTH, steps=STEPS)
     history = feature_history(trajectory)
     for name in ("median_ratio", "mean_ratio", "kernel_distance"):
@@ -134,7 +134,7 @@ def test_a_start_without_a_second_layer_has_no_ratio_yet():
 
 def test_what_has_no_features_is_refused(run):
     problem = ln.Problem.from_target(np.eye(2))
-    start = ln.inits.gaussian(0, in_dim=2, out_dim=2, width=3, first_std=0.1, second_std=0.1)
+    start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=3, first_std=0.1, second_std=0.1)
     trajectory = ln.gradient_descent(problem, start, learning_rate=0.1, steps=2)
     with pytest.raises(ValueError, match="must be a run on data with one output"):
         feature_history(trajectory)

@@ -69,7 +69,7 @@ def test_alignment_is_one_for_balanced_layers_and_zero_for_a_layer_that_is_zero(
     assert np.allclose(
         ln.observables.mode_alignment(mixed, left, right), 1
     )  # width min(k, d): nothing else to align with
-    orthogonal = ln.inits.orthogonal(0, in_dim=5, out_dim=3, width=9, scale=g)
+    orthogonal = ln.inits.orthogonal(key=0, in_dim=5, out_dim=3, width=9, scale=g)
     assert np.allclose(ln.observables.mode_alignment(orthogonal, left, right), 0)
 
 

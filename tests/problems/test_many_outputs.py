@@ -54,10 +54,10 @@ def test_targets_that_are_not_square():
 
 
 def test_teachers_of_several_outputs():
-    drawn = gaussian_teacher(0, samples=7, dim=5, out_dim=3, signal=2.0)
+    drawn = gaussian_teacher(key=0, samples=7, dim=5, out_dim=3, signal=2.0)
     assert drawn.problem().out_dim == 3 and np.linalg.norm(drawn.teacher) == pytest.approx(2.0)
     cov = np.array([[2.0, 0.5], [0.5, 1.0]])
-    drawn = subgaussian_regression(1, samples=9, covariance=cov, teacher=np.eye(2))
+    drawn = subgaussian_regression(key=1, samples=9, covariance=cov, teacher=np.eye(2))
     assert_allclose(drawn.outputs, drawn.inputs)
     assert drawn.signal == pytest.approx(np.sqrt(3.0))  # the trace of the covariance
-    assert relu_teacher(0, samples=6, in_dim=3, neurons=4, out_dim=2).out_dim == 2
+    assert relu_teacher(key=0, samples=6, in_dim=3, neurons=4, out_dim=2).out_dim == 2

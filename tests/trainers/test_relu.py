@@ -105,6 +105,6 @@ def test_refusals():
 def test_a_last_step_out_of_the_numbers_is_told():
     random = np.random.default_rng(0)
     data = random.standard_normal((7, 4)), random.standard_normal((7, 3))
-    start = ln.inits.gaussian(0, in_dim=4, out_dim=3, width=20, first_std=0.5, second_std=0.5)
+    start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, first_std=0.5, second_std=0.5)
     run = ln.relu_descent(data, start, learning_rate=1e200, steps=1, throw=False)
     assert run.status.reason == "diverged"

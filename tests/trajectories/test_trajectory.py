@@ -11,7 +11,7 @@ def run(batch=None, **options):
     problem = ln.Problem.from_data(X, Y, truth=np.ones((3, 6)))
     if batch:
         shape = {"in_dim": 6, "out_dim": 3, "width": 30, "first_std": 0.1, "second_std": 0.1}
-        weights = ln.inits.gaussian(0, batch=batch, **shape)
+        weights = ln.inits.gaussian(key=0, batch=batch, **shape)
     else:
         weights = ln.Weights(*random_layers(0, 6, 3, 30))
     return ln.gradient_descent(problem, weights, **{"learning_rate": 0.05, "steps": 20, "save_every": 5, **options})

@@ -252,7 +252,7 @@ def cross_validate(
         >>> import linnet as ln
         >>> from linnet.forecasts import all_folds, cross_validate
         >>> X = np.random.default_rng(0).standard_normal((20, 3))
-        >>> start = ln.inits.gaussian(0, in_dim=3, out_dim=1, width=8, first_std=0.3, second_std=0.3)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, first_std=0.3, second_std=0.3)
         >>> curves = cross_validate(all_folds(X, X[:, :1], folds=4), [start], learning_rate=0.05, steps=100)
         >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
         ((4, 1), True)

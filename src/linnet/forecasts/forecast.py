@@ -45,7 +45,7 @@ class ClosedForm:
         >>> import numpy as np
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
-        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
         >>> told = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
         >>> bool(np.abs(told.closed_form.shares - told.shares).max() < 0.1)
         True
@@ -82,7 +82,7 @@ class Forecast:
 
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
-        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
         >>> told = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
         >>> told.learned, told.regimes.thresholds.round(1).tolist()
         (['actively', 'lazily'], [1.0, 1.0])
@@ -223,7 +223,7 @@ def forecast(
     **Example:**
 
         >>> import linnet as ln
-        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
         >>> told = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
         >>> told.learned
         ['actively', 'lazily']

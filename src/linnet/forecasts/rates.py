@@ -76,7 +76,7 @@ def largest_stable_rate(
     **Example:**
 
         >>> import linnet as ln
-        >>> start = ln.inits.gaussian(0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
         >>> found = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
         >>> found.checked
         True

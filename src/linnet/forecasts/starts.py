@@ -80,4 +80,4 @@ def start(init: Any, *, in_dim: int, out_dim: int, width: int, key: Key, scale: 
             second * root * random.uniform(-1, 1, (out_dim, width)),
         )
     draw = gaussian if small else reduced_gaussian
-    return draw(key, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first, second_std=second)
+    return draw(key=key, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first, second_std=second)

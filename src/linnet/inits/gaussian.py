@@ -32,7 +32,7 @@ def gaussian(
     **Example:**
 
         >>> from linnet.inits import gaussian
-        >>> start = gaussian(0, in_dim=3, out_dim=2, width=5, first_std=0.1, second_std=0.1)
+        >>> start = gaussian(key=0, in_dim=3, out_dim=2, width=5, first_std=0.1, second_std=0.1)
         >>> start.first.shape, start.second.shape, start.product.shape
         ((5, 3), (2, 5), (2, 3))
     """
@@ -75,13 +75,13 @@ def reduced_gaussian(
     **Example:**
 
         >>> from linnet.inits import reduced_gaussian
-        >>> start = reduced_gaussian(0, in_dim=3, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5)
+        >>> start = reduced_gaussian(key=0, in_dim=3, out_dim=2, width=10**9, first_std=1e-5, second_std=1e-5)
         >>> start.first.shape, start.full_width
         ((5, 3), 1000000000)
     """
     d, k, h, lead = _shape(in_dim, out_dim, width, batch)
     if h < d + k:
-        return gaussian(key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch)
+        return gaussian(key=key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
     q = d + k
     check_fits(

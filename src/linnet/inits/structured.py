@@ -32,7 +32,7 @@ def orthogonal(key: Key, *, in_dim: int, out_dim: int, width: int, scale: float)
 
         >>> import numpy as np
         >>> from linnet.inits import orthogonal
-        >>> start = orthogonal(0, in_dim=2, out_dim=1, width=5, scale=0.01)
+        >>> start = orthogonal(key=0, in_dim=2, out_dim=1, width=5, scale=0.01)
         >>> bool(np.allclose(start.first.T @ start.first, 0.02 * np.eye(2))), start.second.tolist()
         (True, [[0.0, 0.0, 0.0, 0.0, 0.0]])
     """
@@ -126,7 +126,7 @@ def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: fl
 
         >>> import numpy as np
         >>> from linnet.inits import signed
-        >>> start = signed(0, in_dim=3, width=4, first_std=0.0, magnitude=2.0)
+        >>> start = signed(key=0, in_dim=3, width=4, first_std=0.0, magnitude=2.0)
         >>> np.abs(start.second).tolist()  # v0 / sqrt(m)
         [[1.0, 1.0, 1.0, 1.0]]
     """

@@ -117,8 +117,8 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
 
         >>> import linnet as ln
         >>> from linnet.observables import feature_history
-        >>> data = ln.problems.gaussian_regression(0, samples=5, in_dim=20)
-        >>> start = ln.inits.signed(0, in_dim=20, width=8, first_std=1e-4, magnitude=1e-3)
+        >>> data = ln.problems.gaussian_regression(key=0, samples=5, in_dim=20)
+        >>> start = ln.inits.signed(key=0, in_dim=20, width=8, first_std=1e-4, magnitude=1e-3)
         >>> history = feature_history(ln.gradient_descent(data, start, learning_rate=0.01, steps=50))
         >>> history.alignments.shape
         (51, 8)

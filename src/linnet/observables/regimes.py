@@ -40,7 +40,7 @@ class Regimes:
 
         >>> import linnet as ln
         >>> from linnet.observables import regimes
-        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
         >>> found = regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start)
         >>> found.thresholds.round(2).tolist(), found.certain.tolist()
         ([1.0, 1.0], [True, True])
@@ -165,7 +165,7 @@ def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regim
     **Example:**
 
         >>> import linnet as ln
-        >>> start = ln.inits.reduced_gaussian(0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
         >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).words
         ['active', 'lazy']
     """

@@ -36,7 +36,7 @@ class Regression:
 
         >>> import numpy as np
         >>> from linnet.problems import gaussian_teacher
-        >>> data = gaussian_teacher(0, samples=5, dim=100, signal=1.0)
+        >>> data = gaussian_teacher(key=0, samples=5, dim=100, signal=1.0)
         >>> data.inputs.shape, round(float(np.linalg.norm(data.teacher)), 6)
         ((5, 100), 1.0)
     """
@@ -107,7 +107,7 @@ def subgaussian_regression(
 
         >>> import numpy as np
         >>> from linnet.problems import subgaussian_regression
-        >>> data = subgaussian_regression(0, samples=4, covariance=[4.0, 1.0], teacher=[1.0, 0.0], entries="rademacher")
+        >>> data = subgaussian_regression(key=0, samples=4, covariance=[4, 1], teacher=[1, 0], entries="rademacher")
         >>> np.abs(data.outputs).tolist()  # the root of the variance along the teacher, with either sign
         [2.0, 2.0, 2.0, 2.0]
     """
@@ -160,7 +160,7 @@ def gaussian_teacher(
     **Example:**
 
         >>> from linnet.problems import gaussian_teacher
-        >>> data = gaussian_teacher(0, samples=10, dim=1000)
+        >>> data = gaussian_teacher(key=0, samples=10, dim=1000)
         >>> data.inputs.shape, data.outputs.shape
         ((10, 1000), (10,))
     """
@@ -171,7 +171,7 @@ def gaussian_teacher(
     if signal is not None:
         teacher *= arguments.positive("signal", signal) / np.linalg.norm(teacher)
     return subgaussian_regression(
-        key, samples=samples, covariance=np.ones(d), teacher=teacher, noise_variance=noise_variance
+        key=key, samples=samples, covariance=np.ones(d), teacher=teacher, noise_variance=noise_variance
     )
 
 

@@ -26,7 +26,7 @@ def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1
 
         >>> import numpy as np
         >>> from linnet.problems import gaussian_regression
-        >>> problem = gaussian_regression(0, samples=50, in_dim=3)
+        >>> problem = gaussian_regression(key=0, samples=50, in_dim=3)
         >>> bool(np.allclose(problem.min_norm_solution(), problem.truth))
         True
     """
@@ -51,7 +51,7 @@ def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem
     **Example:**
 
         >>> from linnet.problems import orthogonal_regression
-        >>> orthogonal_regression(0, in_dim=2).cov.round(12).tolist()
+        >>> orthogonal_regression(key=0, in_dim=2).cov.round(12).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
     d, k = count("in_dim", in_dim), count("out_dim", out_dim)
@@ -78,7 +78,7 @@ def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int, out_dim: 
     **Example:**
 
         >>> from linnet.problems import relu_teacher
-        >>> problem = relu_teacher(0, samples=200, in_dim=3, neurons=4)
+        >>> problem = relu_teacher(key=0, samples=200, in_dim=3, neurons=4)
         >>> bool(problem.loss(problem.min_norm_solution()) > 0)
         True
     """

@@ -55,7 +55,7 @@ class Reduction:
 
         >>> import numpy as np
         >>> import linnet as ln
-        >>> start = ln.inits.gaussian(0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
         >>> found = ln.reduce(ln.Problem.from_target(np.eye(2, 3)), start)
         >>> found.weights.width, bool(np.allclose(found.lift(found.weights).first, start.first))
         (5, True)
@@ -193,7 +193,7 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
         >>> import numpy as np
         >>> import linnet as ln
         >>> from linnet.reductions import reduce
-        >>> start = ln.inits.gaussian(0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
         >>> small = reduce(ln.Problem.from_target(np.eye(2, 3)), start).weights
         >>> small.width, bool(np.allclose(small.second @ small.second.T, start.second @ start.second.T))
         (5, True)

@@ -93,7 +93,9 @@ def _run(cell: dict[str, Any], seed: int) -> Run:
     stds = {"first_std": cell["first_std"], "second_std": cell["second_std"]}
     if cell["threshold"]:
         stds = dict.fromkeys(stds, math.sqrt(positive("threshold", cell["threshold"]) / count("width", cell["width"])))
-    weights = reduced_gaussian([seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds)
+    weights = reduced_gaussian(
+        key=[seed, 1], in_dim=problem.in_dim, out_dim=problem.out_dim, width=cell["width"], **stds
+    )
     if cell["learning_rate"]:
         rate = positive("learning_rate", cell["learning_rate"])
     else:

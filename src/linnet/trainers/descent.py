@@ -73,7 +73,7 @@ def gradient_descent(
         >>> import linnet as ln
         >>> from linnet.trainers import gradient_descent
         >>> problem = ln.Problem.from_target([[2.0, 0.0], [0.0, 0.5]])
-        >>> start = ln.inits.gaussian(0, in_dim=2, out_dim=2, width=100, first_std=0.01, second_std=0.01)
+        >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=100, first_std=0.01, second_std=0.01)
         >>> run = gradient_descent(problem, start, learning_rate=0.1, steps=200, save_every=20)
         >>> run.products[-1].diagonal().round(3).tolist(), run.steps[:3].tolist()
         ([2.0, 0.5], [0, 20, 40])

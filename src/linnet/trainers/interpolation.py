@@ -90,7 +90,7 @@ def interpolating_network(
     n, dim = X.shape
     stream = words(key)
     start = reduced_gaussian(
-        [*stream, 1],
+        key=[*stream, 1],
         in_dim=n,
         out_dim=1,
         width=count("width", width),

@@ -106,7 +106,7 @@ def paired_descent(
         >>> from linnet.trainers import paired_descent
         >>> from linnet.trainers.paired_descent import Pair
         >>> task = ln.problems.low_rank_plus_noise(6, rank=1, key=0)
-        >>> start = ln.inits.reduced_gaussian(0, in_dim=6, out_dim=6, width=10_000, first_std=0.003, second_std=0.003)
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=6, out_dim=6, width=10_000, first_std=3e-3, second_std=3e-3)
         >>> runs = paired_descent(lambda i: Pair(task, start, 0.09, 0.005), [10_000], in_dim=6, out_dim=6, steps=100)
         >>> bool(runs.largest_distance[0] < 0.01 * (task.truth**2).sum())
         True

@@ -79,7 +79,7 @@ def batch_weights() -> Any:
 
 @made
 def wide_weights() -> Any:
-    return ln.inits.gaussian(0, in_dim=3, out_dim=2, width=9, first_std=0.25, second_std=0.25)
+    return ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=9, first_std=0.25, second_std=0.25)
 
 
 @made
@@ -109,7 +109,7 @@ def two_phase() -> Any:
 
 @made
 def regression() -> Any:
-    return ln.problems.gaussian_teacher(0, samples=5, dim=40)
+    return ln.problems.gaussian_teacher(key=0, samples=5, dim=40)
 
 
 @made

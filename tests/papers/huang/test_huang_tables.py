@@ -56,7 +56,7 @@ def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
     assert (p["n"], p["trace"]) == {"n = 5": (5, 1000), "trace = 4000": (10, 4000)}[case]
     data = cells.scaling_data([7, 3], p, dim=40)
     assert data.trace == pytest.approx(p["trace"]) and data.signal == pytest.approx(1.0)
-    start = ln.inits.signed([7, 3, 1], in_dim=40, width=128, first_std=1e-5, magnitude=3e-4)
+    start = ln.inits.signed(key=[7, 3, 1], in_dim=40, width=128, first_std=1e-5, magnitude=3e-4)
     run = descent(data.inputs, data.outputs, start, 0.05 / 128, int(cell["loss_steps"][1]) + 40)
     medians = np.median(np.abs(run["alignments"]), axis=1)
     np.testing.assert_allclose(cell["alignment_steps"], passed(medians, 1.0), rtol=1e-3)
@@ -65,7 +65,7 @@ def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
 
 
 def test_the_spectrum_of_the_data_is_all_the_theory_needs():
-    data = ln.problems.gaussian_teacher(2, samples=7, dim=50)
+    data = ln.problems.gaussian_teacher(key=2, samples=7, dim=50)
     scales: dict[str, Any] = {"width": 30, "learning_rate": 0.01, "first_std": 1e-4, "magnitude": 1e-3}
     own, other = Stages(data.inputs, data.outputs, **scales), stages(*spectrum(data), **scales)
     for name in ("gamma", "phi", "rate", "trace", "signal", "limit"):
@@ -101,8 +101,8 @@ def test_a_cell_of_the_neurons_is_what_a_full_network_does():
     cell = {k: v[0] for k, (_, v) in cells.neurons({"ratio": np.array([0.3])}, np.array([5]), **SMALL).items()}
     _, rate, std, magnitude = cell["scales"]
     np.testing.assert_allclose(magnitude, 0.3 * std * np.sqrt(np.log(40)), rtol=1e-12)
-    data = ln.problems.gaussian_teacher(5, dim=300, signal=1.0)
-    start = ln.inits.signed([5, 1], in_dim=300, width=40, first_std=std, magnitude=magnitude)
+    data = ln.problems.gaussian_teacher(key=5, dim=300, signal=1.0)
+    start = ln.inits.signed(key=[5, 1], in_dim=300, width=40, first_std=std, magnitude=magnitude)
     run = descent(data.inputs, data.outputs, start, rate, 4 * int(cell["first_steps"]))
     rho, v, feature = run["alignments"], run["magnitudes"], data.inputs.T @ data.outputs
     gamma = feature @ feature
@@ -177,7 +177,7 @@ def test_draws_of_the_lemmas_are_those_of_the_shares():
     points = {"n": np.array([5, 8]), "noise": np.array([0.8, 1e-7])}
     found = cells.draws(points, np.array([11, 12]), dim=30, draws=3)
     for cell, (n, noise, seed) in enumerate([(5, 0.8, 11), (8, 1e-7, 12)]):
-        data = ln.problems.gaussian_teacher([seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
+        data = ln.problems.gaussian_teacher(key=[seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
         form, gamma = found["form"][1][cell, 2], found["gamma"][1][cell, 2]
         np.testing.assert_allclose(form / n, assumptions.quadratic_share(data), rtol=1e-12)
         np.testing.assert_allclose(gamma / (30 * n), assumptions.gamma_share(data), rtol=1e-12)

@@ -69,9 +69,11 @@ def test_the_stated_times():
 
 def test_the_printed_assumption():
     start: dict[str, Any] = {"width": 1024, "learning_rate": 0.1 / 1024, "first_std": 0.01, "magnitude": 0.001}
-    checked = misprints.assumption(gaussian_teacher(0), **start, epsilon=0.01)
+    checked = misprints.assumption(gaussian_teacher(key=0), **start, epsilon=0.01)
     assert checked.broken == ("2", "3", "4") and len(checked.conditions) == 7
-    data = subgaussian_regression(0, samples=6, covariance=[4.0, 1.0, 1.0], teacher=[1.0, 0.0, 0.0], noise_variance=0.5)
+    data = subgaussian_regression(
+        key=0, samples=6, covariance=[4.0, 1.0, 1.0], teacher=[1.0, 0.0, 0.0], noise_variance=0.5
+    )
     sides = {c.number: c for c in misprints.assumption(data, **start, epsilon=0.04).conditions}
     assert_allclose(sides["4"].right, np.sqrt(6 * 1024) / (np.sqrt(6.0) * 2.0))
     assert_allclose(sides["6a"].right, max(1.0, 0.2 * 2.0) * (6 * 4.0 + np.sqrt(6) * np.sqrt(18.0)))

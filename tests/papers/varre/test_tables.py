@@ -135,8 +135,8 @@ def student_cells(start, replicates, steps=300):
 @pytest.mark.parametrize("start", ["small", "large"])
 def test_a_student_is_trained_by_plain_descent(start):
     std, rate = STARTS[start]["std"], STARTS[start]["rate"]
-    teacher = ln.problems.relu_teacher([0, 3], samples=10, in_dim=5, neurons=2)
-    weights = ln.inits.gaussian([0, 3], in_dim=5, out_dim=1, width=20, first_std=std, second_std=std)
+    teacher = ln.problems.relu_teacher(key=[0, 3], samples=10, in_dim=5, neurons=2)
+    weights = ln.inits.gaussian(key=[0, 3], in_dim=5, out_dim=1, width=20, first_std=std, second_std=std)
     first, second = weights.first, weights.second
     x, y = np.asarray(teacher.inputs), np.asarray(teacher.outputs)
     for _ in range(300):
@@ -152,7 +152,7 @@ def test_a_student_is_trained_by_plain_descent(start):
 
 def test_the_teachers_directions_are_those_that_label_its_samples():
     """The labels are linear in max(x.w, 0) of exactly these two directions."""
-    teacher = ln.problems.relu_teacher([0, 3], samples=10, in_dim=5, neurons=2)
+    teacher = ln.problems.relu_teacher(key=[0, 3], samples=10, in_dim=5, neurons=2)
     inputs, outputs = np.asarray(teacher.inputs), np.asarray(teacher.outputs)
     features = np.maximum(inputs @ students.teacher_directions([0, 3]).T, 0)
     rest = outputs - features @ np.linalg.lstsq(features, outputs, rcond=None)[0]
@@ -176,8 +176,8 @@ def noisy(deltas, replicates, seeds, steps=200):
 
 
 def test_without_noise_it_is_plain_descent_at_full_width():
-    problem = ln.problems.orthogonal_regression([0, 4], in_dim=5)
-    weights = ln.inits.orthogonal([0, 4], in_dim=5, out_dim=1, width=200, scale=1.0)
+    problem = ln.problems.orthogonal_regression(key=[0, 4], in_dim=5)
+    weights = ln.inits.orthogonal(key=[0, 4], in_dim=5, out_dim=1, width=200, scale=1.0)
     first, second = weights.first, weights.second
     x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
     for _ in range(200):

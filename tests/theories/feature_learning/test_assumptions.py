@@ -15,14 +15,16 @@ START: dict[str, Any] = {"width": 1024, "learning_rate": 0.1 / 1024, "first_std"
 
 
 def test_section_6_breaks_the_conditions_on_its_start():
-    checked = fa.assumption(gaussian_teacher(0), **START, epsilon=0.01)
+    checked = fa.assumption(gaussian_teacher(key=0), **START, epsilon=0.01)
     assert checked.broken == ("2", "3", "6a", "7") and not checked.holds
     lines = str(checked).splitlines()
     assert len(lines) == 8 and "FAILS" in lines[1] and "holds" in lines[0] and "0.01 <=" in lines[1]
 
 
 def test_both_sides_are_what_the_paper_writes():
-    data = subgaussian_regression(0, samples=6, covariance=[4.0, 1.0, 1.0], teacher=[1.0, 0.0, 0.0], noise_variance=0.5)
+    data = subgaussian_regression(
+        key=0, samples=6, covariance=[4.0, 1.0, 1.0], teacher=[1.0, 0.0, 0.0], noise_variance=0.5
+    )
     eps, n, beta, trace = 0.04, 6, 2.0, 6.0
     sides = {c.number: c for c in fa.assumption(data, **START, epsilon=eps).conditions}
     assert_allclose(sides["1"].right, np.log(12))
@@ -41,7 +43,7 @@ def test_both_sides_are_what_the_paper_writes():
 
 
 def test_admissible_scales_satisfy_everything_on_unit_signal_data():
-    data = gaussian_teacher(1, dim=10_000, signal=1.0)
+    data = gaussian_teacher(key=1, dim=10_000, signal=1.0)
     scales: dict[str, Any] = fa.admissible(data, width=1024, epsilon=0.1)
     assert fa.assumption(data, width=1024, epsilon=0.1, **scales).holds
     louder = {**scales, "magnitude": 100 * scales["magnitude"]}
@@ -49,7 +51,9 @@ def test_admissible_scales_satisfy_everything_on_unit_signal_data():
 
 
 def test_lemmas_quantities():
-    data = subgaussian_regression(2, samples=5, covariance=np.full(40, 2.0), teacher=np.ones(40), noise_variance=1.0)
+    data = subgaussian_regression(
+        key=2, samples=5, covariance=np.full(40, 2.0), teacher=np.ones(40), noise_variance=1.0
+    )
     gap, bound = fa.spectrum_gap(data)
     values = np.linalg.eigvalsh(data.inputs @ data.inputs.T)
     assert_allclose(gap, np.abs(values - 80.0).max())
@@ -62,4 +66,4 @@ def test_lemmas_quantities():
 
 def test_unknown_constants_are_refused():
     with pytest.raises(ValueError, match="`constants` must be among width, first"):
-        fa.assumption(gaussian_teacher(0, dim=20), **START, epsilon=0.1, constants={"C9": 1.0})
+        fa.assumption(gaussian_teacher(key=0, dim=20), **START, epsilon=0.1, constants={"C9": 1.0})

@@ -74,7 +74,7 @@ def test_linear_stage_solves_its_recursion_exactly():
 
 
 def test_linear_stage_is_the_network_while_the_output_is_small():
-    data = gaussian_teacher(2, samples=5, dim=60, signal=1.0)
+    data = gaussian_teacher(key=2, samples=5, dim=60, signal=1.0)
     X, y = data.inputs, data.outputs
     W, v = start(1e-7, 1e-6, 60)
     _, rho, second, _ = network(X, y, W, v, ETA, 200)

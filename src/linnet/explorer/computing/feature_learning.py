@@ -76,14 +76,16 @@ def _trained(
     """The run's history, the theory for it, its learning rate, and the angles (time, neuron) of some neurons."""
     import linnet as ln
 
-    data = ln.problems.gaussian_teacher(seed, samples=SAMPLES, dim=dim, noise_variance=NOISE_VARIANCE, signal=signal)
+    data = ln.problems.gaussian_teacher(
+        key=seed, samples=SAMPLES, dim=dim, noise_variance=NOISE_VARIANCE, signal=signal
+    )
     # Only the samples' span moves, and there a Gaussian start is Gaussian again: the inputs are written in it.
     inputs = data.inputs @ np.linalg.qr(data.inputs.T)[0]
     feature = inputs.T @ data.outputs
     rate = growth * SAMPLES / float(np.linalg.norm(feature))
     scales: dict[str, float] = {"first_std": first_std, "magnitude": magnitude}
     stages = ln.theories.feature_learning.Stages(inputs, data.outputs, width=width, learning_rate=rate, **scales)
-    start = ln.inits.signed([seed, 1], in_dim=SAMPLES, width=width, **scales)
+    start = ln.inits.signed(key=[seed, 1], in_dim=SAMPLES, width=width, **scales)
     rise = np.log(np.sqrt(stages.limit / stages.gamma) / max(first_std, magnitude))
     steps = int(np.ceil((max(rise, 0.0) + TAIL) / np.log1p(growth)))
     run = ln.gradient_descent(

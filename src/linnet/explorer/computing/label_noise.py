@@ -22,8 +22,8 @@ def compute(*, gamma: float, noise: float, learning_rate: float, seed: int) -> x
 
     import linnet as ln
 
-    problem = ln.problems.orthogonal_regression(seed, in_dim=INPUTS)
-    start = ln.inits.orthogonal(seed, in_dim=INPUTS, out_dim=1, width=WIDTH, scale=gamma)
+    problem = ln.problems.orthogonal_regression(key=seed, in_dim=INPUTS)
+    start = ln.inits.orthogonal(key=seed, in_dim=INPUTS, out_dim=1, width=WIDTH, scale=gamma)
     options: dict[str, Any] = {"learning_rate": learning_rate, "steps": STEPS, "save_every": STEPS // SAVES}
     clean = ln.gradient_descent(problem, start, throw=False, **options)
     noisy = ln.label_noise_descent(problem, start, noise_std=noise * INPUTS**0.5, key=seed, throw=False, **options)

@@ -96,7 +96,7 @@ def trained_cell(
     rate = 1 / (CELL_CAREFUL * max(variance * width, strength * cell_dim))
     steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_STEPS))
     start = ln.inits.reduced_gaussian(
-        seed, in_dim=cell_dim, out_dim=cell_dim, width=width, first_std=variance**0.5, second_std=variance**0.5
+        key=seed, in_dim=cell_dim, out_dim=cell_dim, width=width, first_std=variance**0.5, second_std=variance**0.5
     )
     small = padded(task, start)
     run = ln.gradient_descent(

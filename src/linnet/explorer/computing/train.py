@@ -58,7 +58,7 @@ def start_of(problem: Problem, width: int, first_std: float, second_std: float, 
     from linnet.inits import reduced_gaussian
 
     start = reduced_gaussian(
-        seed,
+        key=seed,
         in_dim=problem.in_dim,
         out_dim=problem.out_dim,
         width=width,

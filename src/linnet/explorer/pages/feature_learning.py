@@ -88,7 +88,7 @@ dim, width, seed, growth = {state["dim"]!r}, {state["width"]!r}, {state["seed"]!
 scales = {{"first_std": {state["first_std"]!r}, "magnitude": {state["magnitude"]!r}}}
 
 data = ln.problems.gaussian_teacher(
-    seed, samples={n}, dim=dim, noise_variance={feature_learning.NOISE_VARIANCE}, signal={state["signal"]!r}
+    key=seed, samples={n}, dim=dim, noise_variance={feature_learning.NOISE_VARIANCE}, signal={state["signal"]!r}
 )
 X, y = data.inputs @ np.linalg.qr(data.inputs.T)[0], data.outputs  # only the span of the samples moves
 feature = X.T @ y
@@ -97,7 +97,7 @@ stages = ln.theories.feature_learning.Stages(X, y, width=width, learning_rate=ra
 rise = np.log(np.sqrt(stages.limit / stages.gamma) / max(scales.values()))
 steps = int(np.ceil((max(rise, 0.0) + {feature_learning.TAIL}) / np.log1p(growth)))
 
-start = ln.inits.signed([seed, 1], in_dim={n}, width=width, **scales)
+start = ln.inits.signed(key=[seed, 1], in_dim={n}, width=width, **scales)
 save_every = max(1, steps // {feature_learning.SAVES})
 run = ln.gradient_descent(ln.Problem.from_data(X, y), start, learning_rate=rate, steps=steps, save_every=save_every)
 history = ln.observables.feature_history(run)

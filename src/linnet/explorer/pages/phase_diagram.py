@@ -139,7 +139,7 @@ best = ln.theories.mixed.predicted_diagram(task, [variance], [width], draws=1, k
 rate = 1 / ({computing.CELL_CAREFUL:g} * max(variance * width, {state["strength"]!r} * d))
 steps = int(np.clip(np.ceil(2.5 * best.best_time[0, 0] / rate), {computing.CELL_POINTS}, {computing.CELL_STEPS}))
 start = ln.inits.reduced_gaussian(
-    {state["seed"]}, in_dim=d, out_dim=d, width=width, first_std=variance**0.5, second_std=variance**0.5
+    key={state["seed"]}, in_dim=d, out_dim=d, width=width, first_std=variance**0.5, second_std=variance**0.5
 )
 run = ln.gradient_descent(
     task, start, learning_rate=rate, steps=steps, save_every=max(1, steps // {computing.CELL_POINTS}), keep="products"

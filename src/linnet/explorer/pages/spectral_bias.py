@@ -90,8 +90,8 @@ first_layer_final, second_layer_final = bias.final_singular_values(values, gamma
 
 # noisy labels: {label_noise.INPUTS} orthogonal samples of as many inputs, one output
 noise, rate, seed, dim = {state["noise"]!r}, {state["learning_rate"]!r}, {state["seed"]!r}, {label_noise.INPUTS}
-problem = ln.problems.orthogonal_regression(seed, in_dim=dim)
-start = ln.inits.orthogonal(seed, in_dim=dim, out_dim=1, width={label_noise.WIDTH}, scale=gamma)
+problem = ln.problems.orthogonal_regression(key=seed, in_dim=dim)
+start = ln.inits.orthogonal(key=seed, in_dim=dim, out_dim=1, width={label_noise.WIDTH}, scale=gamma)
 steps = {{"learning_rate": rate, "steps": {label_noise.STEPS}, "save_every": {label_noise.STEPS // label_noise.SAVES}}}
 clean = ln.observables.first_layer_values(ln.gradient_descent(problem, start, **steps))
 noisy = ln.observables.first_layer_values(

@@ -194,7 +194,7 @@ def _problem(state: State) -> str:
 def _start(state: State) -> str:
     return f"""width, first_std, second_std = {state["width"]}, {state["first_std"]!r}, {state["second_std"]!r}
 start = ln.inits.reduced_gaussian(
-    {state["seed"]},
+    key={state["seed"]},
     in_dim=problem.in_dim,
     out_dim=problem.out_dim,
     width=width,

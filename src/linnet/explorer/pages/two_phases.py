@@ -86,7 +86,7 @@ first_time = theory.early_time(scale)  # t1
 
 problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment{count})
 weights = ln.inits.gaussian(
-    [seed, 1], in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
+    key=[seed, 1], in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5
 )
 start, direction = ln.theories.reduced.growth_direction(problem, weights)
 moments = ln.Problem.from_moments(problem.cov, problem.cross)  # all that training sees of the data

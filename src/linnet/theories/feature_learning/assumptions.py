@@ -58,7 +58,7 @@ class Assumption:
 
         >>> import linnet as ln
         >>> from linnet.theories.feature_learning import admissible, assumption
-        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=2000, signal=1.0)
+        >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=2000, signal=1.0)
         >>> scales = admissible(data, width=50, epsilon=0.01)
         >>> found = assumption(data, width=50, epsilon=0.01, **scales)
         >>> len(found.conditions), found.holds == (not found.broken)
@@ -119,7 +119,7 @@ def assumption(
 
         >>> import linnet as ln
         >>> from linnet.theories.feature_learning import assumption
-        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=2000, signal=1.0)
+        >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=2000, signal=1.0)
         >>> large = assumption(data, width=50, learning_rate=0.1, first_std=1.0, magnitude=1.0, epsilon=0.01)
         >>> large.holds  # far too large a start
         False
@@ -174,7 +174,7 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
 
         >>> import linnet as ln
         >>> from linnet.theories.feature_learning import admissible
-        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=2000, signal=1.0)
+        >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=2000, signal=1.0)
         >>> scales = admissible(data, width=50, epsilon=0.01)
         >>> sorted(scales), bool(scales["magnitude"] > scales["first_std"])
         (['first_std', 'learning_rate', 'magnitude'], True)
@@ -204,7 +204,7 @@ def spectrum_gap(data: Regression) -> tuple[float, float]:
 
         >>> import linnet as ln
         >>> from linnet.theories.feature_learning import spectrum_gap
-        >>> data = ln.problems.gaussian_teacher(0, samples=5, dim=4000)
+        >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=4000)
         >>> left, right = spectrum_gap(data)
         >>> bool(left < 4 * right)
         True
@@ -258,7 +258,7 @@ def quadratic_share(data: Regression) -> float:
 
         >>> import linnet as ln
         >>> from linnet.theories.feature_learning import quadratic_share
-        >>> data = ln.problems.gaussian_teacher(0, samples=200, dim=400)
+        >>> data = ln.problems.gaussian_teacher(key=0, samples=200, dim=400)
         >>> bool(0.5 < quadratic_share(data) < 2)
         True
     """
@@ -279,7 +279,7 @@ def gamma_share(data: Regression) -> float:
 
         >>> import linnet as ln
         >>> from linnet.theories.feature_learning import gamma_share
-        >>> data = ln.problems.gaussian_teacher(0, samples=100, dim=20_000)
+        >>> data = ln.problems.gaussian_teacher(key=0, samples=100, dim=20_000)
         >>> bool(0.5 < gamma_share(data) < 1.5)
         True
     """
