@@ -146,7 +146,7 @@ def grid() -> Any:
 
 def measure_grid(trial: Trial) -> Numbers:
     found = float(grid()["end"].sum())
-    return {"value": found, "holds": True, "told": f"the cells sum to {found:.3f}"}
+    return {"value": found, "told": f"the cells sum to {found:.3f}"}
 
 
 GRID = toy_claim("tu-grid", Verdict.HOLDS, measure_grid)

@@ -76,8 +76,8 @@ def _claim(claim: Claim) -> str:
     return _row(
         claim.paper,
         claim.expected,
-        claim.number,
-        escape(claim.sentence),
+        claim.where,
+        escape(claim.says),
         f'<span class="verdict {kind}">{escape(claim.expected)}</span>',
         f'<a href="#{escape(claim.name)}"><code>{escape(claim.name)}</code></a>',
     )

@@ -14,7 +14,7 @@ from linnet.reproduction.stability import survey
 
 def flipping(every: int):
     def measure(trial: Trial) -> Numbers:
-        return {"holds": trial.seed % every != every - 1, "told": f"measured at {trial.seed}"}
+        return {"value": 9.0 if trial.seed % every != every - 1 else 0.0, "told": f"measured at {trial.seed}"}
 
     return measure
 
@@ -26,7 +26,10 @@ def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
     found = survey([claim, rare, often, toys.BROKEN], seeds=20, quick=True, report=done.append)
     assert [row.share for row in found] == [1.0, 0.95, 0.9, 0.0]
     assert [row.stable for row in found] == [True, True, False, False]
-    assert found[2].example == "seed 9: measured at 9" and found[3].verdicts["no verdict"] == 20
+    assert (
+        found[2].example.startswith("seed 9: measured at 9. It does not hold: square 0")
+        and found[3].verdicts["no verdict"] == 20
+    )
     assert sum(done) == 80
     assert found[2].to_json()["verdicts"] == {"holds": 18, "refuted": 2}
 

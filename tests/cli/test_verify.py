@@ -15,7 +15,10 @@ def test_all_as_expected(linnet: Any) -> None:
     assert "watanabe-square" in said.out and "the square of 3 is 9" in said.out
     assert "measured 4, quick True" in said.out
     assert said.out.splitlines()[-1].startswith("3 claims in") and "holds 2, refuted 1" in said.out
-    assert "claimed: 9; measured: the square of 3 is 9" in said.out
+    assert (
+        "required: square within 1e-12 of 9; measured: the square of 3 is 9. It holds: square 9, within 1e-12 of 9."
+        in said.out
+    )
     assert said.out.splitlines()[-2].split() == ["refuted:", "tu-other"]
     assert "\x1b" not in said.out  # colour is for terminals
 
@@ -47,9 +50,10 @@ def test_json_has_what_was_claimed_measured_and_concluded(linnet: Any) -> None:
     outcomes = json.loads(said.out)
     assert said.status == 0 and [o["name"] for o in outcomes] == ["watanabe-square", "tu-other"]
     first = outcomes[0]
-    assert first["claimed"] == "9" and first["measured"] == "the square of 3 is 9" and first["verdict"] == "holds"
+    assert first["requirement"] == "square within 1e-12 of 9" and first["verdict"] == "holds"
+    assert first["measured"] == "the square of 3 is 9. It holds: square 9, within 1e-12 of 9."
     assert first["value"] == 9.0 and first["uncertainty"] == 1e-12 and first["seconds"] >= 0
-    assert {"paper", "number", "sentence", "assumptions", "setting", "expected", "as_expected", "error"} <= set(first)
+    assert {"paper", "where", "says", "assumes", "tried", "expected", "as_expected", "error"} <= set(first)
     assert outcomes[1]["value"] is None  # infinity, which JSON does not have
 
 

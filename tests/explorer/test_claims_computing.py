@@ -13,7 +13,7 @@ from linnet.reproduction.verification import Verdict
 def test_all_claims_are_there_with_what_the_registry_says_of_them():
     found, known = claims.chosen(), registry.claims()
     assert found.claim.values.tolist() == list(known)
-    for name in ("paper", "number", "sentence", "assumptions", "setting", "claimed"):
+    for name in ("paper", "where", "says", "assumes", "tried", "requirement"):
         assert found[name].values.tolist() == [getattr(claim, name) for claim in known.values()]
     assert found["verdict"].values.tolist() == [str(claim.expected) for claim in known.values()]
     one = found.sel(claim="watanabe-eq27")
@@ -34,7 +34,7 @@ def test_all_words_must_occur_in_any_case_and_order():
     by_hand = [
         name
         for name, c in registry.claims().items()
-        for text in [" ".join([name, c.number, c.sentence, c.assumptions, c.setting, c.claimed])]
+        for text in [" ".join([name, c.where, c.says, c.assumes, c.tried, c.requirement])]
         if "gaussian" in text.lower() and "width" in text.lower()
     ]
     found = set(claims.chosen(words="  WIDTH gaussian ").claim.values)

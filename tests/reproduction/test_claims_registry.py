@@ -29,9 +29,9 @@ def test_refuted_and_corrected_claims_are_visible_as_such() -> None:
 def test_each_is_well_formed() -> None:
     for claim in claims().values():
         assert claim.paper in papers() and claim.name.startswith(f"{claim.paper}-"), claim.name
-        for text in (claim.number, claim.sentence, claim.assumptions, claim.setting, claim.claimed):
+        for text in (claim.where, claim.says, claim.assumes, claim.tried, claim.requirement):
             assert text and text.strip() == text and "\n" not in text and "$" not in text, claim.name
-        assert claim.sentence.endswith("."), claim.name
+        assert claim.says.endswith("."), claim.name
 
 
 def test_names_select_one_or_many_or_all(toys: ModuleType) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from linnet.reproduction import registry
+from linnet.reproduction import Below, Claim, registry
 from linnet.reproduction.new_paper import write
 from linnet.reproduction.paper import Paper, Statement
 from linnet.reproduction.registry import PluginWarning
-from linnet.reproduction.verification import Claim, Verdict
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,15 +24,12 @@ def paper(name: str, *claims: str) -> Paper:
     listed = [
         Claim(
             name=claim,
-            number="Eq. (1)",
-            sentence="It is so.",
-            assumptions="none",
-            setting="none",
-            claimed="so",
-            expected=Verdict.HOLDS,
+            where="Eq. (1)",
+            says="It is so.",
+            tried="once",
+            holds=Below(2, because="the sentence says so"),
+            reads="it is {value}",
             measure=lambda trial: {"value": 1.0},
-            judge=lambda numbers: Verdict.HOLDS,
-            tell=lambda numbers: "it is 1",
         )
         for claim in claims
     ]

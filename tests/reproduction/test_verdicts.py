@@ -15,9 +15,9 @@ from linnet.reproduction.verdicts import Verdicts, measuring
 OUTCOME = {
     "name": "tu-thm1",
     "paper": "tu",
-    "number": "Theorem 1",
-    "sentence": "So.",
-    "claimed": "so",
+    "where": "Theorem 1",
+    "says": "So.",
+    "requirement": "so",
     "expected": "holds",
     "verdict": "holds",
     "measured": "1 of 1",

@@ -8,8 +8,8 @@ import linnet as ln
 import toys
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
-from linnet.reproduction import claim as claims
 from linnet.reproduction import figure as figures
+from linnet.reproduction import verification as claims
 
 S = "sweeps."
 

@@ -18,7 +18,7 @@ VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its a
 LONGEST = 200  # letters of a search
 UNMEASURED = "not in the record: run it"
 COMMAND = "linnet verify --quick {name}"
-SEARCHED = ("claim", "number", "sentence", "assumptions", "setting", "claimed", "measured")
+SEARCHED = ("claim", "where", "says", "assumes", "tried", "requirement", "measured")
 
 
 def papers() -> tuple[str, ...]:
@@ -32,10 +32,10 @@ def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
     """The claims of a paper with a verdict in which all of the words occur, in the papers' order.
 
     **Arguments:** `paper`, one of `papers()`; `verdict`, one of `VERDICTS`; `words`, separated by spaces, in any case:
-    parts of the name, the number, the sentence, its assumptions, the setting, or what was claimed or measured.
+    parts of the name, of where it stands, what it says, assumes, was tried on and requires, or of what was measured.
 
-    **Returns** a dataset along `claim` (names): `paper`, `number`, `sentence`, `assumptions`, `setting`, `claimed`,
-    `verdict`, `measured`, `command`, the `seconds` it takes (NaN where unknown), and `kept` of `seeds` seeds.
+    **Returns** a dataset along `claim` (names): `paper`, `where`, `says`, `assumes`, `tried`, `requirement`, `verdict`,
+    `measured`, `command`, the `seconds` it takes (NaN where unknown), and `kept` of `seeds` seeds.
 
     >>> chosen(paper="watanabe", words="projection").claim.values.tolist()[0]
     'watanabe-projection'
@@ -81,11 +81,11 @@ def _row(claim: Claim) -> dict[str, str | float | int]:
     return {
         "claim": claim.name,
         "paper": claim.paper,
-        "number": claim.where,
-        "sentence": claim.says,
-        "assumptions": claim.assumes,
-        "setting": claim.tried,
-        "claimed": claim.requirement,
+        "where": claim.where,
+        "says": claim.says,
+        "assumes": claim.assumes,
+        "tried": claim.tried,
+        "requirement": claim.requirement,
         "verdict": str(claim.expected),
         "measured": found.measured if found else UNMEASURED,
         "command": COMMAND.format(name=claim.name),

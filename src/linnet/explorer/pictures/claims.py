@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 SHOWN = 20  # claims on a sheet of the list
 COLOURS = dict(zip(computing.VERDICTS[1:], (style.GREEN, style.SKY, style.ORANGE, style.GREY), strict=True))
 DETAILS = {
-    "number": "where",
-    "assumptions": "assumes",
-    "setting": "tried on",
-    "claimed": "claimed",
+    "where": "where",
+    "assumes": "assumes",
+    "tried": "tried on",
+    "requirement": "required",
     "measured": "measured",
 }
 
@@ -58,7 +58,7 @@ def one(data: xr.Dataset, state: State) -> Any:
     items += [html.Dt("over seeds"), html.Dd(share), html.Dt("again"), html.Dd(html.Code(str(row["command"].values)))]
     return [
         html.P([html.B(name), " ", _badge(row)], className="claim-name"),
-        html.P(str(row["sentence"].values), className="sentence"),
+        html.P(str(row["says"].values), className="sentence"),
         html.Dl(items, className="claim"),
         panel(name),
     ]
@@ -77,7 +77,7 @@ def listed(data: xr.Dataset, state: State) -> Any:
         name = str(row["claim"].values)
         button = html.Button(name, id={"type": PICK, "claim": name}, type="button", n_clicks=0, className="pick")
         about = [button, " ", _badge(row), " ", html.Span(_share(row), className="soft")]
-        rows.append(html.Li([html.Div(about), html.Div(str(row["sentence"].values), className="sentence")]))
+        rows.append(html.Li([html.Div(about), html.Div(str(row["says"].values), className="sentence")]))
     told = f"{total} of {computing.chosen().sizes['claim']} claims; sheet {sheet} of {sheets}."
     return [html.P(told, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
 
