@@ -48,6 +48,16 @@ def test_a_limit_may_be_in_units_of_another_number():
     assert rule.requirement == "bias below 2 times step" and rule.names == ["bias", "step"]
 
 
+def test_a_number_beyond_its_limit_by_standard_errors():
+    rule = Above(0, "rate", errors=3, because="growth must be seen")
+    assert rule.met({"rate": Estimate(0.4, 0.1)}) and not rule.met({"rate": Estimate(0.2, 0.1)})
+    assert rule.met({"rate": 0.4, "uncertainty": 0.1}) and not rule.met({"rate": 0.2, "uncertainty": 0.1})
+    rates = {"d = 2": Estimate(0.2, 0.01), "d = 3": Estimate(0.4, 0.2)}  # the larger one is the less certain
+    assert rule.conclusion({"rate": rates}) == "rate 0.4 ± 0.2 (d = 3), not above 0 by 3 standard errors"
+    assert rule.requirement == "rate above 0 by 3 standard errors"
+    assert Below(0, "rate", errors=3, because="decay must be seen").met({"rate": Estimate(-0.4, 0.1)})
+
+
 def test_a_target_may_be_measured_and_errors_widen_the_distance():
     rule = Within(0.02, "slope", of="claimed", errors=3, because="rounding")
     assert rule.met({"slope": Estimate(1.05, 0.02), "claimed": 1.0})

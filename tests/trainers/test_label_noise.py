@@ -72,13 +72,15 @@ def test_the_stochastic_equation_is_the_limit_of_small_rates():
     their distance from it halves with the rate. (In steps of the rate itself its scheme would be the descent.)"""
     problem, start = setting(3)
     samples, noise, number, end = problem.inputs.shape[0], 0.15, 3000, 1.0
-    options: dict[str, Any] = {"times": [end], "step": 0.00125, "key": 5, "paths": number, "problem": problem}
+    options: dict[str, Any] = {"times": [end], "step": 0.00125, "key": 5, "paths": number}
 
     def size(weights):  # smooth in the weights, and of all of them
         return np.log((weights.first[-1] ** 2).sum(axis=(-1, -2)) + (weights.second[-1] ** 2).sum(axis=(-1, -2)))
 
-    limit = size(noise_sde(start, noise_std=noise, **options).reduced)
-    wrong = size(noise_sde(start, noise_std=noise * np.sqrt(samples), **options).reduced)  # control: without 1/sqrt(n)
+    limit = size(noise_sde(problem, start, noise_std=noise, **options).reduced)
+    wrong = size(
+        noise_sde(problem, start, noise_std=noise * np.sqrt(samples), **options).reduced
+    )  # control: without 1/sqrt(n)
     gaps, errors = [], []
     for rate in (0.02, 0.01):
         steps, std = round(end / rate), noise * np.sqrt(samples / rate)

@@ -186,12 +186,30 @@ class Leaf(Rule):
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
 class _OneSided(Leaf):
+    """A limit on one side. With `errors`, the number must be beyond it by that many standard errors: those of an
+    `Estimate`, or the measured `uncertainty`."""
+
+    errors: float = field(default=0.0, kw_only=True)
     sign: ClassVar[int]  # +1 where small numbers meet the rule
+
+    def _nearest(self, value: Any, numbers: Numbers) -> float:
+        """The end of the number's error bar that is nearer to the limit's other side."""
+        bar = self.errors * _standard_error(value, numbers) if self.errors else 0.0
+        return float(_value(value)) + self.sign * bar
 
     def _worst(self, found: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
         unknown = [pair for pair in found if math.isnan(float(_value(pair[1])))]
-        return unknown[0] if unknown else max(found, key=lambda pair: self.sign * float(_value(pair[1])))
+        return unknown[0] if unknown else max(found, key=lambda pair: self.sign * self._nearest(pair[1], numbers))
+
+    def _limit_words(self, numbers: Numbers | None = None) -> str:
+        by = f" by {self.errors:g} standard errors" if self.errors else ""
+        return super()._limit_words(numbers) + by
+
+    def example(self, *, met: bool) -> dict[str, Any]:
+        """Numbers on the asked side of the limit, without an error."""
+        return super().example(met=met) | ({"uncertainty": 0.0} if self.errors else {})
 
     def _beside(self, met: bool) -> float:
         step = 0.5 * abs(self.limit) or 0.5
@@ -207,12 +225,14 @@ class Below(_OneSided):
         >>> rule = Below(0.05, "error", because="the printed time neglects 3%", form=".0%")
         >>> rule.met({"error": 0.03}), rule.conclusion({"error": 0.03}), rule.conclusion({"error": 0.07})
         (True, 'error 3%, below 5%', 'error 7%, not below 5%')
+
+    With `errors=3` the number must be below it by three standard errors, as for `AtMost`, `Above` and `AtLeast`.
     """
 
     relation, sign = "below", 1
 
     def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(_value(value) < self.limit * self._factor(numbers))
+        return bool(self._nearest(value, numbers) < self.limit * self._factor(numbers))
 
 
 class AtMost(_OneSided):
@@ -221,7 +241,7 @@ class AtMost(_OneSided):
     relation, sign = "at most", 1
 
     def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(_value(value) <= self.limit * self._factor(numbers))
+        return bool(self._nearest(value, numbers) <= self.limit * self._factor(numbers))
 
 
 class Above(_OneSided):
@@ -230,7 +250,7 @@ class Above(_OneSided):
     relation, sign = "above", -1
 
     def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(_value(value) > self.limit * self._factor(numbers))
+        return bool(self._nearest(value, numbers) > self.limit * self._factor(numbers))
 
 
 class AtLeast(_OneSided):
@@ -239,7 +259,7 @@ class AtLeast(_OneSided):
     relation, sign = "at least", -1
 
     def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(_value(value) >= self.limit * self._factor(numbers))
+        return bool(self._nearest(value, numbers) >= self.limit * self._factor(numbers))
 
 
 @dataclass(frozen=True)
@@ -321,8 +341,7 @@ class Within(Leaf):
             goal = float(_value(target))
             allowed = float(self.limit) * self._factor(numbers) * (abs(goal) if self.relative else 1.0)
             if self.errors:
-                error = value.error if isinstance(value, Estimate) else float(numbers.get("uncertainty", 0.0) or 0.0)
-                allowed = max(allowed, self.errors * (0.0 if math.isnan(error) else error))
+                allowed = max(allowed, self.errors * _standard_error(value, numbers))
             distance = abs(float(_value(value)) - goal)
             ratio = distance / allowed if allowed > 0 else (0.0 if distance == 0 else math.inf)
             rows.append((label, value, goal, math.nan if math.isnan(distance) else ratio))
@@ -373,6 +392,11 @@ class Rises(Falls):
 
 def _value(entry: Any) -> Any:
     return entry.value if isinstance(entry, Estimate) else entry
+
+
+def _standard_error(value: Any, numbers: Numbers) -> float:
+    error = value.error if isinstance(value, Estimate) else float(numbers.get("uncertainty", 0.0) or 0.0)
+    return 0.0 if math.isnan(error) else error
 
 
 def _shown(value: Any, form: str) -> str:

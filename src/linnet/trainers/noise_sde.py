@@ -59,35 +59,35 @@ def decreasing(first: float) -> Decreasing:
 
 
 def noise_sde(
+    problem: Problem | None,
     weights: Weights,
     *,
     times: ArrayLike,
     step: float | Decreasing,
     key: Key,
     paths: int = 1,
-    problem: Problem | None = None,
     noise_std: float = 1.0,
     increments: ArrayLike | None = None,
     dtype: DTypeLike | None = None,
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Paths of the noise process of label noise, without drift or, with a `problem`, with it.
+    r"""Paths of the noise process of label noise: with the drift of a `problem`, or with None for it, of noise alone.
 
     $$ dW_1 = W_2^\top (R\,dt + \delta\,dB\,\Sigma^{1/2}), \qquad dW_2 = (R\,dt + \delta\,dB\,\Sigma^{1/2})\,W_1^\top $$
 
-    with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. Without a problem $R = 0$ and
+    with $B$ a Brownian motion of output x input matrices and $\delta$ = `noise_std`. For None as problem $R = 0$ and
     $\Sigma = I$: eq. (4.1). Descent with step $\eta$ and fresh label noise of standard deviation $s$ at each
     step has $\delta = s\sqrt{\eta/n}$ on the canonical clock.
 
     **Arguments:**
 
+    - `problem`: the drift and covariance; None for $R = 0$ and $\Sigma = I$
     - `weights`: one network, the start of every path
     - `times`: canonical, which are kept, (time,)
     - `step`: the largest step size, or `decreasing(first)`; steps are shortened to land on the times
     - `key`: an integer seed or a JAX key
     - `paths`: how many, independent: the batch axis of the trajectory, always there, even for one path
-    - `problem`: the drift and covariance; without it $R = 0$ and $\Sigma = I$
     - `noise_std`: $\delta$
     - `increments`: of the Brownian motion, in place of drawn ones
     - `dtype`: float64 by default, or `"float32"`
@@ -110,7 +110,7 @@ def noise_sde(
         >>> import linnet as ln
         >>> from linnet.trainers import noise_sde
         >>> start = ln.Weights([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0]])
-        >>> run = noise_sde(start, times=[0.0, 0.1], step=0.01, key=0, paths=400)
+        >>> run = noise_sde(None, start, times=[0.0, 0.1], step=0.01, key=0, paths=400)
         >>> mean = (run.weights.second[-1] ** 2).sum(axis=(-2, -1)).mean()
         >>> exact = ln.theories.noise.second_moments(2.0, 0.0, [0.1], in_dim=2)[1][0]
         >>> bool(abs(mean / exact - 1) < 0.2)
@@ -119,6 +119,8 @@ def noise_sde(
     if not isinstance(weights, Weights):
         raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
     if problem is not None:
+        if not isinstance(problem, Problem):
+            raise ValueError(f"`problem` must be a linnet Problem, or None for no drift: got {type(problem).__name__}.")
         check_match(problem, weights)
     if weights.batch is not None:
         raise ValueError(f"`weights` must be one network, the start of every path: got a batch of {weights.batch}.")

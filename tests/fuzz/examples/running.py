@@ -50,7 +50,17 @@ example(
     slow=True,
     long=("steps",),
 )
-example("trainers.noise_sde", weights=m.weights, times=m.TIMES, step=0.25, key=0, paths=2, noise_std=0.5, slow=True)
+example(
+    "trainers.noise_sde",
+    problem=None,
+    weights=m.weights,
+    times=m.TIMES,
+    step=0.25,
+    key=0,
+    paths=2,
+    noise_std=0.5,
+    slow=True,
+)
 example("trainers.decreasing", first=0.25)
 example("trainers.stable_learning_rate", problem=m.data_problem, weights=m.weights)
 example(

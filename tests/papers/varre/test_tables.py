@@ -203,7 +203,7 @@ def test_statistics_are_those_of_the_paths():
     found = noise_process.statistics(2, True, seed, paths=3 * batch, step=0.05, batch=batch)
     a = np.random.default_rng(np.random.SeedSequence([seed], spawn_key=(7,))).standard_normal((1, 2))
     start = ln.Weights(np.eye(2), a / np.linalg.norm(a))
-    runs = [ln.noise_sde(start, times=TIMES, step=0.05, key=[seed, number], paths=batch) for number in range(3)]
+    runs = [ln.noise_sde(None, start, times=TIMES, step=0.05, key=[seed, number], paths=batch) for number in range(3)]
     first, second = (
         np.concatenate([getattr(run.weights, part) for run in runs], axis=1) for part in ("first", "second")
     )

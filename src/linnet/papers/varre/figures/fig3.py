@@ -39,10 +39,10 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     start = ln.Weights(np.eye(settings.dim), np.zeros((1, settings.dim)))
     times = np.linspace(0, settings.end_time, settings.saves + 1)
     drawn = ln.noise_sde(
-        start, times=times, step=decreasing(settings.first_step), key=settings.seed, paths=settings.runs
+        None, start, times=times, step=decreasing(settings.first_step), key=settings.seed, paths=settings.runs
     )
     coarse = np.linspace(0, settings.end_time, 13)
-    many = ln.noise_sde(start, times=coarse, step=settings.step, key=settings.seed + 1, paths=settings.paths)
+    many = ln.noise_sde(None, start, times=coarse, step=settings.step, key=settings.seed + 1, paths=settings.paths)
     runs, sample = drawn.reduced, many.reduced
     area = ln.observables.commutator(sample)[..., 0]
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]

@@ -62,7 +62,7 @@ def small_by_equation(
     problem: ln.Problem, start: ln.Weights, *, step: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
     """The same after the stochastic equation, by Euler-Maruyama with steps far below those of the descent."""
-    run = ln.noise_sde(start, times=[time], step=step, key=key, paths=paths, problem=problem, noise_std=noise)
+    run = ln.noise_sde(problem, start, times=[time], step=step, key=key, paths=paths, noise_std=noise)
     return _small(run.reduced.first[-1], problem.in_dim)
 
 

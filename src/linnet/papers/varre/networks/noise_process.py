@@ -47,7 +47,7 @@ def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, ba
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
     start = tilted_start(dim, seed) if tilted else ln.Weights(np.eye(dim), np.zeros((1, dim)))
     parts = [
-        _looked_at(ln.noise_sde(start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
+        _looked_at(ln.noise_sde(None, start, times=TIMES, step=step, key=[seed, number], paths=batch), start)
         for number in range(paths // batch)
     ]
     seen = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
@@ -105,6 +105,6 @@ LOG_STEP = 0.02  # of Euler's scheme in `mean_log_top`
 def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[tuple[float, float]]:
     """Mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
     start = ln.Weights(np.eye(2), np.zeros((1, 2)))
-    run = ln.noise_sde(start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
+    run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
     logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
     return [(float(row.mean()), float(row.std() / np.sqrt(paths))) for row in logs]
