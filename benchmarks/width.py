@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import linnet as ln
-from linnet.memory import available
+from linnet._memory import available
 
 DIM = 200
 WIDTH = int(DIM**2.8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.inits.compiled import diagonal_roots, padded_gaussian
+from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.inits.weights import Weights
 from linnet.precision import computing
 from linnet.randomness import Key, jax_key

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from linnet import extras
+from linnet import _extras as extras
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 # Python that says the error, where the modules named are not to be had.
@@ -43,12 +43,12 @@ CASES = [
         "from linnet.forecasts import tables as t; t.read_frame(t.Path('x.parquet'))",
         "a Parquet table needs pyarrow",
     ),
-    ("zarr", "from linnet.extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),
+    ("zarr", "from linnet._extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),
     ("dask", "from linnet.sweeps import executors; executors._imported()", "a sweep on workers needs dask"),
     ("torch", "import linnet as ln; ln.torch.weights", "linnet.torch needs torch"),
     ("dash", "import linnet.explorer; linnet.explorer.create_app()", "the explorer needs dash"),
-    ("transformers", "from linnet.torch.callbacks import transformers_callback as c; c(None)", "needs transformers"),
-    ("lightning", "from linnet.torch.callbacks import lightning_callback as c; c(None)", "needs lightning"),
+    ("transformers", "from linnet.torch._callbacks import transformers_callback as c; c(None)", "needs transformers"),
+    ("lightning", "from linnet.torch._callbacks import lightning_callback as c; c(None)", "needs lightning"),
 ]
 
 

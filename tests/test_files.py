@@ -2,7 +2,7 @@
 
 import pytest
 
-from linnet.files import write_whole, written_whole
+from linnet._files import write_whole, written_whole
 
 
 def test_a_file_is_replaced_whole(tmp_path):

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from linnet import memory, precision, progress, randomness
-from linnet.arguments import OutOfRangeError, representable
+from linnet import _memory as memory
+from linnet import _progress as progress
+from linnet import precision, randomness
+from linnet._arguments import OutOfRangeError, representable
 
 
 def test_inside_the_block_numbers_are_what_was_asked_and_outside_nothing_changed():

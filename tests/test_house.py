@@ -11,16 +11,16 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "linnet"
 # Every file and folder of the package, and how late in the flow it stands: it imports only what stands before it.
 ORDER = {
-    "arguments": 0,
-    "extras": 0,
-    "files": 0,
-    "memory": 0,
-    "page": 0,
+    "_arguments": 0,
+    "_extras": 0,
+    "_files": 0,
+    "_memory": 0,
+    "_page": 0,
     "precision": 0,
-    "progress": 0,
+    "_progress": 0,
     "randomness": 0,
     "style": 0,
-    "workers": 0,
+    "_workers": 0,
     "inits": 1,
     "problems": 1,
     "reductions": 2,
@@ -100,7 +100,7 @@ DECLARES = ("reproduction/claim", "reproduction/table", "reproduction/figure", "
 
 def test_what_a_paper_computes_with_is_in_its_fingerprint():
     """A stored table or figure is reused until a file changes that can change it: none may be forgotten."""
-    from linnet.sweeps.provenance import ENGINE, READERS
+    from linnet.sweeps._provenance import ENGINE, READERS
 
     covered, wrong = {*ENGINE, *DECLARES}, set()
     for path in sorted((SOURCE / "papers").rglob("*.py")):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from linnet import progress
+from linnet import _progress as progress
 
 
 class Screen(io.StringIO):

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from linnet import (
         torch as torch,
     )
-    from linnet.forecasts.denoise import Denoised, denoise
-    from linnet.forecasts.diagnose import Diagnosis, diagnose
-    from linnet.forecasts.forecast import Forecast, forecast
+    from linnet.forecasts.denoising import Denoised, denoise
+    from linnet.forecasts.diagnosis import Diagnosis, diagnose
+    from linnet.forecasts.forecasting import Forecast, forecast
     from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
     from linnet.reductions.reduction import Reduction, reduce
@@ -64,18 +64,18 @@ _FOLDERS = (
     "trajectories",
 )
 _HOMES = {
-    "Diagnosis": "linnet.forecasts.diagnose",
-    "Denoised": "linnet.forecasts.denoise",
+    "Diagnosis": "linnet.forecasts.diagnosis",
+    "Denoised": "linnet.forecasts.denoising",
     "DivergedError": "linnet.trajectories.status",
-    "Forecast": "linnet.forecasts.forecast",
+    "Forecast": "linnet.forecasts.forecasting",
     "Problem": "linnet.problems.problem",
     "Reduction": "linnet.reductions.reduction",
     "Status": "linnet.trajectories.status",
     "Trajectory": "linnet.trajectories.trajectory",
     "Weights": "linnet.inits.weights",
-    "diagnose": "linnet.forecasts.diagnose",
-    "forecast": "linnet.forecasts.forecast",
-    "denoise": "linnet.forecasts.denoise",
+    "diagnose": "linnet.forecasts.diagnosis",
+    "forecast": "linnet.forecasts.forecasting",
+    "denoise": "linnet.forecasts.denoising",
     "gradient_descent": "linnet.trainers.descent",
     "gradient_flow": "linnet.trainers.flow",
     "label_noise_descent": "linnet.trainers.label_noise",

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from linnet import arguments
+from linnet import _arguments as arguments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

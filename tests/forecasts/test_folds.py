@@ -6,8 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
+from linnet.forecasts._rivals import rivals
 from linnet.forecasts.folds import Curves, all_folds, chosen_elsewhere, cross_validate, split
-from linnet.forecasts.rivals import rivals
 from linnet.forecasts.samples import learning_curve
 
 

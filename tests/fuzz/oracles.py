@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import linnet
-from linnet import memory
+from linnet import _memory as memory
 
 HOME = str(Path(linnet.__file__).parent)
 LONGEST = 900  # characters of a message that is read, not scrolled

@@ -67,7 +67,7 @@ def test_the_rules_can_be_broken(call, rule):
 
 
 def test_clear_messages_are_told_from_others():
-    from linnet.arguments import number
+    from linnet._arguments import number
 
     with pytest.raises(ValueError, match="`value` must be a number") as caught:
         number("value", "a")

@@ -330,7 +330,7 @@ def nothing_computed() -> Iterator[None]:
         "linnet.reproduction.runner.make",
         "linnet.cli.verify.measure",
         "linnet.reproduction.verdicts.Verdicts",
-        "linnet.sweeps.task.Task.__call__",
+        "linnet.sweeps._task.Task.__call__",
         "linnet.explorer.serve",
     )
     with contextlib.ExitStack() as stack:

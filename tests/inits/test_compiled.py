@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from drawn import drawn_gaussian
-from linnet.inits.compiled import diagonal_roots, padded_gaussian
+from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import computing
 from linnet.randomness import key_data
 

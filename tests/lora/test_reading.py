@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from linnet.lora import read
-from linnet.lora.safetensors import read_tensors
+from linnet.lora._safetensors import read_tensors
 
 CONFIG = {
     "peft_type": "LORA",

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.observables.regimes import MOVED, words
+from linnet.observables.mode_regimes import MOVED, words
 
 
 def table(seed=0, n=300, d=8, k=4):

@@ -16,8 +16,8 @@ from linnet.reproduction.registry import papers, tables
 from linnet.reproduction.table import Table
 from linnet.reproduction.verification import Trial
 from linnet.sweeps import Sweep
-from linnet.sweeps.grid import Grid
-from linnet.sweeps.store import Store
+from linnet.sweeps._grid import Grid
+from linnet.sweeps._store import Store
 
 TABLES = tables()
 QUICK = Trial(quick=True)

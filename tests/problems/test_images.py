@@ -241,7 +241,7 @@ def test_a_package_is_read_without_being_imported(tmp_path, monkeypatch):
 
 
 def test_a_package_that_is_not_there_is_named(monkeypatch):
-    from linnet.problems.images import packaged
+    from linnet.problems.images import _packaged as packaged
 
     monkeypatch.setattr(packaged, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*linnet\[pictures\]"):

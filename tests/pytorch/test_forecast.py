@@ -12,7 +12,7 @@ from torch import nn  # noqa: E402
 
 import linnet as ln  # noqa: E402
 from linnet.torch import forecast  # noqa: E402
-from linnet.torch.affine_descent import Data, products  # noqa: E402
+from linnet.torch._affine_descent import Data, products  # noqa: E402
 
 
 def table(name, rows=None):

@@ -9,7 +9,7 @@ pytest.importorskip("peft", reason="peft is not installed: make test-torch insta
 from torch import nn  # noqa: E402
 
 import linnet as ln  # noqa: E402
-from linnet.arguments import positive  # noqa: E402
+from linnet._arguments import positive  # noqa: E402
 from linnet.torch import PairMonitor, find_pairs  # noqa: E402
 from pytorch import small  # noqa: E402
 

@@ -76,7 +76,7 @@ def test_the_bits_of_a_cell_do_not_depend_on_its_neighbours(setting):
 
 
 def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert_same, tmp_path, monkeypatch):
-    from linnet.sweeps.store import Store
+    from linnet.sweeps._store import Store
 
     sweep = make(
         function="linnet.sweeps.cells:train",
@@ -152,7 +152,7 @@ def test_an_unknown_setting_is_told_with_the_nearest(make):
 def test_the_example_is_valid_and_its_function_takes_it():
     from pathlib import Path
 
-    from linnet.sweeps.task import Task
+    from linnet.sweeps._task import Task
 
     sweep = sweeps.load(Path(__file__).parents[2] / "examples" / "sweep.toml")
     Task.of(sweep)

@@ -163,7 +163,7 @@ def test_a_store_in_which_nothing_is_finished_needs_no_resume(linnet, config, tm
     store = tmp_path / "store"
     from linnet import sweeps
 
-    with sweeps.store.opened(store, sweeps.load(config)):
+    with sweeps._store.opened(store, sweeps.load(config)):
         pass
     status, out, _ = linnet("sweep", config, "--store", store)
     assert status == 0 and "4 computed now" in out

@@ -150,7 +150,7 @@ def test_impossible_executors_are_refused(make):
 
 
 def test_an_interrupt_while_workers_start_is_raised_when_they_are_there():
-    from linnet.sweeps.executors import interrupts_later
+    from linnet.sweeps._executors import interrupts_later
 
     before = signal.getsignal(signal.SIGINT)
     reached = []

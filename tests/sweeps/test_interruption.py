@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 from linnet import sweeps
-from linnet.sweeps.grid import Grid
+from linnet.sweeps._grid import Grid
 
 COMMAND = [sys.executable, "-m", "linnet.cli.main", "sweep"]
 TOML = """
@@ -128,7 +128,7 @@ def test_two_processes_do_not_share_a_store_and_a_dead_one_does_not_hold_it(desc
 
 
 def test_a_store_in_use_by_this_very_process_is_refused(make, tmp_path):
-    from linnet.sweeps.store import opened
+    from linnet.sweeps._store import opened
 
     with (
         opened(tmp_path / "store", make()),

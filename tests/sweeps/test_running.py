@@ -14,7 +14,7 @@ import xarray as xr
 
 import linnet
 from linnet import sweeps
-from linnet.sweeps.grid import cell_seeds
+from linnet.sweeps._grid import cell_seeds
 
 
 def by_hand(sweep: sweeps.Sweep) -> dict[tuple, np.ndarray]:
@@ -159,7 +159,7 @@ def package(tmp_path, monkeypatch):
     for name in ("__init__.py", "cells.py", "other.py", "claims/words.py"):
         (beside / name).parent.mkdir(exist_ok=True)
         (beside / name).write_text("x = 1\n")
-    code = "import sys; from linnet.sweeps.provenance import fingerprint; print(fingerprint(sys.argv[1]))"
+    code = "import sys; from linnet.sweeps._provenance import fingerprint; print(fingerprint(sys.argv[1]))"
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
     def fingerprint(module, changed=None):

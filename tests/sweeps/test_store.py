@@ -218,7 +218,8 @@ def test_an_emptied_ledger_does_not_hand_results_to_another_sweep(finished, make
 @pytest.mark.parametrize("when", ["Ledger.create", "Arrays.prepare", "Ledger.begin", "Arrays.describe"])
 def test_a_start_that_is_killed_at_any_point_can_be_continued(make, assert_same, tmp_path, monkeypatch, when):
     """An empty ledger is that of a new store as long as nothing else was written."""
-    from linnet.sweeps import arrays, ledger
+    from linnet.sweeps import _arrays as arrays
+    from linnet.sweeps import _ledger as ledger
 
     owner, method = when.split(".")
     target = {"Ledger": ledger.Ledger, "Arrays": arrays.Arrays}[owner]
@@ -236,7 +237,7 @@ def test_a_start_that_is_killed_at_any_point_can_be_continued(make, assert_same,
 
 def test_half_a_block_is_not_taken_for_a_finished_one(make, assert_same, tmp_path, monkeypatch):
     """The process ends between the chunks and the ledger: the block is there, but not finished."""
-    from linnet.sweeps.ledger import Ledger
+    from linnet.sweeps._ledger import Ledger
 
     sweep, path, commit, told = make(), tmp_path / "store", Ledger.commit, []
 

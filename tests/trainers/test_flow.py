@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.trainers import flow_rounds
+from linnet.trainers import _flow_rounds as flow_rounds
 from reference import flow, normwise, random_layers, random_moments
 
 

@@ -12,7 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers import lanes, pool
+from linnet.trainers import _pool as pool
+from linnet.trainers import lanes
 
 
 def runs(count=11, seed=0):

@@ -4,7 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from linnet.trainers import flow_rounds, loop, pauses
+from linnet.trainers import _flow_rounds as flow_rounds
+from linnet.trainers import _loop as loop
+from linnet.trainers import _pauses as pauses
 
 
 @pytest.mark.parametrize("most", [1, 30, 10**6])

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers.self_consistent import stepping
+from linnet.trainers._self_consistent import stepping
 
 
 def walked(*arguments, **options):

@@ -4,7 +4,8 @@ from scipy.integrate import solve_ivp
 from scipy.stats import ortho_group
 
 import linnet as ln
-from linnet.trainers import flow_rounds, stiff
+from linnet.trainers import _flow_rounds as flow_rounds
+from linnet.trainers import _stiff as stiff
 
 TOLERANCES = {"rtol": 1e-10, "atol": 1e-10}
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.trainers import flow_rounds, tail
+from linnet.trainers import _flow_rounds as flow_rounds
+from linnet.trainers import _tail as tail
 from reference import flow, normwise, random_layers, random_moments
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet.trainers import flow_rounds, loop, widths
+from linnet.trainers import _flow_rounds as flow_rounds
+from linnet.trainers import _loop as loop
+from linnet.trainers import _widths as widths
 
 RNG = np.random.default_rng(0)
 DATA = RNG.standard_normal((12, 30)), RNG.standard_normal((12, 3))  # 30 inputs of rank 12: the test loss sees the rest

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import linnet as ln
-from linnet import memory
+from linnet import _memory as memory
 from reference import random_layers, random_moments
 
 

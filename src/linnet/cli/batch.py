@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from linnet import progress
+from linnet import _progress as progress
 from linnet.cli import failures, interrupts, terminal
 from linnet.reproduction import runner
 from linnet.reproduction.report import Failure

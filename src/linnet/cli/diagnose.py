@@ -35,7 +35,7 @@ def diagnose(
     out: Annotated[Path, typer.Option(help="Folder for the page and the numbers.")] = OUT,
 ) -> None:
     """Diagnose a table: what is learned, when, lazily or actively, when to stop, and what ridge would do."""
-    from linnet.forecasts.diagnose import diagnose_table
+    from linnet.forecasts.diagnosis import diagnose_table
     from linnet.forecasts.tables import read
 
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)

@@ -14,7 +14,7 @@ from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
 from linnet.reproduction.verification import Claim, Trial, Verdict
-from linnet.sweeps.grid import Grid
+from linnet.sweeps._grid import Grid
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from linnet import extras
+from linnet import _extras as extras
 from linnet.cli import interrupts
 
 LONGEST = 80  # letters of a value in a message
@@ -99,7 +99,7 @@ def _shown(value: object) -> str:
 
 def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:
     """A setting that the figure does not have, with the near ones."""
-    from linnet.arguments import did_you_mean  # which imports NumPy: not before every command
+    from linnet._arguments import did_you_mean  # which imports NumPy: not before every command
 
     return WrongCallError(f"{figure} has no setting {field!r}{did_you_mean(field, known)} It has {', '.join(known)}.")
 

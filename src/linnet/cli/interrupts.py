@@ -188,7 +188,7 @@ def _end() -> NoReturn:
     if _State.said.acquire(blocking=False):
         say(f"linnet: {_line()}")
     with suppress(BaseException):
-        if (files := sys.modules.get("linnet.files")) is not None:
+        if (files := sys.modules.get("linnet._files")) is not None:
             files.abandon()
         _end_children()
     os._exit(status())

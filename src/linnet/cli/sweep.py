@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linnet.arguments import did_you_mean
+from linnet._arguments import did_you_mean
 from linnet.cli import failures, interrupts, terminal
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from linnet import progress
+from linnet import _progress as progress
+from linnet._files import write_whole
 from linnet.cli import failures, interrupts, terminal
-from linnet.files import write_whole
 from linnet.reproduction import parallel, stability
 from linnet.reproduction.registry import select_claims
 from linnet.reproduction.runner import writable

@@ -1,6 +1,6 @@
 """scikit-learn's interface: early-stopped linear networks, and low-rank denoising."""
 
-from linnet import extras
+from linnet import _extras as extras
 
 try:
     from linnet.estimators.denoiser import LowRankDenoiser

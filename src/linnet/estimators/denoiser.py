@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from linnet.arguments import no_mask
-from linnet.forecasts.denoise import denoise
+from linnet._arguments import no_mask
+from linnet.forecasts.denoising import denoise
 
 LEAST = 4  # singular values from which a noise can be told
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from linnet.arguments import count, no_mask, positive
+from linnet._arguments import count, no_mask, positive
 from linnet.forecasts.folds import CAREFUL, RATE_STEPS, all_folds, cross_validate, target_scaler
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import scaler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from linnet import extras
+from linnet import _extras as extras
 
 if TYPE_CHECKING:
     from dash import Dash

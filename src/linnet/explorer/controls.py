@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
-from linnet.arguments import did_you_mean
+from linnet._arguments import did_you_mean
 
 Kind = Literal["number", "whole", "log", "choice", "switch", "text", "numbers"]
 Value = float | int | str | bool | tuple[float, ...]

@@ -1,10 +1,10 @@
 """Your own problem: what will be learned, when, how far; when to stop."""
 
-from linnet.forecasts.denoise import Denoised, DenoisingPath, denoise
-from linnet.forecasts.diagnose import Diagnosis, diagnose, diagnose_table
+from linnet.forecasts.denoising import Denoised, DenoisingPath, denoise
+from linnet.forecasts.diagnosis import Diagnosis, diagnose, diagnose_table
 from linnet.forecasts.folds import Curves, all_folds, cross_validate
-from linnet.forecasts.forecast import ClosedForm, Forecast, forecast
-from linnet.forecasts.noise_level import noise_level
+from linnet.forecasts.forecasting import ClosedForm, Forecast, forecast
+from linnet.forecasts.noise_levels import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate
 from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import Scaler, scaler

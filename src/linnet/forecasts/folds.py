@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from linnet.arguments import count, flag, positive, representable, samples, shown
+from linnet._arguments import count, flag, positive, representable, samples, shown
+from linnet._memory import check_fits
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import CHOICES, Scaler, scaler
 from linnet.inits.weights import Weights, check_weights
-from linnet.memory import check_fits
-from linnet.problems.factor import Factor
+from linnet.problems._factor import Factor
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 from linnet.trainers.descent import gradient_descent

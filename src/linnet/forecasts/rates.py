@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.arguments import count, positive, representable
+from linnet._arguments import count, positive, representable
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from linnet.arguments import count, non_negative, partly_representable, samples, whole_numbers
+from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet.forecasts.folds import target_scaler
 from linnet.forecasts.scaling import scaler
 from linnet.randomness import Key, generator

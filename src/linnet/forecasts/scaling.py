@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import flag, real_array, representable
+from linnet._arguments import flag, real_array, representable
 
 CHOICES = ("none", "std", "whiten")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, non_negative, positive
-from linnet.inits.gaussian import gaussian, reduced_gaussian
+from linnet._arguments import count, non_negative, positive
+from linnet.inits.gaussian_weights import gaussian, reduced_gaussian
 from linnet.inits.weights import Weights
 from linnet.randomness import Key, generator
 

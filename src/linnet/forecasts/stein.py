@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import of_kind, partly_representable, shown
-from linnet.forecasts.forecast import Forecast
+from linnet._arguments import of_kind, partly_representable, shown
+from linnet.forecasts.forecasting import Forecast
 from linnet.forecasts.scaling import CHOICES
 from linnet.problems.problem import Problem
 from linnet.theories.denoising import sure

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from linnet import extras
-from linnet.arguments import count, path_of
-from linnet.forecasts.columns import SMALL, chosen, filled, is_number, look_over, numbers, some
-from linnet.memory import check_fits
+from linnet import _extras as extras
+from linnet._arguments import count, path_of
+from linnet._memory import check_fits
+from linnet.forecasts._columns import SMALL, chosen, filled, is_number, look_over, numbers, some
 from linnet.randomness import generator, words
 
 MISSING = ("refuse", "drop", "mean")

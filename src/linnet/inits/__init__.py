@@ -1,6 +1,6 @@
 """How weights start."""
 
-from linnet.inits.gaussian import gaussian, reduced_gaussian
+from linnet.inits.gaussian_weights import gaussian, reduced_gaussian
 from linnet.inits.structured import balanced, orthogonal, signed
 from linnet.inits.weights import Weights
 

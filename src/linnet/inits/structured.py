@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, number, real_array
+from linnet._arguments import count, non_negative, number, real_array
+from linnet._memory import check_fits
 from linnet.inits.weights import Weights
-from linnet.memory import check_fits
 from linnet.randomness import Key, generator
 
 

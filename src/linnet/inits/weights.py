@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, no_mask, real_array, representable, shown
+from linnet._arguments import count, no_mask, real_array, representable, shown
 
 
 def check_weights(value: Any, name: str = "weights") -> Weights:

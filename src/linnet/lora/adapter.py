@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from linnet.arguments import count, non_negative, positive, real_array, representable, symmetric
+from linnet._arguments import count, non_negative, positive, real_array, representable, symmetric
 from linnet.inits.weights import Weights
-from linnet.lora import initialisations
+from linnet.lora import _initialisations as initialisations
 
 SCALINGS = ("standard", "rslora")
 OPTIMIZERS = ("sgd", "adam", "adamw")

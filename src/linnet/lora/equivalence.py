@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import flag, of_kind, positive, refuse_infinite, representable
+from linnet._arguments import flag, of_kind, positive, refuse_infinite, representable
 from linnet.lora.adapter import OPTIMIZERS, SCALINGS, Adapter
 
 IDENTITY = "identity"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import partly_representable
+from linnet._arguments import partly_representable
 from linnet.lora.adapter import OPTIMIZERS, Adapter
 
 SEVERITIES = ("error", "warning", "note")

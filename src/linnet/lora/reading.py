@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import non_negative, positive
+from linnet._arguments import non_negative, positive
 from linnet.inits.weights import Weights
+from linnet.lora._safetensors import read_tensors
 from linnet.lora.adapter import Adapter
-from linnet.lora.safetensors import read_tensors
 
 CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
 

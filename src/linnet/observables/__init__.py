@@ -1,13 +1,13 @@
 """What is read off a trajectory: singular values, NTK, alignment, rank, regimes, invariants."""
 
-from linnet.observables.commutator import commutator
+from linnet.observables.commutators import commutator
 from linnet.observables.crossings import crossing_time
 from linnet.observables.features import feature_history
 from linnet.observables.first_layer import first_layer_values
 from linnet.observables.kernels import kernel_alignment, ntk, ntk_operator
 from linnet.observables.layers import imbalance, imbalance_drift, mode_alignment
 from linnet.observables.losses import loss, test_loss
-from linnet.observables.regimes import Regimes, mode_kernel, regimes
+from linnet.observables.mode_regimes import Regimes, mode_kernel, regimes
 from linnet.observables.spectra import (
     effective_rank,
     numerical_rank,

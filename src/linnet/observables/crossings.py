@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import number, real_array, times_array
+from linnet._arguments import number, real_array, times_array
 
 
 def crossing_time(times: ArrayLike, values: ArrayLike, level: float) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet import arguments
+from linnet import _arguments as arguments
 from linnet.observables.crossings import crossing_time
 from linnet.theories.feature_learning import target_aligned_kernel
 from linnet.trajectories.trajectory import Trajectory, check_trajectory

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import real_array, representable
+from linnet._arguments import real_array, representable
 from linnet.inits.weights import Weights, check_weights
 from linnet.trajectories.trajectory import Trajectory, check_trajectory
 

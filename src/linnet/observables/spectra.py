@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, real_array, representable
+from linnet._arguments import non_negative, real_array, representable
 
 
 @representable

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import real_array
-from linnet.memory import check_fits
+from linnet._arguments import real_array
+from linnet._memory import check_fits
 from linnet.problems.problem import Problem
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, partly_representable, real_array, refuse_infinite
-from linnet.memory import check_fits
+from linnet._arguments import count, non_negative, partly_representable, real_array, refuse_infinite
+from linnet._memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linnet.arguments import count, number, partly_representable
+from linnet._arguments import count, number, partly_representable
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes
 from linnet.randomness import Key

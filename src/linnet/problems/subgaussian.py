@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet import arguments
-from linnet.memory import check_fits
+from linnet import _arguments as arguments
+from linnet._memory import check_fits
 from linnet.randomness import Key, generator
 
 if TYPE_CHECKING:

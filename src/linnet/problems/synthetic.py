@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.arguments import count
-from linnet.memory import check_fits
+from linnet._arguments import count
+from linnet._memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import broadcast, real_array, representable
+from linnet._arguments import broadcast, real_array, representable
 from linnet.inits.weights import Weights, check_weights
-from linnet.problems.factor import Factor
+from linnet.problems._factor import Factor
 from linnet.problems.problem import Problem
 
 COORDINATE_WISE = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.files import written_whole
+from linnet._files import written_whole
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, model_validator
 
-from linnet.arguments import flag
+from linnet._arguments import flag
 
 if TYPE_CHECKING:
     import xarray as xr

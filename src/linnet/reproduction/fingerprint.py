@@ -7,7 +7,7 @@ from pathlib import Path
 
 import linnet
 from linnet.reproduction.figure import Figure
-from linnet.sweeps import provenance
+from linnet.sweeps import _provenance as provenance
 
 # What draws and stores a figure, beside what computes it and the paper's own folder.
 _MAKERS = ("style.py", "reproduction/datafile.py", "reproduction/figure.py", "reproduction/runner.py")

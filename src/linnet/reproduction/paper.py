@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from linnet.arguments import count, shown
+from linnet._arguments import count, shown
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.table import Table
 from linnet.reproduction.verification import Claim

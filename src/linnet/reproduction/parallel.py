@@ -38,8 +38,8 @@ def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
 
 def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
     """The outcomes of all batches, as they come, from at most `workers` processes."""
-    from linnet.sweeps.executors import environment_restored, interrupts_later
-    from linnet.workers import ENVIRONMENT
+    from linnet._workers import ENVIRONMENT
+    from linnet.sweeps._executors import environment_restored, interrupts_later
 
     known = {claim.name: claim for claim in chosen}
     with environment_restored(ENVIRONMENT):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 
-from linnet.arguments import did_you_mean
+from linnet._arguments import did_you_mean
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table

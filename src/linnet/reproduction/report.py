@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from linnet import page
+from linnet import _page as page
 from linnet.reproduction import report_claims
 from linnet.reproduction.figure import Check
 from linnet.reproduction.paper import Paper

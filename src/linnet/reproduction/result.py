@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from linnet.files import write_whole
+from linnet._files import write_whole
 from linnet.reproduction.figure import Check
 from linnet.reproduction.request import FigureRequest
 

@@ -25,8 +25,8 @@ from linnet.reproduction import result
 from linnet.reproduction.datafile import read, write
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.result import DATA, MARK, PICTURES, Result
-from linnet.sweeps.provenance import device
-from linnet.trajectories.dataset import provenance
+from linnet.sweeps._provenance import device
+from linnet.trajectories._dataset import provenance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

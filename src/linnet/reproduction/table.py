@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from linnet.arguments import of_kind
+from linnet._arguments import of_kind
 from linnet.reproduction.verification import Trial
 
 if TYPE_CHECKING:

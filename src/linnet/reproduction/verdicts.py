@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import linnet
-from linnet.files import write_whole
+from linnet._files import write_whole
 from linnet.reproduction.registry import papers
 
 FILE = "claims.json"

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, flag, of_kind, shown
+from linnet._arguments import count, flag, of_kind, shown
 from linnet.reproduction.numbers import Numbers, filled
 from linnet.reproduction.numbers import fields as fields_of
 from linnet.reproduction.rules import Leaf, Rule

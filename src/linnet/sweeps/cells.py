@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, did_you_mean, non_negative, positive
-from linnet.inits.gaussian import reduced_gaussian
+from linnet._arguments import count, did_you_mean, non_negative, positive
+from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.observables.spectra import stable_rank
 from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
-from linnet.trainers.pool import Run, descend
+from linnet.trainers._pool import Run, descend
 from linnet.trainers.stability import stable_learning_rate
 
 SETTINGS: dict[str, Any] = {

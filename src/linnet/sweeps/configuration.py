@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from linnet.arguments import did_you_mean, no_mask, path_of, shown
+from linnet._arguments import did_you_mean, no_mask, path_of, shown
 from linnet.sweeps.errors import ConfigurationError
 
 MOST = 10**6  # values of an axis, seeds

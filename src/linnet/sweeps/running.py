@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import linnet
-from linnet import progress
-from linnet.arguments import flag, of_kind, path_of
-from linnet.sweeps import executors, provenance, store
+from linnet import _progress as progress
+from linnet._arguments import flag, of_kind, path_of
+from linnet.sweeps import _executors as executors
+from linnet.sweeps import _provenance as provenance
+from linnet.sweeps import _store as store
+from linnet.sweeps._memory import Memory
+from linnet.sweeps._task import Task
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import FailedCellsError
-from linnet.sweeps.memory import Memory
-from linnet.sweeps.task import Task
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, real_array, representable, sides
+from linnet._arguments import non_negative, real_array, representable, sides
 
 # Pairs of singular values closer than this, in parts of the larger one, are taken for equal: their difference has lost
 # half its digits, and the limit is good to the square of this.

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, number, real_array, representable, times_array
+from linnet._arguments import count, non_negative, number, real_array, representable, times_array
 
 MOST_DIMENSIONS = 2000  # of the Lyapunov exponents: about ten seconds
 

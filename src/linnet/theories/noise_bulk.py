@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from linnet.arguments import count, number, real_array
+from linnet._arguments import count, number, real_array
 
 
 def ratio_of(outputs: int, inputs: int) -> float:

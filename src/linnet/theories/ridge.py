@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import (
+from linnet._arguments import (
     non_negative,
     partly_representable,
     positive,

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, flag, positive, real_array, representable, symmetric, times_array
-from linnet.memory import check_fits
+from linnet._arguments import count, flag, positive, real_array, representable, symmetric, times_array
+from linnet._memory import check_fits
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from linnet import extras
+from linnet import _extras as extras
 
 if TYPE_CHECKING:
     from linnet.torch.forecasting import ModelForecast, forecast

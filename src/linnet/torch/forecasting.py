@@ -11,16 +11,16 @@ import torch
 from jaxtyping import Float
 from torch import nn
 
-from linnet.arguments import count, partly_representable, refuse_infinite
+from linnet._arguments import count, partly_representable, refuse_infinite
+from linnet._memory import check_fits
+from linnet._progress import bar
 from linnet.forecasts import Forecast
 from linnet.forecasts import forecast as forecast_of
 from linnet.inits.weights import Weights
-from linnet.memory import check_fits
 from linnet.problems.problem import Problem
-from linnet.progress import bar
-from linnet.torch.affine_descent import Data, products
-from linnet.torch.linear_models import LinearModel, linear_model
-from linnet.torch.settings import Settings, loss_factor, settings_of
+from linnet.torch._affine_descent import Data, products
+from linnet.torch._linear_models import LinearModel, linear_model
+from linnet.torch._settings import Settings, loss_factor, settings_of
 from linnet.trajectories.status import DivergedError
 
 if TYPE_CHECKING:

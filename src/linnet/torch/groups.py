@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from linnet.arguments import of_kind
+from linnet._arguments import of_kind
 from linnet.lora.adapter import Adapter
 from linnet.lora.reading import lora_factors
 

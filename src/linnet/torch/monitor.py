@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from linnet.arguments import count, flag
+from linnet._arguments import count, flag
+from linnet.torch._readings import Reading, readings
+from linnet.torch._stacks import Stack, stacks_of
 from linnet.torch.pairs import Pair, find_pairs
-from linnet.torch.readings import Reading, readings
-from linnet.torch.stacks import Stack, stacks_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,7 +32,7 @@ class PairMonitor:
       rate.
     - `alignment`: whether to keep the start and the first gradient of every pair (two copies of their parameters).
 
-    Each reading holds, per pair, what `linnet.torch.readings.Reading` says. Works under any optimizer, with autocast,
+    Each reading holds, per pair, what `linnet.torch._readings.Reading` says. Works under any optimizer, with autocast,
     gradient scaling and accumulation, with frozen and tied parameters, and on a GPU, where a reading waits for the
     device once. What it cannot see (sharded or packed parameters, pairs wider than `max_width`) is named in `unseen`.
     Hooks are on the parameters only until the first gradient is there, and never after the context.
@@ -143,25 +143,25 @@ class PairMonitor:
 
     def to_dataset(self) -> xr.Dataset:
         """Everything read, with dimensions `step`, `pair` and `mode` (NaN where a pair has fewer modes)."""
-        from linnet.torch.watched import dataset
+        from linnet.torch._watched import dataset
 
         return dataset(self.pairs, self.readings, self.unseen)
 
     def plot(self, pairs: Iterable[str] | None = None) -> Figure:
         """A picture of what was read: singular values, imbalance, shares, effective rank and alignment by step."""
-        from linnet.torch.watched import picture
+        from linnet.torch._watched import picture
 
         return picture(self.to_dataset(), pairs)
 
     def for_transformers(self) -> Any:
         """A callback for `transformers.Trainer(callbacks=[...])`: watches training and adds the scalars to its logs."""
-        from linnet.torch.callbacks import transformers_callback
+        from linnet.torch._callbacks import transformers_callback
 
         return transformers_callback(self)
 
     def for_lightning(self) -> Any:
         """A callback for `lightning.Trainer(callbacks=[...])`: watches the training and logs the scalars."""
-        from linnet.torch.callbacks import lightning_callback
+        from linnet.torch._callbacks import lightning_callback
 
         return lightning_callback(self)
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from linnet.arguments import count, shown
+from linnet._arguments import count, shown
 from linnet.lora.reading import lora_factors
 
 View = Callable[[torch.Tensor], torch.Tensor]

@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.trainers import loop
-from linnet.trainers.choice import either
+from linnet.trainers import _loop as loop
+from linnet.trainers._choice import either
+from linnet.trainers._narrow import narrow_network
 from linnet.trainers.largest import largest_value
-from linnet.trainers.narrow import narrow_network
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 
 from linnet.inits.structured import balanced
 from linnet.precision import computing
-from linnet.trainers import loop
+from linnet.trainers import _loop as loop
 
 
 @dataclass(frozen=True)

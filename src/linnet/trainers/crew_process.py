@@ -18,8 +18,8 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
+from linnet._workers import ENVIRONMENT
 from linnet.trainers.crew import Course, Start, carry
-from linnet.workers import ENVIRONMENT
 
 KEPT_SECONDS = 20.0  # for which an idle process waits for more
 PATIENCE = 10.0  # seconds for a process to end that has closed its pipes

@@ -21,15 +21,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from linnet.memory import GIBIBYTE, available
+from linnet._memory import GIBIBYTE, available
+from linnet._workers import BYTES
 from linnet.precision import computing, cores
+from linnet.trainers._loop import Plan
 from linnet.trainers.blas import ONE_BLAS_THREAD
 from linnet.trainers.crew import Course, Start, carry
 from linnet.trainers.crew_process import IDLE, CrewProcess, Lost
 from linnet.trainers.lanes import PoolResult
-from linnet.trainers.loop import Plan
 from linnet.trainers.stopping import Rule
-from linnet.workers import BYTES
 
 LOG = logging.getLogger("linnet.crews")
 # Measured on 2 and on 16 cores, for d from 20 to 200. How many crews there are, and whether each has a process, follows

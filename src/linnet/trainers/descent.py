@@ -8,17 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, flag, non_negative, positive, real_array
+from linnet._arguments import count, flag, non_negative, positive, real_array
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
-from linnet.trainers import loop
-from linnet.trainers.objective import testing_objective, training_objective
+from linnet.trainers import _loop as loop
+from linnet.trainers._objective import testing_objective, training_objective
+from linnet.trainers._widths import filled
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
-from linnet.trainers.widths import filled
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory

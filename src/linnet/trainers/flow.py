@@ -9,16 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, positive, times_array
+from linnet._arguments import count, positive, times_array
+from linnet._memory import check_fits
 from linnet.inits.weights import Weights
-from linnet.memory import check_fits
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.trainers import flow_rounds
+from linnet.trainers import _flow_rounds as flow_rounds
+from linnet.trainers._objective import batch_axes, testing_objective, training_objective
+from linnet.trainers._tail import Spectrum
+from linnet.trainers._widths import filled, without_filling
 from linnet.trainers.descent import prepare, start
-from linnet.trainers.objective import batch_axes, testing_objective, training_objective
-from linnet.trainers.tail import Spectrum
-from linnet.trainers.widths import filled, without_filling
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -57,12 +57,12 @@ def gradient_flow(
       flow of the square loss does not diverge, that of a general cost may), or to say so in the status
 
     **Returns** a `Trajectory`. Flows of the square loss that take long are not integrated step by step: the end of one
-    that has converged is known in closed form, to rounding (`linnet.trainers.tail`), for up to 1500 entries of the
+    that has converged is known in closed form, to rounding (`linnet.trainers._tail`), for up to 1500 entries of the
     product; one whose fast modes have converged while others fade like $1/t$ is followed by an implicit solver
-    (`linnet.trainers.stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
+    (`linnet.trainers._stiff`), for up to 1024 weights after the reduction, to about nine digits of what is left of the
     fading modes. Members of a batch end by themselves: one that needs more than 2000 steps holds up the others by its
     own steps alone, at most `max_steps`, and a fiftieth of them where it cannot arrive. Widths below `in_dim + out_dim`
-    are run at one of a few (`linnet.trainers.widths`): only the first of them is compiled. So are numbers of `times` up
+    are run at one of a few (`_widths.py`): only the first of them is compiled. So are numbers of `times` up
     to 64.
 
     **Example:**

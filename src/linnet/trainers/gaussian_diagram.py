@@ -11,14 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.arguments import count, real_array
-from linnet.inits.compiled import diagonal_roots, padded_gaussian
+from linnet._arguments import count, real_array
+from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, key_data
-from linnet.trainers import crew, lanes, loop
+from linnet.trainers import _loop as loop
+from linnet.trainers import crew, lanes
+from linnet.trainers._narrow import narrow_network
 from linnet.trainers.beside import Best, bind, layers, noted, updates
-from linnet.trainers.narrow import narrow_network
 from linnet.trainers.paired_descent import PairedRuns, carried
 from linnet.trainers.stopping import rule_of
 

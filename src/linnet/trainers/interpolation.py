@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive, real_array, refuse_infinite, representable
-from linnet.inits.gaussian import reduced_gaussian
+from linnet._arguments import count, non_negative, positive, real_array, refuse_infinite, representable
+from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
 from linnet.randomness import Key, generator, words
-from linnet.trainers.function_flow import FunctionState, function_flow
+from linnet.trainers._function_flow import FunctionState, function_flow
 from linnet.trajectories.status import StepLimitError
 
 LOOSEST = 0.1  # of tolerances: beyond it steps are not those of this flow

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, real_array
+from linnet._arguments import count, real_array
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.randomness import Key

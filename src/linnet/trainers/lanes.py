@@ -20,9 +20,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.memory import GIBIBYTE, available
+from linnet._memory import GIBIBYTE, available
 from linnet.precision import computing, devices
-from linnet.trainers import loop
+from linnet.trainers import _loop as loop
 
 # On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.

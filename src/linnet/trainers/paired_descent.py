@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, shown, whole_numbers
+from linnet._arguments import count, shown, whole_numbers
+from linnet._memory import check_fits
+from linnet._progress import bar
 from linnet.inits.weights import Weights
-from linnet.memory import check_fits
 from linnet.precision import devices, resolve
 from linnet.problems.problem import Problem
-from linnet.progress import bar
 from linnet.reductions.reduction import check_match, reduce
-from linnet.trainers import crew, crews, lanes, loop
+from linnet.trainers import _loop as loop
+from linnet.trainers import crew, crews, lanes
 from linnet.trainers.beside import Best, Start, bind, noted_with_product, updates
 from linnet.trainers.stopping import rule_of
 

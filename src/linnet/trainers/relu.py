@@ -11,12 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, flag
+from linnet._arguments import count, flag
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
-from linnet.trainers import loop
+from linnet.trainers import _loop as loop
 from linnet.trainers.descent import learning_rates, start
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy

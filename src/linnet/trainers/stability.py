@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.arguments import representable
+from linnet._arguments import representable
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged

@@ -11,16 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet.arguments import count, flag
+from linnet._arguments import count, flag
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, jax_key
-from linnet.trainers import loop
+from linnet.trainers import _loop as loop
+from linnet.trainers._objective import Samples, testing_objective, training_objective
+from linnet.trainers._widths import filled
 from linnet.trainers.descent import diverged, learning_rates, prepare, start
-from linnet.trainers.objective import Samples, testing_objective, training_objective
 from linnet.trainers.stopping import Rule, rule_of
-from linnet.trainers.widths import filled
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.trajectory import Trajectory
 

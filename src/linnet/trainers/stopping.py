@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from linnet.arguments import count, non_negative, number, positive
-from linnet.trainers.choice import either, like
+from linnet._arguments import count, non_negative, number, positive
+from linnet.trainers._choice import either, like
 
 
 @runtime_checkable

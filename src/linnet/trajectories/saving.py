@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linnet.arguments import count, no_mask, shown
-from linnet.memory import check_fits
+from linnet._arguments import count, no_mask, shown
+from linnet._memory import check_fits
 
 MOST_KEPT = 10**8  # of steps: the list of them alone takes a second
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.arguments import count
+from linnet._arguments import count
+from linnet._memory import check_fits
 from linnet.inits.weights import Weights
-from linnet.memory import check_fits
 from linnet.reductions.reduction import Reduction
 from linnet.trajectories.status import Status
 
@@ -132,13 +132,13 @@ class Trajectory:
 
     def plot(self) -> Figure:
         """Losses and singular values along the run, in the house's style; needs matplotlib."""
-        from linnet.trajectories.drawing import picture
+        from linnet.trajectories._drawing import picture
 
         return picture(self)
 
     def to_dataset(self) -> xr.Dataset:
         """The run as an xarray dataset with fixed dimension names (docs/schema.md)."""
-        from linnet.trajectories.dataset import dataset
+        from linnet.trajectories._dataset import dataset
 
         return dataset(self)
 

@@ -112,7 +112,7 @@ MUTATIONS: list[tuple[str, str, str, Error, bool]] = [
     ("outside", "tu-plane", "log_distance", lambda right: lambda ds: right(ds) - 6, True),
     (
         "fig1",
-        "linnet.trainers.self_consistent",
+        "linnet.trainers._self_consistent",
         "stepping",
         lambda right: lambda p, a, g, *rest: right(p, a, 2 * g, *rest),
         True,

@@ -7,8 +7,8 @@ from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.theories import mixed
-from linnet.theories.mixed.narrow_cells import DrawnStart
-from linnet.theories.mixed.wide_cells import modes, wide_errors
+from linnet.theories.mixed._narrow_cells import DrawnStart
+from linnet.theories.mixed._wide_cells import modes, wide_errors
 
 TASK = ln.problems.low_rank_plus_noise(40, rank=3, key=5)
 

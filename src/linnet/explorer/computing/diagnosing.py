@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.forecasts.diagnose import Diagnosis, compared
-from linnet.forecasts.diagnose import diagnosed as diagnosis
-from linnet.forecasts.findings import active_modes, critical_thresholds
+from linnet.forecasts._findings import active_modes, critical_thresholds
+from linnet.forecasts.diagnosis import Diagnosis, compared
+from linnet.forecasts.diagnosis import diagnosed as diagnosis
 from linnet.forecasts.folds import LONGEST, Fold
 from linnet.forecasts.samples import LearningCurve
 from linnet.forecasts.tables import Table

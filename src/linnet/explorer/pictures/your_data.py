@@ -78,7 +78,7 @@ def modes(data: xr.Dataset, state: State) -> Figure:
 
 def kernels(data: xr.Dataset, state: State) -> Figure:
     """The tangent kernel along each mode over its start."""
-    from linnet.observables.regimes import MOVED
+    from linnet.observables.mode_regimes import MOVED
 
     steps = _steps(data["step"].values)
     traces = _by_word(data, steps, data["kernel"].values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet import arguments
+from linnet import _arguments as arguments
 from linnet.theories.feature_learning import assumptions
 
 if TYPE_CHECKING:

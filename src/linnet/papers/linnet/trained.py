@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet.arguments import count
+from linnet._arguments import count
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
-from linnet import arguments
-from linnet.memory import check_fits
+from linnet import _arguments as arguments
+from linnet._memory import check_fits
 from linnet.randomness import Key, generator
 
 TARGETS = ("signs", "labels")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from linnet.problems.images import formats, packaged
+from linnet.problems.images import _formats as formats
+from linnet.problems.images import _packaged as packaged
 from linnet.problems.images.collection import Images
 
 FASHION_CLASSES = (

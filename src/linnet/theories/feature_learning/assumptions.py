@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet import arguments
+from linnet import _arguments as arguments
 from linnet.problems.subgaussian import Regression
 
 

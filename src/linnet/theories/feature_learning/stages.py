@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet import arguments
+from linnet import _arguments as arguments
 
 MOST_STEPS = 1_000_000  # of a recursion: about five seconds
 

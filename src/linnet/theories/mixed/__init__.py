@@ -1,7 +1,7 @@
 """Mixed lazy/active dynamics (Tu et al. 2024): one equation from lazy to balanced, and its phase diagram."""
 
 from linnet.theories.mixed.alignment import alignment_bound, alignment_defect
-from linnet.theories.mixed.asymptotic_spectrum import asymptotic_spectrum
+from linnet.theories.mixed.asymptotic_spectra import asymptotic_spectrum
 from linnet.theories.mixed.closed_form import Solution, UndeterminedError, factors, self_consistent, solve
 from linnet.theories.mixed.gram import GramGap, cubic, cubic_residuals, gram_gap, gram_matrices, projection_gap
 from linnet.theories.mixed.integrated import integrate
@@ -24,10 +24,10 @@ from linnet.theories.mixed.phase_diagram import (
     stage_lengths,
     stopping_time,
 )
-from linnet.theories.mixed.predicted_diagram import PredictedDiagram, predicted_diagram
-from linnet.theories.mixed.predicted_run import PredictedRun, predicted_run
-from linnet.theories.mixed.spectral_flow import mode_slopes, mode_values, spectral_flow
-from linnet.theories.mixed.task_spectrum import Spectrum, task_spectrum
+from linnet.theories.mixed.predicted_diagrams import PredictedDiagram, predicted_diagram
+from linnet.theories.mixed.predicted_runs import PredictedRun, predicted_run
+from linnet.theories.mixed.spectral_flows import mode_slopes, mode_values, spectral_flow
+from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
 __all__ = [
     "GramGap",

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, real_array, representable, same_shape
+from linnet._arguments import count, real_array, representable, same_shape
 
 
 @representable

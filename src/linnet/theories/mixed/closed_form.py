@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.linalg import qr, solve_triangular
 
-from linnet.arguments import non_negative, real_array, representable, same_shape, times_array
+from linnet._arguments import non_negative, real_array, representable, same_shape, times_array
 from linnet.problems.problem import Problem
 
 # Relative size of the rounding errors that a determined answer may carry.

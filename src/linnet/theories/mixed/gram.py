@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import broadcast, layers, non_negative, positive, real_array, refuse_infinite, representable
+from linnet._arguments import broadcast, layers, non_negative, positive, real_array, refuse_infinite, representable
 
 
 @representable

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import non_negative, number, of_kind, positive, real_array, times_array
+from linnet._arguments import non_negative, number, of_kind, positive, real_array, times_array
 from linnet.theories.mixed.closed_form import factors
 
 if TYPE_CHECKING:

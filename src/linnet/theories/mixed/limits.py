@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import (
+from linnet._arguments import (
     broadcast,
     non_negative,
     number,

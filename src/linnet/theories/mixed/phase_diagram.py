@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import broadcast, count, non_negative, number, positive, real_array, representable
+from linnet._arguments import broadcast, count, non_negative, number, positive, real_array, representable
 
 REGIONS = ("underparametrized", "infinite-noise", "lazy", "active")
 

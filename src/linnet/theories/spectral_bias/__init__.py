@@ -4,7 +4,7 @@ variational problem.
 The noise process of the same paper is in `linnet.theories.noise`.
 """
 
-from linnet.theories.spectral_bias.mirror import (
+from linnet.theories.spectral_bias.mirror_flows import (
     bregman,
     convergence_bound,
     inverse_mirror,

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet.arguments import count, non_negative, positive, real_array, representable, shown, symmetric, times_array
-from linnet.theories.spectral_bias.mirror import modes
+from linnet._arguments import count, non_negative, positive, real_array, representable, shown, symmetric, times_array
+from linnet.theories.spectral_bias.mirror_flows import modes
 from linnet.theories.spectral_bias.variational import moments
 
 MOST_VALUES = 10**7  # singular values of one answer

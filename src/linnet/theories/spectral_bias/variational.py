@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet.arguments import partly_representable, positive, real_array, refuse_infinite, representable, symmetric
+from linnet._arguments import partly_representable, positive, real_array, refuse_infinite, representable, symmetric
 
 
 @representable

@@ -64,7 +64,7 @@ class TuFig1(Settings):
 def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
     import xarray as xr
 
-    from linnet.trainers.self_consistent import stepping
+    from linnet.trainers._self_consistent import stepping
 
     d, steps = settings.dim, settings.steps
     problem = ln.problems.low_rank_plus_noise(d, rank=settings.rank, noise_std=settings.noise_std, key=settings.seed)

@@ -1,0 +1,71 @@
+"""Pages that are whole in themselves: pictures inside, at most one script, and a policy that forbids every request."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from html import escape
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from linnet._files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def document(title: str, *, header: str, main: str, footer: str, script: str = "") -> str:
+    """A page in the house's style from the inner HTML of its parts; the policy admits the one `script` by its hash."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    scripts = f"; script-src 'sha256-{digest}'" if script else ""
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'{scripts}"
+    program = f"<script>{script}</script>\n" if script else ""
+    style = files("linnet").joinpath("page.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+{header}
+</header>
+<main>
+{main}</main>
+<footer class="soft">
+{footer}
+</footer>
+{program}</body>
+</html>
+"""
+
+
+def image(png: bytes, about: str) -> tuple[str, str]:
+    """A picture inside the page; a wide one has a hint that it scrolls sideways on a narrow screen."""
+    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))  # as PNG's header has them
+    least = round(0.42 * width)
+    size = f'width="{width // 2}" height="{height // 2}" style="min-width: {least}px"'
+    hint = '<p class="hint">The picture scrolls sideways.</p>\n' * (least > 340)
+    source = f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
+    return f'<img {size} alt="{escape(about)}" src="{source}">', hint
+
+
+def drawn(figure: Figure) -> bytes:
+    """A figure as PNG."""
+    held = BytesIO()
+    figure.savefig(held, format="png", metadata={"Software": None})
+    return held.getvalue()
+
+
+def write(path: Path, text: str) -> Path:
+    """Writes a page, whole or not at all, and returns where it is."""
+    write_whole(path, text)
+    return path

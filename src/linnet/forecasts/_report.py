@@ -1,0 +1,240 @@
+"""The page of a diagnosis: pictures, sentences and settings, whole in itself."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet import _page as page
+from linnet import style
+from linnet.forecasts._drawing import WORDS, draw_kernels, draw_modes
+from linnet.forecasts._findings import active_modes
+from linnet.trajectories._dataset import provenance
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from linnet.forecasts.diagnosis import Diagnosis
+
+PAGE, DATA = "index.html", "diagnosis.nc"
+
+
+def write(found: Diagnosis, out: Path) -> Path:
+    """Writes the page and the dataset into `out` and returns the page."""
+    out.mkdir(parents=True, exist_ok=True)
+    found.to_dataset().to_netcdf(out / DATA, engine="scipy")
+    return page.write(out / PAGE, build(found))
+
+
+def build(found: Diagnosis) -> str:
+    """The page as text."""
+    s = found.settings
+    tiles = {
+        "stop at step": f"{found.stop}",
+        "held-out error": f"{found.curves.mean[found.curves.best]:.3f}",
+        "ridge's": f"{found.rivals['ridge'].mean():.3f}",
+        "modes learned actively": f"{sum(w != 'lazily' for w in found.forecast.learned)} of "
+        f"{len(found.forecast.learned)}",
+    }
+    inside = "".join(f"<div><dt>{escape(term)}</dt><dd>{escape(value)}</dd></div>" for term, value in tiles.items())
+    lines = "".join(f"<li>{escape(line)}</li>" for line in found.findings())
+    header = (
+        "<h1>What a two-layer linear network learns from this table</h1>\n"
+        f"<p>{s['rows']} rows, {s['inputs']} inputs ({escape(_some(found.table.input_names))}), {s['targets']} targets "
+        f"({escape(_some(found.table.output_names))}). Errors are shares of the targets' variance that are not "
+        f"explained: 1 is as good "
+        f'as the mean.</p>\n<dl class="tiles">{inside}</dl>\n<ul>{lines}</ul>'
+    )
+    cards = "".join(_card(title, about, page.drawn(figure)) for title, about, figure in pictures(found))
+    rows = "".join(f'<tr><th scope="row">{escape(k)}</th><td>{escape(str(v))}</td></tr>' for k, v in s.items())
+    settings = f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
+    version = escape(str(provenance()["linnet_version"]))
+    footer = f"<p>Made with linnet {version}. The numbers are in <code>{DATA}</code> beside this page.</p>"
+    return page.document("linnet: a diagnosis", header=header, main=cards + settings, footer=footer)
+
+
+def _card(title: str, about: str, png: bytes) -> str:
+    name, (picture, hint) = title.lower().replace(" ", "-"), page.image(png, title)
+    return f"""<article id="{escape(name)}"><header><h3>{escape(title)}</h3></header>
+<figure><div class="picture" tabindex="0" role="group" aria-label="{escape(title)}">{picture}</div>
+{hint}<figcaption>{escape(about)}</figcaption></figure></article>
+"""
+
+
+def pictures(found: Diagnosis) -> list[tuple[str, str, Figure]]:
+    """Title, caption and picture of every section."""
+    s = found.settings
+    told = [
+        (
+            "Inputs and modes",
+            "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the "
+            "cross-covariance at the end of the run, against the threshold (the band is its uncertainty): modes below "
+            "it are learned lazily, above it actively.",
+            _inputs_and_modes(found),
+        ),
+        (
+            "Lazy or active",
+            "How many modes would be learned actively at other widths and scales of the start, for the product that "
+            "this network has at its stopping step. In the paler part, narrower than inputs and outputs together, "
+            f"thresholds are not certain. The cross is width {s['width']} at the chosen scale.",
+            _map(found),
+        ),
+        (
+            "Training and when to stop",
+            "Training and held-out error by step, with the spread over folds (bands: one standard deviation). The "
+            "mark is where to stop, the bar the steps within one standard error of it.",
+            _curves(found),
+        ),
+        (
+            "When each mode is learned",
+            "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel "
+            "along each mode over its start, measured; the dotted line is the threshold.",
+            _modes(found),
+        ),
+        (
+            "Against other linear methods",
+            "Held-out errors in the same folds (points) and their means (lines), every choice made without the "
+            "held-out rows.",
+            _rivals(found),
+        ),
+        (
+            "With more or fewer rows",
+            f"Test error of ridge regression (penalty {found.samples.ridge:.2g} per row) against the number of rows: "
+            "measured on random parts of the table (two standard errors) and predicted from the spectrum of the whole.",
+            _samples(found),
+        ),
+    ]
+    return told
+
+
+def _inputs_and_modes(found: Diagnosis) -> Figure:
+    told = found.forecast
+    r = told.regimes
+    with style.applied():
+        figure, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38))
+        variances = told.problem.factor.scales**2
+        axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
+        axes[0].set(xscale="log", yscale="log", xlabel="direction", title="variance of the inputs")
+        if variances[0] < 2 * variances[-1]:  # whitened: there is nothing to see but rounding
+            axes[0].set_ylim(variances[-1] / 4, variances[0] * 4)
+        modes = np.arange(1, len(r.strengths) + 1)
+        low, high = np.maximum(r.thresholds - r.uncertainties, r.thresholds / 100), r.thresholds + r.uncertainties
+        axes[1].fill_between(
+            [*(modes - 0.5), modes[-1] + 0.5],
+            [*low, low[-1]],
+            [*high, high[-1]],
+            step="post",
+            color=style.GUIDE,
+            alpha=0.25,
+        )
+        axes[1].step(
+            [*(modes - 0.5), modes[-1] + 0.5],
+            [*r.thresholds, r.thresholds[-1]],
+            where="post",
+            label="threshold",
+            **style.GUIDELINE,
+        )
+        for word in dict.fromkeys(told.learned):
+            at = np.array([w == word for w in told.learned])
+            axes[1].plot(modes[at], r.sizes[at], color=WORDS[word], label=word, **style.MARKS)
+        axes[1].set(yscale="log", xlabel="mode of the cross-covariance", title="size of each mode, and the threshold")
+        axes[1].legend()
+    return figure
+
+
+def _map(found: Diagnosis) -> Figure:
+    width, modes = found.settings["width"], len(found.forecast.learned)
+    widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
+    active = active_modes(found, widths, scales)
+    with style.applied():
+        figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.66))
+        drawn = axes.pcolormesh(widths, scales, active, vmin=0, vmax=modes, shading="nearest", cmap=style.SEQUENCE)
+        axes.plot([width], [1.0], marker="x", color="white", markersize=8, markeredgewidth=2.4)
+        axes.plot([width], [1.0], marker="x", color=style.ORANGE, markersize=7, markeredgewidth=1.6)
+        axes.set(
+            xscale="log",
+            yscale="log",
+            xlabel="width",
+            ylabel="scale of the start, times the chosen one",
+            title="modes learned actively",
+        )
+        figure.colorbar(drawn, ax=axes, ticks=np.unique(np.linspace(0, modes, 6).round().astype(int)))
+        narrow = found.forecast.problem.in_dim + found.forecast.problem.out_dim
+        axes.axvspan(widths[0], narrow, facecolor="white", alpha=0.45, linewidth=0)
+        axes.grid(False)
+    return figure
+
+
+def _curves(found: Diagnosis) -> Figure:
+    c = found.curves
+    steps = np.maximum(c.steps, 0.5)
+    # the training loss is half a sum of squares over targets: a share of the variance is twice that, over the variance
+    unit = 2 / float((found.forecast.problem.outputs.var(axis=0)).sum())  # type: ignore[union-attr]
+    with style.applied():
+        figure, axes = style.subplots(1, 1, size=style.column(1.5, ratio=0.56))
+        for values, colour, name in (
+            (unit * c.training, style.LOSS, "training"),
+            (c.errors, style.TEST_LOSS, "held out"),
+        ):
+            mean, spread = values.mean(axis=(1, 2)), values.mean(axis=2).std(axis=1, ddof=1)
+            axes.fill_between(steps, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
+            axes.plot(steps, mean, color=colour, label=name, **style.ALONE)
+        low, high = c.range
+        at = c.mean[c.best]
+        axes.hlines(at, max(low, 0.5), max(high, 0.5), color=style.TEST_LOSS, linewidth=3, alpha=0.6)
+        axes.plot([max(c.step, 0.5)], [at], color=style.TEST_LOSS, label=f"stop at step {c.step}", **style.MARKS)
+        if found.stein is not None:
+            axes.axvline(found.stein.step, **style.GUIDELINE, label=f"Stein: step {found.stein.step}")
+        axes.set(xscale="log", yscale="log", xlabel="step", title="share of the variance not explained")
+        axes.legend()
+    return figure
+
+
+def _modes(found: Diagnosis) -> Figure:
+    with style.applied():
+        figure, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38))
+        draw_modes(axes[0], found.forecast)
+        draw_kernels(axes[1], found.forecast)
+    return figure
+
+
+def _rivals(found: Diagnosis) -> Figure:
+    methods: dict[str, Any] = {"network": found.curves.honest_error(), **found.rivals}
+    with style.applied():
+        figure, axes = style.subplots(1, 1, size=style.column(1.5, ratio=0.36))
+        for row, (name, errors) in enumerate(methods.items()):
+            colour = style.ACTIVE if name == "network" else style.GREY
+            axes.plot(errors, np.full(len(errors), row), color=colour, **style.MARKS)
+            axes.plot([errors.mean()] * 2, [row - 0.3, row + 0.3], color=colour, linewidth=2)
+        axes.set(yticks=range(len(methods)), yticklabels=list(methods), xlabel="held-out error, share of the variance")
+        axes.invert_yaxis()
+    return figure
+
+
+def _samples(found: Diagnosis) -> Figure:
+    c = found.samples
+    with style.applied():
+        figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.6))
+        axes.errorbar(
+            c.samples,
+            c.measured,
+            yerr=2 * c.standard_error,
+            color=style.BLUE,
+            label="measured",
+            capsize=2,
+            **style.MARKS,
+        )
+        if not np.isnan(c.gap):
+            axes.plot(c.samples, c.predicted, color=style.BLUE, label="predicted", **style.THEORY)
+        axes.set(
+            xscale="log", yscale="log", xlabel="rows to train on", title="test error of ridge, share of the variance"
+        )
+        axes.legend()
+    return figure
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:4])}, ... {names[-1]}"

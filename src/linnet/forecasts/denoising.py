@@ -1,0 +1,265 @@
+"""A low-rank matrix seen through noise: a network's filter, its threshold and stopping time from the data alone."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import non_negative, real_array
+from linnet.forecasts.noise_levels import noise_level
+from linnet.theories.denoising import SpectralRisk
+from linnet.theories.mixed.spectral_flows import mode_slopes, mode_values
+from linnet.theories.spectral_bias import half_times
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Thresholds looked at, in units of the edge of the noise: below, the filter is a sharp step; above, it is linear.
+_THRESHOLDS = np.geomspace(1e-4, 30.0, 14)
+_CUTS = 26  # singular values that are half learned at the times looked at
+_REFINEMENTS = 60  # evaluations of the search between the points of that grid
+
+
+@dataclass(frozen=True)
+class DenoisingPath:
+    """Stein's estimate of the squared error for every threshold and time looked at.
+
+    **Attributes:**
+
+    - `thresholds`: $g$, (threshold,)
+    - `times`: (threshold, time); at each a singular value `cuts[j]` is half learned
+    - `risks`: (threshold, time); `cuts`: (time,)
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import denoise
+        >>> path = denoise(ln.problems.low_rank_plus_noise(40, rank=2, key=0).cross).path
+        >>> path.risks.shape == (path.thresholds.size, path.cuts.size)
+        True
+    """
+
+    thresholds: Float[np.ndarray, " threshold"]
+    times: Float[np.ndarray, "threshold time"]
+    risks: Float[np.ndarray, "threshold time"]
+    cuts: Float[np.ndarray, " time"]
+
+
+@dataclass(frozen=True)
+class Denoised:
+    r"""What `denoise` found.
+
+    **Attributes:**
+
+    - `matrix`: the estimate of the truth, as large as the data
+    - `threshold`, `time`: of the network whose product it is, stopped then
+    - `risk`: estimated $|\hat A - A^*|_F^2$; `risk_of_data`: that of the data, $mn$ times the noise variance
+    - `rank`: how many singular values are kept by more than half; `effective_rank`: the sum of the shares kept
+    - `noise_std`, `noise_error`: the noise, and its standard error where it was estimated (else 0)
+    - `values`, `filtered`: singular values of the data and of the estimate
+    - `path`: a `DenoisingPath`, everything that was looked at
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import denoise
+        >>> task = ln.problems.low_rank_plus_noise(40, rank=2, key=0)
+        >>> found = denoise(task.cross)
+        >>> found.rank, bool(((found.matrix - task.truth) ** 2).sum() < 0.3 * found.risk_of_data)
+        (2, True)
+    """
+
+    matrix: Float[np.ndarray, "output input"]
+    threshold: float
+    time: float
+    risk: float
+    rank: int
+    effective_rank: float
+    noise_std: float
+    noise_error: float
+    values: Float[np.ndarray, " mode"]
+    filtered: Float[np.ndarray, " mode"]
+    path: DenoisingPath
+
+    @property
+    def risk_of_data(self) -> float:
+        return self.matrix.size * self.noise_std**2
+
+    def __repr__(self) -> str:
+        size = f"{self.matrix.shape[0]} x {self.matrix.shape[1]}"
+        noise = f"{self.noise_std:.4g}" + (f" ± {self.noise_error:.2g}" if self.noise_error else "")
+        return (
+            f"Denoised({size}, rank {self.rank}, noise {noise}, threshold {self.threshold:.4g}, time {self.time:.4g})"
+        )
+
+    def _repr_html_(self) -> str:
+        share = self.risk / self.risk_of_data if self.risk_of_data else float("nan")
+        noise = f"{self.noise_std:.4g}" + (f" ± {self.noise_error:.2g} (estimated)" if self.noise_error else " (given)")
+        rows = {
+            "matrix": f"{self.matrix.shape[0]} × {self.matrix.shape[1]}",
+            "noise (standard deviation)": noise,
+            "rank": f"{self.rank} (sum of the shares kept: {self.effective_rank:.2f})",
+            "threshold g": f"{self.threshold:.4g}",
+            "stopping time": f"{self.time:.4g}",
+            "estimated squared error": f"{self.risk:.4g}, {share:.1%} of that of the data",
+        }
+        cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>Denoised matrix</caption>{cells}</table>"
+
+    def plot(self) -> Figure:
+        """Estimated error against time for every threshold, and the singular values before and after."""
+        from linnet import style
+
+        with style.applied():
+            picture, (left, right) = style.subplots(1, 2, size=style.column(2, ratio=0.36))
+            scale = self.risk_of_data or 1.0
+            for i, colour in enumerate(style.shades(self.path.thresholds.size)):
+                left.plot(self.path.cuts, self.path.risks[i] / scale, color=colour, linewidth=0.8)
+            if self.rank and self.path.cuts.size:  # else nothing, or everything, was kept
+                chosen = np.interp(0.5, *_halves(self.values, self.filtered))
+                left.plot(chosen, self.risk / scale, "o", color=style.ORANGE, label="chosen")
+                left.legend()
+            left.set(
+                title="a  Estimated error, dark: small threshold",
+                xlabel="singular value half learned",
+                ylabel="error / error of the data",
+                ylim=(0, 1.3),
+            )
+            number = np.arange(1, self.values.size + 1)
+            right.plot(number, self.values, color=style.GREY, label="data", **style.MARKS)
+            right.plot(number, self.filtered, color=style.BLUE, label="denoised", **style.MARKS)
+            right.set(title=f"b  Singular values, rank {self.rank}", xlabel="number", ylabel="singular value")
+            right.legend()
+        return picture
+
+
+def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
+    r"""The estimate of a low-rank matrix seen through noise that a linear network gives, stopped when it is best.
+
+    Trained on $Y = A^* + E$ from a negligible start of threshold $g$, a network is at time $t$ the filter
+    $U f(S) V^\top$ with $f$ of `theories.mixed.mode_values`. Stein's unbiased estimate of $|f(Y) - A^*|_F^2$
+    (`theories.denoising.sure`) chooses $g$ and $t$, without training.
+
+    **Arguments:**
+
+    - `Y`: the noisy matrix, (output, input), at least 2 x 2
+    - `noise_std`: standard deviation of the entries of $E$; default: from the bulk of singular values (`noise_level`)
+
+    **Returns** a `Denoised`. Pure noise, or a noise said to exceed the matrix, gives rank 0; no noise gives $Y$ back.
+
+    **Valid when** the noise is independent, Gaussian and of one variance. Where the rank is low, optimal shrinkage
+    (Gavish and Donoho 2017) is better; docs/denoising.md has the table.
+
+    **Reference:** ours; the filter is Varre et al. 2023, Theorem C.12.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import denoise
+        >>> draw = np.random.default_rng(0)
+        >>> truth = 2 * np.outer(draw.normal(size=60), draw.normal(size=80))
+        >>> denoise(truth + draw.normal(size=truth.shape)).rank
+        1
+    """
+    data = real_array("Y", Y, ndim=2)
+    if min(data.shape) < 2:
+        raise ValueError(f"`Y` must have at least 2 rows and 2 columns: got shape {data.shape}.")
+    given = None if noise_std is None else non_negative("noise_std", noise_std)
+    for name, size in (("Y", float(np.abs(data).max())), ("noise_std", given or 0.0)):
+        if size > 0 and not 1e-140 < size < 1e140:  # squares are taken, and products of them with others
+            raise ValueError(f"`{name}` must be between 1e-140 and 1e140 in size: got {size:.3g}. Use other units.")
+    left, values, right = np.linalg.svd(data, full_matrices=False)
+    noise, error = noise_level(values, data.shape) if given is None else (given, 0.0)
+    if noise <= 1e-14 * values[0]:
+        return _everything(data, values, noise, error)
+    search = _Search(values, data.shape, noise)
+    path = search.grid()
+    threshold, time, risk = search.best(path)
+    filtered = mode_values(values, threshold, [time])[0]
+    nothing = float((values**2).sum()) - data.size * noise**2
+    if nothing <= risk:  # the zero matrix is the network before it starts
+        time, risk, filtered = 0.0, nothing, np.zeros_like(values)
+    shares = filtered / np.where(values > 0, values, 1.0)
+    return Denoised(
+        matrix=(left * filtered) @ right,
+        threshold=threshold,
+        time=time,
+        risk=risk,
+        rank=int((shares > 0.5).sum()),
+        effective_rank=float(shares.sum()),
+        noise_std=noise,
+        noise_error=error,
+        values=values,
+        filtered=filtered,
+        path=path,
+    )
+
+
+class _Search:
+    """Stein's risk over thresholds and times; a time is named by the singular value that is half learned then."""
+
+    def __init__(self, values: np.ndarray, shape: tuple[int, int], noise: float):
+        self.values, self.noise, self.risk = values, noise, SpectralRisk(values, shape)
+        self.edge = noise * (np.sqrt(shape[0]) + np.sqrt(shape[1]))
+
+    def grid(self) -> DenoisingPath:
+        """All thresholds and times looked at first."""
+        thresholds = self.edge * _THRESHOLDS
+        cuts = np.geomspace(0.3 * self.edge, max(2 * self.edge, 1.5 * float(self.values[0])), _CUTS)
+        times = np.stack([half_times(cuts, g) for g in thresholds])
+        risks = np.stack([self._risks(g, t[::-1])[::-1] for g, t in zip(thresholds, times, strict=True)])
+        return DenoisingPath(thresholds, times, risks, cuts)
+
+    def best(self, path: DenoisingPath) -> tuple[float, float, float]:
+        """Threshold, time and risk: the least of the grid, then downhill between its points."""
+        row, column = np.unravel_index(int(np.argmin(path.risks)), path.risks.shape)
+        start = np.log([path.thresholds[row], path.cuts[column]])
+        low = np.log([path.thresholds[0] / 10, path.cuts[0] / 3])
+        high = np.log([path.thresholds[-1] * 10, path.cuts[-1] * 3])
+
+        def objective(point: np.ndarray) -> float:
+            g, cut = np.exp(np.clip(point, low, high))
+            return float(self._risks(g, half_times([cut], g))[0])
+
+        from scipy.optimize import minimize  # where it is needed: it takes half a second to load
+
+        simplex = start + np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.08]])
+        options: dict[str, Any] = {"initial_simplex": simplex, "maxfev": _REFINEMENTS, "xatol": 1e-3, "fatol": 1e-9}
+        found = minimize(objective, start, method="Nelder-Mead", options=options)
+        g, cut = np.exp(np.clip(found.x, low, high))
+        return float(g), float(half_times([cut], g)[0]), float(found.fun)
+
+    def _risks(self, threshold: float, times: np.ndarray) -> np.ndarray:
+        return self.risk.estimate(
+            mode_values(self.values, threshold, times), mode_slopes(self.values, threshold, times), self.noise**2
+        )
+
+
+def _halves(values: np.ndarray, filtered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Shares kept, increasing, and the singular values they belong to."""
+    kept = values > 0
+    order = np.argsort(values[kept])
+    return (filtered[kept] / values[kept])[order], values[kept][order]
+
+
+def _everything(data: np.ndarray, values: np.ndarray, noise: float, error: float) -> Denoised:
+    """Without noise the data are the truth: the network trained to its end."""
+    rank = int((values > 1e-12 * max(values[0], np.finfo(float).tiny)).sum())
+    empty = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
+    return Denoised(
+        matrix=data.copy(),
+        threshold=float(values[0]),
+        time=np.inf if rank else 0.0,
+        risk=0.0,
+        rank=rank,
+        effective_rank=float(rank),
+        noise_std=noise,
+        noise_error=error,
+        values=values,
+        filtered=values.copy(),
+        path=empty,
+    )

@@ -1,0 +1,306 @@
+"""What a network will learn on a problem, when, how far, and when to stop: the exact run, and what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import count, positive
+from linnet.forecasts.rates import StableRate, largest_stable_rate
+from linnet.inits.weights import Weights
+from linnet.observables.mode_regimes import MOVED, Regimes, mode_kernel, regimes
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
+from linnet.theories.mixed import self_consistent
+from linnet.trainers.descent import gradient_descent
+from linnet.trainers.stability import stable_learning_rate
+from linnet.trajectories.saving import Saving, every, log_spaced
+from linnet.trajectories.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+LONGEST = 10_000  # steps, where none are asked for
+LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
+STATES, BYTES = 1000, 2e8  # kept of a run, and the memory they may take
+RATE_STEPS = 2000  # for which learning rates are tried
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """The self-consistent dynamics of whitened inputs, beside a run.
+
+    **Attributes:**
+
+    - `loss`: (time,)
+    - `shares`: how much of each mode's residual is gone, (time, mode)
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.forecasts import forecast
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> told = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
+        >>> bool(np.abs(told.closed_form.shares - told.shares).max() < 0.1)
+        True
+    """
+
+    loss: Float[np.ndarray, " time"]
+    shares: Float[np.ndarray, "time mode"]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What `forecast` returns: the exact run, and what it means.
+
+    A mode is learned *lazily* if its kernel ends within a factor of the square root of two of where it began,
+    *actively* if it had left that range when the mode was half learned, *crossing* if it left it later.
+
+    **Attributes:**
+
+    - `problem`: what is to be learned
+    - `weights`: the start
+    - `trajectory`: the exact run at full width
+    - `learning_rate`: of that run
+    - `regimes`: strengths, thresholds and predicted movement of the modes (see `observables.regimes`)
+    - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (time, mode)
+    - `kernel`: the tangent kernel along each mode over its start, measured, (time, mode)
+    - `closed_form`: where the inputs are whitened, the theory's loss and shares
+
+    On demand: `loss`, `test_loss` and `validation_loss` at the saved `steps` (None where the problem has none);
+    `half_steps`, at which half of a mode is learned (NaN where this run does not get there); `learned`, "lazily",
+    "crossing" or "actively", mode by mode; `best_step` and `best_loss`, where the held-out loss (or else the test loss)
+    is least; `largest_stable_rate`, found by training.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import forecast
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> told = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
+        >>> told.learned, told.regimes.thresholds.round(1).tolist()
+        (['actively', 'lazily'], [1.0, 1.0])
+    """
+
+    problem: Problem = field(repr=False)
+    weights: Weights = field(repr=False)
+    trajectory: Trajectory
+    learning_rate: float
+    regimes: Regimes = field(repr=False)
+    shares: Float[np.ndarray, "time mode"] = field(repr=False)
+    kernel: Float[np.ndarray, "time mode"] = field(repr=False)
+    closed_form: ClosedForm | None = field(repr=False)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """The steps at which everything is told, (time,)."""
+        assert self.trajectory.steps is not None
+        return self.trajectory.steps
+
+    @property
+    def loss(self) -> Float[np.ndarray, " time"]:
+        """The training loss."""
+        return self.trajectory.loss
+
+    @property
+    def test_loss(self) -> Float[np.ndarray, " time"] | None:
+        """The loss against the problem's truth; None without one."""
+        return None if self.problem.truth is None else self.trajectory.test_loss
+
+    @property
+    def validation_loss(self) -> Float[np.ndarray, " time"] | None:
+        """The loss on held-out samples; None without any."""
+        return self.trajectory.validation_loss if self.problem.validation is not None else None
+
+    @property
+    def held_out(self) -> Float[np.ndarray, " time"] | None:
+        """What tells when to stop: the validation loss, else the test loss, else None."""
+        return self.test_loss if self.validation_loss is None else self.validation_loss
+
+    @property
+    def best_step(self) -> int | None:
+        """The step of least held-out loss."""
+        return None if self.held_out is None else int(self.steps[np.argmin(self.held_out)])
+
+    @property
+    def best_loss(self) -> float | None:
+        """The least held-out loss."""
+        return None if self.held_out is None else float(self.held_out.min())
+
+    @cached_property
+    def half_steps(self) -> Float[np.ndarray, " mode"]:
+        """The step at which half of each mode is learned, linear between saved steps; NaN where it never is."""
+        return np.array([_crossing(self.steps, share) for share in self.shares.T])
+
+    @property
+    def learned(self) -> list[str]:
+        """ "lazily", "crossing" or "actively", mode by mode."""
+        moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(MOVED)
+        words = []
+        for mode, half in enumerate(self.half_steps):
+            at = -1 if np.isnan(half) else int(np.searchsorted(self.steps, half))
+            early = moved[at, mode] and not np.isnan(half)
+            words.append("lazily" if not moved[-1, mode] else "actively" if early else "crossing")
+        return words
+
+    @cached_property
+    def largest_stable_rate(self) -> StableRate:
+        """The largest learning rate that does not diverge, tried for as many steps as the run has, at most 2000."""
+        steps = int(min(self.steps[-1], RATE_STEPS)) or 1
+        return largest_stable_rate(self.problem, self.weights, steps=steps, first=self._safe_rate)
+
+    @property
+    def _safe_rate(self) -> float:
+        known = stable_learning_rate(self.problem, self.weights)
+        return self.learning_rate if known is None else known
+
+    def findings(self) -> list[str]:
+        """What the forecast says, in sentences."""
+        from linnet.forecasts._telling import findings
+
+        return findings(self)
+
+    def __str__(self) -> str:
+        return "\n".join(self.findings())
+
+    def to_dataset(self) -> xr.Dataset:
+        """The forecast as a dataset along `time` and `mode` (docs/schema.md)."""
+        from linnet.forecasts._telling import dataset
+
+        return dataset(self)
+
+    def plot(self) -> Figure:
+        """Losses, modes and kernels by step, in the house's style; needs matplotlib."""
+        from linnet.forecasts._drawing import picture
+
+        return picture(self)
+
+    def _repr_html_(self) -> str:
+        from linnet.forecasts._telling import html
+
+        return html(self)
+
+
+def forecast(
+    problem: Problem,
+    weights: Weights,
+    *,
+    learning_rate: float | None = None,
+    steps: int | None = None,
+    save_every: Any = None,
+    weight_decay: float = 0.0,
+    momentum: float = 0.0,
+    dtype: Any = None,
+) -> Forecast:
+    r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
+
+    The run is that of the full network, in reduced coordinates: the width costs nothing (`inits.reduced_gaussian`). It
+    is told mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 -
+    r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
+    $|W_2^T u_i|^2 + |W_1 v_i|^2$.
+
+    **Arguments:**
+
+    - `problem`: what is to be learned;
+    - `weights`: the start;
+    - `learning_rate`: by default `stable_learning_rate(problem, weights)`, at which descent certainly does not diverge;
+    - `steps`: by default until 0.1% of what the loss can lose is left, and at most 10 000;
+    - `save_every`: an interval or a policy of `linnet.trajectories`; by default every step of a short run, else 1000 in
+      logarithmic order, fewer where they would take more than 200 MB;
+    - `weight_decay`, `momentum`, `dtype`: those of `gradient_descent`.
+
+    **Returns** a `Forecast`. With `Problem.with_validation` or a `truth` it knows the best step. Where the inputs are
+    whitened the closed form stands beside the run: the self-consistent equation at the mean threshold of the modes.
+
+    **Valid for** full-batch gradient descent with or without momentum; Adam follows other dynamics.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
+        >>> told = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
+        >>> told.learned
+        ['actively', 'lazily']
+    """
+    check_match(problem, weights)
+    rate = stable_learning_rate(problem, weights) if learning_rate is None else positive("learning_rate", learning_rate)
+    if rate is None:
+        raise ValueError("`learning_rate` must be given for a general cost: none is known to be stable.")
+    total = LONGEST if steps is None else count("steps", steps, most=2**62)
+    stop = _enough(problem, weights) if steps is None else None
+    saving = _saving(problem, weights, total) if save_every is None else save_every
+    run = gradient_descent(
+        problem,
+        weights,
+        learning_rate=rate,
+        steps=total,
+        save_every=saving,
+        stop=stop,
+        weight_decay=weight_decay,
+        momentum=momentum,
+        dtype=dtype,
+    )
+    found = regimes(problem, weights, product=run.products[-1])
+    shares = _shares(problem, run, found)
+    basis = run.reduction.basis
+    right = found.right if basis is None else basis.T @ found.right  # the modes have data, so the basis spans them
+    kernel = mode_kernel(run.reduced, found.left, right)
+    closed = _closed_form(problem, weights, run, found) if weight_decay == 0 and momentum == 0 else None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = np.where(kernel[0] > 0, kernel / kernel[0], np.where(kernel > 0, np.inf, 1.0))
+    return Forecast(problem, weights, run, float(rate), found, shares, moved, closed)
+
+
+def _enough(problem: Problem, weights: Weights) -> float | None:
+    """The loss at which a run without a number of steps ends."""
+    if problem.cost is not None:
+        return None
+    floor, start = float(problem.factor.floor), float(problem.loss(weights.product))
+    return floor + LEFT * (start - floor) or None
+
+
+def _saving(problem: Problem, weights: Weights, steps: int) -> Saving:
+    rank = problem.in_dim if problem.cost is not None else problem.factor.rank
+    width = min(weights.width, rank + problem.out_dim)
+    states = int(np.clip(BYTES / (8 * width * (rank + problem.out_dim)), 20, STATES))
+    return every(1) if steps <= states else log_spaced(states)
+
+
+def _shares(problem: Problem, run: Trajectory, found: Regimes) -> np.ndarray:
+    residual = problem.residual(run.products)
+    along = np.einsum("om,toi,im->tm", found.left, residual, found.right, optimize=True)
+    return 1 - along / np.where(along[0] == 0, 1.0, along[0])
+
+
+def _crossing(steps: np.ndarray, share: np.ndarray) -> float:
+    above = np.flatnonzero(share >= 0.5)
+    if not above.size:
+        return float("nan")
+    i = int(above[0])
+    return (
+        float(steps[i - 1] + (0.5 - share[i - 1]) / (share[i] - share[i - 1]) * (steps[i] - steps[i - 1])) if i else 0.0
+    )
+
+
+def _closed_form(problem: Problem, weights: Weights, run: Trajectory, found: Regimes) -> ClosedForm | None:
+    """The self-consistent dynamics where all inputs have one variance; None elsewhere."""
+    if problem.cost is not None:
+        return None
+    f = problem.factor
+    variances = f.scales**2
+    if f.rank < problem.in_dim or np.ptp(variances) > 1e-9 * variances.max():
+        return None
+    threshold = float(found.thresholds.mean())
+    if threshold <= 0:  # nothing to hold the layers apart: the closed form is for a positive threshold
+        return None
+    target, variance = problem.min_norm_solution(), float(variances.mean())
+    products = self_consistent(target, weights.product, threshold, run.times * variance)
+    along = np.einsum("om,toi,im->tm", found.left, target - products, found.right, optimize=True)
+    shares = 1 - along / np.where(along[0] == 0, 1.0, along[0])
+    return ClosedForm(np.asarray(problem.loss(products)), shares)

@@ -1,0 +1,71 @@
+"""The noise of a matrix from its own singular values: the bulk follows a known law, whose scale is the noise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet import _arguments as arguments
+from linnet._arguments import representable
+from linnet.theories.noise_bulk import bulk_quantile, ratio_of
+
+# Shares of the bulk that are looked at: signals that are too weak to stand out push its upper end up.
+_SHARES = np.linspace(0.1, 0.75, 14)
+# Sampling error of the estimate in units of 1/sqrt(entries of the matrix), measured on pure noise (docs/denoising.md).
+_SAMPLING = 1.5
+# A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
+_STANDS_OUT = 2.0
+_LEAST = 4  # singular values that are needed to tell noise from signal
+
+
+@representable
+def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
+    r"""Standard deviation of the noise in a matrix of low rank plus noise, and its standard error.
+
+    Singular values that stand out of the bulk are left aside; the rest are those of noise of the remaining size, so
+    every quantile of them over its place in the Marchenko-Pastur law is an estimate; the result is their mean. Its
+    error is the sampling error, $1.5/\sqrt{mn}$ of it, and half the difference between the lower and the upper
+    quantiles, which sees signals inside the bulk.
+
+    **Arguments:**
+
+    - `values`: all singular values, (mode,)
+    - `shape`: of the matrix
+
+    **Returns** the noise and its error. **Valid when** the noise is independent, of one variance, and the rank well
+    below half of the smaller side. Many signals at the edge of the bulk pass for noise.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import noise_level
+        >>> noise = np.random.default_rng(0).normal(size=(80, 120))
+        >>> [round(x, 3) for x in noise_level(np.linalg.svd(noise, compute_uv=False), noise.shape)]
+        [0.994, 0.017]
+    """
+    s = np.sort(arguments.real_array("values", values, ndim=1))[::-1]
+    rows, columns = arguments.sides("shape", shape)
+    if max(rows, columns) > 1e15 * min(rows, columns):
+        raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
+    rows, columns = float(rows), float(columns)  # type: ignore[assignment]
+    if s.size > min(rows, columns):
+        raise ValueError(
+            f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
+        )
+    if s.size < _LEAST:
+        raise ValueError(
+            f"the noise cannot be told from {s.size} singular values: at least {_LEAST} are needed. Give `noise_std`."
+        )
+    aside, found = 0, np.array([np.nan])
+    for _ in range(s.size):
+        rest, sides = s[aside:], (rows - aside, columns - aside)
+        ratio, larger = ratio_of(*sides), max(sides)
+        places = np.array([bulk_quantile(share, ratio) for share in _SHARES]) * np.sqrt(larger)
+        found = np.quantile(rest, _SHARES) / places
+        edge = found.mean() * (np.sqrt(rows) + np.sqrt(columns)) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
+        standing = int((s > edge).sum())
+        if standing <= aside or s.size - standing < _LEAST:
+            break
+        aside = standing
+    estimate, half = float(found.mean()), found.size // 2
+    misfit = abs(float(found[half:].mean() - found[:half].mean())) / 2
+    return estimate, float(np.hypot(_SAMPLING * estimate / np.sqrt(rows * columns), misfit))

@@ -1,0 +1,60 @@
+"""How far the rows of the input weights are from the output weights: the commutator of the noise process."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import flag, representable
+from linnet.inits.weights import Weights, check_weights
+
+
+def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarray, "*batch input"]:
+    r"""How far each input's weights are from being aligned with the output's: the size of their commutator.
+
+    $$ |[z_i, a]| = |z_i a^\top - a z_i^\top|_{op} $$
+
+    for $z_i$, the weights from input i to the hidden units, and $a$, those to the output: the area that they span.
+
+    It is the operator norm of the commutator; for two hidden units its one independent entry. It is zero where $z_i$
+    and a are aligned. `normalized` divides by $|z_i||a|$: the sine of their angle, NaN where one of them is zero.
+
+    **Arguments:**
+
+    - `weights`: of a network with one output
+    - `normalized`: whether to divide by $|z_i||a|$: the sine of their angle, NaN where one of them is zero
+
+    **Returns** (..., input), leading axes those of the weights.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import commutator
+        >>> weights = ln.Weights([[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0]])
+        >>> commutator(weights).tolist(), commutator(weights, normalized=True).tolist()
+        ([0.0, 2.0], [0.0, 1.0])
+    """
+    weights = check_weights(weights)
+    if weights.out_dim != 1:
+        raise ValueError(f"`weights` must have one output for the commutator: got {weights.out_dim}.")
+    rows, sizes = _scaled(np.swapaxes(weights.first, -1, -2))  # (..., input, hidden)
+    a, size = _scaled(weights.second)
+    lengths, length = np.linalg.norm(rows, axis=-1), np.linalg.norm(a, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        along = np.sum(rows * a, axis=-1) / lengths**2
+        # the part of a across z_i, not sqrt(|z|^2 |a|^2 - (z.a)^2): that would lose half the digits of an aligned pair
+        across = np.linalg.norm(a - along[..., None] * rows, axis=-1)
+        sines = across / length
+    return sines if flag("normalized", normalized) else _areas(weights, lengths * sizes, length * size, sines)
+
+
+def _scaled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors along the last axis over their largest entries, whose squares neither overflow nor vanish."""
+    sizes = np.abs(vectors).max(axis=-1)
+    safe = np.where(sizes > 0, sizes, 1.0)
+    return vectors / safe[..., None], sizes
+
+
+@representable
+def _areas(weights: Weights, lengths: np.ndarray, length: np.ndarray, sines: np.ndarray) -> np.ndarray:
+    return np.where((lengths > 0) & (length > 0), lengths * length * sines, 0.0)

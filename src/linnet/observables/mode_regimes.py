@@ -1,0 +1,246 @@
+"""Lazy or active, mode by mode: how far training moves the tangent kernel, from the weights it starts at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import partly_representable, real_array, representable
+from linnet.inits.weights import Weights, check_weights
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool
+
+MOVED = np.sqrt(2)  # of the kernel: a mode that grows from nothing to its threshold moves it by this factor
+
+
+@dataclass(frozen=True)
+class Regimes:
+    r"""What `regimes` returns; all arrays have one entry for each mode, strongest first.
+
+    **Attributes:**
+
+    - `strengths`: the singular values of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$, (mode,)
+    - `left`: its singular vectors $u_i$, (output, mode)
+    - `right`: and $v_i$, (input, mode)
+    - `sizes`: of the modes of the learned product, as their kernels see them: $\sqrt{(\theta_i/2)^2 - g_i^2}$, (mode,)
+    - `thresholds`: $g_i$, the size at which a mode passes from lazy to active, (mode,)
+    - `uncertainties`: what modes share hidden units by, in the units of the thresholds, (mode,)
+    - `kernel`: $\theta_i$ at the start, (mode,)
+    - `movement`: $\theta_i$ at the end over $\theta_i$ at the start, predicted, (mode,)
+
+    `.words` says "lazy" or "active" for each mode, `.certain` whether the word is the same over the whole uncertainty.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.observables import regimes
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> found = regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start)
+        >>> found.thresholds.round(2).tolist(), found.certain.tolist()
+        ([1.0, 1.0], [True, True])
+    """
+
+    strengths: Float[np.ndarray, " mode"]
+    left: Float[np.ndarray, "output mode"]
+    right: Float[np.ndarray, "input mode"]
+    sizes: Float[np.ndarray, " mode"]
+    thresholds: Float[np.ndarray, " mode"]
+    uncertainties: Float[np.ndarray, " mode"]
+    kernel: Float[np.ndarray, " mode"]
+    movement: Float[np.ndarray, " mode"]
+
+    @property
+    def words(self) -> list[str]:
+        """ "lazy" or "active", mode by mode."""
+        return words(self.movement)
+
+    @property
+    def spread(self) -> Float[np.ndarray, "2 mode"]:
+        """The movement at both ends of its uncertainty."""
+        share = 1 + 2 * self.uncertainties / np.where(self.kernel > 0, self.kernel, 1.0)
+        return np.stack([self.movement / share, self.movement * share])
+
+    @property
+    def certain(self) -> Bool[np.ndarray, " mode"]:
+        """Whether the word is the same over the whole uncertainty."""
+        low, high = (np.array(words(end)) for end in self.spread)
+        return np.asarray(low == high)
+
+    @partly_representable
+    def measured(self, trained: Weights) -> Float[np.ndarray, " mode"]:
+        """The movement in fact: the kernel of `trained` weights over that of the start, mode by mode."""
+        trained = check_weights(trained, "trained")
+        if (trained.in_dim, trained.out_dim) != (len(self.right), len(self.left)):
+            raise ValueError(
+                f"`trained` must have {len(self.right)} inputs and {len(self.left)} outputs, as the start: got "
+                f"{trained.in_dim} and {trained.out_dim}."
+            )
+        if not (np.isfinite(trained.first).all() and np.isfinite(trained.second).all()):
+            raise ValueError(
+                "`trained` must be finite weights: these have NaN or infinities, as of a run that diverged."
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return mode_kernel(trained, self.left, self.right) / self.kernel
+
+
+def words(movement: Any) -> list[str]:
+    """ "active" where the kernel moved by more than the square root of two, up or down, "lazy" elsewhere."""
+    with np.errstate(divide="ignore"):
+        far = np.abs(np.log(real_movement(movement))) > np.log(MOVED)
+    return np.where(far, "active", "lazy").tolist()
+
+
+def real_movement(movement: Any) -> np.ndarray:
+    """Movements as an array; infinite where a kernel started at zero."""
+    return np.atleast_1d(np.asarray(movement, dtype=np.float64))
+
+
+@representable
+def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, "... mode"]:
+    r"""The tangent kernel along each mode: under gradient flow the mode moves at this times its residual.
+
+    $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
+
+    **Arguments:**
+
+    - `weights`: of the network; leading axes are kept
+    - `left`: $u_i$ of unit length, (output, mode)
+    - `right`: $v_i$ of unit length, (input, mode)
+
+    **Returns** $\theta_i$, (..., mode).
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> ln.observables.mode_kernel(ln.Weights([[2.0, 0.0]], [[1.0]]), [[1.0]], [[1.0], [0.0]])
+        array([5.])
+    """
+    weights = check_weights(weights)
+    U, V = real_array("left", left, ndim=2), real_array("right", right, ndim=2)
+    if U.shape[0] != weights.out_dim or V.shape[0] != weights.in_dim or U.shape[1] != V.shape[1]:
+        raise ValueError(
+            f"`left` must be ({weights.out_dim}, mode) and `right` ({weights.in_dim}, mode): got {U.shape} and "
+            f"{V.shape}."
+        )
+    back = ((np.swapaxes(weights.second, -1, -2) @ U) ** 2).sum(axis=-2)
+    return back + ((weights.first @ V) ** 2).sum(axis=-2)
+
+
+def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regimes:
+    r"""Which modes train lazily and which actively from `weights`, and at which threshold.
+
+    With hidden units to spare, the conserved imbalance ties the layers to the product: at every time
+
+    $$ W_1^T W_1 = \sqrt{A^T A + g^2} + \delta/2, \quad W_2 W_2^T = \sqrt{A A^T + g^2} - \delta/2, \qquad
+       \theta(s) = 2\sqrt{s^2 + g^2} $$
+
+    for a mode of size s, whatever the covariance and whether or not the layers are equal. $g_i$ is the one for which
+    this holds along mode i at the start; for Gaussian layers of standard deviations $\sigma_1, \sigma_2$ and width w it
+    is $(\sigma_1^2 + \sigma_2^2) w/2$. A mode that grows from nothing to its threshold moves its kernel by $\sqrt2$;
+    "active" says that training moves it by more than that, "lazy" by less, and `Regimes.measured` says by how much it
+    did.
+
+    **Arguments:**
+
+    - `problem`: what is to be learned
+    - `weights`: the start
+    - `product`: the product (output, input) that is learned; by default where gradient flow ends, the minimum-norm
+      solution and, on directions without data, the start. Of an early-stopped run it is that run's own.
+
+    **Returns** a `Regimes`. The modes are those of the cross-covariance; with whitened inputs they are the solution's,
+    and their sizes its singular values.
+
+    **Valid when** the width exceeds the inputs and outputs together: the uncertainty, $\tfrac12|(C_1 - v_i^T C_1
+    v_i)v_i|$ and likewise for $C_2$, is $\tfrac12\sqrt{(d+k)/w}$ of the threshold for Gaussian layers. Narrower,
+    `certain` will say no. For gradient flow: descent near its largest stable rate moves kernels by some percent less.
+
+    **Reference:** Tu et al. 2024, section 3.1 and Theorem 1 for equal layers; unequal ones by the same argument.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
+        >>> ln.observables.regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start).words
+        ['active', 'lazy']
+    """
+    check_match(problem, weights)
+    if weights.batch or problem.batch:
+        raise ValueError("`weights` must be one network on one problem: take a member of the batch, `weights[i]`.")
+    weights = check_weights(weights)
+    before = _finite_product(weights)
+    cross = problem.cross if problem.cost is None else problem.residual(np.zeros_like(before))
+    left, strengths, right = np.linalg.svd(cross, full_matrices=False)
+    rank = max(1, int((strengths > strengths[0] * max(cross.shape) * np.finfo(float).eps).sum()))
+    U, V = left[:, :rank], right[:rank].T
+    after = _end(problem, before) if product is None else problem._product("product", product)
+    if after.ndim != 2:
+        raise ValueError(f"`product` must be one matrix, (output, input): got shape {after.shape}.")
+    if np.abs(after).max() > 1e140:  # squares of it are taken
+        raise ValueError(f"`product` must be below 1e140 in size: the largest entry is {np.abs(after).max():.3g}.")
+    kernel = mode_kernel(weights, U, V)
+    g = _thresholds(kernel, before, U, V)
+    end = tied_kernel(g, after, U, V)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        movement = end / kernel
+    return Regimes(
+        strengths=strengths[:rank],
+        left=U,
+        right=V,
+        sizes=np.sqrt(np.clip((end / 2) ** 2 - g**2, 0, None)),
+        thresholds=g,
+        uncertainties=_coupling(weights, U, V),
+        kernel=kernel,
+        movement=np.where(np.isnan(movement), 1.0, movement),
+    )
+
+
+def _finite_product(weights: Weights) -> np.ndarray:
+    """The product, refused where it or a kernel of it is not a number: of a run that diverged, or beyond float64."""
+    largest = max(float(np.abs(weights.first).max()), float(np.abs(weights.second).max()))
+    if not largest < 1e70:  # fourth powers of the weights are taken
+        raise ValueError(f"`weights` must be finite and below 1e70 in size: the largest is {largest:.3g}.")
+    return weights.product
+
+
+def _end(problem: Problem, before: np.ndarray) -> np.ndarray:
+    """Where gradient flow ends: the minimum-norm solution, and the start on directions that the data never touch."""
+    if problem.cost is not None:
+        raise ValueError(
+            "`product` must be given for a general cost: the product at the end of a run, `run.products[-1]`."
+        )
+    basis = problem.factor.basis
+    untouched = 0.0 if basis is None else before - (before @ basis) @ basis.T
+    return problem.min_norm_solution() + untouched
+
+
+def tied_kernel(g: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """The kernel tied to a product by the imbalance: u^T sqrt(A A^T + g^2) u + v^T sqrt(A^T A + g^2) v, g by mode."""
+    left, values, right = np.linalg.svd(product, full_matrices=False)
+    beyond = values**2 / (np.hypot(values, g[:, None]) + g[:, None] + np.finfo(float).tiny)  # sqrt(s^2 + g^2) - g
+    return 2 * g + ((U.T @ left) ** 2 * beyond).sum(axis=1) + ((V.T @ right.T) ** 2 * beyond).sum(axis=1)
+
+
+def _thresholds(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more."""
+    low, high = np.zeros_like(kernel), kernel / 2
+    for _ in range(60):  # bisection: the tied kernel rises with g, and at kernel/2 it is at least the kernel
+        middle = (low + high) / 2
+        above = tied_kernel(middle, product, U, V) > kernel
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high
+
+
+def _coupling(weights: Weights, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Half the length of what C1 and C2 send from a mode into others: hidden units that it shares with them."""
+    parts = []
+    for layer, vectors in ((weights.first, V), (weights.second.T, U)):
+        hidden = layer @ vectors
+        image = layer.T @ hidden
+        parts.append((image**2).sum(axis=0) - ((hidden**2).sum(axis=0)) ** 2)
+    return 0.5 * np.sqrt(np.clip(parts[0] + parts[1], 0, None))

@@ -1,0 +1,60 @@
+"""Moments of data and what is given as such: checked, symmetric, and not to be written to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linnet._arguments import real_array
+
+
+def moment_of(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """E[left right^T] of samples, refused where it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        moment = np.swapaxes(left, -1, -2) @ right / right.shape[-2]
+    if not np.isfinite(moment).all():
+        raise ValueError(
+            "the `problem` has samples too large for their moments to be numbers: the largest entries are "
+            f"{np.abs(left).max():.3g} and {np.abs(right).max():.3g}. Give `X` and `Y` in larger units."
+        )
+    return _fixed(moment)
+
+
+def checked_truth(truth: Any, out_dim: int, in_dim: int) -> np.ndarray | None:
+    """The product that a test loss measures against, ([batch,] output, input), or None."""
+    if truth is None:
+        return None
+    array = real_array("truth", truth, ndim=(1, 2, 3))
+    array = array[None, :] if array.ndim == 1 else array
+    if array.shape[-2:] != (out_dim, in_dim):
+        raise ValueError(f"`truth` must be ({out_dim}, {in_dim}), output x input: got shape {np.shape(truth)}.")
+    return array
+
+
+def covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
+    """A covariance, ([batch,] dim, dim): symmetric, exactly so where it was to rounding, and positive semi-definite."""
+    if value is None:
+        return None
+    cov = real_array(name, value, ndim=(2, 3))
+    if cov.shape[-2:] != (dim, dim):
+        raise ValueError(f"`{name}` must be ({dim}, {dim}) to match {dim} inputs: got shape {np.shape(value)}.")
+    transposed = np.swapaxes(cov, -1, -2)
+    scale = np.abs(cov).max()
+    apart = 2 * np.abs(cov / 2 - transposed / 2).max()  # of halves, whose difference cannot overflow
+    if apart > 1e-10 * scale:
+        raise ValueError(f"`{name}` must be symmetric: entries differ by up to {apart:.3g}.")
+    cov = cov / 2 + transposed / 2
+    unit = scale if scale > 0 else 1.0  # the covariance may be zero
+    try:
+        # much faster than eigenvalues, which only the message needs
+        np.linalg.cholesky(cov / unit + (1e-10 * dim + np.finfo(float).tiny) * np.eye(dim))
+    except np.linalg.LinAlgError:
+        least = float(np.linalg.eigvalsh(cov).min())
+        raise ValueError(f"`{name}` must be positive semi-definite: its least eigenvalue is {least:.3g}.") from None
+    return cov
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array

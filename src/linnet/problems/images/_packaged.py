@@ -1,0 +1,98 @@
+"""Image sets that come inside installed packages, whose files are read without importing them."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from linnet import _extras as extras
+from linnet.problems.images.collection import Images
+
+CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+PATCH = 32  # pixels on a side
+PHOTOGRAPHS = ("china", "flower")
+SAMPLE = 20  # CIFAR-10 pictures inside foolbox
+
+
+def digits() -> Images:
+    """scikit-learn's 8 x 8 digits."""
+    data = extras.need("sklearn.datasets", "the set of digits").load_digits()
+    classes = tuple(str(digit) for digit in range(10))
+    labels = data.target.astype(np.int64)
+    return Images(
+        "digits", labels, (8, 8), classes, "scikit-learn", pair=(3, 8), reader=lambda chosen: data.data[chosen] / 16.0
+    )
+
+
+def photographs() -> Images:
+    """Patches of scikit-learn's two colour photographs, side by side without overlap; which one is the class."""
+    folder = _package("photographs", "sklearn") / "datasets" / "images"
+    patches = [_patches(_picture("photographs", folder / f"{name}.jpg")) for name in PHOTOGRAPHS]
+    pixels, labels = np.concatenate(patches), np.repeat([0, 1], [len(each) for each in patches])
+    return Images(
+        "photographs",
+        labels,
+        (3, PATCH, PATCH),
+        PHOTOGRAPHS,
+        f"scikit-learn: {', '.join(f'{name}.jpg' for name in PHOTOGRAPHS)}",
+        pair=(0, 1),
+        reader=lambda chosen: pixels[chosen] / 255.0,
+    )
+
+
+def cifar10_sample() -> Images:
+    """The CIFAR-10 pictures that foolbox carries, `cifar10_NUMBER_LABEL.png`."""
+    folder = _package("cifar10-sample", "foolbox") / "data"
+    named = {int(m[1]): (file, int(m[2])) for file in folder.glob("*.png") if (m := _NAME.fullmatch(file.name))}
+    missing = [number for number in range(SAMPLE) if number not in named]
+    if missing:
+        raise FileNotFoundError(
+            f"the cifar10-sample in {folder} is incomplete: it lacks pictures {', '.join(map(str, missing))} of "
+            f"{SAMPLE}."
+        )
+    files, labels = zip(*(named[number] for number in range(SAMPLE)), strict=True)
+    pixels = np.stack([_flat(_picture("cifar10-sample", file)) for file in files])
+    return Images(
+        "cifar10-sample",
+        np.array(labels),
+        (3, PATCH, PATCH),
+        CIFAR_CLASSES,
+        f"foolbox: {SAMPLE} pictures",
+        pair=(6, 8),
+        reader=lambda chosen: pixels[chosen] / 255.0,
+    )
+
+
+SETS = {"digits": digits, "photographs": photographs, "cifar10-sample": cifar10_sample}
+_NAME = re.compile(r"cifar10_(\d+)_(\d)\.png")
+
+
+def _package(name: str, package: str) -> Path:
+    """The folder of an installed package, found without importing it."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(extras.line(package, f"the set of {name}"), name=package)
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _picture(name: str, file: Path) -> np.ndarray:
+    """A colour picture as bytes (row, column, channel)."""
+    image = extras.need("PIL.Image", f"the set of {name}")
+    if not file.is_file():
+        raise FileNotFoundError(f"the {name} are incomplete: {file} is missing.")
+    with image.open(file) as picture:
+        return np.asarray(picture.convert("RGB"))
+
+
+def _patches(picture: np.ndarray) -> np.ndarray:
+    """All patches that fit, (patch, channel row column)."""
+    rows, columns = picture.shape[0] // PATCH, picture.shape[1] // PATCH
+    blocks = picture[: rows * PATCH, : columns * PATCH].reshape(rows, PATCH, columns, PATCH, 3)
+    return blocks.transpose(0, 2, 4, 1, 3).reshape(rows * columns, -1)
+
+
+def _flat(picture: np.ndarray) -> np.ndarray:
+    return picture.transpose(2, 0, 1).reshape(-1)

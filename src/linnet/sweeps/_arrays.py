@@ -1,0 +1,122 @@
+"""The Zarr group of a store: coordinates, one array per variable, one chunk per block.
+
+Metadata is consolidated in the group's own document, so that `xarray.open_zarr(path)` needs no options and passes over
+the ledger and the lock that lie in the same folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linnet import _extras as extras
+from linnet._files import settle, write_whole
+from linnet.sweeps._grid import Block, Grid
+from linnet.sweeps._memory import STATUS, STATUS_ATTRIBUTES, Variable
+from linnet.sweeps._task import fill_value
+from linnet.sweeps.errors import StoreError
+
+DOCUMENT = "zarr.json"
+
+
+class Arrays:
+    """The arrays of the store in `folder`."""
+
+    def __init__(self, folder: Path, grid: Grid) -> None:
+        self.folder, self.grid = folder, grid
+        self.open: dict[str, Any] = {}
+
+    def chunk(self, name: str, block: Block, further: int) -> Path:
+        """The file of one block of one variable with that many dimensions of its own."""
+        return self.folder.joinpath(name, "c", *map(str, (*block.index, *(0,) * further)))
+
+    def prepare(self, labels: Mapping[str, list[Any]], variables: Mapping[str, Variable]) -> None:
+        """Makes what is not there yet or cannot be read: coordinates, `cell_status`, and the variables known so far."""
+        for name, values in {**self.grid.coords, **{n: np.asarray(v) for n, v in labels.items()}}.items():
+            self._coordinate(name, values)
+        status = Variable(STATUS, (), (), "int8")
+        for variable in (status, *variables.values()):
+            shape = (*self.grid.shape, *variable.shape)
+            chunks = (*self.grid.tile, *variable.shape)
+            attributes = STATUS_ATTRIBUTES if variable.name == STATUS else {}
+            dims = (*self.grid.dims, *variable.dims)
+            self.open[variable.name] = self._array(
+                variable.name, shape, chunks, np.dtype(variable.dtype), dims, attributes
+            )
+
+    def describe(self, attributes: Mapping[str, Any]) -> None:
+        """Writes the group's document: attributes, and the metadata of every array."""
+        members = {name: json.loads((self.folder / name / DOCUMENT).read_text()) for name in self.open}
+        document = {
+            "attributes": dict(attributes),
+            "zarr_format": 3,
+            "node_type": "group",
+            "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": members},
+        }
+        write_whole(self.folder / DOCUMENT, json.dumps(document, indent=1))
+
+    def write(self, name: str, block: Block, data: np.ndarray) -> Path:
+        """Writes one chunk; the file appears whole or not at all. Returns its path."""
+        file = self.chunk(name, block, data.ndim - 1)
+        file.unlink(missing_ok=True)  # or Zarr first reads a chunk at the grid's edge, whatever state it is in
+        self.open[name][block.region] = data.reshape(*block.shape, *data.shape[1:])
+        return file
+
+    def read(self, name: str, block: Block) -> np.ndarray:
+        """One block of one variable, cells in front."""
+        data = np.asarray(self.open[name][block.region])
+        return data.reshape(block.size, *data.shape[len(block.shape) :])
+
+    def _coordinate(self, name: str, values: np.ndarray) -> None:
+        text = values.dtype.kind == "U"
+        array = self._array(name, values.shape, values.shape, np.dtype(str) if text else values.dtype, (name,), {})
+        self.open[name] = array
+        try:
+            same = np.array_equal(np.asarray(array[:]), values)
+        except Exception:  # whatever a damaged chunk makes the codec raise: it is written anew
+            same = False
+        if not same:
+            file = self.folder / name / "c" / "0"
+            file.unlink(missing_ok=True)
+            array[:] = values.astype(object) if text else values
+            settle([file], self.folder)
+
+    def _array(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        chunks: tuple[int, ...],
+        dtype: np.dtype,
+        dims: tuple[str, ...],
+        attributes: Mapping[str, Any],
+    ) -> Any:
+        zarr = extras.need("zarr", "a store of a sweep")
+
+        document = self.folder / name / DOCUMENT
+        try:
+            json.loads(document.read_text())
+        except (FileNotFoundError, ValueError):
+            document.unlink(missing_ok=True)
+            zarr.create_array(
+                str(self.folder),
+                name=name,
+                shape=shape,
+                chunks=tuple(max(1, length) for length in chunks),
+                dtype=str if dtype.kind == "U" else dtype,
+                fill_value="" if dtype.kind == "U" else fill_value(dtype),
+                compressors=zarr.codecs.ZstdCodec(level=1, checksum=True),
+                dimension_names=dims,
+                attributes=dict(attributes),
+            )
+            settle([document], self.folder)
+        with zarr.config.set({"array.write_empty_chunks": True}):  # a finished chunk is a file, even if it is all NaN
+            array = zarr.open_array(str(self.folder), path=name, mode="r+")
+        if array.shape != shape or array.chunks != tuple(max(1, length) for length in chunks):
+            raise StoreError(
+                f"array {name} of {self.folder} has shape {array.shape} in place of {shape}: not this sweep's."
+            )
+        return array

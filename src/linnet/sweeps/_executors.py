@@ -1,0 +1,287 @@
+"""Where blocks are computed: in this process, or on Dask workers of this machine or of many."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
+from typing import Any
+
+import numpy as np
+
+import linnet
+from linnet import _extras as extras
+from linnet import _progress as progress
+from linnet._memory import check_fits
+from linnet._workers import BYTES, ENVIRONMENT
+from linnet.sweeps import _provenance as provenance
+from linnet.sweeps._grid import Cells, Grid, PendingBlock
+from linnet.sweeps._task import FAILED, BlockResult, Failure, Task
+from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
+
+Work = Callable[[Iterable[PendingBlock]], Iterator[tuple[PendingBlock, BlockResult]]]
+
+WAIT = 60.0  # seconds to wait for the first worker of a scheduler
+CONNECTING = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
+
+
+def described(workers: int, scheduler: str | None) -> str:
+    """The executor in words, as stores note it."""
+    if scheduler is not None:
+        return f"Dask scheduler {scheduler}"
+    return f"{workers} Dask workers of one thread" if workers else "in process"
+
+
+def check(task: Task, workers: int, scheduler: str | None) -> None:
+    """Refuses what cannot compute `task`, before a store is made for it."""
+    if workers and scheduler is not None:
+        raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
+    if workers < 0:
+        raise ValueError(f"`workers` must not be negative: got {workers}.")
+    check_fits(workers * BYTES, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores.")
+    if (workers or scheduler is not None) and task.function.startswith("__main__:"):
+        raise CellFunctionError(
+            f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."
+        )
+    if scheduler is not None:
+        _check_address(scheduler)
+
+
+@contextmanager
+def executor(
+    task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None, wait: float = WAIT
+) -> Iterator[Work]:
+    """A function that computes jobs and yields finished ones: here, on `workers` processes, or by `scheduler`, whose
+    first worker is waited for `wait` seconds."""
+    if not workers and scheduler is None:
+        yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
+        return
+    with ExitStack() as stack:
+        client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler, wait))
+        yield lambda jobs: _distributed(client, task, grid, jobs)
+
+
+@contextmanager
+def _local(workers: int) -> Iterator[Any]:
+    dask, distributed = _imported()
+    settings = {
+        "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
+        "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
+    }
+    options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": "127.0.0.1:0"}
+    with ExitStack() as stack:
+        # Dask sets the workers' variables in this process on the way, and leaves them there.
+        stack.enter_context(environment_restored())
+        stack.enter_context(dask.config.set(settings))
+        with interrupts_later():
+            try:
+                cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
+            except TimeoutError as error:
+                raise ExecutorError(
+                    f"{workers} workers could not be started in Dask's time: this machine may be busy. Ask for fewer "
+                    "`workers`, or for none."
+                ) from error
+            stack.enter_context(cluster)
+        stack.enter_context(_replenished(cluster, workers))
+        yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _replenished(cluster: Any, workers: int) -> Iterator[None]:
+    # Dask replaces a worker that dies at work, and gives up one that dies while it starts. Asked again for as many as
+    # there should be, it starts those that are missing.
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(1.0):
+            cluster.scale(workers)
+
+    thread = threading.Thread(target=watch, name="workers", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def interrupts_later() -> Iterator[None]:
+    """Ctrl-C is blocked inside the block, and in processes started there for ever; it is raised at the end."""
+    # Ctrl-C on a terminal reaches every process. Workers inherit that it is blocked: this process will end them. One
+    # that comes meanwhile is not lost: it is raised as soon as the workers are there.
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # Python's process that puts semaphores away unblocks the signal when it is started, and would warn of what it
+    # finds.
+    with environment_restored({"PYTHONWARNINGS": "ignore"}):
+        resource_tracker.ensure_running()
+    came = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: came.set())
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, before)
+        if came.is_set():  # also where it has made something else fail
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def environment_restored(changes: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Restores the environment variables after the block; inside it they have `changes`, for processes it starts."""
+    before = dict(os.environ)
+    os.environ.update(changes or {})
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _check_address(address: str) -> None:
+    _imported()
+    from distributed.comm.addressing import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+
+    try:
+        scheme, location = parse_address(address)
+        get_backend(scheme)
+        if scheme != "inproc":
+            host, port = parse_host_port(location)
+            if not host or not 0 < port < 2**16:
+                raise ValueError("a host and a port from 1 to 65535 are needed")
+    except (ImportError, RuntimeError, ValueError) as error:
+        raise ExecutorError(
+            f"{address!r} is not the address of a Dask scheduler: {error}. It looks like tcp://10.0.0.1:8786."
+        ) from None
+
+
+@contextmanager
+def _remote(address: str, wait: float) -> Iterator[Any]:
+    dask, distributed = _imported()
+    configured = dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect", CONNECTING))
+    client = distributed.Client.__new__(distributed.Client)
+    try:
+        # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
+        client.__init__(address, set_as_default=False, timeout=min(configured, CONNECTING))
+    except Exception as error:  # of the network, of TLS, or of the protocol's own library
+        with suppress(Exception):
+            client.close(timeout=3)
+        raise ExecutorError(
+            f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
+        ) from error
+    with _quietly(), client:
+        _await_worker(client, address, wait)
+        yield client
+
+
+def _await_worker(client: Any, address: str, wait: float) -> None:
+    """Waits for the first worker, with a bar: a scheduler without any would keep its tasks for ever."""
+    until = time.monotonic() + wait
+    with progress.bar(f"waiting for a worker of {address}", math.ceil(wait), unit="s") as advance:
+        while not client.scheduler_info()["workers"]:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise ExecutorError(
+                    f"the Dask scheduler at {address} has had no worker for {wait:g} seconds. Start one with "
+                    f"`dask worker {address}`, or wait longer."
+                )
+            time.sleep(min(1.0, left))
+            advance(1)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    # What goes wrong is told by exceptions; Dask's own account of it is for people who look into Dask.
+    handlers = [(handler, handler.level) for handler in logging.getLogger("distributed").handlers]
+    for handler, _ in handlers:
+        handler.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for handler, level in handlers:
+            handler.setLevel(level)
+
+
+def _distributed(
+    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock]
+) -> Iterator[tuple[PendingBlock, BlockResult]]:
+    suspects = []
+    for job, outcome in _gathered(client, task, grid, jobs):
+        if isinstance(outcome, BlockResult):
+            yield job, outcome
+        else:
+            suspects.append(job)
+    # Dask blames a worker's death on every block it had in hand. Tried again one by one, only the guilty fail.
+    for suspect in suspects:
+        for job, outcome in _gathered(client, task, grid, [suspect]):
+            yield job, outcome if isinstance(outcome, BlockResult) else _died(job, outcome)
+
+
+def _gathered(
+    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock]
+) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
+    """The jobs as they are done, with what came of them: `KilledWorker` where the workers that had it died."""
+    from distributed import KilledWorker, as_completed
+
+    code = (linnet.__version__, provenance.source(task.function))
+    futures = {client.submit(_on_worker, task, grid.arguments(job), code, pure=False): job for job in jobs}
+    completion = as_completed(list(futures), loop=client.loop)
+    for future in completion:
+        if future.status in ("pending", "lost"):  # its worker died before the result was fetched: it is computed again
+            completion.add(future)
+            continue
+        job = futures.pop(future)
+        if future.status not in ("finished", "error"):
+            raise ExecutorError("the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
+        try:
+            outcome = future.result()
+        except KilledWorker as error:
+            yield job, error
+        except SweepError:
+            raise
+        except Exception as error:
+            raise ExecutorError(
+                f"a worker could not run its task: {type(error).__name__}: {error}. Workers need the same linnet, and "
+                f"the module of `{task.function}`, as this process."
+            ) from error
+        else:
+            yield job, outcome
+
+
+def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
+    if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
+        os.environ.setdefault("NPROC", "1")
+    task.resolve()
+    found = (linnet.__version__, provenance.source(task.function))
+    if found != code:
+        raise ExecutorError(
+            f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file "
+            f"{found[1]}, here linnet {code[0]} and file {code[1]}. Install the same on all machines."
+        )
+    return task(cells)
+
+
+def _died(job: PendingBlock, error: Exception) -> BlockResult:
+    told = f"every worker that took this block died, perhaps for want of memory: {error}"
+    failures = [Failure(position, "KilledWorker", told) for position in range(job.size)]
+    return BlockResult({}, np.full(job.size, FAILED, dtype=np.int8), failures, 0.0, "worker lost")
+
+
+def _imported() -> tuple[Any, Any]:
+    try:
+        return extras.need("dask", "a sweep on workers"), extras.need("distributed", "a sweep on workers")
+    except ModuleNotFoundError as reason:
+        raise ExecutorError(f"{reason}; without workers nothing more is needed.") from None

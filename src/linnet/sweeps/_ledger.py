@@ -1,0 +1,188 @@
+"""Which blocks of a store are finished: one small SQLite file, written after the data it speaks of.
+
+A block counts as finished when its row is here, and only then. The rollback journal (not the write-ahead log) is used,
+as stores may lie on network file systems.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from linnet.sweeps._memory import Variable
+from linnet.sweeps._task import Failure
+from linnet.sweeps.errors import StoreError
+
+NAME = "ledger.sqlite"
+SCHEMA = 1
+APPLICATION = 0x4C4E4554  # "LNET": tells our ledger from any other SQLite file
+TABLES = """
+create table settings (name text primary key, value text not null);
+create table variables (name text primary key, dims text not null, shape text not null, dtype text not null);
+create table sessions (
+    number integer primary key, host text, process integer, version text, source text, executor text, started text
+);
+create table blocks (
+    number integer primary key, session integer not null, seconds real not null, device text not null,
+    finished text not null
+);
+create table chunks (
+    block integer not null, variable text not null, size integer not null, hash text not null,
+    primary key (block, variable)
+);
+create table failures (
+    cell integer primary key, block integer not null, position integer not null, kind text not null,
+    message text not null
+);
+"""
+
+
+class Ledger:
+    """The ledger of the store in one folder, open for its one writer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.session = 0
+        self.database = sqlite3.connect(folder / NAME, isolation_level=None)
+        try:
+            self.database.execute("pragma journal_mode = delete")
+            self.database.execute("pragma synchronous = extra")
+        except sqlite3.Error:
+            self.database.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.database.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it, or nothing."""
+        self.database.execute("begin immediate")
+        try:
+            yield self.database
+            self.database.execute("commit")
+        except BaseException:
+            if self.database.in_transaction:
+                self.database.execute("rollback")
+            raise
+
+    def create(self, configuration: Mapping[str, Any], tile: tuple[int, ...]) -> None:
+        """Starts the ledger of a new store, unless it is there already."""
+        with self.transaction() as database:
+            for statement in TABLES.split(";"):
+                database.execute(statement)
+            for name, value in {"configuration": configuration, "tile": tile}.items():
+                database.execute("insert into settings values (?, ?)", (name, json.dumps(value)))
+            database.execute(f"pragma application_id = {APPLICATION}")
+            database.execute(f"pragma user_version = {SCHEMA}")
+
+    def exists(self) -> bool:
+        """Whether a store was created here; refuses what is not ours and what is newer than this version."""
+        (application,) = self.database.execute("pragma application_id").fetchone()
+        (version,) = self.database.execute("pragma user_version").fetchone()
+        tables = self.database.execute("select count(*) from sqlite_master").fetchone()[0]
+        if application == 0 and version == 0 and tables == 0:
+            return False
+        if application != APPLICATION:
+            raise StoreError(f"{self.folder / NAME} is not a ledger of linnet. Choose another folder.")
+        if version > SCHEMA:
+            raise StoreError(
+                f"{self.folder} was written by a newer linnet (store schema {version}, this version reads up to "
+                f"{SCHEMA}). Install that version, or start in another folder."
+            )
+        return True
+
+    def setting(self, name: str) -> Any:
+        """What `create` was told."""
+        return json.loads(self.database.execute("select value from settings where name = ?", (name,)).fetchone()[0])
+
+    def begin(self, *, version: str, source: str, executor: str) -> None:
+        """Notes that a process starts to work on the store."""
+        row = (platform.node(), os.getpid(), version, source, executor, _now())
+        with self.transaction() as database:
+            done = database.execute(
+                "insert into sessions (host, process, version, source, executor, started) values (?, ?, ?, ?, ?, ?)",
+                row,
+            )
+            self.session = int(done.lastrowid or 0)
+
+    def variables(self) -> dict[str, Variable]:
+        """The recorded variables; none before the first block with a result."""
+        rows = self.database.execute("select name, dims, shape, dtype from variables order by rowid")
+        return {n: Variable(n, tuple(json.loads(d)), tuple(json.loads(s)), t) for n, d, s, t in rows}
+
+    def declare(self, variables: Iterable[Variable]) -> None:
+        """Fixes the variables of the store."""
+        rows = [(v.name, json.dumps(v.dims), json.dumps(v.shape), v.dtype) for v in variables]
+        with self.transaction() as database:
+            database.executemany("insert into variables values (?, ?, ?, ?)", rows)
+
+    def finished(self) -> set[int]:
+        """The finished blocks."""
+        return {row[0] for row in self.database.execute("select number from blocks")}
+
+    def chunks(self) -> dict[int, dict[str, tuple[int, str]]]:
+        """For every finished block: length and hash of each variable's chunk."""
+        found: dict[int, dict[str, tuple[int, str]]] = {number: {} for number in self.finished()}
+        for block, variable, size, digest in self.database.execute("select block, variable, size, hash from chunks"):
+            found.setdefault(block, {})[variable] = (size, digest)
+        return found
+
+    def failures(self) -> dict[int, tuple[int, Failure]]:
+        """The failed cells, by their number in the grid: their block and why."""
+        rows = self.database.execute("select cell, block, position, kind, message from failures order by cell")
+        return {cell: (block, Failure(position, kind, message)) for cell, block, position, kind, message in rows}
+
+    def commit(
+        self,
+        block: int,
+        chunks: Mapping[str, tuple[int, str]],
+        failures: Mapping[int, Failure],
+        *,
+        seconds: float,
+        device: str,
+    ) -> None:
+        """Declares a block finished. Its chunks must be on the disk."""
+        with self.transaction() as database:
+            database.execute(
+                "insert into blocks values (?, ?, ?, ?, ?)", (block, self.session, seconds, device, _now())
+            )
+            database.executemany(
+                "insert into chunks values (?, ?, ?, ?)", [(block, name, *mark) for name, mark in chunks.items()]
+            )
+            database.executemany(
+                "insert into failures values (?, ?, ?, ?, ?)",
+                [(cell, block, f.position, f.kind, f.message) for cell, f in failures.items()],
+            )
+
+    def forget(self, blocks: Iterable[int]) -> None:
+        """Declares blocks not finished, before their chunks are touched again."""
+        with self.transaction() as database:
+            for block in blocks:
+                for table, column in (("blocks", "number"), ("chunks", "block"), ("failures", "block")):
+                    database.execute(f"delete from {table} where {column} = ?", (block,))
+
+    def devices(self) -> list[str]:
+        """What the finished blocks were computed on."""
+        return [row[0] for row in self.database.execute("select distinct device from blocks order by device")]
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Who worked on the store, with which code, in which way, and how many of the blocks are theirs."""
+        rows = self.database.execute(
+            "select version, source, executor, started, (select count(*) from blocks where session = sessions.number) "
+            "from sessions order by number"
+        )
+        names = ("version", "source", "executor", "started", "blocks")
+        return [dict(zip(names, row)) for row in rows]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,115 @@
+"""Where numbers come from: the attributes every stored result carries."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import platform
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import linnet
+from linnet.sweeps.configuration import Sweep
+from linnet.trajectories._dataset import provenance
+
+
+def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[str, Any]:
+    """Version, commit, configuration, seed, precision and machine, as plain strings and numbers."""
+    return {
+        "title": sweep.name,
+        **provenance(),
+        "configuration": json.dumps(sweep.plain(), sort_keys=True),
+        "function_source": source(sweep.function),
+        "seed": sweep.seed,
+        "dtype": sweep.dtype or "as the function has it",
+        "device": "; ".join(sorted(devices)) or "none yet",
+        "executor": executor,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def device() -> str:
+    """What JAX computes on in this process, if it has been started; the processor's name otherwise."""
+    jax = sys.modules.get("jax")
+    if jax is None:
+        return f"{platform.machine()} (without JAX)"
+    first = jax.devices()[0]
+    return f"{first.platform}: {first.device_kind}, JAX {jax.__version__}"
+
+
+# What computes: a change anywhere here may change any number. What only reads, shows or asks is not among it.
+ENGINE = (
+    "_arguments",
+    "_memory",
+    "_workers",
+    "inits",
+    "observables",
+    "precision",
+    "problems",
+    "randomness",
+    "reductions",
+    "reproduction/fits",
+    "reproduction/milestones",
+    "reproduction/published",
+    "sweeps",
+    "theories",
+    "trainers",
+    "trajectories",
+)
+# Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
+READERS = ("claims", "statements", "__init__")
+
+
+def source(function: str) -> str:
+    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file."""
+    return fingerprint(function.partition(":")[0])
+
+
+def fingerprint(module: str) -> str:
+    """A digest of linnet's version, of the files that compute, and of the files beside `module`.
+
+    Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
+    that package; beside a script, nothing.
+    """
+    try:
+        own = Path(importlib.import_module(module).__file__ or "")
+    except (ImportError, AttributeError):
+        return "unknown"
+    if not own.is_file():
+        return "unknown"
+    return _digest(_engine(), {own, *_beside(module, own)})
+
+
+@cache
+def _engine() -> str:
+    """A digest of what computes in linnet; its files do not change under a running process, those of users may."""
+    home = Path(linnet.__file__).parent
+    return _digest(linnet.__version__, {path for name in ENGINE for path in _sources(home / name)})
+
+
+def _digest(start: str, files: set[Path]) -> str:
+    digest = hashlib.blake2b(start.encode(), digest_size=6)
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _sources(place: Path) -> list[Path]:
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+
+
+def _beside(module: str, own: Path) -> list[Path]:
+    """The files of the paper or package that `module` belongs to, but for those that only read its results."""
+    parts = module.split(".")
+    depth = 3 if parts[:2] == ["linnet", "papers"] else 1
+    if len(parts) <= depth:  # a script, or a module on its own; linnet's own files are counted already
+        return []
+    folder = own.parents[len(parts) - depth - 1] if own.name != "__init__.py" else own.parents[len(parts) - depth]
+    return [path for path in _sources(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS]

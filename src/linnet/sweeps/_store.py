@@ -1,0 +1,203 @@
+"""A store on disk: a Zarr group, the ledger of its finished blocks, and the lock of its one writer, in one folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet
+from linnet._files import DRAFT, settle
+from linnet.sweeps import _disk as disk
+from linnet.sweeps import _ledger as ledger
+from linnet.sweeps import _lock as lock
+from linnet.sweeps import _provenance as provenance
+from linnet.sweeps._arrays import DOCUMENT, Arrays
+from linnet.sweeps._grid import Block, Grid, PendingBlock
+from linnet.sweeps._ledger import Ledger
+from linnet.sweeps._memory import STATUS, described, matched
+from linnet.sweeps._task import BlockResult, Failure, fill_value
+from linnet.sweeps.configuration import Sweep, differences
+from linnet.sweeps.errors import ChangedError, StoreError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@contextmanager
+def opened(
+    path: str | Path, sweep: Sweep, *, resume: bool = True, retry_failed: bool = False, executor: str = "in process"
+) -> Iterator[Store]:
+    """The store of `sweep` at `path`, created or continued, locked for this process until the block ends."""
+    folder = Path(path)
+    with ExitStack() as stack:
+        with disk.explained(folder):
+            _refuse_foreign(folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(lock.held(folder))
+            book = Ledger(folder)
+            stack.callback(book.close)
+            store = Store(folder, sweep, book, resume=resume, retry_failed=retry_failed, executor=executor)
+        yield store
+        with disk.explained(folder):
+            store.describe()
+
+
+class Store:
+    """The store of one sweep, open for its one writer. Made by `opened`."""
+
+    def __init__(
+        self, folder: Path, sweep: Sweep, book: Ledger, *, resume: bool, retry_failed: bool, executor: str
+    ) -> None:
+        self.folder, self.sweep, self.book = folder, sweep, book
+        self.retry_failed, self.executor = retry_failed, executor
+        if book.exists():
+            self._admit(resume)
+            for draft in folder.rglob(f"*{DRAFT}"):  # what a killed writer was in the middle of
+                draft.unlink(missing_ok=True)
+        else:
+            if (folder / DOCUMENT).exists():  # written after the ledger: a new store, or one killed here, has none yet
+                raise StoreError(
+                    f"the ledger of {folder} is empty but the folder holds results. "
+                    f"Restore it, or start in another folder."
+                )
+            book.create(sweep.plain(), Grid.of(sweep).tile)
+        self.grid = Grid.of(sweep, tuple(book.setting("tile")))
+        self.variables = book.variables()
+        self.arrays = Arrays(folder, self.grid)
+        self.arrays.prepare(sweep.coords, self.variables)
+        self._check_chunks()
+        book.begin(version=linnet.__version__, source=provenance.source(sweep.function), executor=executor)
+        self.describe()
+
+    def pending(self) -> list[PendingBlock]:
+        """What is still to compute: blocks not finished, and failed cells if they are to be tried again."""
+        finished = self.book.finished()
+        jobs = [job for job in self.grid.jobs() if job.block.number not in finished]
+        if self.retry_failed:
+            again: dict[int, list[int]] = {}
+            for block, failure in self.book.failures().values():
+                again.setdefault(block, []).append(failure.position)
+            jobs += [PendingBlock(self.grid.block(block), tuple(sorted(cells))) for block, cells in again.items()]
+        return jobs
+
+    def write(self, job: PendingBlock, outcome: BlockResult) -> None:
+        """Takes in one block: its chunks, then, when they are safe on the disk, its row in the ledger."""
+        if outcome.values and not self.variables:
+            self.variables = described(outcome, self.sweep, self.grid)
+            with disk.explained(self.folder):
+                self.book.declare(self.variables.values())
+                self.arrays.prepare(self.sweep.coords, self.variables)
+                self.describe()
+        matched(outcome, self.variables, self.sweep.function)
+        block = job.block
+        with disk.explained(self.folder):
+            values, status, failures = self._whole(job, outcome)
+            if job.positions is not None:
+                self.book.forget([block.number])
+            files = {name: self.arrays.write(name, block, data) for name, data in {**values, STATUS: status}.items()}
+            settle(files.values(), self.folder)
+            marks = {name: disk.fingerprint(file) for name, file in files.items()}
+            numbers = self.grid.numbers(block)
+            reasons = {int(numbers[failure.position]): failure for failure in failures}
+            self.book.commit(block.number, marks, reasons, seconds=outcome.seconds, device=outcome.device)
+
+    def foreign(self) -> int:
+        """Finished blocks that other code has computed: another linnet, or another text of the function's file."""
+        here = (linnet.__version__, provenance.source(self.sweep.function))
+        return sum(s["blocks"] for s in self.book.sessions() if (s["version"], s["source"]) != here)
+
+    def failures(self) -> dict[int, Failure]:
+        """The failed cells by their number in the grid."""
+        return {cell: failure for cell, (_, failure) in self.book.failures().items()}
+
+    def dataset(self) -> xr.Dataset:
+        """Everything in the store, labelled, in memory."""
+        import xarray as xr
+
+        self.describe()
+        with xr.open_zarr(self.folder, chunks=None) as stored:
+            dataset = stored.load()
+        texts = {name: values for name, values in self.grid.coords.items() if values.dtype.kind == "U"}
+        return dataset.assign_coords(texts)  # plain NumPy text, as in a sweep without a store
+
+    def describe(self) -> None:
+        """Brings the group's attributes up to date."""
+        told = provenance.attributes(self.sweep, executor=self.executor, devices=self.book.devices())
+        sessions = json.dumps(self.book.sessions())
+        self.arrays.describe({**told, "store_schema": ledger.SCHEMA, "sessions": sessions})
+
+    def _admit(self, resume: bool) -> None:
+        found = differences(self.book.setting("configuration"), self.sweep)
+        if found:
+            raise ChangedError(
+                f"{self.folder} was made by a different configuration ({'; '.join(found)}). "
+                f"Put it back, or choose another folder."
+            )
+        if not resume and self.book.finished():
+            raise StoreError(
+                f"{self.folder} already holds this sweep, {len(self.book.finished())} of its blocks finished. "
+                f"Resume it (--resume, or resume=True), or choose another folder."
+            )
+
+    def _whole(
+        self, job: PendingBlock, outcome: BlockResult
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, list[Failure]]:
+        """The block as it is to be stored: what was computed, on top of what is there if only failed cells were."""
+        block, cells = job.block, slice(None) if job.positions is None else list(job.positions)
+        values = {}
+        for name, variable in self.variables.items():
+            dtype = np.dtype(variable.dtype)
+            if job.positions is None:
+                values[name] = np.full((block.size, *variable.shape), fill_value(dtype), dtype=dtype)
+            else:
+                values[name] = self.arrays.read(name, block).copy()
+            if name in outcome.values:
+                values[name][cells] = outcome.values[name].data
+        status = np.ones(block.size, dtype=np.int8)
+        status[cells] = outcome.status
+        if job.positions is None:
+            return values, status, outcome.failures
+        return values, status, [Failure(job.positions[f.position], f.kind, f.message) for f in outcome.failures]
+
+    def _check_chunks(self) -> None:
+        """Compares every finished block with what the ledger says was written; damaged ones are dropped on request."""
+        damaged: dict[int, str] = {}
+        for number, marks in self.book.chunks().items():
+            for name, mark in marks.items():
+                file = self._file(name, self.grid.block(number))
+                found = disk.fingerprint(file)
+                if found != mark:
+                    size = "is missing" if found[0] < 0 else f"has {found[0]} bytes"
+                    damaged[number] = f"{file.relative_to(self.folder)} {size}, not the {mark[0]} bytes written"
+        if not damaged:
+            return
+        if not self.retry_failed:
+            first = min(damaged)
+            cells = self.grid.coordinates(int(self.grid.numbers(self.grid.block(first))[0]))
+            raise StoreError(
+                f"{len(damaged)} finished blocks of {self.folder} are damaged, the first from {cells} on: "
+                f"{damaged[first]}. The other {len(self.book.finished()) - len(damaged)} are intact. "
+                f"Resume with --retry-failed (retry_failed=True) to compute the damaged ones again."
+            )
+        self.book.forget(damaged)
+
+    def _file(self, name: str, block: Block) -> Path:
+        further = len(self.variables[name].shape) if name in self.variables else 0
+        return self.arrays.chunk(name, block, further)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"`store`: {folder} is a file, not the folder of a store. Choose another path.")
+    if folder.is_dir() and not (folder / ledger.NAME).exists():
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.NAME)
+        if others:
+            raise StoreError(
+                f"`store`: {folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose "
+                "another path."
+            )

@@ -1,0 +1,326 @@
+"""The mirror flows hidden in training from the orthogonal start: on singular values, and on a scalar predictor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import positive, real_array, representable, times_array
+
+
+@representable
+def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    r"""Potential of the mirror flow on the singular values of the predictor, the hyperbolic entropy.
+
+    $$ \Psi_\gamma(D) = \tfrac12 \sum_i \left( D_i \sinh^{-1}(D_i/\gamma) - \sqrt{D_i^2 + \gamma^2} \right) $$
+
+    **Arguments:**
+
+    - `values`: $D$, (..., mode)
+    - `gamma`: the scale of the start
+
+    **Returns** $\Psi_\gamma(D)$, summed over the last axis, (...).
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`; for any data covariance. As $\gamma \to 0$ it behaves
+    like $\tfrac12 \ln(1/\gamma)$ times the nuclear norm.
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(a) and Lemma C.13; the printed potential lacks the 1/2 on its second
+    term.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spectral_bias import potential
+        >>> spread, sparse = np.full(4, 1.0), np.array([2.0, 0.0, 0.0, 0.0])  # of the same Frobenius norm
+        >>> bool(potential(sparse, 1e-3) < potential(spread, 1e-3))  # small starts prefer low rank
+        True
+    """
+    gamma = positive("gamma", gamma)
+    values = modes(values)
+    _has_axis("values", values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
+    return _representable("values", total)
+
+
+@representable
+def mirror(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    r"""Gradient of `potential`, the quantity whose velocity is minus the loss gradient.
+
+    $$ \nabla \Psi_\gamma(D) = \tfrac12 \sinh^{-1}(D/\gamma), \qquad
+       \frac{d}{dt} \nabla \Psi_\gamma(D) = \mathrm{diag}(U^\top R V) $$
+
+    with $U, V$ the singular vectors of the predictor and $R$ minus the gradient of the loss in the predictor.
+
+    **Arguments:**
+
+    - `values`: $D$, any shape
+    - `gamma`: the scale of the start
+
+    **Returns** $\nabla\Psi_\gamma(D)$, shaped like `values`.
+
+    **Reference:** Varre et al. 2023, Lemma C.13 (the last line of its proof; printed gradients differ by the 1/2).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import mirror
+        >>> mirror([0.0, 1.0, 2.0], 0.1).round(4).tolist()
+        [0.0, 1.4991, 1.8448]
+    """
+    gamma = positive("gamma", gamma)
+    return 0.5 * _asinh_ratio(modes(values), gamma)
+
+
+@representable
+def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    r"""Singular values from their mirror image: $D = \gamma \sinh(2 m)$, the inverse of `mirror`.
+
+    **Arguments:**
+
+    - `dual`: $m$, any shape
+    - `gamma`: the scale of the start
+
+    **Returns** $D$, shaped like `dual`.
+
+    **Reference:** that of `mirror`.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import inverse_mirror, mirror
+        >>> inverse_mirror(mirror([0.0, 1.0, 2.0], 0.1), 0.1).round(12).tolist()
+        [0.0, 1.0, 2.0]
+    """
+    gamma = positive("gamma", gamma)
+    doubled = 2 * real_array("dual", dual)
+    with np.errstate(over="ignore"):
+        # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
+        large = np.sign(doubled) * np.exp(np.abs(doubled) + (np.log(gamma) - np.log(2)))
+        values = np.where(np.abs(doubled) > 40, large, gamma * np.sinh(np.clip(doubled, -40, 40)))
+    return _representable("dual", values)
+
+
+@representable
+def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    r"""Bregman divergence of `potential`, summed over the last axis.
+
+    $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
+
+    Written without the terms that cancel:
+    $\tfrac12 \sum_i x_i (\sinh^{-1}(x_i/\gamma) - \sinh^{-1}(y_i/\gamma)) - (h(x_i) - h(y_i))$ with
+    $h = \sqrt{\cdot^2 + \gamma^2}$.
+
+    **Arguments:**
+
+    - `values`: $x$, (..., mode)
+    - `reference`: $y$, (..., mode)
+    - `gamma`: the scale of the start
+
+    **Returns** the divergence, (...).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import bregman
+        >>> float(bregman([1.0, 2.0], [1.0, 2.0], 0.1)), bool(bregman([1.0, 2.0], [2.0, 1.0], 0.1) > 0)
+        (0.0, True)
+    """
+    gamma = positive("gamma", gamma)
+    x, y = modes(values), real_array("reference", reference)
+    _match("values", x, y)
+    slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rise = (x - y) * ((x + y) / (np.hypot(x, gamma) + np.hypot(y, gamma)))
+        total = 0.5 * np.sum(x * slope - rise, axis=-1)
+    return _representable("values", total)
+
+
+@representable
+def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    r"""Potential of the time-warped mirror flow on the predictor of a network with one output.
+
+    $$ \psi_\gamma(\beta) = \tfrac23 b^{3/2} - 2 \gamma b^{1/2}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
+
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** $\psi_\gamma(\beta)$, (...).
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)` and there is one output; for any data covariance.
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(b), eq. (C.15).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_potential
+        >>> float(predictor_potential([3.0, 0.0], 4.0))  # b = 9
+        -6.0
+    """
+    gamma = positive("gamma", gamma)
+    balance = _balance(real_array("beta", beta), gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _representable("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
+
+
+@representable
+def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... input"]:
+    r"""Gradient of `predictor_potential`.
+
+    $$ \nabla\psi_\gamma(\beta) = \beta / \sqrt{b}, \qquad b = \sqrt{|\beta|^2 + \gamma^2} + \gamma $$
+
+    Along the flow its velocity is $-\sqrt{b}\,\nabla L(\beta)$: `predictor_warp` is that factor.
+
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** the gradient, (..., input).
+
+    **Reference:** Varre et al. 2023, eq. (C.14).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_mirror
+        >>> predictor_mirror([3.0, 0.0], 4.0).tolist()
+        [1.0, 0.0]
+    """
+    gamma = positive("gamma", gamma)
+    beta = real_array("beta", beta)
+    return beta / np.sqrt(_balance(beta, gamma))[..., None]
+
+
+@representable
+def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    r"""The factor $\sqrt{\gamma + \sqrt{|\beta|^2 + \gamma^2}}$ by which `predictor_mirror` runs faster.
+
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** the factor, (...).
+
+    **Reference:** Varre et al. 2023, Theorem 3.2(b).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_warp
+        >>> float(predictor_warp([3.0, 0.0], 4.0))
+        3.0
+    """
+    gamma = positive("gamma", gamma)
+    return np.sqrt(_balance(real_array("beta", beta), gamma))
+
+
+@representable
+def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
+    """Bregman divergence of `predictor_potential`, over the last axis.
+
+    **Arguments:**
+
+    - `beta`: (..., input)
+    - `reference`: (..., input)
+    - `gamma`: the scale of the start
+
+    **Returns** the divergence, (...).
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import predictor_bregman
+        >>> same, other = ([1.0, 2.0], [1.0, 2.0]), ([1.0, 0.0], [0.0, 1.0])
+        >>> float(predictor_bregman(*same, 0.1)), bool(predictor_bregman(*other, 0.1) > 0)
+        (0.0, True)
+    """
+    gamma = positive("gamma", gamma)
+    x, y = real_array("beta", beta), real_array("reference", reference)
+    _match("beta", x, y)
+    slope = predictor_mirror(y, gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        linear = np.sum(slope * (x - y), axis=-1)
+    return predictor_potential(x, gamma) - predictor_potential(y, gamma) - _representable("beta", linear)
+
+
+def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
+    r"""Upper bound on the training loss at each time, independent of the conditioning of the data.
+
+    $$ L(\beta(t)) \le \frac{D_{\psi_\gamma}(\beta_*, 0)}{\sqrt{2\gamma}\, t} $$
+
+    **Arguments:**
+
+    - `beta`: $\beta_*$, a solution that interpolates, (input,)
+    - `gamma`: the scale of the start
+    - `times`: canonical, (time,)
+
+    **Returns** the bound, (time,).
+
+    **Valid when** the start is `inits.orthogonal(scale=gamma)`, there is one output and the data can be interpolated.
+
+    The divergence falls with $\gamma$, and the bound is at most $|\beta_*|^2/(4\gamma t)$, the $O(1/(\gamma t))$ of
+    section 3.2.
+
+    **Reference:** Varre et al. 2023, Lemma C.8; the convexity inequality of its proof is printed the wrong way round.
+
+    **Example:**
+
+        >>> from linnet.theories.spectral_bias import convergence_bound
+        >>> convergence_bound([3.0, 4.0], 1.0, [0.5, 1.0]).round(3).tolist()
+        [8.549, 4.275]
+    """
+    gamma = positive("gamma", gamma)
+    times = times_array("times", times)
+    beta = real_array("beta", beta, ndim=1)
+    divergence = predictor_bregman(beta, np.zeros_like(beta), gamma)
+    with np.errstate(divide="ignore"):
+        return divergence / (np.sqrt(2) * np.sqrt(gamma) * times)
+
+
+def modes(values: Any) -> np.ndarray:
+    """Singular values as an array, refused where one is negative."""
+    values = real_array("values", values)
+    if (values < 0).any():
+        raise ValueError(f"`values` are singular values and must not be negative: the least is {values.min()}.")
+    return values
+
+
+def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
+    """arcsinh(values / gamma), also where the quotient overflows."""
+    with np.errstate(over="ignore"):
+        quotient = values / gamma
+    fits = np.isfinite(quotient)
+    logarithm = np.log(np.where(fits, 1.0, np.abs(values))) - np.log(gamma) + np.log(2)
+    return np.where(fits, np.arcsinh(np.where(fits, quotient, 0.0)), np.sign(values) * logarithm)
+
+
+def _balance(beta: np.ndarray, gamma: float) -> np.ndarray:
+    """b of `predictor_potential`, with a norm whose squares neither overflow nor underflow."""
+    _has_axis("beta", beta)
+    size = np.abs(beta).max(axis=-1)
+    unit = np.where(size > 0, size, 1.0)
+    with np.errstate(over="ignore"):
+        balance = np.hypot(size * np.linalg.norm(beta / unit[..., None], axis=-1), gamma) + gamma
+    return _representable("beta", balance)
+
+
+def _has_axis(name: str, array: np.ndarray) -> None:
+    if array.ndim == 0:
+        raise ValueError(f"`{name}` must have at least one axis: got the number {array}. Give a list, [{array}].")
+
+
+def _match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
+    _has_axis(name, array)
+    try:
+        np.broadcast_shapes(array.shape, reference.shape)
+    except ValueError:
+        raise ValueError(
+            f"`reference` must match `{name}`: got shape {reference.shape} for one of {array.shape}."
+        ) from None
+
+
+def _representable(name: str, result: np.ndarray) -> np.ndarray:
+    if not np.isfinite(result).all():
+        raise ValueError(f"`{name}` or `gamma` is too large: the result overflows. Give both in smaller units.")
+    return result

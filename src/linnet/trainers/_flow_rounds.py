@@ -1,0 +1,250 @@
+"""A flow followed in rounds of steps, so that what has converged, arrived or come to a standstill does not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from linnet import _progress as progress
+from linnet.trainers._objective import batch_axes, member
+from linnet.trainers._pauses import affordable
+from linnet.trainers._tail import Spectrum
+
+ROUND = 2000  # steps at most; most flows take a few hundred
+SHORTEST = 50  # steps of a round of the largest flows: a step of theirs takes up to a second
+PATIENCE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
+LONG = 5  # rounds, after which a bar is drawn
+HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
+FEW, MANY = 4, 64  # times: what a smaller number is filled up to, and the largest that is filled up
+HEAVY = 100_000  # entries of both layers
+SLOW = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where to save, how exactly, and in how many steps; `atol` is one number, or one for each member of a batch.
+
+    `share` of the hidden units are the network's, the others are there to fill it up (`widths`): an error is the mean
+    over its own entries.
+    """
+
+    times: Float[np.ndarray, " time"]
+    rtol: float
+    atol: Float[np.ndarray, " ..."]
+    max_steps: int
+    share: float = 1.0
+
+
+@dataclass
+class Run:
+    """One network on its way: the states saved so far (NaN where not yet), where it is, and how it ended."""
+
+    layers: tuple[np.ndarray, np.ndarray]
+    asked: Asked
+    spectrum: Spectrum | None
+    where: float = 0.0
+    taken: int = 0
+    pending: bool = True
+    failed: bool = False
+    stiff: bool = True  # until an implicit solver has withdrawn
+    states: tuple[np.ndarray, np.ndarray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        first, second = (np.full((len(self.asked.times), *layer.shape), np.nan, layer.dtype) for layer in self.layers)
+        self.states = first, second
+
+    def take(self, found: Sequence[np.ndarray], steps: int, share: float) -> None:
+        """Takes what one more round found, and decides whether there is to be another."""
+        first, second, end_first, end_second, where, taken, arrived = found
+        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(first).all(axis=(-1, -2))
+        self.states[0][new], self.states[1][new] = first[new], second[new]
+        pace = (float(where) - self.where) / steps
+        self.layers, self.where, self.taken = (end_first, end_second), float(where), self.taken + int(taken)
+        if arrived or not np.isfinite(self.where):
+            self.pending = False
+        elif not self._ends() and not self._fades(SLOW * pace) and share >= PATIENCE:
+            self.failed = share >= 1 or self.left > HOPELESS * self.asked.max_steps * pace
+            self.pending = not self.failed
+
+    @property
+    def left(self) -> float:
+        """The time from here to the last one asked for."""
+        return float(self.asked.times[-1]) - self.where
+
+    def _ends(self) -> bool:
+        """Whether the rest is known in closed form; then it is written down."""
+        if self.spectrum is None:
+            return False
+        ending = self.spectrum.tail(*self.layers, left=self.left, rtol=self.asked.rtol, atol=float(self.asked.atol))
+        if ending is None:
+            return False
+        late, times = self._late
+        self.states[0][late], self.states[1][late] = ending.states(times)
+        self.pending = False
+        return True
+
+    def _fades(self, soon: float) -> bool:
+        """Whether an implicit solver followed it to its end, where that is not `soon` reached; then it is written."""
+        most = self.asked.max_steps - self.taken
+        if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
+            return False
+        late, times = self._late
+        found = self.spectrum.fade(
+            *self.layers, times=times, rtol=self.asked.rtol, atol=float(self.asked.atol), most=most
+        )
+        self.stiff = found is not None
+        if found is None:
+            return False
+        self.states[0][late], self.states[1][late], steps = found
+        self.taken += steps
+        self.pending = False
+        return True
+
+    @property
+    def _late(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states still to be found, and how long after this one they are."""
+        late = np.isnan(self.states[0]).all(axis=(-1, -2))
+        return late, np.maximum(self.asked.times[late] - self.where, 0.0)
+
+
+def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " filled"]:
+    """Up to `MANY` times, filled up with the last one to a power of two: flows that ask for few times, whatever their
+    number, share one compiled program, which takes seconds to make. What is saved twice costs no step, but memory: not
+    for states of more than `HEAVY` entries.
+
+    >>> import numpy as np
+    >>> from linnet.trainers._flow_rounds import filled_times
+    >>> filled_times(np.array([1.0, 2.0, 5.0, 8.0, 9.0]), entries=100).tolist()
+    [1.0, 2.0, 5.0, 8.0, 9.0, 9.0, 9.0, 9.0]
+    """
+    count = len(times)
+    if count > MANY or entries > HEAVY:
+        return times
+    return np.concatenate([times, np.full(max(FEW, 1 << (count - 1).bit_length()) - count, times[-1])])
+
+
+def follow(
+    objective: Any, layers: tuple[Any, Any], asked: Asked, spectrum: Spectrum | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Both layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
+
+    After every round a flow that has converged is ended in closed form (`tail`), and one that would need `SLOW` more
+    steps is tried with an implicit solver, once (`stiff`). Once half of a batch has ended the others go on one by one:
+    each costs its own steps, at most `max_steps`, and a fiftieth of them where it would need more than three times as
+    many at its pace.
+    """
+    rounds = -(-asked.max_steps // _length(*layers))
+    steps = -(-asked.max_steps // rounds)
+    first, second = (np.asarray(layer) for layer in layers)
+    batched = first.ndim == 3
+    if batched:
+        runs = [
+            Run((first[i], second[i]), _of(asked, i), None if spectrum is None else spectrum.of_member(i))
+            for i in range(len(first))
+        ]
+    else:
+        runs = [Run((first, second), asked, spectrum)]
+    solve = partial(_solve, max_steps=steps)
+    with ExitStack() as stack:
+        for turn in range(rounds):
+            if not any(run.pending for run in runs):
+                break
+            if turn == LONG:
+                advance = stack.enter_context(progress.bar("flow", rounds, done=turn, unit=f"x {steps} steps"))
+            _round(objective, runs, solve, steps, (turn + 1) / rounds)
+            if turn >= LONG:
+                advance(1)
+    out = [np.stack([run.states[i] for run in runs], axis=1) if batched else runs[0].states[i] for i in (0, 1)]
+    taken, failed = np.array([run.taken for run in runs]), np.array([run.failed for run in runs])
+    return out[0], out[1], taken if batched else taken[0], failed if batched else failed[0]
+
+
+def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float) -> None:
+    """One more round of those on their way: together while they are more than half of the batch, else one by one."""
+    asked, dtype = runs[0].asked, runs[0].layers[0].dtype
+    pending = [index for index, run in enumerate(runs) if run.pending]
+    if 2 * len(pending) > len(runs) > 1:
+        # those that have ended stand at the last time, which costs no step
+        where = np.array([run.where if run.pending else asked.times[-1] for run in runs])
+        layers = np.stack([run.layers[0] for run in runs]), np.stack([run.layers[1] for run in runs])
+        asked = replace(asked, atol=np.array([run.asked.atol for run in runs]))
+        found = [np.asarray(value) for value in solve(objective, *_there(layers, where, asked, dtype))]
+        for index in pending:
+            runs[index].take([value[index] for value in found], steps, share)
+        return
+    for index in pending:
+        run = runs[index]
+        found = solve(member(objective, index), *_there(run.layers, np.array(run.where), run.asked, dtype))
+        run.take([np.asarray(value) for value in found], steps, share)
+
+
+def _length(first: Any, second: Any) -> int:
+    """Steps of one round; of few lengths, as each is compiled."""
+    most = affordable(first, 13 * 8.0 * first.size * second.shape[-2])  # stages, and products of matrices in each
+    return next((length for length in (ROUND, 500, 200) if length <= most), SHORTEST)
+
+
+def _of(asked: Asked, index: int) -> Asked:
+    return replace(asked, atol=asked.atol[index] if asked.atol.ndim else asked.atol)
+
+
+def _there(layers: tuple[Any, Any], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
+    numbers = (where, asked.times, asked.rtol, asked.atol, asked.share)
+    return tuple(jnp.asarray(layer) for layer in layers), *(jnp.asarray(number, dtype) for number in numbers)
+
+
+def _root_mean_square(share: Any, layers: Any) -> Any:
+    """Over the entries that are the network's own, a `share` of all; of the others every error is zero."""
+    squares = sum(jnp.sum(layer**2) for layer in layers)
+    return jnp.sqrt(squares / (share * sum(layer.size for layer in layers)))
+
+
+@partial(jax.jit, static_argnames=("max_steps",))
+def _solve(
+    objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, share: Any, *, max_steps: int
+) -> tuple[Any, ...]:
+    """One round: both layers at all times (infinite where not reached), at its end, and where that is; the steps it
+    took, and whether it arrived. At times before `where` the layers are those it began with."""
+    import diffrax
+
+    def slope(t: Any, layers: Any, objective: Any) -> Any:
+        first, second = layers
+        _, residual = objective.evaluate(second @ first)
+        return second.T @ residual, residual @ first.T
+
+    def one(objective: Any, layers: Any, where: Any, atol: Any) -> Any:
+        # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
+        size = jax.tree_util.Partial(_root_mean_square, share)
+        controller = diffrax.ClipStepSizeController(
+            diffrax.PIDController(rtol=rtol, atol=atol, norm=size), step_ts=times
+        )
+        saved = diffrax.SubSaveAt(ts=jnp.clip(times, where, times[-1]))
+        solution = diffrax.diffeqsolve(
+            diffrax.ODETerm(slope),
+            diffrax.Dopri8(scan_kind="bounded"),
+            t0=where,
+            t1=times[-1],
+            dt0=None,
+            y0=layers,
+            args=objective,
+            saveat=diffrax.SaveAt(subs=[saved, diffrax.SubSaveAt(t1=True)]),
+            max_steps=max_steps,
+            throw=False,
+            stepsize_controller=controller,
+        )
+        states, ends = solution.ys
+        arrived = solution.result == diffrax.RESULTS.successful
+        return *states, *(end[0] for end in ends), solution.ts[1][0], solution.stats["num_steps"], arrived
+
+    if layers[0].ndim == 2:
+        return one(objective, layers, where, atol)
+    axes = (batch_axes(objective), 0, 0, 0 if atol.ndim else None)
+    return jax.vmap(one, in_axes=axes)(objective, layers, where, atol)

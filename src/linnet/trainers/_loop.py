@@ -1,0 +1,281 @@
+"""The compiled loop behind every discrete trainer: steps, early stopping, divergence, what is noted on the way, saving.
+
+A trainer supplies an objective, perhaps a test loss (see `objective`), and `update(objective, hyper, params, index,
+seen)`, a module-level function written with jax.numpy that returns the moved `params`. These are a dictionary with
+`first`, `second`, `rest` (the factor left of the weights that the data never touch) and whatever else the trainer
+carries; `hyper` is a dictionary of numbers, each one for all or one for each member of the batch, and `seen` is what
+the objective saw.
+
+`stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
+carries a batch that starts together and saves states on the way; `lanes` carries runs that take each other's places.
+`started`, `ceiling` and `judged` serve plain NumPy numbers as well: `crew` has them judge runs that are not compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from linnet._memory import check_fits
+from linnet._progress import bar
+from linnet.reductions.reduction import Reduction
+from linnet.trainers._choice import either
+from linnet.trainers._objective import batch_axes
+from linnet.trainers._pauses import affordable
+from linnet.trainers._widths import without_filling
+from linnet.trainers.stopping import Rule
+from linnet.trajectories.saving import Saving
+from linnet.trajectories.status import Status
+from linnet.trajectories.trajectory import Trajectory
+
+KEEP = ("weights", "products", "losses")
+DIVERGED = 1  # codes above it are the stopping rule's own
+CHUNK = 64
+PAUSE = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
+FAR = 1e8  # a loss so many times the first one, or the scale of the targets, does not come back
+
+# Of a run: "params", "rule" (the stopping rule's own state), "step", "code" and perhaps "record".
+State = dict[str, Any]
+
+
+class Record(Protocol):
+    """What is noted of every state of a run: a frozen dataclass, compiled into the loop."""
+
+    def start(self, params: dict[str, Any]) -> Any: ...
+    def update(self, record: Any, step: Any, loss: Any, test_loss: Any, seen: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run is to be carried out: the static part of the compiled loop."""
+
+    update: Callable[..., dict[str, Any]]
+    rule: Rule
+    keep: str = "losses"
+    record: Record | None = None
+
+    @property
+    def reasons(self) -> np.ndarray:
+        """Why a run ended, by its code."""
+        return np.array(["completed", "diverged", *self.rule.reasons])
+
+
+def started(params: dict[str, Any], *, plan: Plan) -> State:
+    """The state of one run before its first step."""
+    state = {"params": params, "rule": plan.rule.start(), "step": np.int64(0), "code": np.int64(0)}
+    if plan.record is not None:
+        state["record"] = plan.record.start(params)
+    return state
+
+
+def ceiling(objective: Any, params: dict[str, Any]) -> Any:
+    """A loss beyond which a run diverges: `FAR` times the larger of the first loss and the scale of the targets."""
+    loss, _ = objective.at(params)
+    size = objective.size()
+    return FAR * (either(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
+
+
+def judged(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> tuple[State, Any]:
+    """The state with its code, 0 to go on, and its record brought up to date; and what the objective saw of it."""
+    loss, seen = objective.at(state["params"])
+    looks = plan.record is not None or plan.rule.needs_test
+    measured = test.at(state["params"], seen) if looks else loss
+    rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
+    code = either(code > 0, code + DIVERGED, 0)
+    inside = (loss <= highest) & (loss >= -highest)  # false for NaN too
+    new = {**state, "rule": rule, "code": either(inside, code, DIVERGED)}
+    if plan.record is not None:
+        new["record"] = plan.record.update(state["record"], state["step"], loss, measured, seen)
+    return new, seen
+
+
+def stepped(
+    objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, until: Any, *, plan: Plan
+) -> State:
+    """One step of one run; one that has ended, or is at step `until`, stands still."""
+    going = (state["code"] == 0) & (state["step"] < until)
+    new, seen = judged(objective, test, highest, state, plan=plan)
+    moving = going & (new["code"] == 0)
+    # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
+    active = {**hyper, "learning_rate": jnp.where(moving, hyper["learning_rate"], 0)}
+    params = plan.update(objective, active, state["params"], state["step"], seen)
+    noted = {name: value for name, value in new.items() if name not in ("params", "step")}
+    noted = jax.tree.map(lambda after, before: jnp.where(going, after, before), noted, {n: state[n] for n in noted})
+    return {**noted, "params": params, "step": state["step"] + moving}
+
+
+def closed(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> State:
+    """The last state of a run judged and noted as all others were before their next step."""
+    new, _ = judged(objective, test, highest, state, plan=plan)
+    return jax.tree.map(lambda after, before: jnp.where(state["code"] == 0, after, before), new, state)
+
+
+def run(
+    objective: Any,
+    test: Any,
+    params: dict[str, Any],
+    hyper: dict[str, Any],
+    *,
+    reduction: Reduction,
+    plan: Plan,
+    steps: int,
+    saving: Saving,
+    title: str,
+    attributes: dict[str, Any],
+) -> Trajectory:
+    """Runs `steps` steps from `params` and returns what `saving` and `plan.keep` ask for."""
+    if plan.keep not in KEEP:
+        raise ValueError(f"`keep` must be one of {KEEP}: got {plan.keep!r}.")
+    if plan.rule.needs_test and test is None:
+        raise ValueError(
+            "`stop` looks at the test loss: it needs a problem with a `truth`, or with held-out samples "
+            "(`with_validation`)."
+        )
+    wanted = saving.steps(steps)
+    batched = params["first"].ndim == 3
+    check_fits(
+        _state_bytes(params, plan.keep) * len(wanted),
+        f"keeping {len(wanted)} states",
+        "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
+    )
+    state = _start(params, plan=plan)
+    highest = _ceiling(objective, params)
+    parts = [_observe(objective, test, state["params"], plan=plan)]
+    with bar(title, steps) as advance:
+        done = 0
+        operations = _operations(params)
+        for until, keep in _schedule(wanted, affordable(params["first"], operations), int(PAUSE // operations)):
+            state, seen = _sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
+            count = int(keep.sum())
+            if count:
+                parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
+            advance(int(until[-1]) - done)
+            done = int(until[-1])
+            if np.all(np.asarray(state["code"])):  # everything has stopped: the rest would repeat the last state
+                if not count:
+                    parts.append(_observe(objective, test, state["params"], plan=plan))
+                break
+    state = _closed(objective, test, highest, state, plan=plan)
+    kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    codes, taken = np.asarray(state["code"]), np.asarray(state["step"])
+    # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
+    length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
+    kept = without_filling({name: value[:length] for name, value in kept.items()}, reduction)
+    used = np.minimum(wanted[:length], int(taken.max()))
+    rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
+    times = used * rate if rate.ndim == 0 else used[:, None] * rate
+    reasons = plan.reasons[codes]
+    status = Status(reasons if batched else str(reasons), taken if batched else int(taken))
+    loss, rest = kept.pop("loss"), kept.pop("rest")
+    return Trajectory(times, used, loss, status, reduction, kept, rest, attributes)
+
+
+def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
+
+    Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
+    few or far apart there are pauses at which nothing is kept, for the progress bar and for Ctrl-C, `least` steps
+    apart.
+    """
+    ahead = wanted[1:]
+    if len(ahead) >= CHUNK:
+        padded = np.concatenate([ahead, np.full(-len(ahead) % CHUNK, ahead[-1])]).reshape(-1, CHUNK)
+        if np.diff(padded[:, -1], prepend=0).max() <= most:
+            yield from zip(padded, (np.arange(padded.size) < len(ahead)).reshape(padded.shape), strict=True)
+            return
+    pause = max(1, min(max(int(wanted[-1]) // 50, least), most))
+    done = 0
+    for save in map(int, ahead):
+        for stop in range(done + pause, save, pause):
+            yield np.array([stop]), np.array([False])
+        yield np.array([save]), np.array([True])
+        done = save
+
+
+def _operations(params: dict[str, Any]) -> float:
+    """Of one step: three products of matrices, and what goes with them."""
+    return 8.0 * params["first"].size * params["second"].shape[-2]
+
+
+def _state_bytes(params: dict[str, Any], keep: str) -> int:
+    first, second = params["first"], params["second"]
+    if keep == "losses":
+        return 16 * max(1, first.size // (first.shape[-1] * first.shape[-2]))
+    if keep == "products":
+        return first.dtype.itemsize * (second.size + second.size // second.shape[-1] * first.shape[-1])
+    return first.dtype.itemsize * (first.size + second.size)
+
+
+def _mapped(
+    function: Callable[..., Any], objective: Any, test: Any, batched: bool, *rest_axes: Any
+) -> Callable[..., Any]:
+    if not batched:
+        return function
+    return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *rest_axes))
+
+
+@partial(jax.jit, static_argnames=("plan",))
+def _start(params: dict[str, Any], *, plan: Plan) -> State:
+    start = partial(started, plan=plan)
+    return jax.vmap(start)(params) if params["first"].ndim == 3 else start(params)
+
+
+@jax.jit
+def _ceiling(objective: Any, params: dict[str, Any]) -> Any:
+    def one(objective: Any, test: Any, params: dict[str, Any]) -> Any:
+        return ceiling(objective, params)
+
+    return _mapped(one, objective, None, params["first"].ndim == 3, 0)(objective, None, params)
+
+
+@partial(jax.jit, static_argnames=("plan",))
+def _observe(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
+    look = partial(_look, plan=plan)
+    seen = _mapped(look, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
+    return jax.tree.map(lambda leaf: leaf[None], seen)
+
+
+def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
+    """What is kept of one state."""
+    loss, seen = objective.at(params)
+    kept = {"loss": loss, "rest": params["rest"]}
+    if test is not None:
+        kept |= test.losses(params, seen)
+    if plan.keep == "weights":
+        kept |= {"first": params["first"], "second": params["second"]}
+    elif plan.keep == "products":
+        kept |= {"product": params["second"] @ params["first"], "second": params["second"]}
+    return kept
+
+
+@partial(jax.jit, static_argnames=("plan",))
+def _closed(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> State:
+    one = _mapped(partial(closed, plan=plan), objective, test, state["params"]["first"].ndim == 3, 0, 0)
+    return one(objective, test, highest, state)
+
+
+@partial(jax.jit, static_argnames=("plan",))
+def _sweep(
+    objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, untils: Any, *, plan: Plan
+) -> tuple[State, dict[str, Any]]:
+    """Runs to each of `untils` in turn and looks at the state there."""
+    batched = state["params"]["first"].ndim == 3
+    hyper_axes = {name: 0 if jnp.ndim(value) else None for name, value in hyper.items()}
+    step = _mapped(partial(stepped, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
+    look = _mapped(partial(_look, plan=plan), objective, test, batched, 0)
+
+    def to(state: State, until: Any) -> tuple[State, dict[str, Any]]:
+        state = jax.lax.while_loop(
+            lambda s: jnp.any((s["step"] < until) & (s["code"] == 0)),
+            lambda s: step(objective, test, hyper, highest, s, until),
+            state,
+        )
+        return state, look(objective, test, state["params"])
+
+    return jax.lax.scan(to, state, untils)

@@ -1,0 +1,133 @@
+r"""The rest of a flow in which some modes have long converged while others fade without end, by an implicit solver.
+
+A mode whose target is zero fades like $1/t$ from a balanced start: there is no end that a closed form could hold
+(`tail`), and an explicit solver goes on with steps of the size that the fastest mode allows, $10^6$ of them for
+$t = 10^5$ at a rate of 60. The flow is one of gradients, so its Jacobian is symmetric,
+
+$$ J = H(R) - G^T G, \qquad G\,\delta = (W_2\,\delta W_1 + \delta W_2\,W_1)\Sigma^{1/2}, \qquad
+   H\,\delta = (\delta W_2^T R,\; R\,\delta W_1^T), $$
+
+and what is small grows by at most $\exp \int |R|_2\,dt$, the spectral norm of the residual. A mode that has still to
+grow out of nearly nothing, below the tolerance, would be lost in the long steps of an implicit solver, or be made of
+its rounding. So that integral is watched, and the solver withdraws where it becomes large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet import _progress as progress
+
+LARGEST = 1024  # numbers in both layers; one step factorizes a matrix of that size
+FINER = 1e-3  # of the tolerances asked for: its order is five at most, and errors of its steps add up
+FINEST = 1e-13
+SMALLER = 1e-5  # of the absolute tolerance asked for: what fades is to keep its digits
+GROWTH = np.log(1e4)  # what an error may have grown by: 1e-13 stays below the ten digits promised
+MOST = 20_000  # steps; 2000 lead from 1e2 to 1e6
+
+
+@dataclass(frozen=True)
+class Square:
+    """The flow on |G - A s|^2/2 as a function of both layers in one vector, and its Jacobian."""
+
+    target: Float[np.ndarray, "output input"]
+    scales: Float[np.ndarray, " input"]
+    width: int
+
+    def layers(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and second layer."""
+        k, r = self.target.shape
+        cut = self.width * r
+        return state[:cut].reshape(self.width, r), state[cut:].reshape(k, self.width)
+
+    def residual(self, state: np.ndarray) -> np.ndarray:
+        """R = (G - A s) s."""
+        first, second = self.layers(state)
+        return (self.target - second @ first * self.scales) * self.scales
+
+    def slope(self, t: float, state: np.ndarray) -> np.ndarray:
+        """The gradient, downhill."""
+        first, second = self.layers(state)
+        residual = self.residual(state)
+        return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()])
+
+    def jacobian(self, t: float, state: np.ndarray) -> np.ndarray:
+        """J of the module's equation."""
+        first, second = self.layers(state)
+        k, r = self.target.shape
+        of_first = np.kron(second, np.diag(self.scales))
+        of_second = np.kron(np.eye(k), (first * self.scales).T)
+        G = np.concatenate([of_first, of_second], axis=1)
+        J = -G.T @ G
+        mixed = np.einsum("oi,hg->hiog", self.residual(state), np.eye(self.width)).reshape(self.width * r, -1)
+        J[: self.width * r, self.width * r :] += mixed
+        J[self.width * r :, : self.width * r] += mixed.T
+        return J
+
+
+def follow(
+    first: np.ndarray,
+    second: np.ndarray,
+    target: np.ndarray,
+    scales: np.ndarray | None,
+    *,
+    times: Float[np.ndarray, " time"],
+    rtol: float,
+    atol: float,
+    most: int = MOST,
+) -> tuple[np.ndarray, np.ndarray, int] | None:
+    r"""Both layers at `times` after the state, and the steps; None where the flow is too large, or not safely followed.
+
+    - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
+    - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
+    - `times`: increasing, positive
+    - `rtol`, `atol`: what the solver that came here was asked for
+    - `most`: steps; never more than `MOST`
+    """
+    first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
+    used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`widths`)
+    if not 0 < first[used].size + second[:, used].size <= LARGEST:
+        return None
+    s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
+    flow = Square(target, s, int(used.sum()))
+    begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
+    found = _states(flow, begin, times, max(FINER * rtol, FINEST), SMALLER * atol, min(most, MOST))
+    if found is None:
+        return None
+    states, steps = found
+    firsts, seconds = np.zeros((len(times), *first.shape)), np.zeros((len(times), *second.shape))
+    for index, state in enumerate(states):
+        firsts[index, used], seconds[index][:, used] = flow.layers(state)
+    return firsts, seconds, steps
+
+
+def _states(
+    flow: Square, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, most: int
+) -> tuple[list[np.ndarray], int] | None:
+    from scipy.integrate import BDF
+
+    floor = np.finfo(float).eps * np.abs(begin).max()
+    solver = BDF(flow.slope, 0.0, begin, times[-1], rtol=rtol, atol=max(atol, floor), jac=flow.jacobian)
+    states: list[np.ndarray] = []
+    growth, size, told = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
+    with progress.bar("flow, implicitly", 100, unit="%") as advance:
+        for steps in range(1, most + 1):
+            solver.step()
+            if solver.status == "failed" or not np.isfinite(solver.y).all():
+                return None
+            before, size = size, np.linalg.norm(flow.residual(solver.y), 2)
+            growth += 0.5 * (before + size) * (solver.t - solver.t_old)
+            if growth > GROWTH:
+                return None
+            reached = times[len(states) :][times[len(states) :] <= solver.t]
+            if len(reached):
+                states.extend(solver.dense_output()(reached).T)
+            if solver.status == "finished":
+                return states, steps
+            done = int(100 * np.log1p(solver.t) / np.log1p(times[-1]))
+            advance(done - told)
+            told = done
+    return None

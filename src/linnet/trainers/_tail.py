@@ -1,0 +1,155 @@
+r"""The end of a gradient flow in closed form: what is left of it once the weights hardly move any more.
+
+An explicit solver follows a flow that has converged with steps of the size that its fastest mode allows, for ever. Then
+$S(t) = \int_0^t R$ is small for all later times; with the weights frozen in it,
+
+$$ \dot R = -(W_2 W_2^T R + R W_1^T W_1) \Sigma, \qquad W_1(t) = W_1 + W_2^T S(t), \quad W_2(t) = W_2 + S(t) W_1^T, $$
+
+is solved by one symmetric eigendecomposition of size $k d$, and wrong by $|S|^2$ relative to the weights: $S$ is what
+multiplies them. A mode that has still to grow from small weights has a residual of its own size, which makes $S$ large:
+a saddle is never taken for the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.problems.problem import Problem
+from linnet.reductions.reduction import Reduction
+from linnet.trainers import _stiff as stiff
+
+HUGE = 1e35  # layers and problems beyond it are left to the solver
+LARGEST = 1500  # k d, from which on the eigendecomposition would take more than seconds
+NEAR = 1e-8  # |S| below which the closed form is exact to float64
+SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The flow from one state on, in the eigenbasis of the inputs."""
+
+    first: Float[np.ndarray, "hidden input"]
+    second: Float[np.ndarray, "output hidden"]
+    rates: Float[np.ndarray, " mode"]
+    modes: Float[np.ndarray, "entry mode"]
+    errors: Float[np.ndarray, " mode"]  # the components of (Gamma - A Sigma) Sigma^(-1/2)
+    scales: Float[np.ndarray, " input"]  # the root of Sigma, which is diagonal
+
+    def pushed(self, times: Float[np.ndarray, " time"]) -> Float[np.ndarray, "time output input"]:
+        """S(t), the integral of the residual."""
+        rates = np.maximum(self.rates, np.finfo(float).tiny)
+        weights = -np.expm1(-np.outer(times, rates)) / rates * self.errors
+        shape = self.second.shape[0], self.first.shape[1]
+        return (weights @ self.modes.T).reshape(-1, *shape) * self.scales
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The square loss in the eigenbasis of the inputs; `basis` leads there from the coordinates of a run, if needed."""
+
+    target: Float[np.ndarray, "*batch output input"]
+    scales: Float[np.ndarray, "*batch input"] | None
+    basis: Float[np.ndarray, "*batch coordinate input"] | None
+
+    @classmethod
+    def of(cls, problem: Problem, reduction: Reduction) -> Spectrum | None:
+        """Of the problem of a run; None for a cost that is not square."""
+        if problem.cost is not None:
+            return None
+        if problem.whitened:
+            return cls(problem.cross, None, None)
+        factor = problem.factor
+        return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
+
+    def of_member(self, index: int) -> Spectrum:
+        """Of one member of a batch."""
+        ranks = ((self.target, 2), (self.scales, 1), (self.basis, 2))
+        target, scales, basis = (
+            value if value is None or value.ndim == ndim else value[index] for value, ndim in ranks
+        )
+        assert target is not None
+        return Spectrum(target, scales, basis)
+
+    def tail(self, first: np.ndarray, second: np.ndarray, *, left: float, rtol: float, atol: float) -> Ending | None:
+        """What is left of the flow from a state, or None while it is too far from its end."""
+        if self._beyond(first, second):
+            return None
+        inside = first if self.basis is None else first @ self.basis
+        found = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
+        return None if found is None else Ending(found, np.asarray(first, dtype=np.float64), self.basis)
+
+    def fade(
+        self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
+    ) -> tuple[np.ndarray, np.ndarray, int] | None:
+        """Both layers at `times` after a state and the steps of an implicit solver, or None where it withdraws."""
+        if self._beyond(first, second):
+            return None
+        inside = first if self.basis is None else first @ self.basis
+        found = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most)
+        if found is None or self.basis is None:
+            return found
+        return first + (found[0] - inside) @ self.basis.T, *found[1:]
+
+    def _beyond(self, *layers: np.ndarray) -> bool:
+        """Whether sizes are such that squares of fourth powers of them might not be numbers."""
+        parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
+        return not all(np.abs(part).max(initial=0.0) < HUGE for part in parts)  # nor NaN
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A tail, in the coordinates of the run."""
+
+    tail: Tail
+    first: Float[np.ndarray, "hidden coordinate"]
+    basis: Float[np.ndarray, "coordinate input"] | None
+
+    def states(self, times: Float[np.ndarray, " time"]) -> tuple[np.ndarray, np.ndarray]:
+        """Both layers at these times after the state."""
+        S = self.tail.pushed(times)
+        moved = self.tail.second.T @ S
+        first = self.first + (moved if self.basis is None else moved @ self.basis.T)
+        return first, self.tail.second + S @ self.tail.first.T
+
+
+def find(
+    first: np.ndarray,
+    second: np.ndarray,
+    target: np.ndarray,
+    scales: np.ndarray | None,
+    *,
+    left: float,
+    rtol: float,
+    atol: float,
+) -> Tail | None:
+    r"""The tail of a flow on $L = |G - A s|^2/2$ for the time `left`, or None where the state is not near enough to it.
+
+    - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
+    - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
+    - `rtol`, `atol`: what the solver that came here was asked for
+    """
+    if target.size > LARGEST:
+        return None
+    first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
+    s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
+    outputs, inputs = second @ second.T, first.T @ first
+    size = np.trace(outputs) + np.trace(inputs)
+    if not np.isfinite(size) or size == 0:
+        return None
+    near = max(min(NEAR, np.sqrt(atol / np.sqrt(size))), SLACK * rtol)
+    error = target - second @ first * s
+    if np.linalg.norm(error * s) * min(left, 1 / (size * (s**2).max())) > near:
+        return None  # too far even if every mode were as fast as the fastest can be
+    k, r = target.shape
+    matrix = np.einsum("ab,ij,i->aibj", outputs, np.eye(r), s**2) + np.einsum(
+        "ab,ij,i,j->aibj", np.eye(k), inputs, s, s
+    )
+    rates, modes = np.linalg.eigh(matrix.reshape(k * r, k * r))
+    errors = modes.T @ error.ravel()
+    errors[np.abs(errors) <= 2 * _EPS * np.linalg.norm(target)] = 0.0  # rounding: no time makes more of it
+    found = Tail(first, second, rates, modes, errors, s)
+    return found if np.linalg.norm(found.pushed(np.array([left]))) <= near else None
