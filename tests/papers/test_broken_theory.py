@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import linnet.theories.spiked as spiked
-from linnet.papers.huang.claims import lemmas as huang_lemmas
+from linnet.papers.huang.claims import appendix_a as huang_appendix
 from linnet.papers.watanabe.claims import error as watanabe_error
 from linnet.papers.watanabe.claims import proofs as watanabe_proofs
 from linnet.papers.watanabe.claims import ridgeless as watanabe_ridgeless
@@ -19,8 +19,8 @@ CLAIMS = [
     *watanabe_ridgeless.CLAIMS,
     *watanabe_error.CLAIMS,
     *watanabe_proofs.CLAIMS,
-    huang_lemmas.SPECTRUM_CLAIM,
-    huang_lemmas.GAMMA,
+    huang_appendix.gram_matrix,
+    huang_appendix.size_of_gamma,
 ]
 RIGHT = spiked.generalization_error
 

@@ -51,7 +51,7 @@ def passed(values: np.ndarray, level: float) -> float:
 def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
     points = {"case": np.array([case]), "replicate": np.array([3])}
     fixed = {**scalings.sweep(QUICK).fixed, "seed": 7, "dim": 40}
-    cell = {k: v[0] for k, (_, v) in cells.scalings(points, np.zeros(1, int), **fixed).items()}
+    cell = {k: v[0] for k, (_, v) in cells.scalings_cells(points, np.zeros(1, int), **fixed).items()}
     p = scalings.settings(case)
     assert (p["n"], p["trace"]) == {"n = 5": (5, 1000), "trace = 4000": (10, 4000)}[case]
     data = cells.scaling_data([7, 3], p, dim=40)
@@ -81,7 +81,9 @@ def test_the_scalings_do_not_depend_on_their_blocks(assert_same):
 
 @pytest.mark.parametrize("setting", ["section 6", "0.3"])
 def test_a_cell_of_the_equations_is_what_a_full_network_does(setting):
-    cell = {k: v[0] for k, (_, v) in cells.equations({"setting": np.array([setting])}, np.array([5]), **SMALL).items()}
+    cell = {
+        k: v[0] for k, (_, v) in cells.equations_cells({"setting": np.array([setting])}, np.array([5]), **SMALL).items()
+    }
     run = section_six(5, **SMALL, steps=120) if setting == "section 6" else inside(5, **SMALL, ratio=0.3)
     steps = cell["steps"].astype(int)
     full = descent(run.data.inputs, run.data.outputs, run.start, run.scales["learning_rate"], int(cell["ends"][1]))
@@ -98,7 +100,7 @@ def test_a_cell_of_the_equations_is_what_a_full_network_does(setting):
 
 
 def test_a_cell_of_the_neurons_is_what_a_full_network_does():
-    cell = {k: v[0] for k, (_, v) in cells.neurons({"ratio": np.array([0.3])}, np.array([5]), **SMALL).items()}
+    cell = {k: v[0] for k, (_, v) in cells.neurons_cells({"ratio": np.array([0.3])}, np.array([5]), **SMALL).items()}
     _, rate, std, magnitude = cell["scales"]
     np.testing.assert_allclose(magnitude, 0.3 * std * np.sqrt(np.log(40)), rtol=1e-12)
     data = ln.problems.gaussian_teacher(key=5, dim=300, signal=1.0)
@@ -133,7 +135,7 @@ def test_a_cell_of_the_neurons_is_what_a_full_network_does():
 def test_errors_are_those_of_the_theory_on_every_neuron():
     """From the kept states as from the whole run: the errors of eq. (10) with the mean, and as printed."""
     sweep = equations.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 1, "axes": {"setting": ["section 6"]}})
-    run = equations.networks(ln.sweeps.run(sweep).expand_dims(seed=[0]), "section 6")[0]
+    run = equations.read(ln.sweeps.run(sweep).expand_dims(seed=[0]))["section 6"][0]
     step = run.stages.learning_rate / 10
     for printed, expected in ((False, equations.plane(run)), (True, equations.plane_printed(run))):
         a, b, worst = run.alignments[run.begin].copy(), run.magnitudes[1].copy(), 0.0
@@ -175,7 +177,7 @@ def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():
 
 def test_draws_of_the_lemmas_are_those_of_the_shares():
     points = {"n": np.array([5, 8]), "noise": np.array([0.8, 1e-7])}
-    found = cells.draws(points, np.array([11, 12]), dim=30, draws=3)
+    found = cells.lemmas_cells(points, np.array([11, 12]), dim=30, draws=3)
     for cell, (n, noise, seed) in enumerate([(5, 0.8, 11), (8, 1e-7, 12)]):
         data = ln.problems.gaussian_teacher(key=[seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
         form, gamma = found["form"][1][cell, 2], found["gamma"][1][cell, 2]

@@ -13,7 +13,7 @@ import linnet as ln
 from linnet.observables import features
 from linnet.papers.huang import PAPER, misprints, settings
 from linnet.papers.huang.claims import equations as equation_claims
-from linnet.papers.huang.claims import kernel
+from linnet.papers.huang.claims import kernel, lemma_5_2
 from linnet.papers.huang.networks import cells, runs
 from linnet.papers.huang.tables import lemmas
 from linnet.problems.images import Images
@@ -196,7 +196,7 @@ MUTATIONS: list[tuple[str, Callable[[Patch], None], bool]] = [
     ("output-aligns", outputs_of_wrong_sign, False),
     ("two-stages", history_changed(alignments), False),
     ("lemma5.2", layer_scaled(30.0), False),
-    ("lemma5.2-kernel", ignoring(kernel, "inside", "signal", 1.0), True),
+    ("lemma5.2-kernel", ignoring(lemma_5_2, "inside", "signal", 1.0), True),
     ("lemma5.3-weights", history_changed(deviations), False),
     ("lemma5.3-layers", layer_scaled(30.0), False),
     ("lemma5.3-kernel", history_changed(kernels), False),

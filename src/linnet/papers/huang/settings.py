@@ -32,3 +32,20 @@ IMAGE_FIRST_STD = 1e-4
 IMAGE_MAGNITUDE = 1e-3
 LINEAR_GROWTH = 0.05  # of the first stage per step
 RELU_GROWTH = 0.1
+
+# Words that several claims share.
+ASSUMED = "Assumption 4.1, as printed"
+ASSUMED_AND_DOMINANT = ASSUMED + " (corrected: and v_0 well above sigma_0 sqrt(log m))"
+SECTION_SIX = (
+    "synthetic data of section 6: m = 1024, d = 10 000, n = 10, eta = 0.1, sigma_0 = 0.01, v_0 = 0.001, at this size "
+    "in quick mode too"
+)
+INSIDE = "unit-signal data inside Assumption 4.1: n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 512)"
+OVER_RATIOS = (
+    INSIDE + f"; v_0/(sigma_0 sqrt(log m)) = {', '.join(f'{ratio:g}' for ratio in RATIOS)}, 8 draws of each (quick: 6)"
+)
+
+
+def size(quick: bool) -> dict[str, Any]:
+    """Input dimension and width of the networks inside the assumption."""
+    return SMALL if quick else LARGE

@@ -6,26 +6,67 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.claims.rules import holds_if, printed_or_corrected
 from linnet.papers.huang.networks import section_six
 from linnet.papers.huang.tables import equations
-from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors, Row, span
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors, Row
+from linnet.reproduction import Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest
-from linnet.reproduction.old_claim import old as Claim
 
-NONE = "none beyond the network and its gradient descent"
 GRID = (
     "unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = 0.03, 0.3, 1, 3, 10, and section 6; n = "
     "10, d = 10 000, m = 1024, 8 draws of each (quick: 3, d = 2000, m = 512)"
 )
 
-ROUNDING = Limit(1e-10, "rounding of the two orders of summation over 40 steps")
 OFF = Limit(0.05, "the equation is an approximation whose neglected terms are of the order sqrt(n/d), a few percent")
 FLOW = Limit(1e-3, "one step of 1e-7 is the flow up to its own size")
+AS_PRINTED = Below(OFF, "printed", what="largest distance of all alignments from the printed equation", form=".2g")
+WITH_CORRECTION = Below(OFF, what="largest distance inside the assumption", form=".2%") & Below(
+    OFF, "section_six", what="in section 6", form=".1%"
+)
 
 
-def measure_neurons(trial: Trial) -> Numbers:
+@claim(
+    "eq3",
+    where="Eq. (3)",
+    says="The output moves by the kernel times the derivative of the loss: df/dt = dL/df Theta.",
+    assumes="gradient flow",
+    tried="d = 300, n = 10, m = 50, one step of 1e-7",
+    holds=Below(FLOW, "printed", what="relative distance of df/dt from +Theta dL/df", form=".2g"),
+    corrected=Below(FLOW, what="relative distance from -Theta dL/df", form=".1e"),
+    correction="df/dt = -dL/df Theta",
+    expected=Verdict.CORRECTED,
+    reads="df/dt is off by {printed:.2g} against +Theta dL/df, by {value:.1e} against -Theta dL/df",
+)
+def kernel_equation(trial: Trial) -> Numbers:
+    data = ln.problems.gaussian_teacher(key=trial.seed, dim=300, signal=1.0)
+    start = ln.inits.signed(key=trial.seed + 1, in_dim=300, width=50, first_std=0.3, magnitude=0.3)
+    step = 1e-7
+    run = ln.gradient_descent(ln.Problem.from_data(data.inputs, data.outputs), start, learning_rate=step, steps=1)
+    outputs = data.inputs @ run.products[:, 0].T
+    rate = (outputs[:, 1] - outputs[:, 0]) / step
+    kernel = ln.observables.feature_history(run).kernels[0]
+    slope = kernel @ (outputs[:, 0] - data.outputs) / data.samples  # Theta dL/df
+    printed, right = (float(np.linalg.norm(rate - sign * slope) / np.linalg.norm(rate)) for sign in (1, -1))
+    return {"value": right, "printed": printed}
+
+
+@claim(
+    "eq7",
+    where="Eqs. (2), (5), (7), (8), Definition 3.1",
+    says="The alignments and magnitudes of all neurons follow the two feature-learning equations exactly.",
+    assumes="none beyond the network and its gradient descent",
+    tried="synthetic data of section 6 (quick: d = 1500, m = 150)",
+    holds=Below(
+        1e-10,
+        "off",
+        what="largest relative distance",
+        form=".1e",
+        because="rounding of the two orders of summation over 40 steps",
+    ),
+    reads="a full network of {shape} inputs and neurons by (7) and (8) in NumPy against the trained one, which is "
+    "reduced to 10 x 11, over {steps} steps: {off:.1e}",
+)
+def feature_learning_equations(trial: Trial) -> Numbers:
     size = {"dim": 1500, "width": 150} if trial.quick else settings.LARGE
     run = section_six(trial.seed, **size)
     root, steps = np.sqrt(run.width), 40
@@ -65,63 +106,21 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.linalg.norm(flat[0] - flat[1], axis=1).max() / np.linalg.norm(flat[0], axis=1).max())
 
 
-def judge_neurons(numbers: Numbers) -> Verdict:
-    return holds_if(numbers["value"] < ROUNDING)
-
-
-def tell_neurons(numbers: Numbers) -> str:
-    text = ", ".join(f"{name} {off:.1e}" for name, off in numbers["off"].items())
-    dim, width = numbers["shape"]
-    return (
-        f"a full {dim} x {width} network by (7) and (8) in NumPy against the trained one, which is reduced to 10 x 11, "
-        f"over {numbers['steps']} steps: {text}"
-    )
-
-
-def measure_kernel_equation(trial: Trial) -> Numbers:
-    data = ln.problems.gaussian_teacher(trial.seed, dim=300, signal=1.0)
-    start = ln.inits.signed(trial.seed + 1, in_dim=300, width=50, first_std=0.3, magnitude=0.3)
-    step = 1e-7
-    run = ln.gradient_descent(ln.Problem.from_data(data.inputs, data.outputs), start, learning_rate=step, steps=1)
-    outputs = data.inputs @ run.products[:, 0].T
-    rate = (outputs[:, 1] - outputs[:, 0]) / step
-    kernel = ln.observables.feature_history(run).kernels[0]
-    slope = kernel @ (outputs[:, 0] - data.outputs) / data.samples  # Theta dL/df
-    printed, right = (float(np.linalg.norm(rate - sign * slope) / np.linalg.norm(rate)) for sign in (1, -1))
-    return {"value": right, "printed": printed}
-
-
-def judge_kernel_equation(numbers: Numbers) -> Verdict:
-    return printed_or_corrected(numbers["printed"] < FLOW, numbers["value"] < FLOW)
-
-
-def tell_kernel_equation(numbers: Numbers) -> str:
-    return (
-        f"df/dt against +Theta dL/df (printed): off by {numbers['printed']:.2g}; against -Theta dL/df: "
-        f"{numbers['value']:.1e}"
-    )
-
-
-def _errors(trial: Trial, row: Row) -> dict[str, list[Errors]]:
-    """How far one row of the table is off, for every network of every setting."""
-    dataset = equations.TABLE.results(trial)
-    return {setting: [row(run) for run in equations.networks(dataset, setting)] for setting in equations.SETTINGS}
-
-
-def _firsts(errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
-    return {setting: [error.first for error in each] for setting, each in errors.items()}
-
-
-def _seconds(errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
-    return {setting: [error.second for error in each] for setting, each in errors.items()}
-
-
-def _inside(errors: dict[str, list[float]]) -> float:
-    """The worst inside the assumption."""
-    return highest(error for setting in INSIDE for error in errors[setting])
-
-
-def measure_linear(trial: Trial) -> Numbers:
+@claim(
+    "eq9",
+    where="Eq. (9)",
+    says="While the output is small, alignment and magnitude follow a linear system: v += rho + ...",
+    assumes="stage 1: until t1 inside the assumption, until the loss has lost 5% in section 6",
+    tried=GRID,
+    holds=AS_PRINTED,
+    corrected=WITH_CORRECTION,
+    correction="v += eta/(mn) rho + ...",
+    expected=Verdict.CORRECTED,
+    reads="with eta/(mn) all rho are off by at most {value:.2%} in stage 1 inside the assumption, {section_six:.1%} in "
+    "section 6's; it passes 5% inside with the loss at {late.lowest:.0%} to {late.highest:.0%}; as printed it has "
+    "passed 5% by step {step}",
+)
+def linear_stage(trial: Trial) -> Numbers:
     right, printed = _errors(trial, equations.linear), _errors(trial, equations.linear_printed)
     return {
         "value": _inside(_firsts(right)),
@@ -133,21 +132,22 @@ def measure_linear(trial: Trial) -> Numbers:
     }
 
 
-def judge_equation(numbers: Numbers) -> Verdict:
-    good = numbers["value"] < OFF and numbers["section_six"] < OFF
-    return printed_or_corrected(numbers["printed"] < OFF, good)
-
-
-def tell_linear(numbers: Numbers) -> str:
-    return (
-        f"with eta/(mn) all rho are off by at most {numbers['value']:.2%} in stage 1 inside the assumption, "
-        f"{numbers['section_six']:.1%} in section 6's; it passes 5% inside with the loss at {span(numbers['late'])}; "
-        f"as printed it has passed 5% by step {numbers['step']}, and overflows or is off by {numbers['printed']:.0e} "
-        "and more"
-    )
-
-
-def measure_plane(trial: Trial) -> Numbers:
+@claim(
+    "eq10",
+    where="Eq. (10)",
+    says="In the second stage each neuron follows a two-dimensional nonlinear system with its own v_r rho_r.",
+    assumes=settings.ASSUMED + "; w_r - w_r(0) along X^T y",
+    tried=GRID,
+    holds=AS_PRINTED,
+    corrected=WITH_CORRECTION,
+    correction="the mean over neurons stands where v_r rho_r is printed",
+    expected=Verdict.CORRECTED,
+    reads="all rho of stage 2 are off by at most {value:.2%} with the mean inside the assumption ({section_six:.1%} in "
+    "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g} (section 6: "
+    "{section_six_printed:.2g}); from step 0 with the start's overlaps added {kept:.2%}, without them in stage 1 "
+    "{dropped:.2g}",
+)
+def plane_of_the_second_stage(trial: Trial) -> Numbers:
     right, printed = _errors(trial, equations.plane), _seconds(_errors(trial, equations.plane_printed))
     kept = _errors(trial, equations.plane_from_start)
     dropped = _errors(trial, equations.plane_without_overlaps)
@@ -162,18 +162,20 @@ def measure_plane(trial: Trial) -> Numbers:
     }
 
 
-def tell_plane(numbers: Numbers) -> str:
-    printed = ", ".join(f"{ratio}: {error:.2g}" for ratio, error in numbers["by_ratio"].items())
-    dropped = ", ".join(f"{ratio}: {error:.2g}" for ratio, error in numbers["dropped"].items())
-    return (
-        f"all rho of stage 2 are off by at most {numbers['value']:.2%} with the mean inside the assumption "
-        f"({numbers['section_six']:.1%} in section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log "
-        f"m)), of {printed} (section 6: {numbers['section_six_printed']:.2g}); from step 0 with the start's overlaps "
-        f"added {numbers['kept']:.2%}, without them in stage 1 {dropped}"
-    )
-
-
-def measure_scalar(trial: Trial) -> Numbers:
+@claim(
+    "eq11",
+    where="Eq. (11)",
+    says="With rho = sqrt(gamma) v each neuron's alignment follows one cubic equation, with rho_r^3.",
+    assumes=settings.ASSUMED + "; second stage",
+    tried=GRID,
+    holds=AS_PRINTED,
+    corrected=WITH_CORRECTION,
+    correction="rho_r times the mean over neurons of rho^2 stands where rho_r^3 is printed",
+    expected=Verdict.CORRECTED,
+    reads="all rho of stage 2 are off by at most {value:.2%} with the mean inside the assumption ({section_six:.1%} in "
+    "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g}",
+)
+def cubic_of_the_second_stage(trial: Trial) -> Numbers:
     right = _seconds(_errors(trial, equations.scalar))
     printed = _seconds(_errors(trial, equations.scalar_printed))
     return {
@@ -184,77 +186,19 @@ def measure_scalar(trial: Trial) -> Numbers:
     }
 
 
-def tell_scalar(numbers: Numbers) -> str:
-    printed = ", ".join(f"{ratio}: {error:.2g}" for ratio, error in numbers["by_ratio"].items())
-    return (
-        f"all rho of stage 2 are off by at most {numbers['value']:.2%} with the mean inside the assumption "
-        f"({numbers['section_six']:.1%} in section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log "
-        f"m)), of {printed}"
-    )
+def _errors(trial: Trial, row: Row) -> dict[str, list[Errors]]:
+    """How far one row of the table is off, for every network of every setting."""
+    return {setting: [row(run) for run in runs] for setting, runs in equations.TABLE.rows(trial).items()}
 
 
-EQ7 = Claim(
-    name="eq7",
-    number="Eqs. (2), (5), (7), (8), Definition 3.1",
-    sentence="The alignments and magnitudes of all neurons follow the two feature-learning equations exactly.",
-    assumptions=NONE,
-    setting="synthetic data of section 6 (quick: d = 1500, m = 150)",
-    claimed="equality at every step",
-    expected=Verdict.HOLDS,
-    measure=measure_neurons,
-    judge=judge_neurons,
-    tell=tell_neurons,
-    limits={"rounding": ROUNDING},
-)
-EQ3 = Claim(
-    name="eq3",
-    number="Eq. (3)",
-    sentence="The output moves by the kernel times the derivative of the loss.",
-    assumptions="gradient flow",
-    setting="d = 300, n = 10, m = 50, one step of 1e-7",
-    claimed="df/dt = dL/df Theta (printed); with a minus (corrected)",
-    expected=Verdict.CORRECTED,
-    measure=measure_kernel_equation,
-    judge=judge_kernel_equation,
-    tell=tell_kernel_equation,
-    limits={"off": FLOW},
-)
-EQ9 = Claim(
-    name="eq9",
-    number="Eq. (9)",
-    sentence="While the output is small, alignment and magnitude follow a linear system.",
-    assumptions="stage 1: until t1 inside the assumption, until the loss has lost 5% in section 6",
-    setting=GRID,
-    claimed="v += rho + ... (printed); v += eta/(mn) rho + ... (corrected)",
-    expected=Verdict.CORRECTED,
-    measure=measure_linear,
-    judge=judge_equation,
-    tell=tell_linear,
-    limits={"off": OFF},
-)
-EQ10 = Claim(
-    name="eq10",
-    number="Eq. (10)",
-    sentence="In the second stage each neuron follows a two-dimensional nonlinear system.",
-    assumptions="Assumption 4.1, as printed; w_r - w_r(0) along X^T y",
-    setting=GRID,
-    claimed="the neuron's own v_r rho_r (printed); the mean over neurons (corrected)",
-    expected=Verdict.CORRECTED,
-    measure=measure_plane,
-    judge=judge_equation,
-    tell=tell_plane,
-    limits={"off": OFF},
-)
-EQ11 = Claim(
-    name="eq11",
-    number="Eq. (11)",
-    sentence="With rho = sqrt(gamma) v each neuron's alignment follows one cubic equation.",
-    assumptions="Assumption 4.1, as printed; second stage",
-    setting=GRID,
-    claimed="rho_r^3 (printed); rho_r times the mean of rho^2 (corrected)",
-    expected=Verdict.CORRECTED,
-    measure=measure_scalar,
-    judge=judge_equation,
-    tell=tell_scalar,
-    limits={"off": OFF},
-)
+def _firsts(errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
+    return {setting: [error.first for error in each] for setting, each in errors.items()}
+
+
+def _seconds(errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
+    return {setting: [error.second for error in each] for setting, each in errors.items()}
+
+
+def _inside(errors: dict[str, list[float]]) -> float:
+    """The worst inside the assumption."""
+    return highest(error for setting in INSIDE for error in errors[setting])

@@ -2,68 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.claims.rules import ASSUMED, INSIDE, SECTION_SIX, holds_if, listed, printed_or_corrected
 from linnet.papers.huang.networks import inside
-from linnet.papers.huang.tables import neurons, synthetic
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import exponent, highest, lowest
-from linnet.reproduction.old_claim import old as Claim
+from linnet.papers.huang.tables import synthetic
+from linnet.papers.huang.tables.neurons import column
+from linnet.reproduction import AtLeast, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction.fits import exponent, lowest
 
-POWER = Limit(1.0, "an absolute constant has power 0; 4 is what the terms of the distance give")
-KEPT = Limit(0.5, "a norm that is maintained has exponent 0 in the start's scale; alignments of 1 at t1 give -2")
-COSINE = Limit(0.995, "XX' is a multiple of the identity up to sqrt(n/d), 7% in quick mode: 1 - cosine is its square")
-CONVERGES = Limit(1.0, "a distance that converges to zero is at the end below what it was at t1")
 NEAR = Limit(0.01, "the start's own part outside the span of the inputs, sigma_0 v against |beta|")
-
-SIGNALS = (1.0, 1.5, 2.0, 3.0)
+ANOTHER_KERNEL = AtLeast(
+    0.1,
+    "kernel",
+    what="distance of the kernel at t1 from every multiple of XX'",
+    form=".0%",
+    because="a kernel that differs from every multiple of XX' by a tenth of itself is another kernel",
+)
 SMALLER = (1.0, 0.1, 0.01)
 
 
-def _size(trial: Trial) -> dict[str, Any]:
-    return settings.SMALL if trial.quick else settings.LARGE
-
-
-def measure_kernel_bound(trial: Trial) -> Numbers:
-    constants, relative, law = [], [], []
-    for signal in SIGNALS:
-        each = []
-        for draw in range(3):
-            run = inside([trial.seed, draw], **_size(trial), signal=signal, growth_times=1.0, states=100_000)
-            m, n, data = run.width, run.data.samples, run.data
-            at, target = run.moment(run.first_time()).kernel / m, run.history.target / (m * run.history.gamma)
-            distance = float(np.linalg.norm(at - target, 2))
-            each.append(distance * m * n**3 * data.signal**6 * data.trace)
-            relative.append(distance / float(np.linalg.norm(target, 2)))
-            law.append(run.scales["magnitude"] ** 2 * run.history.gamma)
-        constants.append(float(np.exp(np.mean(np.log(each)))))
-    power, error = exponent(SIGNALS, constants)
-    return {"value": power, "uncertainty": error, "constants": constants, "relative": relative, "law": law}
-
-
-def judge_kernel_bound(numbers: Numbers) -> Verdict:
-    return holds_if(numbers["value"] < POWER)
-
-
-def tell_kernel_bound(numbers: Numbers) -> str:
-    ratios = np.array(numbers["relative"]) / np.array(numbers["law"])
-    return (
-        f"C needed at t1 for |beta| = {listed(SIGNALS, 'g')}: {listed(numbers['constants'], '.2g')}: it grows as "
-        f"|beta|^{numbers['value']:.2f}, where an absolute constant would stay; relative to the kernel the distance is "
-        f"{lowest(numbers['relative']):.1%} to {highest(numbers['relative']):.1%}, {ratios.min():.2f} to "
-        f"{ratios.max():.2f} times v_0^2 gamma"
-    )
-
-
-def measure_turning(trial: Trial) -> Numbers:
+@claim(
+    "ntk-turning",
+    where="Section 1",
+    says="In the initial stage the kernel maintains its norm while it evolves towards the target-aligned kernel, "
+    "however small the start.",
+    assumes=settings.ASSUMED,
+    tried=settings.INSIDE + "; v_0 and sigma_0 1, 1/10 and 1/100 times the admissible ones",
+    holds=Within(
+        0.5,
+        what="power of the start's scale by which the norm grows until t1",
+        form=".2f",
+        because="a norm that is maintained has exponent 0 in the start's scale; alignments of 1 at t1 give -2",
+    ),
+    expected=Verdict.REFUTED,
+    reads="from the start to t1 the kernel's norm grows {grown:.2g}-fold for starts 1, 1/10 and 1/100 as large, while "
+    "1 - cosine to the target falls {turned:.2g}-fold; at t1 it is {left:.1g} of its end",
+)
+def turning(trial: Trial) -> Numbers:
     grown, turned, left = [], [], []
     for smaller in SMALLER:
-        run = inside(trial.seed, **_size(trial), smaller=smaller)
+        run = inside(trial.seed, **settings.size(trial.quick), smaller=smaller)
         history, first = run.history, run.first_time()
         norm = float(np.interp(first, history.times, history.kernel_norm))
         grown.append(norm / float(history.kernel_norm[0]))
@@ -74,43 +54,51 @@ def measure_turning(trial: Trial) -> Numbers:
     return {"value": power, "uncertainty": error, "grown": grown, "turned": turned, "left": left}
 
 
-def judge_turning(numbers: Numbers) -> Verdict:
-    return holds_if(abs(numbers["value"]) < KEPT)
-
-
-def tell_turning(numbers: Numbers) -> str:
-    return (
-        f"from the start to t1 the kernel's norm grows {listed(numbers['grown'], '.2g')}-fold for starts 1, 1/10 and "
-        f"1/100 as large, as the {numbers['value']:.2f}th power of the start's scale, while 1 - cosine to the target "
-        f"falls {listed(numbers['turned'], '.2g')}-fold; at t1 it is still {listed(numbers['left'], '.1g')} of its end"
-    )
-
-
-def measure_growth(trial: Trial) -> Numbers:
-    rows, own = neurons.read(neurons.TABLE.results(trial)), synthetic.TABLE.results(trial)
-    cosines = own["kernel_cosine"].values
+@claim(
+    "ntk-growth",
+    where="Section 1, Lemma 5.3, Section 6",
+    says="In the latter stage the kernel's norm increases while it keeps the structure of the target-aligned kernel.",
+    assumes=settings.ASSUMED,
+    tried=settings.INSIDE + "; and " + settings.SECTION_SIX,
+    holds=AtLeast(
+        0.995,
+        what="least cosine to the target-aligned kernel from t1 on",
+        form=".5f",
+        because="XX' is a multiple of the identity up to sqrt(n/d), 7% in quick mode: 1 - cosine is its square",
+    ),
+    reads="from t1 on the cosine to the target-aligned kernel is at least {inside:.5f} inside the assumption and "
+    "{section_six:.5f} in section 6, whose norm grows {growth.lowest:.0f}- to {growth.highest:.0f}-fold",
+)
+def growth(trial: Trial) -> Numbers:
+    own = synthetic.TABLE.rows(trial)
+    inside_it, section_six = lowest(column(trial, "kernel_cosine").values()), lowest(own["kernel_cosine"].values)
     return {
-        "value": lowest([*(row.kernel_cosine for row in rows), *cosines]),
-        "inside": lowest(row.kernel_cosine for row in rows),
-        "section_six": lowest(cosines),
+        "value": lowest(inside_it, section_six),
+        "inside": inside_it,
+        "section_six": section_six,
         "growth": own["kernel_growth"].values.tolist(),
     }
 
 
-def judge_growth(numbers: Numbers) -> Verdict:
-    return holds_if(numbers["value"] >= COSINE)
-
-
-def tell_growth(numbers: Numbers) -> str:
-    return (
-        f"from t1 on the cosine to the target-aligned kernel is at least {numbers['inside']:.5f} inside the assumption "
-        f"and {numbers['section_six']:.5f} in section 6, whose norm grows {lowest(numbers['growth']):.0f}- to "
-        f"{highest(numbers['growth']):.0f}-fold"
-    )
-
-
-def measure_convergence(trial: Trial) -> Numbers:
-    own = synthetic.TABLE.results(trial)
+@claim(
+    "ntk-converges",
+    where="Section 6 (iii), Figure 1c",
+    says="The kernel converges to the target-aligned kernel (v_r^2/m) X(I + X'yy'X/gamma)X' after t1.",
+    assumes="none stated",
+    tried=settings.SECTION_SIX + ", 12 draws (quick: 3); v_r^2 read as its mean over neurons",
+    holds=Below(
+        1.0,
+        what="distance at the end over that at t1, median draw",
+        form=".1f",
+        because="a distance that converges to zero is at the end below what it was at t1",
+    ),
+    expected=Verdict.REFUTED,
+    reads="the relative distance to the target-aligned kernel is {first.lowest:.1e} to {first.highest:.1e} at t1, "
+    "least at {least.lowest:.1e} to {least.highest:.1e} (steps {step.lowest:.0f} to {step.highest:.0f}, t1 at "
+    "{first_step.lowest:.0f} to {first_step.highest:.0f}), and ends at {end.lowest:.1e} to {end.highest:.1e}",
+)
+def convergence(trial: Trial) -> Numbers:
+    own = synthetic.TABLE.rows(trial)
     first, least, end = (own[f"kernel_distance_{name}"].values for name in ("first", "least", "end"))
     return {
         "value": float(np.median(end / first)),
@@ -123,23 +111,21 @@ def measure_convergence(trial: Trial) -> Numbers:
     }
 
 
-def judge_convergence(numbers: Numbers) -> Verdict:
-    return holds_if(numbers["value"] < CONVERGES)
-
-
-def tell_convergence(numbers: Numbers) -> str:
-    return (
-        f"the relative distance to the target-aligned kernel is {lowest(numbers['first']):.1e} to "
-        f"{highest(numbers['first']):.1e} at t1, least at {lowest(numbers['least']):.1e} to "
-        f"{highest(numbers['least']):.1e} (steps {lowest(numbers['step']):.0f} to {highest(numbers['step']):.0f}, t1 "
-        f"at {lowest(numbers['first_step']):.0f} to {highest(numbers['first_step']):.0f}), and ends at "
-        f"{lowest(numbers['end']):.1e} to {highest(numbers['end']):.1e}: the median draw ends {numbers['value']:.1f} "
-        "times further off than it was at t1"
-    )
-
-
-def measure_minimum_norm(trial: Trial) -> Numbers:
-    run = inside(trial.seed, **_size(trial), growth_times=14.0)
+@claim(
+    "minimum-norm",
+    where="below Lemma 5.2",
+    says="The kernel's structure diverges from the minimum norm solution.",
+    assumes=settings.ASSUMED,
+    tried=settings.INSIDE,
+    holds=ANOTHER_KERNEL & AtLeast(NEAR, what="distance of the predictor from the minimum-norm solution", form=".1e"),
+    corrected=ANOTHER_KERNEL & Below(NEAR, what="distance of the predictor from it", form=".1e"),
+    correction="the kernel is another one, the solution is not",
+    expected=Verdict.CORRECTED,
+    reads="at t1 the kernel is {kernel:.0%} of itself away from every multiple of XX', the kernel whose solution is "
+    "the minimum-norm one; the predictor that is learned is {value:.1e} from the minimum-norm solution",
+)
+def minimum_norm(trial: Trial) -> Numbers:
+    run = inside(trial.seed, **settings.size(trial.quick), growth_times=14.0)
     problem = ln.Problem.from_data(run.data.inputs, run.data.outputs)
     solution, learned = problem.min_norm_solution(), run.trajectory.products[-1]
     at = run.moment(run.first_time()).kernel
@@ -149,90 +135,3 @@ def measure_minimum_norm(trial: Trial) -> Numbers:
         "value": float(np.linalg.norm(learned - solution) / np.linalg.norm(solution)),
         "kernel": float(np.linalg.norm(at - scaled, 2) / np.linalg.norm(at, 2)),
     }
-
-
-FAR = Limit(0.1, "a kernel that differs from every multiple of XX' by a tenth of itself is another kernel")
-
-
-def judge_minimum_norm(numbers: Numbers) -> Verdict:
-    kernel, solution = numbers["kernel"] >= FAR, numbers["value"] >= NEAR
-    return printed_or_corrected(kernel and solution, kernel and not solution)
-
-
-def tell_minimum_norm(numbers: Numbers) -> str:
-    return (
-        f"at t1 the kernel is {numbers['kernel']:.0%} of itself away from every multiple of XX', the kernel whose "
-        "solution is "
-        f"the minimum-norm one; the predictor that is learned is the minimum-norm solution to {numbers['value']:.1e}"
-    )
-
-
-KERNEL_BOUND = Claim(
-    name="lemma5.2-kernel",
-    number="Lemma 5.2 (iii)",
-    sentence="At t1 the kernel is within C/(m n^3 |beta|^6 tr) of the target-aligned one.",
-    assumptions=ASSUMED,
-    setting=INSIDE + "; |beta| = 1, 1.5, 2, 3 with 3 draws of each, every step kept, interpolated at t1",
-    claimed="an absolute constant C: no power of |beta| (judged: less than the first)",
-    expected=Verdict.REFUTED,
-    measure=measure_kernel_bound,
-    judge=judge_kernel_bound,
-    tell=tell_kernel_bound,
-    limits={"power": POWER},
-)
-TURNING = Claim(
-    name="ntk-turning",
-    number="Section 1",
-    sentence="In the initial stage the kernel maintains its norm while it evolves towards the target-aligned kernel.",
-    assumptions=ASSUMED,
-    setting=INSIDE + "; v_0 and sigma_0 1, 1/10 and 1/100 times the admissible ones",
-    claimed=(
-        "a norm at t1 of the order of that at the start, however small the start (judged: exponent within 1/2 of 0)"
-    ),
-    expected=Verdict.REFUTED,
-    measure=measure_turning,
-    judge=judge_turning,
-    tell=tell_turning,
-    limits={"exponent": KEPT},
-)
-GROWTH = Claim(
-    name="ntk-growth",
-    number="Section 1, Lemma 5.3, Section 6",
-    sentence=(
-        "In the latter stage the kernel's norm increases while it keeps the structure of the target-aligned kernel."
-    ),
-    assumptions=ASSUMED,
-    setting=INSIDE + "; and " + SECTION_SIX,
-    claimed="a cosine near 1 from t1 on (judged: 0.995)",
-    expected=Verdict.HOLDS,
-    measure=measure_growth,
-    judge=judge_growth,
-    tell=tell_growth,
-    limits={"cosine": COSINE},
-)
-CONVERGENCE = Claim(
-    name="ntk-converges",
-    number="Section 6 (iii), Figure 1c",
-    sentence="The kernel converges to the target-aligned kernel (v_r^2/m) X(I + X'yy'X/gamma)X' after t1.",
-    assumptions="none stated",
-    setting=SECTION_SIX + ", 12 draws (quick: 3); v_r^2 read as its mean over neurons",
-    claimed="a distance that falls after t1",
-    expected=Verdict.REFUTED,
-    measure=measure_convergence,
-    judge=judge_convergence,
-    tell=tell_convergence,
-    limits={"ratio": CONVERGES},
-)
-MINIMUM_NORM = Claim(
-    name="minimum-norm",
-    number="below Lemma 5.2",
-    sentence="The kernel's structure diverges from the minimum norm solution.",
-    assumptions=ASSUMED,
-    setting=INSIDE,
-    claimed="kernel and solution differ (printed); the kernel does, the solution does not (corrected)",
-    expected=Verdict.CORRECTED,
-    measure=measure_minimum_norm,
-    judge=judge_minimum_norm,
-    tell=tell_minimum_norm,
-    limits={"near": NEAR, "far": FAR},
-)

@@ -43,7 +43,7 @@ PER_NEURON = (
 EQUATION_STATES = (32, 128)  # kept of each stage
 
 
-def neurons(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
+def neurons_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
     """Networks inside the printed assumption at given v_0/(sigma_0 sqrt(log m)): what Lemmas 5.2 and 5.3 speak of.
 
     Stage 2 is the lemma's: from t1, where the median |rho_r| is 1, until the loss is 4 epsilon.
@@ -114,7 +114,7 @@ def _kernel_constants(run: FeatureRun, kernels: list[np.ndarray], v: np.ndarray)
     return smallest, largest, mean
 
 
-def equations(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
+def equations_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
     """The alignments of all neurons at states of the two stages, and what a theory needs to start from.
 
     `setting` is "section 6" or a ratio v_0/(sigma_0 sqrt(log m)) inside the assumption. There stage 1 ends at t1, the
@@ -156,7 +156,7 @@ def equations(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Blo
     return _stacked(rows, dims)
 
 
-def synthetic(points: Points, seeds: np.ndarray) -> Block:
+def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
     """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
     rows = []
     for seed in seeds.tolist():
@@ -211,7 +211,7 @@ def law_data(key: Any, law: str, *, dim: int) -> Regression:
     teacher = generator(key, 2).standard_normal(dim)
     teacher /= np.sqrt((covariance * teacher**2).sum())
     return ln.problems.subgaussian_regression(
-        key,
+        key=key,
         samples=settings.SAMPLES,
         covariance=covariance,
         teacher=teacher,
@@ -220,7 +220,7 @@ def law_data(key: Any, law: str, *, dim: int) -> Regression:
     )
 
 
-def convergence(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
+def convergence_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
     """When the loss of each network passes 4 epsilon, in steps (NaN: never); its losses, and the predictor's end.
 
     `law` names the data, `smaller` multiplies the admissible v_0 and sigma_0.
@@ -242,14 +242,14 @@ def convergence(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> B
     return _stacked(rows, INGREDIENTS)
 
 
-def draws(points: Points, seeds: np.ndarray, *, dim: int, draws: int) -> Block:
+def lemmas_cells(points: Points, seeds: np.ndarray, *, dim: int, draws: int) -> Block:
     """|X beta|^2 and gamma of `draws` data sets of unit signal, standard normal inputs, in each cell."""
     forms, gammas = np.empty((len(seeds), draws)), np.empty((len(seeds), draws))
     for cell, seed in enumerate(seeds.tolist()):
         n = int(points["n"][cell])
         for draw in range(draws):
             data = ln.problems.gaussian_teacher(
-                [seed, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * float(points["noise"][cell])
+                key=[seed, draw], samples=n, dim=dim, signal=1.0, noise_variance=n * float(points["noise"][cell])
             )
             forms[cell, draw] = ((data.inputs @ data.teacher) ** 2).sum()
             gammas[cell, draw] = ((data.inputs.T @ data.outputs) ** 2).sum()
@@ -261,7 +261,7 @@ def scaling_data(key: Any, p: dict[str, float], *, dim: int) -> Regression:
     direction = generator(key, 2).standard_normal(dim)
     variance = p["trace"] / dim
     return ln.problems.subgaussian_regression(
-        key,
+        key=key,
         samples=int(p["n"]),
         covariance=np.full(dim, variance),
         teacher=p["beta"] * direction / (np.linalg.norm(direction) * np.sqrt(variance)),
@@ -269,7 +269,7 @@ def scaling_data(key: Any, p: dict[str, float], *, dim: int) -> Regression:
     )
 
 
-def scalings(
+def scalings_cells(
     points: Points,
     seeds: np.ndarray,
     *,

@@ -78,7 +78,7 @@ def linear_network(
 ) -> PictureRun:
     """Descent of a linear network from the signed start; the step is the `growth` of the first stage per step."""
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
-    start = ln.inits.signed(seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
+    start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
     problem = ln.Problem.from_data(X, y)
     run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=save_every)
     theory = ln.theories.feature_learning.Stages(
@@ -102,7 +102,7 @@ def relu_network(
 ) -> PictureRun:
     """The same for a ReLU network, which cannot be reduced in width: hence the larger step."""
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
-    start = ln.inits.signed(seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
+    start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
     # gradients of the first layer stay in the span of the pictures: in its basis the network is the same, and smaller
     basis = ln.Problem.from_data(X, y).factor.basis
     seen = X @ basis

@@ -121,7 +121,7 @@ def section_six(
     steps: int = 64,
 ) -> FeatureRun:
     """The synthetic experiment of section 6, trained in reduced coordinates with every step kept."""
-    data = ln.problems.gaussian_teacher(seed, samples=samples, dim=dim, noise_variance=noise_variance)
+    data = ln.problems.gaussian_teacher(key=seed, samples=samples, dim=dim, noise_variance=noise_variance)
     return train(
         data, seed, width=width, steps=steps, first_std=first_std, magnitude=magnitude, learning_rate=eta / width
     )
@@ -160,7 +160,7 @@ def inside(
     states. `ratio` as in `scales_at`; `smaller` multiplies both v_0 and sigma_0.
     """
     if data is None:
-        data = ln.problems.gaussian_teacher(seed, samples=samples, dim=dim, signal=signal)
+        data = ln.problems.gaussian_teacher(key=seed, samples=samples, dim=dim, signal=signal)
     scales = scales_at(data, width=width, ratio=ratio)
     scales = {name: value * (1.0 if name == "learning_rate" else smaller) for name, value in scales.items()}
     feature = float(np.linalg.norm(data.inputs.T @ data.outputs))
@@ -183,7 +183,9 @@ def train(
 ) -> FeatureRun:
     """Descent from the signed start, and the history of every neuron."""
     # a key below that of the data: the start must not repeat their numbers
-    start = ln.inits.signed([*words(key), 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude)
+    start = ln.inits.signed(
+        key=[*words(key), 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude
+    )
     trajectory = ln.gradient_descent(
         ln.Problem.from_data(data.inputs, data.outputs),
         start,

@@ -20,11 +20,11 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Four laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of smaller networks."""
     return ln.sweeps.Sweep(
         name="huang-convergence",
-        function=cells.convergence,
+        function=cells.convergence_cells,
         axes={"law": list(cells.LAWS), "smaller": list(SMALLER)},
         seeds=3 if trial.quick else 5,
         seed=trial.seed,
-        fixed=settings.SMALL if trial.quick else settings.LARGE,
+        fixed=settings.size(trial.quick),
         block=2,
         coords={"scale": list(SCALES)},
     )
@@ -100,6 +100,7 @@ TABLE = Table(
     name="convergence",
     title="When networks inside Assumption 4.1 reach 4 epsilon, against the time of Theorem 4.1",
     sweep=sweep,
+    read=read,
     columns=columns,
     note=(
         "Constant needed: steps over t1 + t2, both as printed with constants 1. Sloped: eigenvalues of Σ fall "

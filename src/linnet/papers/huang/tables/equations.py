@@ -29,11 +29,11 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Section 6 and five ratios inside the assumption with 8 draws of data and start; in quick mode 3, smaller."""
     return ln.sweeps.Sweep(
         name="huang-equations",
-        function=cells.equations,
+        function=cells.equations_cells,
         axes={"setting": list(SETTINGS)},
         seeds=3 if trial.quick else 8,
         seed=trial.seed,
-        fixed=settings.SMALL if trial.quick else settings.LARGE,
+        fixed=settings.size(trial.quick),
         block=2,
         apart=["setting"],
         coords={"scale": list(SCALES), "stage": [1, 2]},
@@ -58,9 +58,12 @@ class Neurons:
         return self.loss / self.loss[0]
 
 
-def networks(dataset: xr.Dataset, setting: str) -> list[Neurons]:
-    """The networks of one setting."""
-    return [_neurons(dataset.sel(setting=setting, seed=seed)) for seed in dataset["seed"].values]
+def read(dataset: xr.Dataset) -> dict[str, list[Neurons]]:
+    """The networks of every setting."""
+    return {
+        str(setting): [_neurons(dataset.sel(setting=setting, seed=seed)) for seed in dataset["seed"].values]
+        for setting in dataset["setting"].values
+    }
 
 
 def _neurons(cell: xr.Dataset) -> Neurons:
@@ -183,9 +186,8 @@ ROWS: dict[str, tuple[str, Row]] = {
 
 def columns(dataset: xr.Dataset) -> Columns:
     """The table as docs/errata.md has it: the median over the draws, and their range."""
-    trained = {setting: networks(dataset, setting) for setting in SETTINGS}
     table: Columns = {"equation": list(ROWS), "from": [start for start, _ in ROWS.values()]}
-    for setting, runs in trained.items():
+    for setting, runs in read(dataset).items():
         name = setting if setting == SECTION_SIX else f"ratio {setting}"
         first, second = f"stage 1, {name}", f"stage 2, {name}"
         table[first], table[second] = [], []
@@ -219,6 +221,7 @@ TABLE = Table(
     name="equations",
     title="How far equations (9)-(11), printed and corrected, are from the trained alignments in each stage",
     sweep=sweep,
+    read=read,
     columns=columns,
     note=(
         "Relative error of all alignments, the largest in the stage: median and range over the draws. Ratio: "

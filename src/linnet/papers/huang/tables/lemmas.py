@@ -23,7 +23,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Ten times 100 draws of every number of samples and noise; in quick mode 3 times."""
     return ln.sweeps.Sweep(
         name="huang-lemmas",
-        function=cells.draws,
+        function=cells.lemmas_cells,
         axes={"n": list(SAMPLES), "noise": list(NOISES)},
         seeds=3 if trial.quick else 10,
         seed=trial.seed,
@@ -106,6 +106,7 @@ TABLE = Table(
     name="lemmas",
     title="How often Lemmas A.3 and A.4 hold, by samples and noise: draws of data and the chi-squared law",
     sweep=sweep,
+    read=read,
     columns=columns,
     note="The χ² law takes γ for tr Σ ‖y‖², and so leaves out that XXᵀ is not quite a multiple of the identity.",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,11 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Six ratios with 8 draws of data and start; in quick mode 6, of smaller networks."""
     return ln.sweeps.Sweep(
         name="huang-neurons",
-        function=cells.neurons,
+        function=cells.neurons_cells,
         axes={"ratio": list(settings.RATIOS)},
         seeds=6 if trial.quick else 8,
         seed=trial.seed,
-        fixed=settings.SMALL if trial.quick else settings.LARGE,
+        fixed=settings.size(trial.quick),
         block=2,
         coords={"scale": list(SCALES)},
     )
@@ -34,8 +34,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 class Neurons:
     """All neurons of all draws at one v_0/(sigma_0 sqrt(log m)).
 
-    - `least`, `most`: the extreme |rho_r(t1)| in units of the median of its network; `magnitude_least` and
-      `magnitude_most` those of |v_r(t1)| sqrt(n tr) |beta|.
+    - `least`, `most`: the extreme |rho_r(t1)| in units of the median of its network; `magnitudes` those of
+      |v_r(t1)| sqrt(n tr) |beta|.
     - `gap`, `across`: the worst of stage 2; `gap_share` the share of neurons within 1/2, `gap_networks` how many
       networks have one that is not.
     - `kept`: the share that keeps its sign; `predicted` the normal law's, `kept_off` the distance in standard errors;
@@ -57,8 +57,7 @@ class Neurons:
     networks: int
     least: float
     most: float
-    magnitude_least: float
-    magnitude_most: float
+    magnitudes: tuple[float, float]
     gap: float
     gap_share: float
     gap_networks: int
@@ -101,8 +100,7 @@ def _row(cells_: xr.Dataset) -> Neurons:
         networks=len(c),
         least=float(relative.min()),
         most=float(relative.max()),
-        magnitude_least=float(each["magnitudes"].min()),
-        magnitude_most=float(each["magnitudes"].max()),
+        magnitudes=(float(each["magnitudes"].min()), float(each["magnitudes"].max())),
         gap=float(each["gap"].max()),
         gap_share=float((each["gap"] <= 0.5).mean()),
         gap_networks=int((each["gap"] > 0.5).any(axis=1).sum()),
@@ -161,6 +159,7 @@ TABLE = Table(
     name="neurons",
     title="Lemmas 5.2 and 5.3 for every neuron, by how far v₀ is above σ₀ √log m, inside the printed Assumption 4.1",
     sweep=sweep,
+    read=read,
     columns=columns,
     note=(
         "Worst over all neurons of all draws, from t1 (median abs ρ = 1) until the loss is 4ε. The lemma allows a "
@@ -168,3 +167,13 @@ TABLE = Table(
         "the measured t1; asinh: the same without σ₀."
     ),
 )
+
+
+def column(trial: Trial, name: str) -> dict[float, Any]:
+    """One attribute of the rows, by v_0/(sigma_0 sqrt(log m))."""
+    return {row.ratio: getattr(row, name) for row in TABLE.rows(trial)}
+
+
+def dominant(values: dict[float, float]) -> list[float]:
+    """Those at ratios where v_0 dominates: the correction's part."""
+    return [value for ratio, value in values.items() if ratio >= settings.DOMINANT]

@@ -10,15 +10,13 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import misprints
 from linnet.papers.huang.networks import cells, stages
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Columns, Estimate, Table, Trial
 from linnet.reproduction.fits import line
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from linnet.theories.feature_learning import Stages
-
-Fit = tuple[float, float]
 
 DIM = 1000
 BASE = {"m": 128, "n": 10, "trace": DIM, "beta": 1.0, "eta": 0.05, "v0": 3e-4, "ratio": 30.0}
@@ -60,7 +58,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     cases |= dict.fromkeys(case_of("ratio", ratio) for ratio in RATIOS)
     return ln.sweeps.Sweep(
         name="huang-scalings",
-        function=cells.scalings,
+        function=cells.scalings_cells,
         axes={"case": list(cases), "replicate": list(range(replicates))},
         seed=trial.seed,
         fixed={
@@ -82,9 +80,9 @@ class Scaling:
 
     name: str
     values: list[float]
-    alignment: Fit
-    loss: Fit
-    corrected: Fit
+    alignment: Estimate
+    loss: Estimate
+    corrected: Estimate
     printed: float
     worst: float  # of `Stages.first_time` in any network
     leading: float  # of log(1/(v0 sqrt(gamma))) alone
@@ -128,10 +126,10 @@ def theory(networks: xr.Dataset) -> list[Stages]:
     ]
 
 
-def slope(x: Any, rows: np.ndarray) -> Fit:
+def slope(x: Any, rows: np.ndarray) -> Estimate:
     """The mean slope of the lines through each of `rows` (replicate, point) and its standard error over replicates."""
     slopes = np.array([line(x, row)[0] for row in rows])
-    return float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
+    return Estimate(float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes))))
 
 
 def leading_time(stages: Stages) -> float:
@@ -175,7 +173,7 @@ class SecondTime:
         """Which shares lie between the two."""
         return (self.shares <= high * 1.001) & (self.shares >= low * 0.999)
 
-    def slope(self, high: float, low: float) -> Fit:
+    def slope(self, high: float, low: float) -> Estimate:
         """Growth times for each factor e of the loss, between two shares."""
         chosen = self.between(high, low)
         return slope(-np.log(self.shares[chosen]), self.times[:, chosen])
@@ -199,7 +197,7 @@ def _second(networks: xr.Dataset, case: str) -> SecondTime:
     return SecondTime(case, shares, times, first, np.array(stated))
 
 
-def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Fit, float]]:
+def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Estimate, float]]:
     """The exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated time."""
     known, later = set(networks["case"].values.tolist()), second_times(networks)
     found = {}
@@ -219,7 +217,7 @@ def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Fit,
     return found
 
 
-def rounded(fit: Fit) -> str:
+def rounded(fit: Estimate) -> str:
     """A fitted number to three places, or fewer where its standard error is large; alone where that is below 0.0005."""
     value, error = fit
     places = 2 if error > 0.05 else 3
@@ -254,6 +252,7 @@ TABLE = Table(
     name="scalings",
     title="How the ends t1 and t2 of the two stages scale: networks, Theorem 4.1 and its correction",
     sweep=sweep,
+    read=read,
     columns=columns,
     note="Mean over the data sets ± its standard error, left out below 0.0005; slopes in growth times mn/(η √γ).",
 )

@@ -16,7 +16,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Twelve draws of data and start at the paper's size; in quick mode 3."""
     return ln.sweeps.Sweep(
         name="huang-synthetic",
-        function=cells.synthetic,
+        function=cells.synthetic_cells,
         seeds=3 if trial.quick else 12,
         seed=trial.seed,
         block=1,

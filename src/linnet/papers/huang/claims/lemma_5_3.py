@@ -1,0 +1,83 @@
+"""Lemma 5.3, for every neuron through stage 2: all inside the printed assumption, with one t1 and one t2."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linnet.papers.huang import settings
+from linnet.papers.huang.tables import neurons
+from linnet.papers.huang.tables.neurons import column, dominant
+from linnet.reproduction import AtMost, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction.fits import highest, lowest
+
+HALF = Limit(0.5, "the lemma's own 1/2")
+KERNEL = Limit(1.0, "half of what a kernel of zero would need: a larger constant says nothing")
+
+
+@claim(
+    "lemma5.3-weights",
+    where="Lemma 5.3, first line",
+    says="In stage 2 |w_r - w_r(0) - rho_r X'y| is at most half of rho_r/(sqrt(n tr)|beta|), for every neuron.",
+    assumes=settings.ASSUMED_AND_DOMINANT,
+    tried=settings.OVER_RATIOS,
+    holds=AtMost(HALF, "printed", what="constant needed as printed", form=".1g"),
+    corrected=AtMost(HALF, what="constant needed with X'y/gamma, where v_0 dominates", form=".2g"),
+    correction="the weights move along X'y/gamma",
+    expected=Verdict.CORRECTED,
+    reads="the constant needed in place of 1/2, worst neuron of stage 2, with X'y/gamma and by v_0/(sigma_0 sqrt(log "
+    "m)): {across:.2g} (a neuron that turns within stage 2 can need any); as printed, {printed:.1g} and more",
+)
+def weights_along_the_feature(trial: Trial) -> Numbers:
+    results, across = neurons.TABLE.results(trial), column(trial, "across")
+    gammas = np.array([(results["values"] ** 2 * results["coefficients"] ** 2).sum("mode").values])
+    # printed, the feature is not divided by gamma: what is left has the length rho (1 - 1/gamma) sqrt(gamma)
+    printed = float(((1 - 1 / gammas) * gammas).min())
+    return {"value": highest(dominant(across)), "printed": printed, "across": across}
+
+
+@claim(
+    "lemma5.3-layers",
+    where="Lemma 5.3, second line",
+    says="In stage 2 |rho_r - v_r sqrt(gamma)| is at most rho_r/2 for every neuron, from the t1 of Lemma 5.2 on.",
+    assumes=settings.ASSUMED_AND_DOMINANT,
+    tried=settings.OVER_RATIOS,
+    holds=AtMost(HALF, "gaps", what="largest gap of any neuron", form=".2g"),
+    corrected=AtMost(HALF, what="largest gap where v_0 dominates", form=".2g"),
+    correction="it holds for every neuron where v_0 is well above sigma_0 sqrt(log m)",
+    expected=Verdict.CORRECTED,
+    reads="the largest |rho - v sqrt(gamma)|/|rho| of any neuron from t1 on, by v_0/(sigma_0 sqrt(log m)): {gaps:.2g}; "
+    "networks with a neuron above 1/2, of {of}: {networks:.0f}; share of neurons below: {shares.lowest:.2%} or more",
+)
+def layers_together(trial: Trial) -> Numbers:
+    gaps = column(trial, "gap")
+    return {
+        "value": highest(dominant(gaps)),
+        "gaps": gaps,
+        "shares": column(trial, "gap_share"),
+        "networks": column(trial, "gap_networks"),
+        "of": neurons.TABLE.rows(trial)[0].networks,
+    }
+
+
+@claim(
+    "lemma5.3-kernel",
+    where="Lemma 5.3, third line",
+    says="In stage 2 the kernel is within C v_r^2 tr/m of the target-aligned one, C an absolute constant, for every r.",
+    assumes=settings.ASSUMED,
+    tried=settings.OVER_RATIOS,
+    holds=AtMost(KERNEL, "each", what="constant needed for every neuron's v_r^2", form=".2g"),
+    corrected=AtMost(KERNEL, "means", what="constant needed with the mean of v_r^2", form=".2g"),
+    correction="the mean over neurons stands where v_r^2 is printed",
+    expected=Verdict.CORRECTED,
+    reads="the constant C needed in stage 2 for every neuron's v_r^2, by v_0/(sigma_0 sqrt(log m)): {each:.2g}; with "
+    "the mean over neurons of v_r^2: {means:.2g}; a kernel of zero would need {none:.2f}",
+)
+def kernel_through_the_second_stage(trial: Trial) -> Numbers:
+    kernels = column(trial, "kernel")  # with the smallest neuron, the largest, the mean; for no kernel at all
+    means = {ratio: kernel[2] for ratio, kernel in kernels.items()}
+    return {
+        "value": highest(means.values()),
+        "each": {ratio: max(kernel[:2]) for ratio, kernel in kernels.items()},
+        "means": means,
+        "none": lowest(kernel[3] for kernel in kernels.values()),
+    }

@@ -1,0 +1,195 @@
+"""What section 5.1 says of every neuron in the first stage and after: signs, growth, where it ends."""
+
+from __future__ import annotations
+
+from linnet.papers.huang.settings import ASSUMED, ASSUMED_AND_DOMINANT, DOMINANT, OVER_RATIOS
+from linnet.papers.huang.tables.neurons import TABLE, column, dominant
+from linnet.reproduction import AtLeast, AtMost, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction.fits import highest, lowest
+
+ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")
+FALLING = AtMost(
+    0.001,
+    what="share of all neurons in which it falls",
+    form=".2%",
+    because="the share of all neurons that may be caught while they turn",
+)
+OFF_THE_LIMIT = Limit(
+    0.02, "XX' is a multiple of the identity to a few percent, and the limit assumes that it is one exactly"
+)
+
+
+@claim(
+    "limit",
+    where="below Eq. (11)",
+    says="The squared alignment of each neuron tends to gamma^(5/2)/phi.",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=AtMost(OFF_THE_LIMIT, "spread", what="distance of the median neuron from the mean", form=".0%"),
+    corrected=AtMost(OFF_THE_LIMIT, what="largest distance of the mean from gamma^(5/2)/phi", form=".2%"),
+    correction="the mean over neurons of rho^2 tends to gamma^(5/2)/phi",
+    expected=Verdict.CORRECTED,
+    reads="the mean over neurons of rho_r^2 phi/gamma^(5/2) at the end, by v_0/(sigma_0 sqrt(log m)): {means:.4f}; the "
+    "median neuron is off it by {spread:.0%}",
+)
+def limit(trial: Trial) -> Numbers:
+    means = column(trial, "limit")
+    return {
+        "value": highest(abs(mean - 1) for mean in means.values()),
+        "means": means,
+        "spread": column(trial, "spread"),
+    }
+
+
+@claim(
+    "difference",
+    where="Section 5.1, phase 1",
+    says="Over time the difference between rho_r and sqrt(gamma) v_r diminishes.",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=AtMost(
+        0.001,
+        "grown",
+        what="share of neurons in which it is larger at t1 than at the start",
+        form=".0%",
+        because="one neuron in a thousand may be caught while it turns",
+    ),
+    corrected=AtMost(
+        0.05,
+        what="distance of the difference at t1 from -<w_r(0), X'y>",
+        form=".2%",
+        because="the part of the difference that decays, e^(-2 t1), is a few percent of c_r at these scales",
+    ),
+    correction="the difference tends to -<w_r(0), X'y>, so that only the relative difference vanishes",
+    expected=Verdict.CORRECTED,
+    reads="rho_r - sqrt(gamma) v_r at t1 is off -<w_r(0), X'y> by {value:.2%} (median neuron, worst ratio below 3); it "
+    "is larger in size than at the start, by v_0/(sigma_0 sqrt(log m)), for {grown:.0%} of the neurons",
+)
+def difference(trial: Trial) -> Numbers:
+    # where v_0 dominates, what has not yet decayed at t1 outweighs <w_r(0), X'y>
+    off = [value for ratio, value in column(trial, "difference").items() if ratio < DOMINANT]
+    return {"value": highest(off), "grown": column(trial, "grown")}
+
+
+@claim(
+    "signs-determined",
+    where="below Eq. (9)",
+    says="The signs of alignment and magnitude are determined by the initial <w_r(0), X'y> and v_r(0).",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=AtLeast(ALL, "told", what="share whose sign is that of sqrt(gamma) v_r(0) + <w_r(0), X'y>", form=".2%"),
+    reads="the sign of v_r at the end is that of sqrt(gamma) v_r(0) + <w_r(0), X'y>, by v_0/(sigma_0 sqrt(log m)), for "
+    "{told:.2%} of the neurons ({count} in all)",
+)
+def signs_determined(trial: Trial) -> Numbers:
+    told = column(trial, "determined")
+    return {"value": lowest(told.values()), "told": told, "count": sum(column(trial, "count").values())}
+
+
+@claim(
+    "signs",
+    where="below Eq. (9)",
+    says="Each neuron's alignment and magnitude maintain consistent signs throughout the training.",
+    assumes=ASSUMED_AND_DOMINANT,
+    tried=OVER_RATIOS,
+    holds=AtLeast(ALL, "kept", what="share of neurons that keep the sign of v(0)", form=".1%"),
+    corrected=AtLeast(ALL, what="share that keeps it where v_0 dominates", form=".1%")
+    & AtMost(
+        4.0,
+        "off",
+        what="standard errors from Phi(v_0/sigma_0)",
+        form=".1f",
+        because="standard errors of the share, neurons being drawn independently",
+    ),
+    correction="a share Phi(v_0/sigma_0) of the neurons keeps its sign, all where v_0 is well above sigma_0 "
+    "sqrt(log m)",
+    expected=Verdict.CORRECTED,
+    reads="neurons whose rho and v keep the sign of v(0), by v_0/(sigma_0 sqrt(log m)): {kept:.1%}; they are at most "
+    "{off:.1f} standard errors from the normal law's Phi(v_0/sigma_0) ({count} neurons each)",
+)
+def signs(trial: Trial) -> Numbers:
+    kept, off = column(trial, "kept"), column(trial, "kept_off")
+    return {
+        "value": lowest(dominant(kept)),
+        "kept": kept,
+        "off": highest(off.values()),
+        "count": TABLE.rows(trial)[0].count,
+    }
+
+
+FALLS_READS = (
+    "neurons in which it falls between two saved states of stage 2, of {count} in all, by v_0/(sigma_0 sqrt(log m)): "
+    "{falling:.0f}"
+)
+
+
+@claim(
+    "rising",
+    where="below Eq. (11)",
+    says="Every |rho_r| consistently increases during the second stage.",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=FALLING,
+    reads=FALLS_READS,
+)
+def rising(trial: Trial) -> Numbers:
+    return _falling(trial, "rising")
+
+
+@claim(
+    "products",
+    where="Section 5.1, phase 2",
+    says="rho_r(t) v_r(t) is monotone in the second stage.",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=FALLING,
+    reads=FALLS_READS,
+)
+def products(trial: Trial) -> Numbers:
+    return _falling(trial, "multiplying")
+
+
+def _falling(trial: Trial, name: str) -> Numbers:
+    falling, count = column(trial, name), sum(column(trial, "count").values())
+    return {"value": sum(falling.values()) / count, "falling": falling, "count": count}
+
+
+@claim(
+    "output-aligns",
+    where="below Lemma 5.1",
+    says="X'X W v tends to align closely with the direction of X'y.",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=AtLeast(
+        0.98,
+        what="least cosine at t1",
+        form=".4f",
+        because="XX' is a multiple of the identity up to sqrt(n/d), 7% in quick mode: a cosine of about 0.995",
+    ),
+    reads="the cosine of X'X W v to X'y is {value:.4f} or more at t1, where the median network's is {start:.3f} or "
+    "less at the first saved state",
+)
+def output_aligns(trial: Trial) -> Numbers:
+    output = column(trial, "output").values()
+    return {"value": lowest(first for _, first in output), "start": highest(start for start, _ in output)}
+
+
+@claim(
+    "two-stages",
+    where="below Assumption 4.1, Theorem 4.1",
+    says="Conditions (2) and (3) ensure two stages: the layers settle while the loss remains high.",
+    assumes=ASSUMED,
+    tried=OVER_RATIOS,
+    holds=AtLeast(
+        0.95,
+        "ratios",
+        what="median ratio of the layers where the loss has lost 5%",
+        form=".4f",
+        because="a ratio of layers that has come within 5% of its end",
+    ),
+    reads="where the loss has lost 5%, the median rho/(v sqrt(gamma)) is, by v_0/(sigma_0 sqrt(log m)): {ratios:.4f}; "
+    "at t1 the loss is still {share:.2%} of its start or more",
+)
+def two_stages(trial: Trial) -> Numbers:
+    ratios = column(trial, "settled")
+    return {"value": lowest(ratios.values()), "share": lowest(column(trial, "share").values()), "ratios": ratios}
