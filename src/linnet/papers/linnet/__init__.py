@@ -1,5 +1,7 @@
 """What linnet adds to the four papers, held to the same rules: the phase diagram as a formula, and when to stop."""
 
+from pathlib import Path
+
 from linnet.papers.linnet.claims import diagram, flattest, one_start, stopping
 from linnet.papers.linnet.figures import published
 from linnet.papers.linnet.tables import cells, dimensions
@@ -10,17 +12,8 @@ PAPER = Paper(
     title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
     authors="linnet",
     subject="predictions without training",
-    figures=[
-        published.FIGURE,
-    ],
-    tables=[
-        cells.TABLE,
-        dimensions.TABLE,
-    ],
-    claims=[
-        *diagram.CLAIMS,
-        *stopping.CLAIMS,
-        one_start.ONE_START,
-        flattest.FLATTEST,
-    ],
+    figures=[published],
+    tables=[cells, dimensions],
+    claims=[diagram, stopping, one_start, flattest],
+    statements=Path(__file__).with_name("statements.toml"),
 )

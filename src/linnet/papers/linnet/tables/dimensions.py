@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def growing(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Wide cells on both sides of the lazy border, at several dimensions."""
     dims, replicates = ([16, 32, 64], 2) if trial.quick else ([25, 50, 100, 200, 400], 2)
     return ln.sweeps.Sweep(
@@ -34,16 +34,16 @@ def growing(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def errors(networks: xr.Dataset, seed: int) -> np.ndarray:
+def read(networks: xr.Dataset) -> np.ndarray:
     """Relative error of the formula, (dim, cell and task)."""
     trained = networks["best_test"].transpose(*AXES).values
-    found = beside(networks, seed)["best_test"]
+    found = beside(networks, int(networks.attrs["seed"]))["best_test"]
     return np.abs(found / trained - 1).reshape(len(trained), -1)
 
 
 def columns(networks: xr.Dataset) -> Columns:
     """Dimension by dimension."""
-    found = errors(networks, int(networks.attrs["seed"]))
+    found = read(networks)
     return {
         "d": [str(dim) for dim in networks["dim"].values],
         "networks": [str(row.size) for row in found],
@@ -55,7 +55,8 @@ def columns(networks: xr.Dataset) -> Columns:
 TABLE = Table(
     name="dimensions",
     title="How the error of the formula falls with the dimension, cells wider than their inputs",
-    sweep=growing,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Relative to the trained network's least test error; the descent's own step (c = 50) is part of it.",
 )

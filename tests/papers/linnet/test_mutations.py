@@ -1,0 +1,68 @@
+"""Every claim of our own: its verdict where linnet is sound, and a deliberate error that turns it."""
+
+import pytest
+
+import linnet as ln
+from linnet.papers.linnet import PAPER
+from linnet.papers.linnet.claims import diagram
+from linnet.papers.linnet.tables import dimensions
+from linnet.reproduction import Trial
+from linnet.theories import mixed, spectral_bias
+
+QUICK = Trial(quick=True, seed=3)
+CLAIMS = {claim.name.removeprefix("linnet-"): claim for claim in PAPER.claims}
+
+
+def changed(owner, name, change):
+    """A function with its positional arguments changed."""
+    right = getattr(owner, name)
+    return lambda patch: patch.setattr(owner, name, lambda *args, **named: right(*change(args), **named))
+
+
+def keyword(owner, name, key, factor):
+    """One argument by keyword times a factor."""
+    right = getattr(owner, name)
+    return lambda patch: patch.setattr(
+        owner, name, lambda *args, **named: right(*args, **named | {key: factor * named[key]})
+    )
+
+
+def scaled(owner, name, factor):
+    """A result times a factor."""
+    right = getattr(owner, name)
+    return lambda patch: patch.setattr(owner, name, lambda *args, **named: factor(right(*args, **named)))
+
+
+MUTATIONS = {
+    "trained": [changed(mixed, "predicted_diagram", lambda args: (args[0], args[1] / 2, *args[2:]))],
+    "printed": [scaled(diagram, "compared", lambda data: data.assign(predicted=1.1 * data["predicted"]))],
+    "one-equation": [changed(spectral_bias, "singular_values", lambda args: (args[0], 2 * args[1], *args[2:]))],
+    "dimensions": [scaled(dimensions, "beside", lambda found: found | {"best_test": 1.05 * found["best_test"]})],
+    "hindsight": [keyword(ln, "denoise", "noise_std", 2)],
+    "one-start": [
+        keyword(ln.inits, "balanced", "imbalance", 0.5),
+        changed(mixed, "self_consistent", lambda args: (*args[:2], 1.01 * args[2], *args[3:])),
+    ],
+    "flattest": [keyword(ln, "label_noise_descent", "noise_std", 0.7)],
+}
+QUICKLY = ("one-equation", "flattest")
+ALL = [pytest.param(name, marks=[] if name in QUICKLY else [pytest.mark.slow]) for name in CLAIMS]
+
+
+def test_every_claim_has_a_mutation():
+    assert set(MUTATIONS) == set(CLAIMS)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_sound_linnet_gives_the_published_verdict(name):
+    found = CLAIMS[name].measurement(QUICK)
+    assert found.verdict == CLAIMS[name].expected, found.measured
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_deliberate_error_turns_the_verdict(name):
+    for mutation in MUTATIONS[name]:
+        with pytest.MonkeyPatch.context() as patch:
+            mutation(patch)
+            found = CLAIMS[name].measurement(QUICK)
+        assert found.verdict != CLAIMS[name].expected, found.measured
