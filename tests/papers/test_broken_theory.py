@@ -12,13 +12,16 @@ from linnet.papers.huang.claims import appendix_a as huang_appendix
 from linnet.papers.watanabe.claims import error as watanabe_error
 from linnet.papers.watanabe.claims import proofs as watanabe_proofs
 from linnet.papers.watanabe.claims import ridgeless as watanabe_ridgeless
-from linnet.reproduction.verification import Trial, verify
+from linnet.reproduction.verification import Claim, Trial, verify
 
 # The claims of the part that stands on this formula, those of another part of the paper, and those of another paper.
 CLAIMS = [
-    *watanabe_ridgeless.CLAIMS,
-    *watanabe_error.CLAIMS,
-    *watanabe_proofs.CLAIMS,
+    *(
+        part
+        for module in (watanabe_ridgeless, watanabe_error, watanabe_proofs)
+        for part in vars(module).values()
+        if isinstance(part, Claim)
+    ),
     huang_appendix.gram_matrix,
     huang_appendix.size_of_gamma,
 ]

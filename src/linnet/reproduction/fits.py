@@ -23,6 +23,19 @@ def exponent(x: Any, y: Any) -> tuple[float, float]:
     return line(np.log(x), np.log(y))
 
 
+def slopes(x: Any, y: Any) -> tuple[float, float]:
+    """The p of y ~ x^p over all points, and the least between neighbours: one steep pair must not hide a flat one."""
+    pairs = [exponent(x[i : i + 2], y[i : i + 2])[0] for i in range(len(x) - 1)]
+    return exponent(x, y)[0], lowest(pairs)
+
+
+def joint_limit(points: int, trials: int, probability: float = 0.01) -> float:
+    """What the largest of `points` Student's t of `trials` draws exceeds with at most this probability (Bonferroni)."""
+    from scipy.stats import t
+
+    return float(t.ppf(1 - probability / (2 * points), trials - 1))
+
+
 def within(fit: tuple[float, float]) -> str:
     """A fitted number with its standard error, for a sentence; alone where it has none."""
     return f"{fit[0]:.3f}" if np.isnan(fit[1]) else f"{fit[0]:.3f} ± {fit[1]:.3f}"

@@ -1,6 +1,8 @@
 """Watanabe, Karakida and Teramae: The Impact of Anisotropic Covariance Structure on the Training Dynamics and
 Generalization Error of Linear Networks."""
 
+from pathlib import Path
+
 from linnet.papers.watanabe.claims import (
     alignment,
     bound,
@@ -14,7 +16,6 @@ from linnet.papers.watanabe.claims import (
     speeds,
 )
 from linnet.papers.watanabe.figures import fig1, fig2, fig3, fig4, fig5
-from linnet.papers.watanabe.statements import STATEMENTS
 from linnet.papers.watanabe.tables import errors, phase_times
 from linnet.reproduction import Paper
 
@@ -26,19 +27,8 @@ PAPER = Paper(
     year=2026,
     link="https://arxiv.org/abs/2601.06961",
     subject="data with one strong direction",
-    figures=[fig1.FIGURE, fig2.FIGURE, fig3.FIGURE, fig4.FIGURE, fig5.FIGURE],
-    tables=[errors.TABLE, phase_times.TABLE],
-    claims=[
-        *equations.CLAIMS,
-        *early.CLAIMS,
-        *alignment.CLAIMS,
-        *phases.CLAIMS,
-        *bound.CLAIMS,
-        *curves.CLAIMS,
-        *speeds.CLAIMS,
-        *proofs.CLAIMS,
-        *ridgeless.CLAIMS,
-        *error.CLAIMS,
-    ],
-    statements=STATEMENTS,
+    figures=[fig1, fig2, fig3, fig4, fig5],
+    tables=[errors, phase_times],
+    claims=[equations, early, alignment, phases, bound, curves, speeds, proofs, ridgeless, error],
+    statements=Path(__file__).with_name("statements.toml"),
 )

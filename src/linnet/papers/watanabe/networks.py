@@ -9,8 +9,19 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.watanabe.settings import DELTA, DIM, POINTS, SCALE, SEEDS, WIDTH, RunSettings
+from linnet.papers.watanabe.settings import (
+    ALIGNMENT,
+    DELTA,
+    DIM,
+    POINTS,
+    SCALE,
+    SEEDS,
+    SPIKE,
+    WIDTH,
+    RunSettings,
+)
 from linnet.randomness import generator
+from linnet.reproduction import Trial
 from linnet.theories.spiked import TwoPhase
 
 LATER = 10.0  # how long the later phase is followed: w2 is then within e^-8 of its limit at every pair tried
@@ -112,7 +123,13 @@ class Networks:
 def start(key: int, dim: int, width: int, scale: float, batch: int | None = None) -> ln.Weights:
     """The Gaussian start of the paper, of scale s."""
     return ln.inits.gaussian(
-        key, in_dim=dim, out_dim=1, width=width, first_std=scale / dim**0.5, second_std=scale / width**0.5, batch=batch
+        key=key,
+        in_dim=dim,
+        out_dim=1,
+        width=width,
+        first_std=scale / dim**0.5,
+        second_std=scale / width**0.5,
+        batch=batch,
     )
 
 
@@ -131,6 +148,16 @@ def trained(
     problem = ln.problems.spiked_covariance(DIM, spike=spike, alignment=alignment, samples=samples, key=key)
     times = phase_grid(pair_moments(spike, alignment), scale)
     return follow(spike, alignment, problem, start(seed, DIM, WIDTH, scale, batch=SEEDS), times)
+
+
+def scales(trial: Trial) -> list[float]:
+    """The scales of the start over which slopes are taken."""
+    return [1e-2, 1e-4, 1e-6] if trial.quick else [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
+
+
+def runs_by_scale(trial: Trial) -> list[Networks]:
+    """The networks of Figures 1 and 2 from starts of each of the `scales`."""
+    return [trained(SPIKE, ALIGNMENT, s, trial.seed) for s in scales(trial)]
 
 
 def follow(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import PositiveFloat, PositiveInt
 
-from linnet.reproduction import Settings
+from linnet.reproduction import Limit, Settings
 
 DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
 SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 counts as settled
@@ -13,7 +13,12 @@ SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times 
 # Figure 3 and Figure 5: the paper fixes A = 0.5 and rho = 20; our copy of its text lists no other value.
 FIXED_ALIGNMENT, FIXED_SPIKE = 0.5, 20.0
 
+LARGE = 0.3  # a scale of the start at which nothing is small
+SMALL = "Gaussian start of scale s << 1, population covariance"
 NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradient flow, {SEEDS} seeds"
+SLOPE = Limit(0.95, "a power of the start's scale, fitted over decades, is short of its value by less than 0.05")
+FINITE_SIZE = 3.0  # laws of d -> infinity: each prediction may be off by 3/d of itself
+JOINT = "chance alone exceeds it with a probability of 1%, all points together (Bonferroni), beyond an allowance of 3/d"
 
 
 class RunSettings(Settings):
@@ -24,3 +29,11 @@ class RunSettings(Settings):
     samples: PositiveInt = SAMPLES
     scale: PositiveFloat = SCALE
     delta: PositiveFloat = DELTA
+    points: PositiveInt = 400
+
+
+class PairSettings(RunSettings):
+    """With the spike and alignment of Figures 1 and 2."""
+
+    spike: float = SPIKE
+    alignment: float = ALIGNMENT

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from linnet.papers.watanabe.claims.rules import below
 from linnet.papers.watanabe.networks import trained
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
@@ -19,21 +16,32 @@ from linnet.papers.watanabe.settings import (
     SPIKE,
 )
 from linnet.papers.watanabe.tables.phase_times import settling_time
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction import Below, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
-from linnet.reproduction.old_claim import old as Claim
 from linnet.theories.spiked import TwoPhase
 
 FAMILIES: dict[str, list[tuple[float, float]]] = {  # the curves of Figure 3
     "spike": [(spike, FIXED_ALIGNMENT) for spike in (1.0, 5.0, 20.0, 50.0)],
     "alignment": [(FIXED_SPIKE, alignment) for alignment in (0.1, 0.3, 0.5, 0.7, 0.9)],
 }
-ONSET = Limit(0.05, "w2 counts as settled within e^-3 = 5% of its limit, so as begun above 5% of it")
-COINCIDES = Limit(0.1, "'coincides well': within a tenth of t2")
-TAIL = Limit(1e-6, "a millionth of the first loss: below what the figure or a use of the network shows")
 
 
-def measure_onset(trial: Trial) -> dict[str, float]:
+@claim(
+    "onset",
+    where="Section 3.2.2, on Figure 2",
+    says="The component w2 begins to grow after w1 has reached its peak.",
+    assumes="Figure 2: spike 20, alignment 0.3",
+    tried=NETWORKS,
+    expected=Verdict.REFUTED,
+    holds=Below(
+        0.05,
+        what="least share of its limit that w2 has where w1 peaks",
+        form=".1%",
+        because="w2 counts as settled within e^-3 = 5% of its limit, so as begun above 5% of it",
+    ),
+    reads="where w1 peaks (t = {time:.2f}), w2 has {value:.1%} to {most:.1%} of its limit",
+)
+def onset(trial: Trial) -> Numbers:
     run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
     w1, w2 = run.components[..., 0], run.components[..., 1]
     peaks = w1.argmax(0)
@@ -41,32 +49,24 @@ def measure_onset(trial: Trial) -> dict[str, float]:
     return {"value": lowest(shares), "time": float(run.times[peaks].mean()), "most": highest(shares)}
 
 
-def judge_onset(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < ONSET else Verdict.REFUTED
-
-
-def tell_onset(numbers: Numbers) -> str:
-    return (
-        f"where w1 peaks (t = {numbers['time']:.2f}), w2 has already {numbers['value']:.1%} to {numbers['most']:.1%} "
-        "of its limit"
-    )
-
-
-def measure_mark(trial: Trial) -> dict[str, float]:
-    run, theory = trained(SPIKE, ALIGNMENT, SCALE, trial.seed), TwoPhase(SPIKE, ALIGNMENT)
+@claim(
+    "mark",
+    where="Section 3.2.2, on Figure 2",
+    says="The time t2 of (20) coincides well with the saturation of w2.",
+    assumes="Figure 2: spike 20, alignment 0.3, delta = 3",
+    tried=NETWORKS,
+    expected=Verdict.REFUTED,
+    holds=Below(0.1, what="relative distance", form=".0%", because="'coincides well': within a tenth of t2"),
+    reads="the mark stands at t = {mark:.2f}; w2 reaches 1 - e^-3 of its limit, which defines t2, at {time:.2f}, and "
+    "has {share:.1%} of it at the mark",
+)
+def mark(trial: Trial) -> Numbers:
+    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
     shares = run.components[..., 1] / run.moments.limit[1]
-    times = np.array([settling_time(run.times, share, DELTA) for share in shares.T])
-    mark = theory.later_time(SCALE, DELTA)
-    return {"value": abs(mark / float(times.mean()) - 1), "mark": mark, "time": float(times.mean())} | {
-        "share": float(np.mean([np.interp(mark, run.times, share) for share in shares.T]))
-    }
-
-
-def tell_mark(numbers: Numbers) -> str:
-    return (
-        f"the mark stands at t = {numbers['mark']:.2f}; w2 reaches 1 - e^-3 of its limit, which defines t2, at "
-        f"{numbers['time']:.2f}, and has {numbers['share']:.1%} of it at the mark: a bound, {numbers['value']:.0%} late"
-    )
+    time = float(np.mean([settling_time(run.times, share, DELTA) for share in shares.T]))
+    at = TwoPhase(SPIKE, ALIGNMENT).later_time(SCALE, DELTA)
+    share = float(np.mean([np.interp(at, run.times, share) for share in shares.T]))
+    return {"value": abs(at / time - 1), "mark": at, "time": time, "share": share}
 
 
 def loss_crossing(weaker: np.ndarray, stronger: np.ndarray) -> float:
@@ -75,7 +75,22 @@ def loss_crossing(weaker: np.ndarray, stronger: np.ndarray) -> float:
     return float(weaker[above].max(initial=0.0))
 
 
-def measure_order(trial: Trial) -> dict[str, float]:
+@claim(
+    "order",
+    where="Section 3.2.2, Figure 3",
+    says="A larger spike or alignment keeps the normalised training loss lower throughout.",
+    assumes="small Gaussian start",
+    tried=f"{NETWORKS}; the curves of Figure 3, seed by seed",
+    holds=Below(
+        1e-6,
+        what="loss at which a curve crosses that of its weaker neighbour",
+        form=".0e",
+        because="a millionth of the first loss: below what the figure or a use of the network shows",
+    ),
+    reads="a curve first lies above that of its weaker neighbour where that one's normalised loss is {spike:.0e} along "
+    "the spikes and {alignment:.0e} along the alignments",
+)
+def order(trial: Trial) -> Numbers:
     levels = {}
     for name, pairs in FAMILIES.items():
         runs = [trained(*pair, SCALE, trial.seed) for pair in pairs]
@@ -88,89 +103,26 @@ def measure_order(trial: Trial) -> dict[str, float]:
     return {"value": highest(levels.values()), **levels}
 
 
-def tell_order(numbers: Numbers) -> str:
-    return (
-        "a curve never lies above that of its weaker neighbour while that one's normalised loss exceeds "
-        f"{numbers['spike']:.0e} along the spikes and {numbers['alignment']:.0e} along the alignments, where the tails "
-        "cross"
-    )
-
-
-def measure_early_share(trial: Trial) -> dict[str, Any]:
+@claim(
+    "early-share",
+    where="Section 3.2.2, Figure 3",
+    says="The early phase reduces the loss substantially, the more so the stronger the alignment.",
+    assumes="small Gaussian start",
+    tried=f"{NETWORKS}; the curves of Figure 3",
+    holds=Below(
+        -0.01,
+        what="largest change from an alignment to the next",
+        because="each neighbour leaves at least 1% of the first loss less",
+    ),
+    reads="normalised loss left when w1 has 90% of its plateau: {spike:.2f} along the spikes and {alignment:.2f} along "
+    "the alignments of Figure 3",
+)
+def early_share(trial: Trial) -> Numbers:
     ends: dict[str, list[float]] = {}
     for name, pairs in FAMILIES.items():
-        losses = []
+        ends[name] = []
         for pair in pairs:
             run = trained(*pair, SCALE, trial.seed)
-            w1 = run.components[..., 0]
-            grown = (w1 >= 0.9 * run.moments.plateau).argmax(0)
-            losses.append(float((run.loss[grown, np.arange(SEEDS)] / run.loss[0]).mean()))
-        ends[name] = losses
+            grown = (run.components[..., 0] >= 0.9 * run.moments.plateau).argmax(0)
+            ends[name].append(float((run.loss[grown, np.arange(SEEDS)] / run.loss[0]).mean()))
     return {"value": highest(np.diff(ends["alignment"])), **ends}
-
-
-def tell_early_share(numbers: Numbers) -> str:
-    found = [f"{', '.join(f'{x:.2f}' for x in numbers[name])} along the {name}s" for name in FAMILIES]
-    return (
-        f"normalised loss left when w1 has 90% of its plateau: {'; '.join(found)} of Figure 3. Along the spikes it is "
-        "not monotone: without a spike the early phase is all there is"
-    )
-
-
-EARLY_SHARE = Limit(-0.01, "each neighbour leaves at least 1% of the first loss less")
-
-
-CLAIMS = [
-    Claim(
-        name="onset",
-        number="Section 3.2.2, on Figure 2",
-        sentence="The component w2 begins to grow after w1 has reached its peak.",
-        assumptions="Figure 2: spike 20, alignment 0.3",
-        setting=NETWORKS,
-        claimed="w2 still small at the peak of w1",
-        expected=Verdict.REFUTED,
-        measure=measure_onset,
-        judge=judge_onset,
-        tell=tell_onset,
-        limits={"w2 over its limit": ONSET},
-    ),
-    Claim(
-        name="mark",
-        number="Section 3.2.2, on Figure 2",
-        sentence="The time t2 of (20) coincides well with the saturation of w2.",
-        assumptions="Figure 2: spike 20, alignment 0.3, delta = 3",
-        setting=NETWORKS,
-        claimed="coincides",
-        expected=Verdict.REFUTED,
-        measure=measure_mark,
-        judge=below(value=COINCIDES),
-        tell=tell_mark,
-        limits={"relative distance": COINCIDES},
-    ),
-    Claim(
-        name="order",
-        number="Section 3.2.2, Figure 3",
-        sentence="A larger spike or alignment keeps the normalised training loss lower throughout.",
-        assumptions="small Gaussian start",
-        setting=f"{NETWORKS}; the curves of Figure 3, seed by seed",
-        claimed="no crossing",
-        expected=Verdict.HOLDS,
-        measure=measure_order,
-        judge=below(value=TAIL),
-        tell=tell_order,
-        limits={"loss at a crossing": TAIL},
-    ),
-    Claim(
-        name="early-share",
-        number="Section 3.2.2, Figure 3",
-        sentence="The early phase reduces the loss substantially, the more so the stronger the alignment.",
-        assumptions="small Gaussian start",
-        setting=f"{NETWORKS}; the curves of Figure 3",
-        claimed="the loss after the early phase falls with A",
-        expected=Verdict.HOLDS,
-        measure=measure_early_share,
-        judge=below(value=EARLY_SHARE),
-        tell=tell_early_share,
-        limits={"largest change of neighbours": EARLY_SHARE},
-    ),
-]

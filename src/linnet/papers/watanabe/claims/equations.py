@@ -5,20 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.watanabe.claims.rules import below, slopes
 from linnet.papers.watanabe.networks import pair_moments, start
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SPIKE, WIDTH
 from linnet.randomness import generator
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import highest
-from linnet.reproduction.old_claim import old as Claim
+from linnet.reproduction import Below, Numbers, Trial, claim
+from linnet.reproduction.fits import highest, slopes
 from linnet.theories.spiked import TwoPhase
-
-IDENTITY = Limit(1e-8, "an identity, up to the rounding of central differences of a loss of size 10")
-CLOSED_FORM = Limit(1e-6, "closed forms against matrices, in which cosines of 1e-3 and less lose digits: 1e-8 is found")
-FIRST_ORDER = Limit(0.1, "Euler's method is of order 1: the slope in the learning rate is 1 up to the next order")
-
-STATES = "random states of networks with d = 8, m = 10"
 
 
 def paper_loss(first: np.ndarray, second: np.ndarray, cov: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -57,7 +49,19 @@ def printed_flow(theory: TwoPhase, first: np.ndarray, second: np.ndarray) -> tup
     return np.outer(second, scalars), (theory.correlation - one) * first[:, 0] - two * first[:, 1] - others
 
 
-def measure_flow(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq6",
+    where="Eqs. (5)-(8)",
+    says="For an infinitesimal learning rate, gradient descent is the gradient flow (6)-(7), tau = 1/(2 eta).",
+    tried=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, spike 20, alignment 0.3",
+    holds=Below(
+        0.1,
+        what="the slope's distance from 1",
+        because="Euler's method is of order 1: the slope in the learning rate is 1 up to the next order",
+    ),
+    reads="distance of descent from the flow at t = 0.8: slope {slope:.3f} in the learning rate, {gap:.1e} at {rate:g}",
+)
+def flow(trial: Trial) -> Numbers:
     problem = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT, samples=200, key=trial.seed)
     weights, until = start(trial.seed + 1, DIM, WIDTH, 0.3), 0.8
     end = ln.gradient_flow(problem, weights, times=[0.0, until], rtol=1e-11).weights.first[-1]
@@ -69,14 +73,21 @@ def measure_flow(trial: Trial) -> dict[str, float]:
     return {"value": abs(overall - 1), "slope": overall, "gap": gaps[-1], "rate": rates[-1]}
 
 
-def tell_flow(numbers: Numbers) -> str:
-    return (
-        f"distance of descent from the flow at t = 0.8: slope {numbers['slope']:.3f} in the learning rate, "
-        f"{numbers['gap']:.1e} at {numbers['rate']:g}; a step of eta is a time of 2 eta"
-    )
-
-
-def measure_adapted(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq9",
+    where="Eqs. (9)-(12)",
+    says="In the adapted basis the gradient flow reads (9)-(12).",
+    assumes="population covariance",
+    tried="random states of networks with d = 8, m = 10",
+    holds=Below(
+        1e-8,
+        what="largest relative error",
+        form=".1e",
+        because="an identity, up to the rounding of central differences of a loss of size 10",
+    ),
+    reads="(9)-(12) against minus half the numerical gradient of the loss (5), at {states} states and pairs",
+)
+def adapted_flow(trial: Trial) -> Numbers:
     random, errors = generator(trial.seed, 5), []
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (100.0, 0.1)):
         found = pair_moments(spike, alignment, dim=8)
@@ -88,14 +99,22 @@ def measure_adapted(trial: Trial) -> dict[str, float]:
     return {"value": highest(errors), "states": len(errors) // 2}
 
 
-def tell_adapted(numbers: Numbers) -> str:
-    return (
-        f"(9)-(12) against minus half the numerical gradient of the loss (5), at {numbers['states']} states and pairs: "
-        f"off by {numbers['value']:.1e} of its size"
-    )
-
-
-def measure_constants(trial: Trial) -> dict[str, float]:
+@claim(
+    "appA",
+    where="Eqs. (28)-(33)",
+    says="The constants of the flow have the closed forms of Appendix A.",
+    assumes="positive spike, 0 < A < 1",
+    tried="spikes from 0.01 to 1000, alignments from 0.01 to 0.999",
+    holds=Below(
+        1e-6,
+        what="largest relative error",
+        form=".1e",
+        because="closed forms against matrices, in which cosines of 1e-3 and less lose digits: 1e-8 is found",
+    ),
+    reads="|Sigma_xy|, lambda1, lambda2, nu and the cosines of mu with v1 and v2 against matrix products over {pairs} "
+    "pairs",
+)
+def constants(trial: Trial) -> Numbers:
     errors = []
     for spike in (0.01, 0.5, 3.0, 20.0, 1e3):
         for alignment in (0.01, 0.3, 0.5, 0.9, 0.999):
@@ -104,53 +123,3 @@ def measure_constants(trial: Trial) -> dict[str, float]:
             closed = [theory.correlation, theory.lambda1, theory.lambda2, theory.nu, *theory.basis[:, 0]]
             errors += [abs(b / a - 1) for a, b in zip(true, closed, strict=True)]
     return {"value": highest(errors), "pairs": 25}
-
-
-def tell_constants(numbers: Numbers) -> str:
-    return (
-        "|Sigma_xy|, lambda1, lambda2, nu and the cosines of mu with v1 and v2 against matrix products over "
-        f"{numbers['pairs']} pairs: relative error {numbers['value']:.1e} at most"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="eq6",
-        number="Eqs. (5)-(8)",
-        sentence="For an infinitesimal learning rate, gradient descent is the gradient flow (6)-(7), tau = 1/(2 eta).",
-        assumptions="none",
-        setting=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, spike 20, alignment 0.3",
-        claimed="distance falls with eta",
-        expected=Verdict.HOLDS,
-        measure=measure_flow,
-        judge=below(value=FIRST_ORDER),
-        tell=tell_flow,
-        limits={"slope - 1": FIRST_ORDER},
-    ),
-    Claim(
-        name="eq9",
-        number="Eqs. (9)-(12)",
-        sentence="In the adapted basis the gradient flow reads (9)-(12).",
-        assumptions="population covariance",
-        setting=STATES,
-        claimed="identity",
-        expected=Verdict.HOLDS,
-        measure=measure_adapted,
-        judge=below(value=IDENTITY),
-        tell=tell_adapted,
-        limits={"relative error": IDENTITY},
-    ),
-    Claim(
-        name="appA",
-        number="Eqs. (28)-(33)",
-        sentence="The constants of the flow have the closed forms of Appendix A.",
-        assumptions="positive spike, 0 < A < 1",
-        setting="spikes from 0.01 to 1000, alignments from 0.01 to 0.999",
-        claimed="identity",
-        expected=Verdict.HOLDS,
-        measure=measure_constants,
-        judge=below(value=CLOSED_FORM),
-        tell=tell_constants,
-        limits={"relative error": CLOSED_FORM},
-    ),
-]

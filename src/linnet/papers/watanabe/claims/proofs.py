@@ -11,23 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from linnet.papers.watanabe import misprints
-from linnet.papers.watanabe.claims.alignment import LARGE
 from linnet.papers.watanabe.claims.equations import numeric_gradient, paper_loss
-from linnet.papers.watanabe.claims.rules import below, corrected, scales, slopes
-from linnet.papers.watanabe.networks import Networks, trained
-from linnet.papers.watanabe.settings import ALIGNMENT, DIM, POINTS, SCALE, SEEDS, SPIKE, WIDTH
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import exponent, highest
-from linnet.reproduction.old_claim import old as Claim
+from linnet.papers.watanabe.networks import Networks, runs_by_scale, scales, trained
+from linnet.papers.watanabe.settings import ALIGNMENT, DIM, LARGE, POINTS, SCALE, SEEDS, SPIKE, WIDTH
+from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.spiked import TwoPhase
 
 SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, spike 20, alignment 0.3, every saved state of a gradient flow"
 IDENTITY = Limit(1e-9, "an algebraic identity, up to rounding")
 INEQUALITY = Limit(1e-9, "an inequality between numbers of order 1, up to rounding")
 RATE = Limit(1e-4, "a difference quotient of a loss of size 3 over 2e-4 time units, good to 1e-6")
-FIXED_SLOPE = Limit(-0.1, "bounded as s -> 0 is slope 0; the factor at the end of training has slope -2")
-ENERGY_SLOPE = Limit(1.9, "O(s^2) is slope 2")
-GRONWALL = Limit(1 + 1e-3, "an inequality; the integral is taken on the saved times by trapezia")
 FINITE = 1.0  # a finite time, the same for every s; training has not begun by then at s = 1e-6
 
 
@@ -70,37 +64,61 @@ def energy(run: Networks) -> np.ndarray:
     return 0.5 * ((second**2).sum(-1) + (first[..., :2] ** 2).sum((-1, -2)))
 
 
-def measure_eq43(trial: Trial) -> dict[str, float]:
+def relative(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
+    """The largest error of each formula over the largest true value."""
+    return {name: float(np.abs(true - formula).max() / np.abs(true).max()) for name, formula in formulas.items()}
+
+
+@claim(
+    "eq43",
+    where="Eqs. (43)-(44)",
+    says="The deviations of w1 and w2 obey (43) and (44).",
+    assumes="none: an identity",
+    tried=f"{SETTING}, s = {LARGE:g}",
+    holds=Below(IDENTITY, what="largest relative error", form=".1e"),
+    reads="both identities against the network's own velocities",
+)
+def deviation_of_first(trial: Trial) -> Numbers:
     run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
     found, (second, _) = terms(run), run.deviations
     true = run.across(run.velocities[1])[..., :2]
-    formula = np.stack([found.bracket1[..., None] * second, -found.bracket2[..., None] * second], axis=-1)
-    return {"value": float(np.abs(true - formula).max() / np.abs(true).max())}
+    return relative(true, value=np.stack([found.bracket1[..., None] * second, -found.bracket2[..., None] * second], -1))
 
 
-def tell_eq43(numbers: Numbers) -> str:
-    return f"both identities hold to {numbers['value']:.1e} of their size"
-
-
-def measure_eq45(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq45",
+    where="Eq. (45)",
+    says="The deviation of a obeys (45), with a plus before the sum over i >= 3.",
+    assumes="none: an identity",
+    tried=f"{SETTING}, s = {LARGE:g}",
+    expected=Verdict.CORRECTED,
+    holds=Below(IDENTITY, "printed", what="relative error", form=".1e"),
+    corrected=Below(IDENTITY, what="relative error", form=".1e"),
+    correction="a minus stands before the sum over i >= 3",
+    reads="the identity against the network's own velocity",
+)
+def deviation_of_second(trial: Trial) -> Numbers:
     run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
     found, (_, first) = terms(run), run.deviations
-    true = run.across(run.velocities[0])
     known = found.bracket1[..., None] * first[..., 0] - found.bracket2[..., None] * first[..., 1]
     rest = np.einsum("tsi,tshi->tsh", found.rest, first[..., 2:])
-    size = np.abs(true).max()
-    formulas = {"value": known - rest, "printed": known + misprints.deviation_rest(rest)}
-    return {name: float(np.abs(true - formula).max() / size) for name, formula in formulas.items()}
+    printed = known + misprints.deviation_rest(rest)
+    return relative(run.across(run.velocities[0]), value=known - rest, printed=printed)
 
 
-def tell_sign(numbers: Numbers) -> str:
-    return (
-        f"with a minus before the last sum the identity holds to {numbers['value']:.1e}; with the printed plus it is "
-        f"off by {numbers['printed']:.1%}"
-    )
-
-
-def measure_eq47(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq47",
+    where="Eqs. (46)-(47)",
+    says="The energy of the deviations changes by (47), with a plus before the sum over i >= 3.",
+    assumes="none: an identity",
+    tried=f"{SETTING}, s = {LARGE:g}",
+    expected=Verdict.CORRECTED,
+    holds=Below(IDENTITY, "printed", what="relative error", form=".1e"),
+    corrected=Below(IDENTITY, what="relative error", form=".1e"),
+    correction="a minus stands before the sum over i >= 3",
+    reads="the identity against the rate of change by the network's own velocities",
+)
+def energy_rate(trial: Trial) -> Numbers:
     run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
     found, (second, first) = terms(run), run.deviations
     turn, push = (run.across(velocity) for velocity in run.velocities)
@@ -108,11 +126,27 @@ def measure_eq47(trial: Trial) -> dict[str, float]:
     inner = np.einsum("tsh,tshi->tsi", second, first)
     known = 2 * found.bracket1 * inner[..., 0] - 2 * found.bracket2 * inner[..., 1]
     rest = (found.rest * inner[..., 2:]).sum(-1)
-    formulas = {"value": known - rest, "printed": known + misprints.deviation_rest(rest)}
-    return {name: float(np.abs(true - form).max() / np.abs(true).max()) for name, form in formulas.items()}
+    return relative(true, value=known - rest, printed=known + misprints.deviation_rest(rest))
 
 
-def measure_eq49(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq49",
+    where="Eqs. (48)-(49)",
+    says="The energy of the deviations grows at most at the rate C(t) of (49).",
+    assumes="small Gaussian start",
+    tried=f"{SETTING}, s = {SCALE:g}; deviations of any direction",
+    expected=Verdict.CORRECTED,
+    holds=Below(INEQUALITY, "printed", what="excess over the printed C(t), in units of the largest rate"),
+    corrected=AllOf(
+        Below(INEQUALITY, what="excess over it"),
+        Below(
+            INEQUALITY, "sharp", what="distance from the least C that serves, 2 sqrt(first^2 + second^2)", form=".0e"
+        ),
+    ),
+    correction="C(t) with absolute values and twice the terms is never exceeded",
+    reads="deviations in the worst proportion grow at up to {size:.1f}",
+)
+def growth_bound(trial: Trial) -> Numbers:
     run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
     found = terms(run)
     residual = run.moments.cross - run.overlaps @ run.moments.cov
@@ -129,27 +163,34 @@ def measure_eq49(trial: Trial) -> dict[str, float]:
     }
 
 
-def judge_eq49(numbers: Numbers) -> Verdict:
-    if numbers["printed"] < INEQUALITY:
-        return Verdict.HOLDS
-    right = numbers["value"] < INEQUALITY and numbers["sharp"] < INEQUALITY
-    return Verdict.CORRECTED if right else Verdict.REFUTED
-
-
-def tell_eq49(numbers: Numbers) -> str:
-    return (
-        f"deviations in the worst proportion grow faster than the printed C(t) by up to {numbers['printed']:.0%} of "
-        f"the largest rate {numbers['size']:.1f}; with absolute values and twice the terms C(t) is never exceeded, and "
-        f"the least C that serves, 2 sqrt(first^2 + second^2), is attained to {numbers['sharp']:.0e}"
-    )
-
-
-def measure_eq50(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq50",
+    where="Eq. (50)",
+    says="For any finite time the bound (50) on E is O(s^2).",
+    assumes="small Gaussian start; C as the inequalities give it",
+    tried=f"{SETTING}, s from 1e-2 to 1e-6, t up to {FINITE:g}",
+    holds=AllOf(
+        Above(
+            -0.1,
+            what="slope in s of the bound's factor",
+            because="bounded as s -> 0 is slope 0; the factor at the end of training has slope -2",
+        ),
+        Below(
+            1 + 1e-3,
+            "share",
+            what="E over its bound",
+            because="an inequality; the integral is taken on the saved times by trapezia",
+        ),
+        Above(1.9, "energy", what="slope in s of E", because="O(s^2) is slope 2"),
+    ),
+    reads=f"up to t = {FINITE:g} the bound's factor is O(s^{{value:.2f}}); up to the end of training, which takes "
+    "ln(1/s), it goes as s^{end:.2f}",
+)
+def gronwall(trial: Trial) -> Numbers:
     from scipy.integrate import cumulative_trapezoid
 
     used, early, end, energies, shares = scales(trial), [], [], [], []
-    for s in used:
-        run = trained(SPIKE, ALIGNMENT, s, trial.seed)
+    for run in runs_by_scale(trial):
         exponents = cumulative_trapezoid(terms(run).rate, run.times, axis=0, initial=0)
         finite = run.times <= FINITE
         early.append(float(np.exp(exponents[finite]).max()))
@@ -165,20 +206,20 @@ def measure_eq50(trial: Trial) -> dict[str, float]:
     }
 
 
-def judge_eq50(numbers: Numbers) -> Verdict:
-    bounded = numbers["value"] > FIXED_SLOPE and numbers["share"] < GRONWALL
-    return Verdict.HOLDS if bounded and numbers["energy"] > ENERGY_SLOPE else Verdict.REFUTED
-
-
-def tell_eq50(numbers: Numbers) -> str:
-    return (
-        f"up to t = {FINITE:g} the bound's factor is O(s^{numbers['value']:.2f}), E is O(s^{numbers['energy']:.2f}) "
-        f"and below it; up to the end of training, which takes ln(1/s), the factor grows as s^{numbers['end']:.2f}: "
-        "'for any finite time' is right, 'throughout training' does not follow from it, though it is true (appC)"
-    )
-
-
-def measure_eq51(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq51",
+    where="Eq. (51)",
+    says="The loss falls at the rate |grad L|^2/tau.",
+    assumes="gradient flow (6)-(7)",
+    tried=f"{SETTING}, s = {LARGE:g}; three of its states",
+    expected=Verdict.CORRECTED,
+    holds=Below(RATE, "printed", what="error of dL/dt = -|grad L|^2/tau, over |grad L|^2/tau", form=".1e"),
+    corrected=Below(RATE, what="error", form=".1e"),
+    correction="dL/dt = -|grad L|^2/(2 tau)",
+    reads="(dL/dt)/|grad L|^2 = {ratio:.5f} in units of 1/tau, with a numerical gradient; the largest change of the "
+    "loss from one saved time to the next is {rise:.0e}",
+)
+def loss_rate(trial: Trial) -> Numbers:
     run, nudge = trained(SPIKE, ALIGNMENT, LARGE, trial.seed), 1e-4
     turn, push = run.velocities
     ratios = []
@@ -194,92 +235,3 @@ def measure_eq51(trial: Trial) -> dict[str, float]:
         "ratio": ratios[0],
         "rise": float(np.diff(run.loss, axis=0).max()),
     }
-
-
-def tell_eq51(numbers: Numbers) -> str:
-    return (
-        f"(dL/dt)/|grad L|^2 = {numbers['ratio']:.5f} in units of 1/tau, with a numerical gradient: -1/2, where -1 is "
-        f"printed; the loss never rises along the runs (largest change {numbers['rise']:.0e})"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="eq43",
-        number="Eqs. (43)-(44)",
-        sentence="The deviations of w1 and w2 obey (43) and (44).",
-        assumptions="none: an identity",
-        setting=f"{SETTING}, s = {LARGE:g}",
-        claimed="identity",
-        expected=Verdict.HOLDS,
-        measure=measure_eq43,
-        judge=below(value=IDENTITY),
-        tell=tell_eq43,
-        limits={"relative error": IDENTITY},
-    ),
-    Claim(
-        name="eq45",
-        number="Eq. (45)",
-        sentence="The deviation of a obeys (45), with a plus before the sum over i >= 3.",
-        assumptions="none: an identity",
-        setting=f"{SETTING}, s = {LARGE:g}",
-        claimed="identity",
-        expected=Verdict.CORRECTED,
-        measure=measure_eq45,
-        judge=corrected(IDENTITY),
-        tell=tell_sign,
-        limits={"relative error": IDENTITY},
-    ),
-    Claim(
-        name="eq47",
-        number="Eqs. (46)-(47)",
-        sentence="The energy of the deviations changes by (47), with a plus before the sum over i >= 3.",
-        assumptions="none: an identity",
-        setting=f"{SETTING}, s = {LARGE:g}",
-        claimed="identity",
-        expected=Verdict.CORRECTED,
-        measure=measure_eq47,
-        judge=corrected(IDENTITY),
-        tell=tell_sign,
-        limits={"relative error": IDENTITY},
-    ),
-    Claim(
-        name="eq49",
-        number="Eqs. (48)-(49)",
-        sentence="The energy of the deviations grows at most at the rate C(t) of (49).",
-        assumptions="small Gaussian start",
-        setting=f"{SETTING}, s = {SCALE:g}; deviations of any direction",
-        claimed="dE/dt <= C E",
-        expected=Verdict.CORRECTED,
-        measure=measure_eq49,
-        judge=judge_eq49,
-        tell=tell_eq49,
-        limits={"excess over the largest rate": INEQUALITY},
-    ),
-    Claim(
-        name="eq50",
-        number="Eq. (50)",
-        sentence="For any finite time the bound (50) on E is O(s^2).",
-        assumptions="small Gaussian start; C as the inequalities give it",
-        setting=f"{SETTING}, s from 1e-2 to 1e-6, t up to {FINITE:g}",
-        claimed="bounded factor, E = O(s^2)",
-        expected=Verdict.HOLDS,
-        measure=measure_eq50,
-        judge=judge_eq50,
-        tell=tell_eq50,
-        limits={"slope of the factor": FIXED_SLOPE, "slope of E": ENERGY_SLOPE, "E over its bound": GRONWALL},
-    ),
-    Claim(
-        name="eq51",
-        number="Eq. (51)",
-        sentence="The loss falls at the rate |grad L|^2/tau.",
-        assumptions="gradient flow (6)-(7)",
-        setting=f"{SETTING}, s = {LARGE:g}; three of its states",
-        claimed="dL/dt = -|grad L|^2/tau",
-        expected=Verdict.CORRECTED,
-        measure=measure_eq51,
-        judge=corrected(RATE),
-        tell=tell_eq51,
-        limits={"error of the ratio": RATE},
-    ),
-]

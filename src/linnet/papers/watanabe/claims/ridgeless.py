@@ -5,19 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.watanabe.claims.error import FINITE_SIZE, IDENTITY, JOINT, joint_limit
-from linnet.papers.watanabe.claims.rules import SLOPE, above, below, slopes
 from linnet.papers.watanabe.networks import interpolated
+from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT, SLOPE
 from linnet.randomness import generator
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import exponent, highest
-from linnet.reproduction.old_claim import old as Claim
+from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
+from linnet.reproduction.fits import exponent, highest, joint_limit, slopes
 from linnet.theories import ridge
 
-FINITE_SLOPE = Limit(0.1, "the spike is one of d eigenvalues: its part in (24) falls as 1/d")
 
-
-def measure_min_norm(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq21",
+    where="Eq. (21)",
+    says="From a small start, training ends close to the minimum-norm solution.",
+    assumes="small Gaussian start, fewer samples than inputs",
+    tried="d = m = 60, n = 30, spike 20, A = 0.5, trained to 1e-15 of the first loss",
+    holds=Above(SLOPE, what="least slope in s"),
+    reads="distance to the minimum-norm solution: slope {slope:.3f} in s; {last:.1e} at s = {scale:g}",
+)
+def min_norm(trial: Trial) -> Numbers:
     used = [1e-1, 1e-2, 1e-3, 1e-4] if trial.quick else [1e-1, 1e-2, 1e-3, 1e-4, 1e-5]
     distances = []
     for s in used:
@@ -30,20 +35,31 @@ def measure_min_norm(trial: Trial) -> dict[str, float]:
     return {"value": least, "slope": overall, "last": distances[-1], "scale": used[-1]}
 
 
-def tell_min_norm(numbers: Numbers) -> str:
-    return (
-        f"distance to the minimum-norm solution: slope {numbers['slope']:.3f} in s (least {numbers['value']:.3f}); "
-        f"{numbers['last']:.1e} at s = {numbers['scale']:g}"
-    )
-
-
 def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
     """The second line of (22)."""
     n, d = X.shape
     return np.linalg.solve(X.T @ X + strength * n * np.eye(d), X.T @ y)
 
 
-def measure_ridgeless(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq22",
+    where="Eqs. (21)-(22)",
+    says="The minimum-norm solution is the limit of ridge regression for a vanishing ridge.",
+    assumes="fewer samples than inputs",
+    tried="one data set, d = 30, n = 12, spike 20, A = 0.5; ridges from 1e-2 to 1e-5",
+    holds=AllOf(
+        Above(SLOPE, what="least slope in lambda"),
+        Below(
+            1e-12,
+            "gradient",
+            what="gradient of the ridge loss at its closed form",
+            form=".0e",
+            because="an algebraic identity, up to rounding",
+        ),
+    ),
+    reads="the closed form is {last:.0e} from the minimum-norm solution at lambda = 1e-5",
+)
+def ridgeless(trial: Trial) -> Numbers:
     random, used, gaps, slants = generator(trial.seed, 22), [1e-2, 1e-3, 1e-4, 1e-5], [], []
     X = random.standard_normal((12, 30))
     X[:, 0] *= np.sqrt(21)
@@ -56,18 +72,16 @@ def measure_ridgeless(trial: Trial) -> dict[str, float]:
     return {"value": slopes(used, gaps)[1], "gradient": highest(slants), "last": gaps[-1]}
 
 
-def judge_ridgeless(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] > SLOPE and numbers["gradient"] < IDENTITY else Verdict.REFUTED
-
-
-def tell_ridgeless(numbers: Numbers) -> str:
-    return (
-        f"the closed form is a stationary point of the ridge loss to {numbers['gradient']:.0e}, and tends to the "
-        f"minimum-norm solution with slope {numbers['value']:.3f} in lambda ({numbers['last']:.0e} away at 1e-5)"
-    )
-
-
-def measure_eq23(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq23",
+    where="Eqs. (23)-(24)",
+    says="The risk of ridge regression is (23) in the proportional limit, for any spectrum.",
+    assumes="n and d large",
+    tried="n = d/2, d = 500, 100 data sets (150, 60 quick), allowance 3/d",
+    holds=Below(1.0, times="limit", what="largest |t|", because=JOINT, form=".2f"),
+    reads="ridge regression on drawn data, one spike and a power law, two ridges each",
+)
+def ridge_risk(trial: Trial) -> Numbers:
     dim, trials = (150, 60) if trial.quick else (500, 100)
     ranks = np.arange(1.0, dim + 1)
     spectra = {"one spike": np.where(ranks == 1, 21.0, 1.0), "power law": ranks**-1.2}
@@ -90,17 +104,6 @@ def measure_eq23(trial: Trial) -> dict[str, float]:
     return {"value": highest(scored), "limit": joint_limit(len(scored), trials)}
 
 
-def judge_joint(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < numbers["limit"] else Verdict.REFUTED
-
-
-def tell_eq23(numbers: Numbers) -> str:
-    return (
-        f"largest |t| {numbers['value']:.2f} (joint 1% limit {numbers['limit']:.2f}): ridge regression on drawn data, "
-        "one spike and a power law, two ridges each"
-    )
-
-
 def ridgeless_limits(ratio: float) -> tuple[float, float]:
     """(26): kappa and its derivative in lambda as lambda falls to zero, unit variance."""
     return ratio - 1, ratio / (ratio - 1)
@@ -119,7 +122,21 @@ def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float
     return float(brentq(excess, 1e-12, 1e6, xtol=1e-14, rtol=1e-14))
 
 
-def measure_eq26(trial: Trial) -> dict[str, float]:
+@claim(
+    "eq26",
+    where="Eqs. (24)-(26)",
+    says="The spike drops out of (24) as d grows, and kappa tends to gamma - 1, its derivative to gamma/(gamma - 1).",
+    assumes="d -> infinity at fixed d/n > 1",
+    tried="(24) solved for d = 100, 1000, 10 000 at d/n = 1.5, 2, 6 with a spike of 20",
+    holds=Below(
+        0.1,
+        what="distance of the exponent from -1",
+        because="the spike is one of d eigenvalues: its part in (24) falls as 1/d",
+    ),
+    reads="kappa and its derivative, solved from (24) with a spike of 20, approach (26) as d^{slope:.2f}; {last:.1e} "
+    "off at d = 10 000",
+)
+def kappa_limits(trial: Trial) -> Numbers:
     dims, step, misses = [100, 1000, 10_000], 1e-4, []
     for dim in dims:
         found = []
@@ -130,67 +147,3 @@ def measure_eq26(trial: Trial) -> dict[str, float]:
             found += [abs(solved[0] / kappa - 1), abs(derivative / slope - 1)]
         misses.append(highest(found))
     return {"value": abs(exponent(dims, misses)[0] + 1), "slope": exponent(dims, misses)[0], "last": misses[-1]}
-
-
-def tell_eq26(numbers: Numbers) -> str:
-    return (
-        f"kappa and its derivative, solved from (24) with a spike of 20, tend to (26) as d^{numbers['slope']:.2f}; "
-        f"{numbers['last']:.1e} off at d = 10 000"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="eq21",
-        number="Eq. (21)",
-        sentence="From a small start, training ends close to the minimum-norm solution.",
-        assumptions="small Gaussian start, fewer samples than inputs",
-        setting="d = m = 60, n = 30, spike 20, A = 0.5, trained to 1e-15 of the first loss",
-        claimed="close for small s",
-        expected=Verdict.HOLDS,
-        measure=measure_min_norm,
-        judge=above(value=SLOPE),
-        tell=tell_min_norm,
-        limits={"least slope": SLOPE},
-    ),
-    Claim(
-        name="eq22",
-        number="Eqs. (21)-(22)",
-        sentence="The minimum-norm solution is the limit of ridge regression for a vanishing ridge.",
-        assumptions="fewer samples than inputs",
-        setting="one data set, d = 30, n = 12, spike 20, A = 0.5; ridges from 1e-2 to 1e-5",
-        claimed="limit",
-        expected=Verdict.HOLDS,
-        measure=measure_ridgeless,
-        judge=judge_ridgeless,
-        tell=tell_ridgeless,
-        limits={"least slope": SLOPE, "gradient": IDENTITY},
-    ),
-    Claim(
-        name="eq23",
-        number="Eqs. (23)-(24)",
-        sentence="The risk of ridge regression is (23) in the proportional limit, for any spectrum.",
-        assumptions="n and d large",
-        setting="n = d/2, d = 500, 100 data sets (150, 60 quick), allowance 3/d",
-        claimed="equality",
-        expected=Verdict.HOLDS,
-        measure=measure_eq23,
-        judge=judge_joint,
-        tell=tell_eq23,
-        limits={"joint probability": JOINT, "allowance times d": FINITE_SIZE},
-    ),
-    Claim(
-        name="eq26",
-        number="Eqs. (24)-(26)",
-        sentence="The spike drops out of (24) as d grows, and kappa tends to gamma - 1, its derivative to "
-        "gamma/(gamma - 1).",
-        assumptions="d -> infinity at fixed d/n > 1",
-        setting="(24) solved for d = 100, 1000, 10 000 at d/n = 1.5, 2, 6 with a spike of 20",
-        claimed="limit",
-        expected=Verdict.HOLDS,
-        measure=measure_eq26,
-        judge=below(value=FINITE_SLOPE),
-        tell=tell_eq26,
-        limits={"slope + 1": FINITE_SLOPE},
-    ),
-]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import NonNegativeInt, PositiveInt
+from pydantic import NonNegativeInt
 
 import linnet as ln
 from linnet.papers.watanabe import networks
-from linnet.papers.watanabe.settings import RunSettings
+from linnet.papers.watanabe.settings import PairSettings
 from linnet.reproduction import Check, Figure, Limit
 
 if TYPE_CHECKING:
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 NEAR = Limit(0.03, "about the width of the drawn line, and what 2000 samples in place of 10 000 move the curve")
 
 
-class PlaneSettings(RunSettings):
-    """The paper's spike and alignment, and the resolution of the vector field."""
+class PlaneSettings(PairSettings):
+    """With the resolution of the vector field."""
 
-    spike: float = 20.0
-    alignment: float = 0.3
-    points: PositiveInt = 400
     arrows: NonNegativeInt = 21
 
 
@@ -50,11 +47,7 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
         "descent_components": (pair, run.descent, "network trained by gradient descent, along v₁ and v₂"),
         "aligned_components": (pair, run.aligned, "aligned flow of the sampled problem, along v₁ and v₂"),
         "population_components": (pair, ideal.components, "network on the population, along v₁ and v₂"),
-        "population_reduced": (
-            pair,
-            ideal.reduced,
-            "reduced dynamics from the population network's start, along v₁ and v₂",
-        ),
+        "population_reduced": (pair, ideal.reduced, "reduced dynamics from that network's start, along v₁ and v₂"),
         "reduced": (pair, run.reduced @ basis, "reduced dynamics, along the spike and across it"),
         "reduced_components": (pair, run.reduced, "reduced dynamics, along v₁ and v₂"),
         "field": (("across", "along", "direction"), field, "velocity of the reduced dynamics"),

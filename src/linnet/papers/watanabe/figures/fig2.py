@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import PositiveInt
-
 import linnet as ln
 from linnet.papers.watanabe import networks
-from linnet.papers.watanabe.settings import RunSettings
+from linnet.papers.watanabe.settings import PairSettings
 from linnet.reproduction.figure import Check, Figure
 
 if TYPE_CHECKING:
@@ -16,15 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-class TimeSettings(RunSettings):
-    """The paper's spike and alignment."""
-
-    spike: float = 20.0
-    alignment: float = 0.3
-    points: PositiveInt = 400
-
-
-def compute(settings: TimeSettings, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: PairSettings, panels: tuple[str, ...]) -> xr.Dataset:
     """Trains the network; eq. (17) starts from the network's own u(0)."""
     import numpy as np
     import xarray as xr
@@ -34,39 +24,21 @@ def compute(settings: TimeSettings, panels: tuple[str, ...]) -> xr.Dataset:
     times = np.linspace(0, 1.6 * second, settings.points)
     run = networks.figure_run(settings, settings.spike, settings.alignment, times, samples=settings.samples)
     plateau = float(np.sqrt(theory.correlation / theory.lambda1))
-    ds = xr.Dataset(
-        {
-            "loss": ("time", 2 * run.loss, {"long_name": "training loss of the paper, twice the canonical"}),
-            "components": (
-                ("time", "component"),
-                run.components,
-                {"long_name": "components of the network along v₁ and v₂"},
-            ),
-            "descent": (
-                ("time", "component"),
-                run.descent,
-                {"long_name": "the same of a network trained by gradient descent"},
-            ),
-            "reduced": (
-                ("time", "component"),
-                run.reduced,
-                {"long_name": "the same by the reduced dynamics (18)-(19)"},
-            ),
-            "early": ("time", run.early, {"long_name": "component along v₁ by the early phase (17)"}),
-        },
-        coords={
-            "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
-            "component": ("component", [1, 2], {"long_name": "number of the direction v₁ or v₂"}),
-        },
-        attrs={
-            "panels": "",
-            "early_time": first,
-            "later_time": second,
-            "plateau": plateau,
-            "u0": run.u0,
-            "learning_rate": run.learning_rate,
-        },
-    )
+    pair = ("time", "component")
+    data = {
+        "loss": (("time",), 2 * run.loss, "training loss of the paper, twice the canonical"),
+        "components": (pair, run.components, "components of the network along v₁ and v₂"),
+        "descent": (pair, run.descent, "the same of a network trained by gradient descent"),
+        "reduced": (pair, run.reduced, "the same by the reduced dynamics (18)-(19)"),
+        "early": (("time",), run.early, "component along v₁ by the early phase (17)"),
+    }
+    coords = {
+        "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
+        "component": ("component", [1, 2], {"long_name": "number of the direction v₁ or v₂"}),
+    }
+    ds = xr.Dataset({name: (dims, values, {"long_name": text}) for name, (dims, values, text) in data.items()}, coords)
+    ds.attrs.update(panels="", early_time=first, later_time=second, plateau=plateau, u0=run.u0)
+    ds.attrs["learning_rate"] = run.learning_rate
     ds.attrs.update(spike=settings.spike, alignment=settings.alignment, samples=settings.samples, delta=settings.delta)
     return ds.assign_attrs(limit_1=theory.fixed_point[0], limit_2=theory.fixed_point[1])
 
@@ -157,7 +129,7 @@ FIGURE = Figure(
         "started from the network's own u(0). Vertical lines: the early timescale and t1 plus the bound (20), delta = "
         "3, which lies a third beyond the time at which w2 has settled. The paper's clock runs as t times tau."
     ),
-    settings=TimeSettings,
+    settings=PairSettings,
     quick={"samples": 2000, "points": 200},
     compute=compute,
     plot=plot,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import PositiveInt
-
 import linnet as ln
 from linnet.papers.watanabe import networks
 from linnet.papers.watanabe.settings import RunSettings
@@ -25,7 +23,6 @@ class LossSettings(RunSettings):
     alignment: float = 0.5
     alignments: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9)
     spike: float = 20.0
-    points: PositiveInt = 400
 
 
 def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
@@ -53,29 +50,27 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
         word = "spike ρ" if panel == "a" else "alignment A of spike and target"
         moment = {"units": "canonical"}
         early = [t.early_time(settings.scale) for t in theories]
-        ds = ds.assign_coords(
-            {
-                axis: (axis, list(values), {"long_name": word}),
-                time: (time, times, {"long_name": "time t", **moment}),
-            }
+        losses, descents = (
+            np.stack([x / x[0] for x in part]) for part in zip(*((r.loss, r.descent_loss) for r in runs))
         )
-        ds[f"loss_{panel}"] = (
-            (axis, time),
-            np.stack([run.loss / run.loss[0] for run in runs]),
-            {"long_name": "training loss / its start"},
-        )
-        ds[f"descent_loss_{panel}"] = (
-            (axis, time),
-            np.stack([run.descent_loss / run.descent_loss[0] for run in runs]),
-            {"long_name": "training loss / its start, by gradient descent"},
-        )
-        ds[f"early_time_{panel}"] = (axis, early, {"long_name": "early timescale t₁", **moment})
-        ds[f"later_time_{panel}"] = (axis, ends, {"long_name": "t₁ plus the bound (20)", **moment})
-        ds[f"measured_{panel}"] = (
-            (axis, "phase"),
-            np.array(measured),
-            {"long_name": "when w₁² is at half its plateau, and w₂ settled", **moment},
-        )
+        data = {
+            axis: (axis, list(values), {"long_name": word}),
+            time: (time, times, {"long_name": "time t", **moment}),
+            f"loss_{panel}": ((axis, time), losses, {"long_name": "training loss / its start"}),
+            f"descent_loss_{panel}": (
+                (axis, time),
+                descents,
+                {"long_name": "training loss / its start, by gradient descent"},
+            ),
+            f"early_time_{panel}": (axis, early, {"long_name": "early timescale t₁", **moment}),
+            f"later_time_{panel}": (axis, ends, {"long_name": "t₁ plus the bound (20)", **moment}),
+            f"measured_{panel}": (
+                (axis, "phase"),
+                np.array(measured),
+                {"long_name": "when w₁² is at half its plateau, and w₂ settled", **moment},
+            ),
+        }
+        ds = ds.assign(data)
     return ds
 
 

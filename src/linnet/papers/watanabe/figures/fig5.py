@@ -9,6 +9,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet.papers.watanabe import misprints, networks
 from linnet.reproduction.figure import Check, Figure, Settings
+from linnet.reproduction.fits import joint_limit
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,16 +99,8 @@ def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> xr.Dataset:
             ds[f"{law}_{panel}"] = (("ratio", name), np.array(table), {"long_name": text})
     # One network trained by descent itself, on the same data as one of the integrated ones; small, as both are exact
     dim, ratio = min(settings.dim, 600), max(settings.ratios)
-    one = (
-        settings.seed,
-        dim,
-        round(dim / ratio),
-        dim,
-        settings.spike,
-        settings.alignment,
-        settings.scale,
-        settings.loss,
-    )
+    problem = dim, round(dim / ratio), dim, settings.spike, settings.alignment
+    one = (settings.seed, *problem, settings.scale, settings.loss)
     ds.attrs.update(
         descent_dim=dim,
         descent_ratio=ratio,
@@ -125,12 +118,9 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
     rho, cosine = (value, settings.alignment) if panel == "a" else (settings.spike, value)
     power = 1 + rho * cosine**2
     if law == "finite":
-        overlaps = [cosine**2, 1 - cosine**2]
+        weights, sizes = [cosine**2, 1 - cosine**2], [1, settings.dim - 1]
         samples = round(settings.dim / ratio)
-        return (
-            float(ln.theories.ridge.risk([1 + rho, 1.0], overlaps, samples, multiplicities=[1, settings.dim - 1]))
-            / power
-        )
+        return float(ln.theories.ridge.risk([1 + rho, 1.0], weights, samples, multiplicities=sizes)) / power
     if law == "printed":
         return misprints.generalization_error(cosine, ratio) / power
     return float(ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True))
@@ -140,12 +130,10 @@ def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float,
     """Student's t of every point (trials in the last axis): the largest, its limit at 1% for all points together
     (Bonferroni), and the mean square, which is about 1.3 for ten trials where the prediction is right."""
     import numpy as np
-    from scipy import stats
 
     trials = errors.shape[-1]
     t = (errors.mean(-1) - predicted) / (errors.std(-1, ddof=1) / np.sqrt(trials))
-    limit = stats.t.ppf(1 - 0.01 / (2 * t.size), trials - 1)
-    return float(np.abs(t).max()), float(limit), float((t**2).mean())
+    return float(np.abs(t).max()), joint_limit(t.size, trials), float((t**2).mean())
 
 
 def plot(ds: xr.Dataset) -> Picture:

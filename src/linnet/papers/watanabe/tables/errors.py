@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,10 +38,11 @@ def sweep(trial: Trial) -> Sweep:
     )
 
 
-def plain(networks: xr.Dataset) -> xr.DataArray:
-    """Test errors in the units of (27), not divided by the signal's power; the trials last."""
+def read(networks: xr.Dataset) -> xr.DataArray:
+    """Test errors in the units of (27), not divided by the signal's power; the trials last, `dim` an attribute."""
     power = 1 + networks["spike"] * networks["alignment"] ** 2
-    return (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
+    errors = (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
+    return errors.assign_attrs(dim=json.loads(networks.attrs["configuration"])["fixed"]["dim"])
 
 
 def laws(errors: xr.DataArray) -> dict[str, np.ndarray]:
@@ -52,7 +54,7 @@ def laws(errors: xr.DataArray) -> dict[str, np.ndarray]:
 
 def columns(networks: xr.Dataset) -> Columns:
     """Trained networks beside both forms of (27)."""
-    errors = plain(networks)
+    errors = read(networks)
     wanted = laws(errors)
     g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
     deviations = errors.std("seed", ddof=1).values / np.sqrt(errors.sizes["seed"])
@@ -72,6 +74,7 @@ TABLE = Table(
     name="errors",
     title="Test error of networks trained on few samples, and eq. (27)",
     sweep=sweep,
+    read=read,
     columns=columns,
     note="Mean over the networks ± its standard error; errors are not divided by the power of the signal.",
 )
