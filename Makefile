@@ -129,7 +129,7 @@ docs: $(READY)
 	$(BIN)/linnet docs
 
 bench: $(READY) $(READY)-torch
-	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python -m benchmarks.$$(basename $$script .py) || exit 1; done
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-3.1? .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,6 +1,6 @@
 """The explorer: from slider to picture, twenty clients at once, memory over a thousand interactions, start.
 
-    python benchmarks/explorer.py [PAGE ...]
+    python -m benchmarks.explorer [PAGE ...]
 
 Each line ends with the limit it should keep. A server of its own is started, as `linnet explore` starts it. Without
 Playwright and a Chromium, what needs a browser is left out.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import numpy as np
+from website.browser import chromium
 
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control
@@ -77,25 +77,6 @@ def served() -> Iterator[tuple[str, int]]:
     finally:
         process.terminate()
         process.communicate()
-
-
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """A browser, or None."""
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
-    path = next((candidate for candidate in found if candidate), None)
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        path = None
-    if path is None:
-        print("no Playwright or no Chromium: nothing is seen in a browser")
-        yield None
-        return
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 def first_picture(browser: Any) -> None:
@@ -261,6 +242,8 @@ def resident(process: int) -> float:
 def main(names: list[str]) -> None:
     pages = [page for page in PAGES if not names or page.name in names]
     with chromium() as browser:
+        if browser is None:
+            print("no Playwright or no Chromium: nothing is seen in a browser")
         if browser is not None and not names:
             first_picture(browser)
         with served() as (address, process):

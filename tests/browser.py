@@ -1,30 +1,21 @@
-"""Where a browser is found, for every test that looks at a page."""
+"""A browser for every test that looks at a page; without one, the test is skipped."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+from website import browser
 
 
 @contextmanager
 def chromium(what: str) -> Iterator[Any]:
-    """Chromium: the one that CHROMIUM names, the system's, or Playwright's own; without one, `what` is not seen."""
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'"
-    )
-    with playwright.sync_playwright() as driver:
-        found = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), driver.chromium.executable_path]
-        path = next((candidate for candidate in found if candidate and Path(candidate).exists()), None)
-        if path is None:
+    """Open Chromium, or skip the test because `what` cannot be seen."""
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: pip install 'linnet[browser]'")
+    with browser.chromium() as opened:
+        if opened is None:
             pytest.skip(f"no Chromium is installed: {what} was not seen in a browser")
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield opened
-        opened.close()

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linnet.forecasts.scaling import scaler
-from linnet.forecasts.tables import read, table
+from linnet.forecasts.tables import data_table, read
 
 FRAME = pd.DataFrame(
     {"a": [1.0, 2.0, 3.0, 4.0], "b": [2, 1, 0, 5], "flag": [True, False, True, True], "y": [0.1, 0.2, 0.3, 0.5]}
@@ -74,15 +74,15 @@ def test_what_is_refused_names_the_column_and_what_to_do(frame, options, message
 
 def test_gaps_are_dropped_or_filled_only_when_asked():
     frame = FRAME.assign(a=[1.0, np.nan, 3.0, 5.0])
-    dropped = table(frame[["a", "b"]], frame["y"], missing="drop")
+    dropped = data_table(frame[["a", "b"]], frame["y"], missing="drop")
     assert dropped.shape == (3, 2, 1) and "1 of 4 rows have missing values (a)" in dropped.notes[0]
-    filled = table(frame[["a", "b"]], frame["y"], missing="mean")
+    filled = data_table(frame[["a", "b"]], frame["y"], missing="mean")
     assert filled.inputs[1, 0] == 3.0 and "filled with the means" in filled.notes[0]
 
 
 def test_constant_and_equal_columns_and_many_targets_are_told_and_kept():
     frame = FRAME.assign(c=7.0, again=FRAME["a"])
-    found = table(frame[["a", "b", "c", "again"]], np.arange(24.0).reshape(4, 6) ** 2)
+    found = data_table(frame[["a", "b", "c", "again"]], np.arange(24.0).reshape(4, 6) ** 2)
     told = " ".join(found.notes)
     assert "kept at zero: c" in told and "again = a" in told and "More targets (6) than rows (4)" in told
     assert found.shape == (4, 4, 6)
@@ -98,7 +98,7 @@ def test_what_does_not_fit_is_refused_before_it_is_read(tmp_path):
 
 def test_an_array_that_does_not_fit_is_refused_by_its_size():
     with pytest.raises(ValueError, match=r"working on a table of 10000000 x 10000 would take .* GiB.*`rows`"):
-        table(np.broadcast_to(0.5, (10**7, 10**4)), np.zeros(10**7))
+        data_table(np.broadcast_to(0.5, (10**7, 10**4)), np.zeros(10**7))
 
 
 def test_strange_files(tmp_path):
@@ -113,9 +113,9 @@ def test_strange_files(tmp_path):
     with pytest.raises(ValueError, match="must hold arrays X and Y, or one array: it holds a, b"):
         read(tmp_path / "z.npz")
     with pytest.raises(ValueError, match="as many rows: got 3 and 2"):
-        table(np.ones((3, 2)), np.ones(2))
+        data_table(np.ones((3, 2)), np.ones(2))
     with pytest.raises(ValueError, match="occur more than once"):
-        table(pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), np.arange(3.0))
+        data_table(pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), np.arange(3.0))
 
 
 @pytest.mark.parametrize("choice", ["none", "std", "whiten"])

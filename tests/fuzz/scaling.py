@@ -41,7 +41,7 @@ LAWS: dict[str, list[Law]] = {
     "theories.mixed.balanced_modes": [Law({"targets": 1, "starts": 1, "times": -1}, (1,))],
     "theories.mixed.crossing_times": [Law({"targets": 1, "starts": 1, "threshold": 1, "level": 1}, (-1,))],
     "theories.mixed.mode_speed": [Law({"values": 1, "threshold": 1}, (1,))],
-    "theories.mixed.mode_alignment": [Law({"values": 1, "threshold": 1}, (0,))],
+    "theories.mixed.predicted_alignment": [Law({"values": 1, "threshold": 1}, (0,))],
     "theories.mixed.gram_matrices": [Law({"product": 1, "threshold": 1}, (1, 1))],
     "theories.mixed.alignment_defect": [Law({"product": 1}, (0,)), Law({"truth": 1}, (0,))],
     "theories.mixed.alignment_bound": [Law({"product": 1, "reference": 1}, (0,))],

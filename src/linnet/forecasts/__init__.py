@@ -10,11 +10,12 @@ from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import Scaler, scaler
 from linnet.forecasts.starts import start
 from linnet.forecasts.stein import SteinStop, stein_stop
-from linnet.forecasts.tables import Table, from_frame, read, table
+from linnet.forecasts.tables import DataTable, data_table, from_frame, read
 
 __all__ = [
     "ClosedForm",
     "Curves",
+    "DataTable",
     "Denoised",
     "DenoisingPath",
     "Diagnosis",
@@ -23,9 +24,9 @@ __all__ = [
     "Scaler",
     "StableRate",
     "SteinStop",
-    "Table",
     "all_folds",
     "cross_validate",
+    "data_table",
     "denoise",
     "diagnose",
     "diagnose_table",
@@ -38,5 +39,4 @@ __all__ = [
     "scaler",
     "start",
     "stein_stop",
-    "table",
 ]

@@ -20,7 +20,7 @@ from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import scaler
 from linnet.forecasts.starts import start, stds
 from linnet.forecasts.stein import SteinStop, stein_stop
-from linnet.forecasts.tables import Table, table
+from linnet.forecasts.tables import DataTable, data_table
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 
@@ -58,7 +58,7 @@ class Diagnosis:
         (True, (5, 1))
     """
 
-    table: Table
+    table: DataTable
     forecast: Forecast = field(repr=False)
     curves: Curves = field(repr=False)
     rivals: dict[str, np.ndarray] = field(repr=False)
@@ -128,7 +128,7 @@ def diagnose(
 
     **Arguments:**
 
-    - `X`: (sample, input), an array or a data frame of numbers (see `forecasts.tables.table`)
+    - `X`: (sample, input), an array or a data frame of numbers (see `forecasts.data_table`)
     - `Y`: (sample, output) or (sample,)
     - `width`: of the hidden layer, which costs nothing
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
@@ -155,7 +155,7 @@ def diagnose(
         ['lazily']
     """
     return diagnose_table(
-        table(X, Y, missing=missing),
+        data_table(X, Y, missing=missing),
         width=width,
         init=init,
         init_scale=init_scale,
@@ -170,7 +170,7 @@ def diagnose(
 
 @partly_representable
 def diagnose_table(
-    data: Table,
+    data: DataTable,
     *,
     width: int = 512,
     init: Any = "pytorch",
@@ -187,7 +187,7 @@ def diagnose_table(
 
     **Arguments:**
 
-    - `data`: a `Table`
+    - `data`: a `DataTable`
     - `width`: of the hidden layer, which costs nothing
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: multiplies both layers
@@ -208,7 +208,7 @@ def diagnose_table(
         >>> from linnet.forecasts import diagnose_table
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
-        >>> data = ln.forecasts.table(X, X[:, 0] + 0.1 * random.standard_normal(40))
+        >>> data = ln.forecasts.data_table(X, X[:, 0] + 0.1 * random.standard_normal(40))
         >>> diagnose_table(data, seeds=1, steps=50).settings["width"]
         512
     """
@@ -217,7 +217,7 @@ def diagnose_table(
 
 
 def compared(
-    data: Table, parts: list[Fold], scale: str, key: Any
+    data: DataTable, parts: list[Fold], scale: str, key: Any
 ) -> tuple[dict[str, Float[np.ndarray, " fold"]], LearningCurve]:
     """Other methods in the folds `parts` of a table, and numbers of rows: what does not depend on the network."""
     inputs = scaler(data.inputs, scale).apply(data.inputs)
@@ -227,7 +227,7 @@ def compared(
 
 
 def diagnosed(
-    data: Table,
+    data: DataTable,
     *,
     width: int,
     init: Any,
@@ -239,10 +239,10 @@ def diagnosed(
     scale: str,
     key: Any,
     longest: int,
-    comparing: Callable[[Table, list[Fold], str, Any], tuple[dict[str, np.ndarray], LearningCurve]] = compared,
+    comparing: Callable[[DataTable, list[Fold], str, Any], tuple[dict[str, np.ndarray], LearningCurve]] = compared,
 ) -> Diagnosis:
     """`diagnose_table`, with `comparing` in place of `compared`: one who asks for many networks compares once."""
-    of_kind("data", data, Table, "`forecasts.table`, `read` or `from_frame`")
+    of_kind("data", data, DataTable, "`forecasts.data_table`, `read` or `from_frame`")
     width, seeds = count("width", width), count("seeds", seeds)
     init_scale = positive("init_scale", init_scale)
     if isinstance(learning_rate, str) and learning_rate != "stable":

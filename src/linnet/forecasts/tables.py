@@ -20,7 +20,7 @@ KINDS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 
 
 @dataclass(frozen=True)
-class Table:
+class DataTable:
     """A table of numbers to predict from and numbers to predict.
 
     **Attributes:**
@@ -34,8 +34,8 @@ class Table:
     **Example:**
 
         >>> import numpy as np
-        >>> from linnet.forecasts import table
-        >>> table(np.arange(6.0).reshape(3, 2), [1.0, 2.0, 4.0]).outputs.tolist()
+        >>> from linnet.forecasts import data_table
+        >>> data_table(np.arange(6.0).reshape(3, 2), [1.0, 2.0, 4.0]).outputs.tolist()
         [[1.0], [2.0], [4.0]]
     """
 
@@ -53,7 +53,7 @@ class Table:
 
 def read(
     path: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse", rows: int | None = None, key: Any = 0
-) -> Table:
+) -> DataTable:
     r"""A table from a CSV, TSV, Parquet, NPY or NPZ file.
 
     **Arguments:**
@@ -66,7 +66,7 @@ def read(
     - `rows`: take so many at random
     - `key`: the seed of that choice
 
-    **Returns** a `Table`.
+    **Returns** a `DataTable`.
 
     **Example:**
 
@@ -92,13 +92,13 @@ def read(
         if others is not None:
             if target is not None:
                 raise ValueError(f"`target` must not be given with arrays X and Y: {place.name} holds both.")
-            return table(frame, others, drop=drop, missing=missing)
+            return data_table(frame, others, drop=drop, missing=missing)
     else:
         frame = some_rows(read_frame(place), rows, key)
     return from_frame(frame, target=target, drop=drop, missing=missing)
 
 
-def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> Table:
+def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse") -> DataTable:
     """A table from one data frame of inputs and targets.
 
     **Arguments:**
@@ -108,7 +108,7 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     - `drop`: the columns to leave out
     - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
 
-    **Returns** a `Table`.
+    **Returns** a `DataTable`.
 
     **Example:**
 
@@ -125,13 +125,13 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     if not kept:
         raise ValueError(f"`target` must leave columns to predict from: it names all of {some(names)}.")
     frame = frame.set_axis(names, axis="columns")
-    found = table(frame[kept], frame[wanted], drop=drop, missing=missing)
+    found = data_table(frame[kept], frame[wanted], drop=drop, missing=missing)
     if target is None:
         found.notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
     return found
 
 
-def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table:
+def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> DataTable:
     """A table from arrays or data frames.
 
     Refuses text and, unless told what to do, missing values, naming the columns; tells of constant and of equal
@@ -144,12 +144,12 @@ def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table
     - `drop`: the columns to leave out
     - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
 
-    **Returns** a `Table`.
+    **Returns** a `DataTable`.
 
     **Example:**
 
-        >>> from linnet.forecasts import table
-        >>> table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
+        >>> from linnet.forecasts import data_table
+        >>> data_table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
         ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
     """
     if not isinstance(missing, str) or missing not in MISSING:
@@ -170,7 +170,7 @@ def table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> Table
     if len(inputs) < 2:
         raise ValueError(f"a table must have at least 2 rows to learn from: got {len(inputs)}.")
     look_over(inputs, outputs, input_names, output_names, notes)
-    return Table(inputs, outputs, input_names, output_names, notes)
+    return DataTable(inputs, outputs, input_names, output_names, notes)
 
 
 def read_frame(place: Path) -> Any:

@@ -152,7 +152,7 @@ def curves() -> Any:
 
 @made
 def table() -> Any:
-    return ln.forecasts.table(array(24, 3), array(24, 2, seed=1))
+    return ln.forecasts.data_table(array(24, 3), array(24, 2, seed=1))
 
 
 @made

@@ -25,7 +25,7 @@ instance(
     m.made(lambda: ln.forecasts.stein_stop(m.whitened_data(), m.whitened_forecast(), "whiten")),
     received=True,
 )
-instance(OWN + "Table", m.table, received=True)
+instance(OWN + "DataTable", m.table, received=True)
 ROWS, TARGETS = m.array(24, 3), m.array(24, 2, seed=1)
 example(OWN + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True, key=0)
 example(
@@ -62,7 +62,7 @@ example(OWN + "Scaler.apply", on=m.made(lambda: ln.forecasts.scaler(m.X, "std"))
 example(OWN + "Scaler.undo", on=m.made(lambda: ln.forecasts.scaler(m.X, "std")), values=m.X)
 example(OWN + "start", init="pytorch", in_dim=3, out_dim=2, width=5, key=0, scale=1.0, names=("init_scale",))
 example(OWN + "stein_stop", problem=m.whitened_data, told=m.whitened_forecast, scale="whiten")
-example(OWN + "table", X=ROWS, Y=TARGETS, missing="refuse")
+example(OWN + "data_table", X=ROWS, Y=TARGETS, missing="refuse")
 example(OWN + "Diagnosis.write", on=m.diagnosis, out=m.made(lambda: m.folder() / "page"), slow=True)
 
 instance("lora.Adapter", m.adapter)

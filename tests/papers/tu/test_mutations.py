@@ -101,7 +101,7 @@ MUTATIONS: list[tuple[str, str, str, Error, bool]] = [
         True,
     ),
     ("mode-speed", MIXED, "mode_speed", lambda right: lambda s, g: 2 * (np.asarray(s) + g), True),
-    ("mode-alignment", MIXED, "mode_alignment", lambda right: lambda s, g: right(s, 2 * g), True),
+    ("mode-alignment", MIXED, "predicted_alignment", lambda right: lambda s, g: right(s, 2 * g), True),
     ("prop-d1-distance", MIXED, "lazy_flow", lambda right: lambda y, a, g, t: right(y, a, 2 * g, t), True),
     ("thm2-lazy", "tu-regions", "best_test", scaled(0.4), True),
     ("thm2-active", MIXED, "stopping_time", lambda right: soon_after_growth, True),

@@ -88,8 +88,8 @@ def test_crossing_times_are_the_integral_of_the_speed():
 
 def test_speed_and_alignment_change_over_at_the_threshold():
     assert_allclose(mixed.mode_speed([0.0, 1e3], 1.0), [2.0, 2e3], rtol=1e-6)
-    assert_allclose(mixed.mode_alignment([0.0, 1.0, 1e3], 1.0), [0.0, np.sqrt(0.5), 1.0], atol=1e-6)
-    assert mixed.mode_alignment([0.0], 0.0)[0] == 0.0
+    assert_allclose(mixed.predicted_alignment([0.0, 1.0, 1e3], 1.0), [0.0, np.sqrt(0.5), 1.0], atol=1e-6)
+    assert mixed.predicted_alignment([0.0], 0.0)[0] == 0.0
 
 
 def test_gram_matrices_are_square_roots():

@@ -12,7 +12,7 @@ from linnet.forecasts.diagnosis import Diagnosis, compared
 from linnet.forecasts.diagnosis import diagnosed as diagnosis
 from linnet.forecasts.folds import LONGEST, Fold
 from linnet.forecasts.samples import LearningCurve
-from linnet.forecasts.tables import Table
+from linnet.forecasts.tables import DataTable
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,7 +26,7 @@ _COMPARED: dict[tuple[object, ...], tuple[dict[str, np.ndarray], LearningCurve]]
 
 
 def diagnosed(
-    table: Table,
+    table: DataTable,
     *,
     width: int = 512,
     init: str = "pytorch",
@@ -51,7 +51,7 @@ def diagnosed(
 
 
 def _found(
-    table: Table, width: int, init: str, init_scale: float, scale: str, folds: int, seeds: int, steps: int
+    table: DataTable, width: int, init: str, init_scale: float, scale: str, folds: int, seeds: int, steps: int
 ) -> Diagnosis:
     _, inputs, targets = table.shape
     if inputs > MOST_INPUTS or targets > MOST_TARGETS:
@@ -79,7 +79,7 @@ def _found(
 
 
 def _compared_once(
-    table: Table, parts: list[Fold], scale: str, key: int
+    table: DataTable, parts: list[Fold], scale: str, key: int
 ) -> tuple[dict[str, np.ndarray], LearningCurve]:
     """Other methods in the same folds, computed once for a table: a slider of the network does not change them."""
     digest = hashlib.blake2b(table.inputs.tobytes() + table.outputs.tobytes(), digest_size=16).digest()

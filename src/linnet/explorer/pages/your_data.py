@@ -14,7 +14,7 @@ from linnet.explorer.pictures import your_data as pictures
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.forecasts.tables import Table
+    from linnet.forecasts.tables import DataTable
 
 CONTROLS = (
     Control(
@@ -87,7 +87,7 @@ CONTROLS = (
 )
 
 
-def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "", missing: str = "refuse") -> Table:
+def chosen_table(table: str, upload: str = "", target: str = "", drop: str = "", missing: str = "refuse") -> DataTable:
     """The table that the controls ask for: an example, or an uploaded one by its fingerprint."""
     from linnet.forecasts.tables import from_frame
 

@@ -12,8 +12,8 @@ from linnet.theories.mixed.limits import (
     lazy_descent,
     lazy_error_floor,
     lazy_flow,
-    mode_alignment,
     mode_speed,
+    predicted_alignment,
 )
 from linnet.theories.mixed.phase_diagram import (
     borders,
@@ -54,11 +54,11 @@ __all__ = [
     "lazy_descent",
     "lazy_error_floor",
     "lazy_flow",
-    "mode_alignment",
     "mode_slopes",
     "mode_speed",
     "mode_values",
     "phase",
+    "predicted_alignment",
     "predicted_diagram",
     "predicted_run",
     "projection_gap",

@@ -221,7 +221,7 @@ def mode_speed(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]
 
 
 @representable
-def mode_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
+def predicted_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " ..."]:
     r"""Cosine between the two layers' views of a singular pair: 0 when lazy, 1 when active.
 
     $$ \cos\angle(W_1 v, W_2^\top u) = \frac{s}{\sqrt{s^2 + g^2}} $$
@@ -237,8 +237,8 @@ def mode_alignment(values: ArrayLike, threshold: float) -> Float[np.ndarray, " .
 
     **Example:**
 
-        >>> from linnet.theories.mixed import mode_alignment
-        >>> mode_alignment([0.0, 3.0, 400.0], 4.0).round(4)
+        >>> from linnet.theories.mixed import predicted_alignment
+        >>> predicted_alignment([0.0, 3.0, 400.0], 4.0).round(4)
         array([0. , 0.6, 1. ])
     """
     singular = real_array("values", values)

@@ -73,7 +73,7 @@ def measure_alignment(trial: Trial) -> dict[str, Any]:
     gram1, gram2 = np.swapaxes(first, -1, -2) @ first, second @ np.swapaxes(second, -1, -2)
     own = np.einsum("tmj,tjk,tmk->tm", right, gram1, right)
     other = np.einsum("tim,tij,tjm->tm", left, gram2, left)
-    expected = ln.theories.mixed.mode_alignment(values, runs.threshold)
+    expected = ln.theories.mixed.predicted_alignment(values, runs.threshold)
     cosine, printed = values / np.sqrt(own * other), misprints.mode_cosine(values, gram1, gram2, left)
     return {
         "printed": float(np.abs(printed - expected).max()),
