@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linnet as ln
@@ -121,14 +123,15 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
     "passed 5% by step {step}",
 )
 def linear_stage(trial: Trial) -> Numbers:
-    right, printed = _errors(trial, equations.linear), _errors(trial, equations.linear_printed)
+    right, printed = _errors(trial, equations.linear), _errors(trial, equations.linear, printed=True)
+    firsts = _stage("first", right)
     return {
-        "value": _inside(_firsts(right)),
-        "printed": min(highest(_firsts(printed)[setting]) for setting in equations.SETTINGS),
-        "right": _firsts(right),
-        "late": [error.late[1] for setting in INSIDE for error in right[setting]],
-        "section_six": highest(_firsts(right)[SECTION_SIX]),
-        "step": max(error.late[0] for each in printed.values() for error in each),
+        "value": _inside(firsts),
+        "printed": min(highest(each) for each in _stage("first", printed).values()),
+        "right": firsts,
+        "late": [error.late_share for setting in INSIDE for error in right[setting]],
+        "section_six": highest(firsts[SECTION_SIX]),
+        "step": max(error.late_step for each in printed.values() for error in each),
     }
 
 
@@ -148,18 +151,10 @@ def linear_stage(trial: Trial) -> Numbers:
     "{dropped:.2g}",
 )
 def plane_of_the_second_stage(trial: Trial) -> Numbers:
-    right, printed = _errors(trial, equations.plane), _seconds(_errors(trial, equations.plane_printed))
-    kept = _errors(trial, equations.plane_from_start)
-    dropped = _errors(trial, equations.plane_without_overlaps)
-    return {
-        "value": _inside(_seconds(right)),
-        "printed": _inside(printed),
-        "section_six": highest(_seconds(right)[SECTION_SIX]),
-        "section_six_printed": highest(printed[SECTION_SIX]),
-        "by_ratio": {setting: float(np.median(printed[setting])) for setting in INSIDE},
-        "kept": _inside(_seconds(kept)),
-        "dropped": {setting: float(np.median(_firsts(dropped)[setting])) for setting in INSIDE},
-    }
+    found = _second_stage(trial, equations.plane)
+    kept = _stage("second", _errors(trial, equations.plane_from_start))
+    dropped = _stage("first", _errors(trial, equations.plane_from_start, overlaps=False))
+    return {**found, "kept": _inside(kept), "dropped": _medians(dropped)}
 
 
 @claim(
@@ -176,29 +171,35 @@ def plane_of_the_second_stage(trial: Trial) -> Numbers:
     "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g}",
 )
 def cubic_of_the_second_stage(trial: Trial) -> Numbers:
-    right = _seconds(_errors(trial, equations.scalar))
-    printed = _seconds(_errors(trial, equations.scalar_printed))
+    return _second_stage(trial, equations.scalar)
+
+
+def _second_stage(trial: Trial, equation: Row) -> dict[str, Any]:
+    right, printed = (_stage("second", _errors(trial, equation, printed=each)) for each in (False, True))
     return {
         "value": _inside(right),
         "printed": _inside(printed),
         "section_six": highest(right[SECTION_SIX]),
-        "by_ratio": {setting: float(np.median(printed[setting])) for setting in INSIDE},
+        "section_six_printed": highest(printed[SECTION_SIX]),
+        "by_ratio": _medians(printed),
     }
 
 
-def _errors(trial: Trial, row: Row) -> dict[str, list[Errors]]:
-    """How far one row of the table is off, for every network of every setting."""
-    return {setting: [row(run) for run in runs] for setting, runs in equations.TABLE.rows(trial).items()}
+def _errors(trial: Trial, equation: Row, **options: bool) -> dict[str, list[Errors]]:
+    """How far an equation is off, for every network of every setting."""
+    return {
+        setting: [equation(run, **options) for run in runs] for setting, runs in equations.TABLE.rows(trial).items()
+    }
 
 
-def _firsts(errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
-    return {setting: [error.first for error in each] for setting, each in errors.items()}
-
-
-def _seconds(errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
-    return {setting: [error.second for error in each] for setting, each in errors.items()}
+def _stage(name: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
+    return {setting: [getattr(error, name) for error in each] for setting, each in errors.items()}
 
 
 def _inside(errors: dict[str, list[float]]) -> float:
     """The worst inside the assumption."""
     return highest(error for setting in INSIDE for error in errors[setting])
+
+
+def _medians(errors: dict[str, list[float]]) -> dict[str, float]:
+    return {setting: float(np.median(errors[setting])) for setting in INSIDE}

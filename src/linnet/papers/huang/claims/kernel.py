@@ -7,8 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks import inside
-from linnet.papers.huang.tables import synthetic
-from linnet.papers.huang.tables.neurons import column
+from linnet.papers.huang.tables import neurons, synthetic
 from linnet.reproduction import AtLeast, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, lowest
 
@@ -71,7 +70,8 @@ def turning(trial: Trial) -> Numbers:
 )
 def growth(trial: Trial) -> Numbers:
     own = synthetic.TABLE.rows(trial)
-    inside_it, section_six = lowest(column(trial, "kernel_cosine").values()), lowest(own["kernel_cosine"].values)
+    inside_it = lowest(neurons.TABLE.rows(trial)["kernel_cosine"].values())
+    section_six = lowest(own["kernel_cosine"].values)
     return {
         "value": lowest(inside_it, section_six),
         "inside": inside_it,

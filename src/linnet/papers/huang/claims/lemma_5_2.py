@@ -6,7 +6,8 @@ import numpy as np
 
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks import inside
-from linnet.papers.huang.tables.neurons import column, dominant
+from linnet.papers.huang.tables import neurons
+from linnet.papers.huang.tables.neurons import dominant
 from linnet.reproduction import AtMost, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import exponent, highest
 
@@ -28,10 +29,11 @@ SIGNALS = (1.0, 1.5, 2.0, 3.0)
     "{least:.2g}; largest {most:.2g}; |v_r(t1)| sqrt(n tr)|beta| at the largest ratio: {magnitudes.last:.2f}",
 )
 def end_of_the_first_stage(trial: Trial) -> Numbers:
-    least, most = column(trial, "least"), column(trial, "most")
+    rows = neurons.TABLE.rows(trial)
+    least, most = rows["least"], rows["most"]
     worst = {ratio: highest(most[ratio], 1 / least[ratio]) for ratio in least}
-    magnitudes = {ratio: list(pair) for ratio, pair in column(trial, "magnitudes").items()}
-    return {"value": highest(dominant(worst)), "least": least, "most": most, "worst": worst, "magnitudes": magnitudes}
+    sizes = {"least": least, "most": most, "worst": worst, "magnitudes": rows["magnitudes"]}
+    return {"value": highest(dominant(worst)), **sizes}
 
 
 @claim(

@@ -6,7 +6,7 @@ import numpy as np
 
 from linnet.papers.huang import settings
 from linnet.papers.huang.tables import neurons
-from linnet.papers.huang.tables.neurons import column, dominant
+from linnet.papers.huang.tables.neurons import dominant
 from linnet.reproduction import AtMost, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -28,7 +28,7 @@ KERNEL = Limit(1.0, "half of what a kernel of zero would need: a larger constant
     "m)): {across:.2g} (a neuron that turns within stage 2 can need any); as printed, {printed:.1g} and more",
 )
 def weights_along_the_feature(trial: Trial) -> Numbers:
-    results, across = neurons.TABLE.results(trial), column(trial, "across")
+    results, across = neurons.TABLE.results(trial), neurons.TABLE.rows(trial)["across"]
     gammas = np.array([(results["values"] ** 2 * results["coefficients"] ** 2).sum("mode").values])
     # printed, the feature is not divided by gamma: what is left has the length rho (1 - 1/gamma) sqrt(gamma)
     printed = float(((1 - 1 / gammas) * gammas).min())
@@ -49,13 +49,14 @@ def weights_along_the_feature(trial: Trial) -> Numbers:
     "networks with a neuron above 1/2, of {of}: {networks:.0f}; share of neurons below: {shares.lowest:.2%} or more",
 )
 def layers_together(trial: Trial) -> Numbers:
-    gaps = column(trial, "gap")
+    rows = neurons.TABLE.rows(trial)
+    gaps = rows["gap"]
     return {
         "value": highest(dominant(gaps)),
         "gaps": gaps,
-        "shares": column(trial, "gap_share"),
-        "networks": column(trial, "gap_networks"),
-        "of": neurons.TABLE.rows(trial)[0].networks,
+        "shares": rows["gap_share"],
+        "networks": rows["gap_networks"],
+        "of": rows["networks"][settings.DOMINANT],
     }
 
 
@@ -73,11 +74,11 @@ def layers_together(trial: Trial) -> Numbers:
     "the mean over neurons of v_r^2: {means:.2g}; a kernel of zero would need {none:.2f}",
 )
 def kernel_through_the_second_stage(trial: Trial) -> Numbers:
-    kernels = column(trial, "kernel")  # with the smallest neuron, the largest, the mean; for no kernel at all
-    means = {ratio: kernel[2] for ratio, kernel in kernels.items()}
+    rows = neurons.TABLE.rows(trial)
+    smallest, largest, means = (rows[f"kernel_{name}"] for name in ("smallest", "largest", "mean"))
     return {
         "value": highest(means.values()),
-        "each": {ratio: max(kernel[:2]) for ratio, kernel in kernels.items()},
+        "each": {ratio: max(smallest[ratio], largest[ratio]) for ratio in means},
         "means": means,
-        "none": lowest(kernel[3] for kernel in kernels.values()),
+        "none": lowest(rows["kernel_none"].values()),
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from linnet.papers.huang.settings import ASSUMED, ASSUMED_AND_DOMINANT, DOMINANT, OVER_RATIOS
-from linnet.papers.huang.tables.neurons import TABLE, column, dominant
+from linnet.papers.huang.tables import neurons
+from linnet.papers.huang.tables.neurons import dominant
 from linnet.reproduction import AtLeast, AtMost, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
 
@@ -33,11 +34,12 @@ OFF_THE_LIMIT = Limit(
     "median neuron is off it by {spread:.0%}",
 )
 def limit(trial: Trial) -> Numbers:
-    means = column(trial, "limit")
+    rows = neurons.TABLE.rows(trial)
+    means = rows["limit"]
     return {
         "value": highest(abs(mean - 1) for mean in means.values()),
         "means": means,
-        "spread": column(trial, "spread"),
+        "spread": rows["spread"],
     }
 
 
@@ -66,9 +68,10 @@ def limit(trial: Trial) -> Numbers:
     "is larger in size than at the start, by v_0/(sigma_0 sqrt(log m)), for {grown:.0%} of the neurons",
 )
 def difference(trial: Trial) -> Numbers:
+    rows = neurons.TABLE.rows(trial)
     # where v_0 dominates, what has not yet decayed at t1 outweighs <w_r(0), X'y>
-    off = [value for ratio, value in column(trial, "difference").items() if ratio < DOMINANT]
-    return {"value": highest(off), "grown": column(trial, "grown")}
+    off = [value for ratio, value in rows["difference"].items() if ratio < DOMINANT]
+    return {"value": highest(off), "grown": rows["grown"]}
 
 
 @claim(
@@ -82,8 +85,9 @@ def difference(trial: Trial) -> Numbers:
     "{told:.2%} of the neurons ({count} in all)",
 )
 def signs_determined(trial: Trial) -> Numbers:
-    told = column(trial, "determined")
-    return {"value": lowest(told.values()), "told": told, "count": sum(column(trial, "count").values())}
+    rows = neurons.TABLE.rows(trial)
+    told = rows["determined"]
+    return {"value": lowest(told.values()), "told": told, "count": sum(rows["count"].values())}
 
 
 @claim(
@@ -108,12 +112,13 @@ def signs_determined(trial: Trial) -> Numbers:
     "{off:.1f} standard errors from the normal law's Phi(v_0/sigma_0) ({count} neurons each)",
 )
 def signs(trial: Trial) -> Numbers:
-    kept, off = column(trial, "kept"), column(trial, "kept_off")
+    rows = neurons.TABLE.rows(trial)
+    kept, off = rows["kept"], rows["kept_off"]
     return {
         "value": lowest(dominant(kept)),
         "kept": kept,
         "off": highest(off.values()),
-        "count": TABLE.rows(trial)[0].count,
+        "count": rows["count"][DOMINANT],
     }
 
 
@@ -150,7 +155,8 @@ def products(trial: Trial) -> Numbers:
 
 
 def _falling(trial: Trial, name: str) -> Numbers:
-    falling, count = column(trial, name), sum(column(trial, "count").values())
+    rows = neurons.TABLE.rows(trial)
+    falling, count = rows[name], sum(rows["count"].values())
     return {"value": sum(falling.values()) / count, "falling": falling, "count": count}
 
 
@@ -170,8 +176,8 @@ def _falling(trial: Trial, name: str) -> Numbers:
     "less at the first saved state",
 )
 def output_aligns(trial: Trial) -> Numbers:
-    output = column(trial, "output").values()
-    return {"value": lowest(first for _, first in output), "start": highest(start for start, _ in output)}
+    rows = neurons.TABLE.rows(trial)
+    return {"value": lowest(rows["output_first"].values()), "start": highest(rows["output_start"].values())}
 
 
 @claim(
@@ -191,5 +197,6 @@ def output_aligns(trial: Trial) -> Numbers:
     "at t1 the loss is still {share:.2%} of its start or more",
 )
 def two_stages(trial: Trial) -> Numbers:
-    ratios = column(trial, "settled")
-    return {"value": lowest(ratios.values()), "share": lowest(column(trial, "share").values()), "ratios": ratios}
+    rows = neurons.TABLE.rows(trial)
+    ratios = rows["settled"]
+    return {"value": lowest(ratios.values()), "share": lowest(rows["share"].values()), "ratios": ratios}

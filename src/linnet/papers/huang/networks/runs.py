@@ -220,3 +220,11 @@ def theory_of(cell: xr.Dataset) -> Stages:
     width, *scales = cell["scales"].values.tolist()
     named = dict(zip(SCALES[1:], scales, strict=True))
     return stages(cell["values"].values, cell["coefficients"].values, width=int(width), **named)
+
+
+def first_time_errors(theories: list[Stages], steps: np.ndarray) -> tuple[float, float]:
+    """The worst distance from t1, measured in `steps`, of `Stages.first_time`, and of asinh(1/(v0 sqrt(gamma)))."""
+    times = steps * np.array([t.learning_rate for t in theories])
+    ours = np.array([t.first_time() for t in theories])
+    alone = np.array([np.arcsinh(1 / (t.magnitude * np.sqrt(t.gamma))) / t.rate for t in theories])
+    return float(np.abs(ours / times - 1).max()), float(np.abs(alone / times - 1).max())

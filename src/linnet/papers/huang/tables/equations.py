@@ -53,6 +53,11 @@ class Neurons:
     stages: Stages
 
     @property
+    def later(self) -> np.ndarray:
+        """The steps since the second stage began."""
+        return self.steps[self.begin :] - self.steps[self.begin]
+
+    @property
     def share(self) -> np.ndarray:
         """The loss as a share of its start, (state,)."""
         return self.loss / self.loss[0]
@@ -78,77 +83,43 @@ def _neurons(cell: xr.Dataset) -> Neurons:
 
 @dataclass(frozen=True)
 class Errors:
-    """The largest distance of all alignments in each stage, relative to their size; and, where asked for, more of
-    it."""
+    """The largest distance of all alignments in each stage, relative to their size; for Eq. (9) also the step at which
+    5% is passed, and the share of the loss left there."""
 
     first: float
     second: float
-    loss: float = np.nan  # of the loss in stage 2, as a share of the first one
-    late: tuple[int, float] = (0, np.nan)  # the step at which 5% is passed, and the share of the loss left there
+    late_step: int = 0
+    late_share: float = np.nan
 
 
-def linear(run: Neurons) -> Errors:
-    """Eq. (9), corrected, from step 0."""
-    return _linear(run, run.stages.linear(run.overlaps, run.magnitudes[0], run.steps)[0])
-
-
-def linear_printed(run: Neurons) -> Errors:
+def linear(run: Neurons, *, printed: bool = False) -> Errors:
     """Eq. (9) from step 0."""
-    return _linear(run, misprints.linear(run.stages, run.overlaps, run.magnitudes[0], run.steps)[0])
-
-
-def _linear(run: Neurons, rho: np.ndarray) -> Errors:
+    law = misprints.linear if printed else ln.theories.feature_learning.Stages.linear
+    rho, _ = law(run.stages, run.overlaps, run.magnitudes[0], run.steps)
     errors = relative_errors(rho, run.alignments)
     late = first_of(errors > 0.05, "the linear stage is never off by 5%")
-    return _errors(errors, run.begin, late=(int(run.steps[late]), float(run.share[late])))
+    return _errors(errors, run.begin, late_step=int(run.steps[late]), late_share=float(run.share[late]))
 
 
-def plane(run: Neurons) -> Errors:
-    """Eq. (10), corrected, from the end of stage 1."""
-    begin = run.begin
-    rho, v = run.stages.plane(run.alignments[begin], run.magnitudes[1], run.steps[begin:] - run.steps[begin])
-    return _plane(run, rho, v)
-
-
-def plane_printed(run: Neurons) -> Errors:
+def plane(run: Neurons, *, printed: bool = False) -> Errors:
     """Eq. (10) from the end of stage 1."""
-    begin = run.begin
-    since = run.steps[begin:] - run.steps[begin]
-    return _plane(run, *misprints.plane(run.stages, run.alignments[begin], run.magnitudes[1], since))
+    law = misprints.plane if printed else ln.theories.feature_learning.Stages.plane
+    rho, _ = law(run.stages, run.alignments[run.begin], run.magnitudes[1], run.later)
+    return _errors(relative_errors(rho, run.alignments[run.begin :]), 0)
 
 
-def _plane(run: Neurons, rho: np.ndarray, v: np.ndarray) -> Errors:
-    loss = float(np.abs(run.stages.loss(rho, v) - run.loss[run.begin :]).max() / run.loss[0])
-    return _errors(relative_errors(rho, run.alignments[run.begin :]), 0, loss=loss)
-
-
-def plane_from_start(run: Neurons) -> Errors:
-    """Eq. (10), corrected, from step 0, with what the start's overlaps add to it."""
-    return _plane_from_start(run, run.overlaps)
-
-
-def plane_without_overlaps(run: Neurons) -> Errors:
-    """Eq. (10), corrected, from step 0, without the start's overlaps."""
-    return _plane_from_start(run, None)
-
-
-def _plane_from_start(run: Neurons, overlaps: np.ndarray | None) -> Errors:
-    rho, _ = run.stages.plane(0 * run.overlaps, run.magnitudes[0], run.steps, overlaps=overlaps)
+def plane_from_start(run: Neurons, *, overlaps: bool = True) -> Errors:
+    """Eq. (10), corrected, from step 0, with what the start's overlaps add to it, or without."""
+    added = run.overlaps if overlaps else None
+    rho, _ = run.stages.plane(0 * run.overlaps, run.magnitudes[0], run.steps, overlaps=added)
     return _errors(relative_errors(rho, run.alignments), run.begin)
 
 
-def scalar(run: Neurons) -> Errors:
-    """Eq. (11), corrected, from the end of stage 1."""
-    begin = run.begin
-    rho = run.stages.scalar(run.alignments[begin], run.steps[begin:] - run.steps[begin])
-    return _errors(relative_errors(rho, run.alignments[begin:]), 0)
-
-
-def scalar_printed(run: Neurons) -> Errors:
+def scalar(run: Neurons, *, printed: bool = False) -> Errors:
     """Eq. (11) from the end of stage 1."""
-    begin = run.begin
-    rho = misprints.scalar(run.stages, run.alignments[begin], run.steps[begin:] - run.steps[begin])
-    return _errors(relative_errors(rho, run.alignments[begin:]), 0)
+    law = misprints.scalar if printed else ln.theories.feature_learning.Stages.scalar
+    rho = law(run.stages, run.alignments[run.begin], run.later)
+    return _errors(relative_errors(rho, run.alignments[run.begin :]), 0)
 
 
 def scalar_from_start(run: Neurons) -> Errors:
@@ -170,29 +141,29 @@ def _errors(errors: np.ndarray, begin: int, **more: Any) -> Errors:
     return Errors(float(errors[: begin + 1].max()), float(errors[begin:].max()), **more)
 
 
-Row = Callable[[Neurons], Errors]
-ROWS: dict[str, tuple[str, Row]] = {
-    "(9) printed": ("step 0", linear_printed),
-    "(9) corrected": ("step 0", linear),
-    "(10) printed": ("t1", plane_printed),
-    "(10) corrected": ("t1", plane),
-    "(10) corrected, overlaps dropped": ("step 0", plane_without_overlaps),
-    "(10) corrected, overlaps kept": ("step 0", plane_from_start),
-    "(11) printed": ("t1", scalar_printed),
-    "(11) corrected": ("t1", scalar),
-    "(11) corrected, from the start": ("first state", scalar_from_start),
+Row = Callable[..., Errors]
+ROWS: dict[str, tuple[str, Row, dict[str, bool]]] = {
+    "(9) printed": ("step 0", linear, {"printed": True}),
+    "(9) corrected": ("step 0", linear, {}),
+    "(10) printed": ("t1", plane, {"printed": True}),
+    "(10) corrected": ("t1", plane, {}),
+    "(10) corrected, overlaps dropped": ("step 0", plane_from_start, {"overlaps": False}),
+    "(10) corrected, overlaps kept": ("step 0", plane_from_start, {}),
+    "(11) printed": ("t1", scalar, {"printed": True}),
+    "(11) corrected": ("t1", scalar, {}),
+    "(11) corrected, from the start": ("first state", scalar_from_start, {}),
 }
 
 
 def columns(dataset: xr.Dataset) -> Columns:
     """The table as docs/errata.md has it: the median over the draws, and their range."""
-    table: Columns = {"equation": list(ROWS), "from": [start for start, _ in ROWS.values()]}
+    table: Columns = {"equation": list(ROWS), "from": [start for start, *_ in ROWS.values()]}
     for setting, runs in read(dataset).items():
         name = setting if setting == SECTION_SIX else f"ratio {setting}"
         first, second = f"stage 1, {name}", f"stage 2, {name}"
         table[first], table[second] = [], []
-        for start, row in ROWS.values():
-            errors = [row(run) for run in runs]
+        for start, row, options in ROWS.values():
+            errors = [row(run, **options) for run in runs]
             table[first].append("–" if start == "t1" else spread([e.first for e in errors]))
             table[second].append(spread([e.second for e in errors]))
     return table

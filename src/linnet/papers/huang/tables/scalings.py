@@ -9,7 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import misprints
-from linnet.papers.huang.networks import cells, stages
+from linnet.papers.huang.networks import cells, first_time_errors, stages
 from linnet.reproduction import Columns, Estimate, Table, Trial
 from linnet.reproduction.fits import line
 
@@ -139,16 +139,8 @@ def leading_time(stages: Stages) -> float:
 
 def start_times(networks: xr.Dataset) -> dict[float, tuple[float, float]]:
     """How far `Stages.first_time`, and asinh(1/(v0 sqrt(gamma))) alone, are from t1 at each v_0/sigma_0: the worst."""
-    found = {}
-    for ratio in RATIOS:
-        chosen = networks.sel(case=case_of("ratio", ratio))
-        steps, theories = chosen["alignment_steps"].values, theory(chosen)
-        ours = np.array([t.first_time() / t.learning_rate for t in theories])
-        alone = np.array(
-            [np.arcsinh(1 / (t.magnitude * np.sqrt(t.gamma))) / t.rate / t.learning_rate for t in theories]
-        )
-        found[ratio] = float(np.abs(ours / steps - 1).max()), float(np.abs(alone / steps - 1).max())
-    return found
+    cases = {ratio: networks.sel(case=case_of("ratio", ratio)) for ratio in RATIOS}
+    return {ratio: first_time_errors(theory(case), case["alignment_steps"].values) for ratio, case in cases.items()}
 
 
 @dataclass(frozen=True)
