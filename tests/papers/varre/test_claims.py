@@ -1,4 +1,4 @@
-"""The rules of the claims, on numbers that nobody measured."""
+"""The rules of the claims, on numbers that nobody measured; what every claim must have is tested for all papers."""
 
 import dataclasses
 import math
@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 
 from linnet.papers.varre import PAPER
-from linnet.papers.varre.claims import growth, label_noise, limit, noise, relu
-from linnet.reproduction.verification import Trial, Verdict
+from linnet.papers.varre.claims import growth, label_noise, limit, noise
+from linnet.reproduction import Estimate, Trial, Verdict
+from linnet.reproduction.table import Table
 from linnet.theories.noise import lyapunov_exponents
-
-
-def test_limits_have_reasons():
-    assert all(limit.reason for claim in PAPER.claims for limit in claim.limits.values())
-    assert [claim.name for claim in PAPER.claims if not claim.limits] == ["varre-interpolators"]  # whole numbers
 
 
 def test_nine_statements_in_ten_are_checked():
@@ -30,77 +26,52 @@ def test_every_claim_and_figure_is_of_a_statement():
 
 @pytest.mark.slow
 def test_a_flow_that_breaks_down_is_not_passed_over(monkeypatch):
-    quick = Trial(quick=True)
-    found = list(limit.paths(quick, "regression"))
+    found = limit.limits.TABLE.rows(Trial(quick=True))
     broken = dataclasses.replace(found[1], values=np.full_like(found[1].values, np.nan))
-    monkeypatch.setattr(limit, "paths", lambda trial, *kinds: iter([found[0], broken, *found[2:]]))
-    assert limit.judge_singular_values(limit.measure_singular_values(quick)) == Verdict.REFUTED
+    monkeypatch.setattr(Table, "rows", lambda table, trial: [found[0], broken, *found[2:]])
+    assert limit.singular_values.measurement(Trial(quick=True)).verdict == Verdict.REFUTED
 
 
 def test_a_commutator_of_mean_zero_would_be_believed():
-    numbers: dict[str, Any] = {
-        "value": 0.49,
-        "uncertainty": 0.01,
-        "areas": {2: (0.49, 0.01), 3: (1.4, 0.03)},
-        "limit": 0.48,
-        "printed": 0.0,
-    }
-    assert noise.judge_commutator(numbers) == Verdict.REFUTED
-    assert noise.judge_commutator({**numbers, "limit": 0.7}) == Verdict.OUTSIDE
-    centred = {dim: (0.5 * error, error) for dim, (_, error) in numbers["areas"].items()}
-    assert noise.judge_commutator({**numbers, "areas": centred}) == Verdict.HOLDS
+    numbers: dict[str, Any] = {"value": 0.49, "uncertainty": 0.01, "above": {"d = 2": 49.0, "d = 3": 46.0}}
+    assert noise.commutator.verdict({**numbers, "limit": 0.48}) == Verdict.REFUTED
+    assert noise.commutator.verdict({**numbers, "limit": 0.7}) == Verdict.OUTSIDE
+    assert noise.commutator.verdict({**numbers, "limit": 0.48, "above": {"d = 2": 0.5}}) == Verdict.HOLDS
 
 
 def as_in_theory(**changes):
     """Rates as the theory has them, with an error of 0.001."""
     dims = (2, 3, 4, 5, 6)
     exponents = {dim: lyapunov_exponents(dim) for dim in dims}
-    numbers = {}
+    rates = {}
     for name, place in (("length", 0), ("outgoing", 0), ("second", 1)):
-        numbers[f"{name}_theory"] = {dim: exponents[dim][place] for dim in dims}
-        numbers[name] = {dim: (exponents[dim][place], 0.001) for dim in dims}
-        numbers[name] |= changes.get(name, {})
-    return numbers
+        rates[f"{name}_theory"] = {dim: exponents[dim][place] for dim in dims}
+        rates[name] = {dim: Estimate(exponents[dim][place], 0.001) for dim in dims} | changes.get(name, {})
+    return rates
 
 
-def test_the_second_value_decides_on_the_lower_ones():
-    assert growth.judge_lower_values(as_in_theory()) == Verdict.CORRECTED
-    assert growth.judge_lower_values(as_in_theory(second={6: (-0.02, 0.001)})) == Verdict.HOLDS
-    assert growth.judge_lower_values(as_in_theory(second={5: (+0.02, 0.001)})) == Verdict.REFUTED
-    assert growth.judge_lower_values(as_in_theory(second={5: (-0.0077, 0.003)})) == Verdict.REFUTED  # not seen to decay
-
-
-def test_growth_at_two_inputs_would_be_believed():
-    assert growth.judge_two_inputs(as_in_theory()) == Verdict.CORRECTED
-    assert growth.judge_two_inputs(as_in_theory(length={2: (0.1, 0.001)})) == Verdict.HOLDS
-    assert growth.judge_two_inputs(as_in_theory(length={3: (0.0, 0.001)})) == Verdict.REFUTED
-    assert growth.judge_scale(as_in_theory()) == Verdict.HOLDS
-    assert growth.judge_scale(as_in_theory(outgoing={5: (0.0, 0.001)})) == Verdict.REFUTED
+@pytest.mark.parametrize(
+    ("claim", "changes", "verdict"),
+    [
+        (growth.lower_values, {}, Verdict.CORRECTED),
+        (growth.lower_values, {"second": {6: Estimate(-0.02, 0.001)}}, Verdict.HOLDS),
+        (growth.lower_values, {"second": {5: Estimate(+0.02, 0.001)}}, Verdict.REFUTED),
+        (growth.lower_values, {"second": {5: Estimate(-0.0077, 0.003)}}, Verdict.REFUTED),  # not seen to decay
+        (growth.two_inputs, {}, Verdict.CORRECTED),
+        (growth.two_inputs, {"length": {2: Estimate(0.1, 0.001)}}, Verdict.HOLDS),
+        (growth.two_inputs, {"length": {3: Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+        (growth.scale, {}, Verdict.HOLDS),
+        (growth.scale, {"outgoing": {5: Estimate(0.0, 0.001)}}, Verdict.REFUTED),
+    ],
+)
+def test_rates_decide(claim, changes, verdict, monkeypatch):
+    monkeypatch.setattr(Table, "rows", lambda table, trial: as_in_theory(**changes))
+    assert claim.measurement(Trial(quick=True)).verdict == verdict
 
 
 def test_the_difference_of_descent_and_equation_must_be_seen_to_vanish():
-    numbers = {
-        "gaps": [-0.02, -0.01, -0.005],
-        "gap_errors": [0.001, 0.001, 0.001],
-        "value": 0.5,
-        "wrong": 300.0,
-    }
-    assert label_noise.judge_equation(numbers) == Verdict.HOLDS
-    assert label_noise.judge_equation({**numbers, "gaps": [-0.02, -0.02, -0.02]}) == Verdict.REFUTED
-    assert label_noise.judge_equation({**numbers, "gaps": [-0.002, -0.001, -0.0005]}) == Verdict.REFUTED  # not seen
-    assert label_noise.judge_equation({**numbers, "value": 6.0}) == Verdict.REFUTED
-    assert label_noise.judge_equation({**numbers, "value": math.nan}) == Verdict.REFUTED
-    assert label_noise.judge_equation({**numbers, "wrong": 3.0}) == Verdict.REFUTED
-
-
-def test_students_that_have_not_learned_are_left_out():
-    numbers = {"value": 1.0, "seeds": 20, "out": 2}
-    assert relu.judge_low_rank(numbers) == Verdict.HOLDS
-    assert relu.judge_low_rank({**numbers, "out": 3}) == Verdict.OUTSIDE
-    assert relu.judge_low_rank({**numbers, "value": 0.5}) == Verdict.REFUTED
-
-
-def test_a_rank_of_half_the_draws_is_a_correction():
-    for share, verdict in ((0.95, Verdict.HOLDS), (0.5, Verdict.CORRECTED), (0.1, Verdict.REFUTED)):
-        assert relu.judge_rank_two({"value": share, "seeds": 20, "out": 0}) == verdict
-        assert relu.judge_plateau({"value": share}) == verdict
+    numbers = {"seen": 20.0, "remaining": 0.25, "value": 0.5, "wrong": 300.0}
+    assert label_noise.equation.verdict(numbers) == Verdict.HOLDS
+    for name, value in {"remaining": 1.0, "seen": 2.0, "value": -6.0, "wrong": 3.0}.items():
+        assert label_noise.equation.verdict({**numbers, name: value}) == Verdict.REFUTED
+        assert label_noise.equation.verdict({**numbers, name: math.nan}) == Verdict.REFUTED

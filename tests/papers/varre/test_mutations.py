@@ -13,8 +13,9 @@ import linnet as ln
 import linnet.inits
 import linnet.observables
 from linnet.papers.varre import PAPER
-from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, relu, starts, whitened
-from linnet.reproduction.verification import Trial
+from linnet.papers.varre.claims import dynamics, growth, label_noise, mirror, noise, starts
+from linnet.reproduction import Estimate, Trial
+from linnet.reproduction.table import Table
 from linnet.theories import noise as noise_theory
 from linnet.theories import spectral_bias as theory
 
@@ -53,23 +54,24 @@ def keyword(owner, name, key, change):
     return lambda patch: patch.setattr(owner, name, wrong)
 
 
-def trained(module, **changes):
-    """What was trained, changed: each entry a function of the path."""
-    right = module.paths
+def trained(table, **changes):
+    """The flows of one table, changed: each entry a function of the path."""
+    right = Table.rows
 
-    def wrong(trial, *kinds):
-        for path in right(trial, *kinds):
-            yield dataclasses.replace(path, **{name: change(path) for name, change in changes.items()})
+    def wrong(self, trial):
+        rows = right(self, trial)
+        if self.name != table:
+            return rows
+        return [dataclasses.replace(path, **{name: change(path) for name, change in changes.items()}) for path in rows]
 
-    return lambda patch: patch.setattr(module, "paths", wrong)
+    return lambda patch: patch.setattr(Table, "rows", wrong)
 
 
 def other_data(patch):
     """Flows on data that are not whitened, where whitened ones are asked for."""
-    right = whitened.paths
-    patch.setattr(
-        whitened, "paths", lambda trial, *kinds: right(trial, *["regression" if k == "white" else k for k in kinds])
-    )
+    right = Table.rows
+    other = starts.limits.TABLE
+    patch.setattr(Table, "rows", lambda self, trial: right(other if self.name == "whitened" else self, trial))
 
 
 def noise_of(shape, size):
@@ -137,13 +139,19 @@ def other_descent(patch):
 
 def students(**changes):
     """What was trained of the students, changed."""
+    right = Table.results
 
-    def mistake(patch):
-        right = relu.RELU_RANKS.results(QUICK)
-        wrong = right.assign({name: change(right[name]) for name, change in changes.items()})
-        patch.setattr(relu, "RELU_RANKS", type("Table", (), {"results": staticmethod(lambda trial: wrong)}))
+    def wrong(self, trial):
+        found = right(self, trial)
+        return found.assign({name: change(found[name]) for name, change in changes.items()})
 
-    return mistake
+    return lambda patch: patch.setattr(Table, "results", wrong)
+
+
+def sampled_as(change):
+    """Means of the process with noise alone, changed."""
+    right = noise.noise.sampled
+    return lambda patch: patch.setattr(noise.noise, "sampled", lambda *args: Estimate(*change(*right(*args))))
 
 
 def ranks_of_two(patch):
@@ -151,27 +159,27 @@ def ranks_of_two(patch):
 
 
 MISTAKES = {
-    "theorem-3.1-limit": trained(limit, second=lambda path: 1.001 * path.second),
+    "theorem-3.1-limit": trained("limits", second=lambda path: 1.001 * path.second),
     "theorem-3.1-variational": trained(
-        limit, whole_first=lambda path: 1.01 * path.whole_first, whole_second=lambda path: path.whole_second / 1.01
+        "limits", whole_first=lambda path: 1.01 * path.whole_first, whole_second=lambda path: path.whole_second / 1.01
     ),
     "corollary-3.1": given(theory, "final_singular_values", 1, lambda gamma: 1.001 * gamma),
-    "nuclear-norm": trained(limit, values=lambda path: 1.01 * path.values),
+    "nuclear-norm": trained("limits", values=lambda path: 1.01 * path.values),
     "nuclear-minimum": trained(
-        limit, whole_first=lambda path: path.whole_first + noise_of(path.whole_first.shape, 1e-2)
+        "limits", whole_first=lambda path: path.whole_first + noise_of(path.whole_first.shape, 1e-2)
     ),
-    "one-output-aligns": trained(limit, whole_first=one_neuron_off),
-    "rank-by-scale": trained(limit, values=lagging),
-    "gaussian-variance": trained(limit, values=fewer_values),
+    "one-output-aligns": trained("one-output", whole_first=one_neuron_off),
+    "rank-by-scale": trained("limits", values=lagging),
+    "gaussian-variance": trained("gaussian-starts", values=fewer_values),
     "interpolators": trained(
-        starts, whole_first=lambda path: 0 * path.whole_first, whole_second=lambda path: 0 * path.whole_second
+        "limits", whole_first=lambda path: 0 * path.whole_first, whole_second=lambda path: 0 * path.whole_second
     ),
     "balanced-rank": unbalanced,
     "zero-start": pushed(starts),
     "gaussian-orthogonal": with_a_common_part,
     "second-layer": keyword(theory, "final_singular_values", "second_gamma", lambda gamma: 2 * gamma),
     "lemma-3.1": pushed(dynamics),
-    "lemma-3.2": trained(dynamics, projected_first=lambda path: 1.01 * path.projected_first),
+    "lemma-3.2": trained("limits", projected_first=lambda path: 1.01 * path.projected_first),
     "lemma-3.3": scaled(theory, "predictor", 2.0),
     "lemma-C.6-rate": scaled(theory, "loss_rate", 100.0),
     "discrete-step": other_descent,
@@ -191,15 +199,15 @@ MISTAKES = {
     "proposition-4.1b": scaled(noise_theory, "lyapunov_exponents", 1.2),
     "two-inputs-grow": scaled(noise_theory, "lyapunov_exponents", 1.2),
     "top-value-grows": lambda patch: patch.setattr(
-        growth.noise_process, "mean_log_top", lambda seed, *, times, paths: [(0.6, 0.03), (1.2, 0.03)]
+        growth.noise_process, "mean_log_top", lambda seed, *, times, paths: [Estimate(0.6, 0.03), Estimate(1.2, 0.03)]
     ),
     "proposition-4.1c": scaled(noise_theory, "commutator_mean_limit", 1.5),
-    "proposition-4.1c-rate": lambda patch: patch.setattr(noise, "sampled", lambda paths, name, moment: (0.0, 1.0)),
-    "signed-commutator": scaled(noise, "sampled", 1.5),
+    "proposition-4.1c-rate": sampled_as(lambda mean, error: (0.0, 1.0)),
+    "signed-commutator": sampled_as(lambda mean, error: (1.5 * mean, error)),
     "any-diagonal": given(noise.volumes, "sampled_moments", 0, lambda scales: 1.1 * scales),
     "rows-align": scaled(noise_theory, "lyapunov_exponents", 1.2),
     "lower-values-decay": scaled(noise_theory, "lyapunov_exponents", 1.2),
-    "label-noise-decays": given(label_noise, "decay", 1, lambda delta: 2 * delta),
+    "label-noise-decays": given(label_noise.label_noise, "decay", 1, lambda delta: 2 * delta),
     "noise-equation": keyword(label_noise.networks, "small_by_equation", "noise", lambda noise: 1.15 * noise),
     "minibatch": keyword(label_noise.networks, "minibatch_shares", "noisy", lambda noisy: False),
     "relu-low-rank": ranks_of_two,

@@ -7,11 +7,9 @@ from scipy.integrate import solve_ivp
 
 import linnet as ln
 from linnet.papers.varre.networks import flows, label_noise, noise_process, regression, students, volumes
-from linnet.papers.varre.networks.path import read
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
-from linnet.papers.varre.tables.flows import FLOWS, LIMITS, ONE_OUTPUT, paths
-from linnet.papers.varre.tables.noise import process, sampled
-from linnet.papers.varre.tables.relu import STARTS
+from linnet.papers.varre.tables import gaussian_starts, limits, noise, one_output, whitened
+from linnet.papers.varre.tables.relu_ranks import STARTS
 from linnet.reproduction.verification import Trial
 
 QUICK = Trial(quick=True)
@@ -19,7 +17,7 @@ QUICK = Trial(quick=True)
 
 def flow_cells(gammas, replicates, kind="regression", seed=0):
     points = {"gamma": np.array(gammas), "replicate": np.array(replicates)}
-    return flows.cells(points, np.zeros(len(gammas), int), kind=kind, seed=seed)
+    return flows.flow_cells(points, np.zeros(len(gammas), int), kind=kind, seed=seed)
 
 
 def entry(results, name, cell):
@@ -76,26 +74,26 @@ def test_a_flow_does_not_see_its_neighbours():
 
 
 def test_every_gamma_sees_the_same_data():
-    found = LIMITS.results(QUICK)
+    found = limits.TABLE.results(QUICK)
     assert (found["target"] == found["target"].isel(gamma=0)).all()
     assert (found["target"].isel(replicate=0) != found["target"].isel(replicate=1)).any()
 
 
 @pytest.mark.slow
 def test_flows_are_trained_to_the_end():
-    for table in FLOWS.values():
-        loss = table.results(QUICK)["loss"]
+    for table in (limits, one_output, whitened, gaussian_starts):
+        loss = table.TABLE.results(QUICK)["loss"]
         assert (loss.isel(state=-1) < 1e-20 * loss.isel(state=0)).all()
 
 
 def test_what_theory_says_is_not_in_the_cells(monkeypatch):
     import linnet.theories.spectral_bias as theory
 
-    found = LIMITS.results(QUICK)
-    before = LIMITS.columns(found)
+    found = limits.TABLE.results(QUICK)
+    before = limits.TABLE.columns(found)
     right = theory.final_singular_values
     monkeypatch.setattr(theory, "final_singular_values", lambda values, gamma, dim: right(values, 1.5 * gamma, dim))
-    after = LIMITS.columns(found)
+    after = limits.TABLE.columns(found)
     measured = "squared norms / 2 nuclear norms - 1"
     assert before[measured] == after[measured]
     predicted = "the same by Corollary 3.1"
@@ -107,9 +105,9 @@ def test_what_theory_says_is_not_in_the_cells(monkeypatch):
 
 
 def test_one_output_moves_alone():
-    results = ONE_OUTPUT.results(QUICK)
+    results = one_output.TABLE.results(QUICK)
     assert np.abs(results["second"].isel(output=slice(1, None))).max() == 0
-    found = list(read(results, outputs=1))
+    found = one_output.TABLE.rows(QUICK)
     assert all(path.product.shape == (STATES, 1, 5) for path in found)
     path = found[0]
     predictor = path.whole_second[0] @ path.whole_first
@@ -129,7 +127,7 @@ def test_both_layers_of_an_orthogonal_start_of_two_frames():
 def student_cells(start, replicates, steps=300):
     points = {"start": np.array([start] * len(replicates)), "replicate": np.array(replicates)}
     starts = {name: {**setting, "steps": steps} for name, setting in STARTS.items()}
-    return students.cells(points, np.zeros(len(replicates), int), starts=starts, seed=0)
+    return students.student_cells(points, np.zeros(len(replicates), int), starts=starts, seed=0)
 
 
 @pytest.mark.parametrize("start", ["small", "large"])
@@ -167,12 +165,12 @@ def test_students_of_a_batch_do_not_see_each_other():
         np.testing.assert_array_equal(entry(ten, name, 2), entry(other, name, 2))
     points = {"start": np.array(["small", "large"]), "replicate": np.zeros(2, int)}
     with pytest.raises(ValueError, match="`start` must be one for all cells"):
-        students.cells(points, np.zeros(2, int), starts={}, seed=0)
+        students.student_cells(points, np.zeros(2, int), starts={}, seed=0)
 
 
 def noisy(deltas, replicates, seeds, steps=200):
     points = {"delta": np.array(deltas), "replicate": np.array(replicates)}
-    return label_noise.cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
+    return label_noise.noisy_cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
 
 
 def test_without_noise_it_is_plain_descent_at_full_width():
@@ -246,9 +244,9 @@ def test_noise_process_is_euler_maruyama_in_numpy():
         first, second = first + second.transpose(0, 2, 1) @ push, second + push @ first.transpose(0, 2, 1)
     area = np.linalg.norm(np.cross(first[:, :, 0], second[:, 0]), axis=1)
     growth = np.log((first**2).sum(axis=2)).mean(axis=1)
-    table = process(QUICK, 3)
+    table = noise.TABLE.rows(QUICK)[3, "zero"]
     for name, moment, sample in (("area", 3.0, area), ("growth", None, growth)):
-        mean, error = sampled(table, name, moment)
+        mean, error = noise.sampled(table, name, moment)
         assert abs(mean - sample.mean()) < 4.5 * np.hypot(error, sample.std() / np.sqrt(number))
         assert mean > 10 * error
 
@@ -302,4 +300,4 @@ def test_paths_come_in_whole_batches():
 
 
 def test_paths_are_read_by_their_kind():
-    assert {path.cross.shape[0] for path in paths(QUICK, "scalar")} == {1}
+    assert {path.cross.shape[0] for path in one_output.TABLE.rows(QUICK)} == {1}

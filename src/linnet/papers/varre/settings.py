@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from linnet.reproduction import Limit
+
 # Section 4, "Experiments": the regression of Figures 1a and 4
 SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
 # Figure 1b: orthogonal data, one output, width 200; the step, the noise and the start are ours
@@ -40,3 +42,23 @@ MOMENTS = (1.0, 3.0, 6.0)  # when the paths are looked at
 TIMES = np.append(np.linspace(0.0, 3.0, 31), 6.0)  # when they are kept: growth to t = 3 has an integral for its clock
 AT = tuple(int(np.argmin(np.abs(TIMES - moment))) for moment in MOMENTS)
 NOISE = {True: (6000, 0.02), False: (60_000, 0.005)}  # paths and step, quick or not
+LOG_STEP = 0.02  # of Euler's scheme, where logarithms of singular values are followed to t = 24
+GROWTH_DIMS = (2, 3, 4, 5, 6)
+# paths, step and time of the growth rates, quick or not: after t = 40 the angle of two neurons nears the last digit
+GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
+
+# What several claims assume, and on what they are tried
+START = "orthogonal start of scale gamma"
+FLOWS = "gradient flow until 1e-21 of the loss is left, n = 5, d = 10, k = 3, width 200"
+REGRESSION = f"{FLOWS}, orthogonal starts of scale 1e-6 to 10"
+ONE_OUTPUT = f"{FLOWS.replace('k = 3', 'k = 1')}, orthogonal starts of scale 1e-10 to 1 (10 in full mode)"
+NOISE_ALONE = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"
+RATES = (
+    "growth rates of lengths and areas from t = 4 to 40, 4 000 paths (24 000 in full mode), a scheme of weak order 2"
+)
+
+# Limits that several claims share
+ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
+CLEAR = Limit(10.0, "standard errors that no heavy tail explains")
+EULER = Limit(4.0, "steps: Euler's own mean squares leave the exact ones by about d/2 of a step")
+SCHEME = Limit(0.002, "the splitting scheme's own error in a growth rate at step 0.05; four times less at 0.025")

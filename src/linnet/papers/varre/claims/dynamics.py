@@ -2,104 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import transposed
-from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
-from linnet.papers.varre.tables.flows import paths
+from linnet.papers.varre.networks.regression import plain_step
+from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, START, WIDTH
+from linnet.papers.varre.tables import limits, one_output, whitened
 from linnet.randomness import generator
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest
-from linnet.reproduction.old_claim import old as Claim
 
-START = "orthogonal start of scale gamma"
-SETTING = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-6 to 10"
-
+RICCATI = Limit(1e-6, "alpha is divided by gamma >= 1e-3, which leaves about seven digits")
+RISE = Limit(1e-4, "a rise of |R|^2 far above the flow's tolerance")
+ONE_DIRECTION = Limit(1e-12, "rank one is exact: rounding alone")
+TRAINED = Limit(0.1, "share of the loss that may be left by descent that trains")
 EQUAL = Limit(1e-12, "500 steps of plain arithmetic, each with rounding of 1e-16")
+PRINTED = Limit(1e-3, "a printed formula this near would pass for right")
+SLACK = Limit(1e-12, "the inequality has no slack but rounding, in units of the first loss")
 INVARIANT = Limit(1e-8, "drift of a flow integrated to a relative tolerance of 1e-11")
 OF_GAMMA = Limit(1e-3, "the invariant is 2 gamma I itself: at gamma = 1e-6 a drift of 1e-8 would hide it")
 FRAME = Limit(1e-10, "the part outside the start's frame is an equilibrium of the flow: rounding alone")
-RICCATI = Limit(1e-6, "alpha is divided by gamma >= 1e-3, which leaves about seven digits")
 SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, over gamma")
-PRINTED = Limit(1e-3, "a printed formula this near would pass for right")
-RISE = Limit(1e-4, "a rise of |R|^2 far above the flow's tolerance")
-SLACK = Limit(1e-12, "the inequality has no slack but rounding, in units of the first loss")
-ONE_DIRECTION = Limit(1e-12, "rank one is exact: rounding alone")
-TRAINED = Limit(0.1, "share of the loss that may be left by descent that trains")
 
 
-def corrected(printed: bool, right: bool) -> Verdict:
-    """Holds as printed, holds with the correction, or neither."""
-    return Verdict.HOLDS if printed else Verdict.CORRECTED if right else Verdict.REFUTED
-
-
-def measure_projection(trial: Trial) -> dict[str, Any]:
+@claim(
+    "lemma-3.1",
+    where="Lemma 3.1",
+    says="A wide network from this start stays in the span of its start: it is a network of width d, lifted.",
+    assumes=START,
+    tried="descent in plain NumPy, width 200 against width 10, 500 steps",
+    holds=Below(EQUAL, what="largest difference", form=".1e"),
+    reads="width 200 against width 10, 500 steps",
+)
+def projection(trial: Trial) -> Numbers:
     """Descent at full width and at width d, in plain NumPy: the projection commutes with any step."""
-    problem = ln.problems.gaussian_regression(trial.seed, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
-    start = ln.inits.orthogonal(trial.seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, scale=0.1)
+    problem = ln.problems.gaussian_regression(key=trial.seed, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    start = ln.inits.orthogonal(key=trial.seed, in_dim=INPUTS, out_dim=OUTPUTS, width=WIDTH, scale=0.1)
     frame = start.first / np.sqrt(0.2)  # h x d, orthonormal columns: the paper's P transposed
     wide, narrow = (start.first, start.second), (frame.T @ start.first, start.second @ frame)
     for _ in range(500):
         wide, narrow = (plain_step(layers, problem, 0.02) for layers in (wide, narrow))
-    error = highest(np.abs(frame @ narrow[0] - wide[0]).max(), np.abs(narrow[1] @ frame.T - wide[1]).max())
-    return {"value": error, "uncertainty": float(EQUAL)}
+    return {"value": highest(np.abs(frame @ narrow[0] - wide[0]).max(), np.abs(narrow[1] @ frame.T - wide[1]).max())}
 
 
-def plain_step(
-    layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """One step of gradient descent."""
-    first, second = layers
-    residual = problem.cross - second @ first @ problem.cov
-    return first + rate * second.T @ residual, second + rate * residual @ first.T
-
-
-def judge_projection(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < EQUAL else Verdict.REFUTED
-
-
-def tell_projection(numbers: Numbers) -> str:
-    return f"width 200 against width 10, 500 steps: largest difference {numbers['value']:.1e}"
-
-
-def measure_invariant(trial: Trial) -> dict[str, Any]:
+@claim(
+    "lemma-3.2",
+    where="Lemma 3.2, Lemma C.1",
+    says="The difference of the layers' Gram matrices stays 2 gamma times the identity.",
+    assumes=START,
+    tried=REGRESSION,
+    holds=AllOf(
+        Below(INVARIANT, what="largest distance of Z1^T Z1 - Z2 Z2^T from 2 gamma I", form=".1e"),
+        Below(OF_GAMMA, "share", what="the same over 2 gamma, gamma >= 1e-6", form=".1e"),
+        Below(FRAME, "off_frame", what="part of the layers outside the start's frame", form=".0e"),
+    ),
+    reads="all 10 inputs of {flows} flows",
+)
+def invariant(trial: Trial) -> Numbers:
     """Z1^T Z1 - Z2 Z2^T against 2 gamma I on all ten inputs, in the frame of the start; what leaves the frame."""
-    drift, share, outside, count = 0.0, 0.0, 0.0, 0
-    for path in paths(trial, "regression", "scalar"):
+    drifts, shares, outside = [], [], []
+    for path in [*limits.TABLE.rows(trial), *one_output.TABLE.rows(trial)]:
         first, second = path.projected_first, path.projected_second
         gram = first @ transposed(first) - transposed(second) @ second
-        error = float(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max())
-        drift, outside, count = highest(drift, error), highest(outside, path.off_frame), count + 1
+        drifts.append(float(np.abs(gram - 2 * path.gamma * np.eye(INPUTS)).max()))
+        outside.append(path.off_frame)
         if path.gamma >= 1e-6:
-            share = highest(share, error / (2 * path.gamma))
-    return {"value": drift, "share": share, "off_frame": outside, "flows": count, "uncertainty": float(INVARIANT)}
+            shares.append(drifts[-1] / (2 * path.gamma))
+    return {"value": highest(drifts), "share": highest(shares), "off_frame": highest(outside), "flows": len(drifts)}
 
 
-def judge_invariant(numbers: Numbers) -> Verdict:
-    holds = numbers["value"] < INVARIANT and numbers["share"] < OF_GAMMA and numbers["off_frame"] < FRAME
-    return Verdict.HOLDS if holds else Verdict.REFUTED
-
-
-def tell_invariant(numbers: Numbers) -> str:
-    return (
-        f"Z1^T Z1 - Z2 Z2^T is {numbers['value']:.1e} from 2 gamma I at most (limit {INVARIANT:.0e}), "
-        f"{numbers['share']:.1e} of 2 gamma from gamma = 1e-6 on (limit {OF_GAMMA:.0e}), on all 10 inputs of "
-        f"{numbers['flows']} flows; outside the start's frame {numbers['off_frame']:.0e}"
-    )
-
-
-def measure_alpha(trial: Trial) -> dict[str, Any]:
+@claim(
+    "lemma-3.3",
+    where="Lemma 3.3, Lemma C.2, Lemma C.3",
+    says="The matrix alpha follows a Riccati equation in the span of the data, and gives the predictor as "
+    "(1 - alpha alpha^T)^-1 alpha.",
+    assumes=START,
+    tried=f"{REGRESSION}; of them gamma >= 1e-3 alone",
+    holds=Below(PRINTED, what="largest error of the printed predictor", form=".1e"),
+    corrected=AllOf(
+        Below(RICCATI, "back", what="error of the predictor", form=".1e"),
+        Below(RICCATI, "speed", what="error of the Riccati equation", form=".1e"),
+        Below(SPAN, "leak", what="part of alpha outside the span of the data", form=".0e"),
+    ),
+    correction="2 gamma (1 - alpha alpha^T)^-1 alpha, with the factor of Lemma C.2",
+    expected=Verdict.CORRECTED,
+    reads="alpha from the trained layers, its velocity, and the predictor from it",
+)
+def alpha(trial: Trial) -> Numbers:
     """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2
     gamma."""
     theory = ln.theories.spectral_bias
-    speed, back, printed = 0.0, 0.0, 0.0
-    for path in paths(trial, "regression"):
-        if path.gamma < 1e-3:  # 1 - |alpha| is of order gamma: below, arithmetic loses the predictor
-            continue
+    speed, back, printed = [], [], []
+    rows = limits.TABLE.rows(trial)
+    for path in (path for path in rows if path.gamma >= 1e-3):  # 1 - |alpha| is of order gamma: below, it is lost
         for i in range(0, len(path.times), 7):
             first, second, product = path.first[i], path.second[i], path.product[i]
             inverse = np.linalg.inv(first.T @ first)
@@ -107,61 +104,52 @@ def measure_alpha(trial: Trial) -> dict[str, Any]:
             moving = first.T @ (second.T @ path.residual[i])
             velocity = (path.velocity[i] - a @ (moving + moving.T)) @ inverse
             expected = theory.alpha_velocity(a, path.cov, path.cross, path.gamma)
-            speed = highest(speed, float(np.abs(velocity - expected).max() / np.abs(path.cross).max()))
+            speed.append(np.abs(velocity - expected).max() / np.abs(path.cross).max())
             size = np.abs(product).max()
-            back = highest(back, float(np.abs(theory.predictor(a, path.gamma) - product).max() / size))
-            printed = highest(printed, float(np.abs(misprints.predictor(a) - product).max() / size))
+            back.append(np.abs(theory.predictor(a, path.gamma) - product).max() / size)
+            printed.append(np.abs(misprints.predictor(a) - product).max() / size)
+    others = [*one_output.TABLE.rows(trial), *whitened.TABLE.rows(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
-    leak = highest(path.outside for path in paths(trial, "regression", "scalar", "white") if path.gamma >= 1e-3)
-    return {"value": printed, "uncertainty": float(RICCATI), "back": back, "speed": speed, "leak": leak}
+    leak = highest(path.outside for path in [*rows, *others] if path.gamma >= 1e-3)
+    return {"value": highest(printed), "back": highest(back), "speed": highest(speed), "leak": leak}
 
 
-def judge_alpha(numbers: Numbers) -> Verdict:
-    right = numbers["speed"] < RICCATI and numbers["back"] < RICCATI and numbers["leak"] < SPAN
-    return corrected(numbers["value"] < PRINTED, right)
-
-
-def tell_alpha(numbers: Numbers) -> str:
-    return (
-        f"predictor from alpha: {numbers['back']:.1e} off with the factor 2 gamma of Lemma C.2, {numbers['value']:.1e} "
-        f"without it as in Lemma 3.3; Riccati equation of alpha {numbers['speed']:.1e} off; outside the span of the "
-        f"data {numbers['leak']:.0e} of alpha"
-    )
-
-
-def measure_rate(trial: Trial) -> dict[str, Any]:
+@claim(
+    "lemma-C.6-rate",
+    where="Lemma C.6, eq. (C.13)",
+    says="The squared norm of the residual decays at least at the rate 2 gamma lambda, lambda the least eigenvalue: it "
+    "never rises.",
+    assumes=START,
+    tried=f"{REGRESSION}; 12 seeds at gamma = 1e-4 (6 if quick), a case built for it",
+    holds=AllOf(
+        Below(RISE, what="rise of |R|^2 for Sigma = diag(9, 0.09), A = [[1, 0], [1, 5]]", form=".1%"),
+        Below(RISE, "largest_rise", what="largest rise in the regression", form=".1%"),
+    ),
+    corrected=Below(SLACK, "slack", what="largest excess of dL/dt over -4 gamma lambda L", form=".0e"),
+    correction="the loss falls at least at that rate, dL/dt <= -4 gamma lambda L",
+    expected=Verdict.CORRECTED,
+    reads="{rising} of {draws} seeds of the regression rise at gamma = 1e-4; dL/dt on {flows} flows",
+)
+def rate(trial: Trial) -> Numbers:
     theory = ln.theories.spectral_bias
-    rises, slack, count = [], -np.inf, 0
-    for path in paths(trial, "regression"):
+    rises, slack = [], []
+    for path in limits.TABLE.rows(trial):
         square = (path.residual**2).sum(axis=(-1, -2))
         square = square[square > 1e-16 * square[0]]
         if path.gamma == 1e-4:
             rises.append(float((square / np.minimum.accumulate(square)).max() - 1))
-        rate = theory.loss_rate(path.cov, path.gamma)
         falling = -(path.residual * path.velocity).sum(axis=(-1, -2))
         keep = path.loss > 1e-16 * path.loss[0]
-        slack = highest(slack, float((falling + rate * path.loss)[keep].max() / path.loss[0]))
-        count += 1
+        excess = falling + theory.loss_rate(path.cov, path.gamma) * path.loss
+        slack.append(float(excess[keep].max() / path.loss[0]))
     return {
         "value": built_rise(),
         "rising": sum(rise > RISE for rise in rises),
         "draws": len(rises),
         "largest_rise": highest(rises),
-        "slack": slack,
-        "flows": count,
+        "slack": highest(slack),
+        "flows": len(slack),
     }
-
-
-def judge_rate(numbers: Numbers) -> Verdict:
-    return corrected(numbers["rising"] == 0 and numbers["value"] < RISE, numbers["slack"] < SLACK)
-
-
-def tell_rate(numbers: Numbers) -> str:
-    return (
-        f"|R|^2 rises by {numbers['value']:.0%} for Sigma = diag(9, 0.09) and A = [[1, 0], [1, 5]], and in "
-        f"{numbers['rising']} of {numbers['draws']} seeds of the regression by up to {numbers['largest_rise']:.1%}; "
-        f"dL/dt <= -4 gamma lambda L holds on {numbers['flows']} flows (worst excess {numbers['slack']:.0e})"
-    )
 
 
 def built_rise() -> float:
@@ -185,7 +173,23 @@ def built_rise() -> float:
     return float((squares / np.minimum.accumulate(squares)).max() - 1)
 
 
-def measure_discrete(trial: Trial) -> dict[str, Any]:
+@claim(
+    "discrete-step",
+    where="Appendix C.1",
+    says="On whitened data, descent with any step changes the first layer by a matrix of rank one.",
+    assumes="one output, W1 = I, a = 0, whitened data",
+    tried="descent, d = 6, steps 0.01 to 0.8",
+    holds=Below(TRAINED, "printed", what="loss left with the printed a + eta W^T a", form=".0%"),
+    corrected=AllOf(
+        Below(ONE_DIRECTION, what="second over first singular value of W - W(0)", form=".0e"),
+        Below(ONE_DIRECTION, "turned", what="turn of R and a", form=".0e"),
+        Below(TRAINED, "left", what="loss left", form=".0e"),
+    ),
+    correction="a + eta W^T R; the printed step never leaves a = 0",
+    expected=Verdict.CORRECTED,
+    reads="200 steps of size 0.01, 0.1, 0.4 and 0.8",
+)
+def discrete_step(trial: Trial) -> Numbers:
     """One output, whitened data, W1 = I: the second singular value of W1 - I under descent with any step, and the
     directions of R and a."""
     target = generator(trial.seed, 8).standard_normal((1, 6))
@@ -203,91 +207,7 @@ def measure_discrete(trial: Trial) -> dict[str, Any]:
         first, second = misprints.discrete_step(first, second, problem.cross - second @ first, 0.1)
     return {
         "value": float((values[..., 1] / values[..., 0]).max()),
-        "uncertainty": float(ONE_DIRECTION),
         "left": float((run.loss[-1] / run.loss[0]).max()),
         "turned": float(turned),
         "printed": float(problem.loss(second @ first) / run.loss[0, 0]),
     }
-
-
-def judge_discrete(numbers: Numbers) -> Verdict:
-    right = highest(numbers["value"], numbers["turned"]) < ONE_DIRECTION and numbers["left"] < TRAINED
-    return corrected(numbers["printed"] < TRAINED, right)
-
-
-def tell_discrete(numbers: Numbers) -> str:
-    return (
-        f"second over first singular value of W - W(0): {numbers['value']:.0e} at most for steps 0.01 to 0.8, with "
-        f"a + eta W^T R, R and a turn by {numbers['turned']:.0e}, and {numbers['left']:.0e} of the loss is left at "
-        f"most; with the printed a + eta W^T a, which never leaves a = 0, {numbers['printed']:.0%}"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="lemma-3.1",
-        number="Lemma 3.1",
-        sentence="A wide network from this start stays in the span of its start: it is a network of width d, lifted.",
-        assumptions=START,
-        setting="descent in plain NumPy, width 200 against width 10, 500 steps",
-        claimed="equal",
-        expected=Verdict.HOLDS,
-        measure=measure_projection,
-        judge=judge_projection,
-        tell=tell_projection,
-        limits={"difference": EQUAL},
-    ),
-    Claim(
-        name="lemma-3.2",
-        number="Lemma 3.2, Lemma C.1",
-        sentence="The difference of the layers' Gram matrices stays 2 gamma times the identity.",
-        assumptions=START,
-        setting=SETTING,
-        claimed="2 gamma I",
-        expected=Verdict.HOLDS,
-        measure=measure_invariant,
-        judge=judge_invariant,
-        tell=tell_invariant,
-        limits={"difference": INVARIANT, "difference over 2 gamma": OF_GAMMA, "outside the frame": FRAME},
-    ),
-    Claim(
-        name="lemma-3.3",
-        number="Lemma 3.3, Lemma C.2, Lemma C.3",
-        sentence="The matrix alpha follows a Riccati equation in the span of the data, and gives the predictor.",
-        assumptions=START,
-        setting=SETTING + "; of them gamma >= 1e-3 alone",
-        claimed="beta = (1 - alpha alpha^T)^-1 alpha",
-        expected=Verdict.CORRECTED,
-        measure=measure_alpha,
-        judge=judge_alpha,
-        tell=tell_alpha,
-        limits={"as printed": PRINTED, "equation and predictor": RICCATI, "outside the span": SPAN},
-    ),
-    Claim(
-        name="lemma-C.6-rate",
-        number="Lemma C.6, eq. (C.13)",
-        sentence="The squared norm of the residual decays at least at the rate 2 gamma lambda, lambda the least "
-        "eigenvalue.",
-        assumptions=START,
-        setting=SETTING + "; 12 seeds at gamma = 1e-4 (6 if quick), a case built for it",
-        claimed="|R|^2 never rises",
-        expected=Verdict.CORRECTED,
-        measure=measure_rate,
-        judge=judge_rate,
-        tell=tell_rate,
-        limits={"rise": RISE, "slack": SLACK},
-    ),
-    Claim(
-        name="discrete-step",
-        number="Appendix C.1",
-        sentence="On whitened data, descent with any step changes the first layer by a matrix of rank one.",
-        assumptions="one output, W1 = I, a = 0, whitened data",
-        setting="descent, d = 6, steps 0.01 to 0.8",
-        claimed="rank one",
-        expected=Verdict.CORRECTED,
-        measure=measure_discrete,
-        judge=judge_discrete,
-        tell=tell_discrete,
-        limits={"rank one": ONE_DIRECTION, "loss left": TRAINED},
-    ),
-]

@@ -7,126 +7,153 @@ from typing import Any
 import numpy as np
 
 from linnet.papers.varre.settings import TEACHERS
-from linnet.papers.varre.tables.relu import FITTED, RELU_RANKS, fitted, ranks
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.old_claim import old as Claim
+from linnet.papers.varre.tables import relu_ranks
+from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Trial, Verdict, claim
 
-SETTING = (
-    "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 40 seeds (20 "
-    "in quick mode)"
+TRIED = (
+    "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 40 seeds (20 in "
+    "quick mode)"
 )
-ASSUMPTIONS = "Gaussian teacher and starts"
+ASSUMES = "Gaussian teacher and starts"
+LEFT_OUT = "; {out} of {seeds} seeds left out, with a final loss above 0.01"
 
-LEARNED = Limit(0.9, "share of seeds whose students must have learned their samples for the others' to be judged")
-LOWER = Limit(0.9, "share of seeds in which the small start must end lower: the paper shows one")
+DISTANCE = Limit(0.2, "five fluctuations of the medians")
+LOWER = Limit(0.9, "the paper shows one run: it must be the rule")
+MOST = Limit(0.5, "most of the seeds with a plateau must have rank one there")
 ALWAYS = Limit(0.9, "share of seeds from which a rank could be called the outcome")
 OFTEN = Limit(0.15, "share of seeds below which one run with this rank would be a rarity; about half is measured")
-COSINE = Limit(0.9, "cosine above which a unit has a direction, an angle of 26 degrees")
-APART = Limit(0.2, "difference of the two starts' cosines, of five fluctuations of their medians")
-MOST = Limit(0.5, "share of the seeds with a plateau that must have rank one there")
+LEARNED = AtLeast(
+    0.9,
+    "learned",
+    what="share of seeds whose students have learned their samples",
+    form=".0%",
+    because="the others have no final rank to judge: nine in ten must be left",
+)
+APART = AllOf(
+    Above(DISTANCE, "apart", what="median cosine from the small start minus that from the large one", form=".2f"),
+    Below(
+        1 - ALWAYS,
+        "large_both",
+        what="share of seeds that find both neurons from the large start",
+        form=".0%",
+        because="the rest of the share from which it could be called the outcome",
+    ),
+)
+COSINE = 0.9  # above which a unit has a direction, an angle of 26 degrees
 RANK_ONE = Limit(0.1, "second over first singular value that counts as rank one, as everywhere here")
 
 
-def _students(trial: Trial) -> tuple[Any, np.ndarray]:
-    students = RELU_RANKS.results(trial)
-    return students, fitted(students)
+def _learned(trial: Trial) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    """The students, which of the seeds have learned, and the numbers that say so."""
+    students = relu_ranks.TABLE.results(trial)
+    learned = relu_ranks.fitted(students)
+    out = int((~learned).sum())
+    return students, learned, {"seeds": learned.size, "out": out, "learned": 1 - out / learned.size}
 
 
-def _left_out(numbers: Numbers) -> str:
-    return f"{numbers['out']} of {numbers['seeds']} left out, with a final loss above {FITTED:g}"
+def _counts(ranks: np.ndarray) -> str:
+    return ", ".join(f"{int((ranks == rank).sum())} of rank {rank}" for rank in np.unique(ranks))
 
 
-def _counts(found: np.ndarray) -> str:
-    return ", ".join(f"{int((found == r).sum())} of rank {r}" for r in np.unique(found))
+@claim(
+    "relu-low-rank",
+    where="Figure 2",
+    says="A ReLU student ends with a hidden layer of lower rank from a small start than from a large one.",
+    assumes=ASSUMES,
+    tried=TRIED,
+    given=LEARNED,
+    holds=AtLeast(LOWER, what="share of seeds in which the small start ends lower", form=".0%"),
+    reads=f"from the small start {{small}}, from the large one {{large}}{LEFT_OUT}",
+)
+def low_rank(trial: Trial) -> Numbers:
+    students, learned, numbers = _learned(trial)
+    small, large = (relu_ranks.ranks(students, start)[learned] for start in ("small", "large"))
+    return {"value": float(np.mean(small < large)), "small": _counts(small), "large": _counts(large), **numbers}
 
 
-def _judged(numbers: Numbers, verdict: Verdict) -> Verdict:
-    """The verdict on trained students, where nine in ten of the seeds are; the others have no final rank to judge."""
-    return verdict if 1 - numbers["out"] / numbers["seeds"] >= LEARNED else Verdict.OUTSIDE
+@claim(
+    "relu-rank-two",
+    where="Figure 2",
+    says="From a small start the hidden layer of the student ends with the teacher's rank 2 (shown for one run).",
+    assumes=ASSUMES,
+    tried=f"{TRIED}; also std 0.1",
+    given=LEARNED,
+    holds=AtLeast(ALWAYS, what="share of seeds of rank 2 from std 0.001", form=".0%"),
+    corrected=AtLeast(OFTEN, what="share of seeds of rank 2 from std 0.001", form=".0%"),
+    correction="in a share of the draws, {value:.0%}",
+    expected=Verdict.CORRECTED,
+    reads=f"values above 10% of the largest count: {{counts}}; from std 0.1 {{medium:.0%}} of rank 2{LEFT_OUT}",
+)
+def rank_two(trial: Trial) -> Numbers:
+    students, learned, numbers = _learned(trial)
+    small, medium = (relu_ranks.ranks(students, start)[learned] for start in ("small", "medium"))
+    shares = {"value": float(np.mean(small == TEACHERS)), "medium": float(np.mean(medium == TEACHERS))}
+    return {**shares, "counts": _counts(small), **numbers}
 
 
-def measure_low_rank(trial: Trial) -> dict[str, Any]:
-    students, learned = _students(trial)
-    small, large = ranks(students, "small")[learned], ranks(students, "large")[learned]
-    return {
-        "value": float(np.mean(small < large)),
-        "small": _counts(small),
-        "large": _counts(large),
-        "seeds": learned.size,
-        "out": int((~learned).sum()),
-    }
-
-
-def judge_low_rank(numbers: Numbers) -> Verdict:
-    return _judged(numbers, Verdict.HOLDS if numbers["value"] >= LOWER else Verdict.REFUTED)
-
-
-def tell_low_rank(numbers: Numbers) -> str:
-    return (
-        f"ranks from the small start {numbers['small']}, from the large one {numbers['large']}: lower in "
-        f"{numbers['value']:.0%} of {numbers['seeds'] - numbers['out']} seeds ({_left_out(numbers)})"
-    )
-
-
-def measure_rank_two(trial: Trial) -> dict[str, Any]:
-    students, learned = _students(trial)
-    small, medium = ranks(students, "small")[learned], ranks(students, "medium")[learned]
-    return {
-        "value": float(np.mean(small == TEACHERS)),
-        "medium": float(np.mean(medium == TEACHERS)),
-        "counts": _counts(small),
-        "seeds": learned.size,
-        "out": int((~learned).sum()),
-    }
-
-
-def judge_rank_two(numbers: Numbers) -> Verdict:
-    share = numbers["value"]
-    found = Verdict.HOLDS if share >= ALWAYS else Verdict.CORRECTED if share >= OFTEN else Verdict.REFUTED
-    return _judged(numbers, found)
-
-
-def tell_rank_two(numbers: Numbers) -> str:
-    return (
-        f"rank 2 in {numbers['value']:.0%} of {numbers['seeds'] - numbers['out']} seeds from std 0.001 "
-        f"({numbers['counts']}), in {numbers['medium']:.0%} from std 0.1 (values above 10% of the largest; "
-        f"{_left_out(numbers)})"
-    )
-
-
-def measure_directions(trial: Trial) -> dict[str, Any]:
+@claim(
+    "relu-directions",
+    where="Figure 2, section 4",
+    says="From a small start the hidden units learn the teacher's directions, from a large one they do not.",
+    assumes=ASSUMES,
+    tried=TRIED,
+    given=LEARNED,
+    holds=AllOf(APART, AtLeast(ALWAYS, "both", what="share of seeds that find both from the small start", form=".0%")),
+    corrected=APART,
+    correction="from a small start they come nearer, and find both in {both:.0%} of the draws",
+    expected=Verdict.CORRECTED,
+    reads="median cosine of the units with the teacher's neurons: {value:.2f} from the small start, {large:.2f} from "
+    f"the large one; a cosine above {COSINE} counts as found{LEFT_OUT}",
+)
+def directions(trial: Trial) -> Numbers:
     """Cosines of the students' units with the teacher's neurons, from the small and from the large start."""
-    students, learned = _students(trial)
-    found = {}
-    for start in ("small", "large"):
-        found[start] = students["directions"].sel(start=start).transpose("replicate", "neuron").values[learned]
+    students, learned, numbers = _learned(trial)
+    found = students["directions"].transpose("start", "replicate", "neuron")
+    small, large = (found.sel(start=start).values[learned] for start in ("small", "large"))
     return {
-        "value": float(np.median(found["small"])),
-        "large": float(np.median(found["large"])),
-        "both": float(np.mean(found["small"].min(axis=1) > COSINE)),
-        "large_both": float(np.mean(found["large"].min(axis=1) > COSINE)),
-        "seeds": learned.size,
-        "out": int((~learned).sum()),
+        "value": float(np.median(small)),
+        "large": float(np.median(large)),
+        "apart": float(np.median(small) - np.median(large)),
+        "both": float(np.mean(small.min(axis=1) > COSINE)),
+        "large_both": float(np.mean(large.min(axis=1) > COSINE)),
+        **numbers,
     }
 
 
-def judge_directions(numbers: Numbers) -> Verdict:
-    nearer = numbers["value"] - numbers["large"] > APART and numbers["large_both"] < 1 - ALWAYS
-    if not nearer:
-        return _judged(numbers, Verdict.REFUTED)
-    return _judged(numbers, Verdict.HOLDS if numbers["both"] >= ALWAYS else Verdict.CORRECTED)
+@claim(
+    "saddle-to-saddle",
+    where="Figure 5a, Appendix C.1",
+    says="From a small start the loss of the student falls, stays on a plateau, and falls again (shown for one run).",
+    assumes=ASSUMES,
+    tried=TRIED,
+    holds=AtLeast(ALWAYS, what="share of seeds with a plateau between two falls", form=".0%"),
+    corrected=AtLeast(OFTEN, what="share of seeds with a plateau", form=".0%"),
+    correction="in a share of the draws, {value:.0%}",
+    expected=Verdict.CORRECTED,
+    reads="{seeds} seeds",
+)
+def saddle_to_saddle(trial: Trial) -> Numbers:
+    return _plateaus(trial)
 
 
-def tell_directions(numbers: Numbers) -> str:
-    return (
-        f"median cosine of the units with the teacher's neurons: {numbers['value']:.2f} from the small start, "
-        f"{numbers['large']:.2f} from the large one; both neurons are found (cosine above {COSINE:g}) in "
-        f"{numbers['both']:.0%} and {numbers['large_both']:.0%} of {numbers['seeds'] - numbers['out']} seeds"
-    )
+@claim(
+    "phase-one",
+    where="Figure 5b, Appendix C.1",
+    says="Up to the first plateau the hidden layer of the student learns a matrix of rank about one.",
+    assumes=ASSUMES,
+    tried=TRIED,
+    holds=AllOf(
+        Below(RANK_ONE, "ratio", what="median of the second over the first singular value at the plateau", form=".3f"),
+        AtLeast(MOST, "rank_one", what="share of the seeds with a plateau below 0.1", form=".0%"),
+    ),
+    reads="{value:.0%} of {seeds} seeds have a plateau",
+)
+def phase_one(trial: Trial) -> Numbers:
+    return _plateaus(trial)
 
 
-def measure_plateau(trial: Trial) -> dict[str, Any]:
-    students = RELU_RANKS.results(trial).sel(start="small")
+def _plateaus(trial: Trial) -> Numbers:
+    students = relu_ranks.TABLE.results(trial).sel(start="small")
     plateau, ratio = students["plateau"].values.astype(bool), students["plateau_ratio"].values
     return {
         "value": float(np.mean(plateau)),
@@ -134,92 +161,3 @@ def measure_plateau(trial: Trial) -> dict[str, Any]:
         "rank_one": float(np.mean(ratio[plateau] < RANK_ONE)) if plateau.any() else 0.0,
         "seeds": plateau.size,
     }
-
-
-def judge_plateau(numbers: Numbers) -> Verdict:
-    share = numbers["value"]
-    return Verdict.HOLDS if share >= ALWAYS else Verdict.CORRECTED if share >= OFTEN else Verdict.REFUTED
-
-
-def tell_plateau(numbers: Numbers) -> str:
-    return f"{numbers['value']:.0%} of {numbers['seeds']} seeds show a plateau of the loss between two falls"
-
-
-def judge_phase_one(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["ratio"] < RANK_ONE and numbers["rank_one"] >= MOST else Verdict.REFUTED
-
-
-def tell_phase_one(numbers: Numbers) -> str:
-    return (
-        f"at the first plateau the second over the first singular value of the hidden layer is {numbers['ratio']:.3f} "
-        f"(median), below {RANK_ONE:g} in {numbers['rank_one']:.0%} of the seeds that have one"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="relu-low-rank",
-        number="Figure 2",
-        sentence="A ReLU student ends with a hidden layer of lower rank from a small start than from a large one.",
-        assumptions=ASSUMPTIONS,
-        setting=SETTING,
-        claimed="low rank against high rank",
-        expected=Verdict.HOLDS,
-        measure=measure_low_rank,
-        judge=judge_low_rank,
-        tell=tell_low_rank,
-        limits={"seeds": LOWER, "learned": LEARNED},
-    ),
-    Claim(
-        name="relu-rank-two",
-        number="Figure 2",
-        sentence="From a small start the hidden layer of the student ends with the rank of the teacher, two.",
-        assumptions=ASSUMPTIONS,
-        setting=SETTING + "; also std 0.1",
-        claimed="rank 2, in one run (with the correction: in about half of the draws)",
-        expected=Verdict.CORRECTED,
-        measure=measure_rank_two,
-        judge=judge_rank_two,
-        tell=tell_rank_two,
-        limits={"always": ALWAYS, "often": OFTEN, "learned": LEARNED},
-    ),
-    Claim(
-        name="relu-directions",
-        number="Figure 2, section 4",
-        sentence="From a small start the hidden units learn the teacher's directions, from a large one they do not.",
-        assumptions=ASSUMPTIONS,
-        setting=SETTING,
-        claimed="both directions against none",
-        expected=Verdict.CORRECTED,
-        measure=measure_directions,
-        judge=judge_directions,
-        tell=tell_directions,
-        limits={"a direction": COSINE, "small against large": APART, "always": ALWAYS, "learned": LEARNED},
-    ),
-    Claim(
-        name="saddle-to-saddle",
-        number="Figure 5a, Appendix C.1",
-        sentence="From a small start the loss of the student falls, stays on a plateau, and falls again.",
-        assumptions=ASSUMPTIONS,
-        setting=SETTING,
-        claimed="two falls, in one run (with the correction: in about half of the draws)",
-        expected=Verdict.CORRECTED,
-        measure=measure_plateau,
-        judge=judge_plateau,
-        tell=tell_plateau,
-        limits={"always": ALWAYS, "often": OFTEN},
-    ),
-    Claim(
-        name="phase-one",
-        number="Figure 5b, Appendix C.1",
-        sentence="Up to the first plateau the hidden layer of the student learns a matrix of rank about one.",
-        assumptions=ASSUMPTIONS,
-        setting=SETTING,
-        claimed="rank one",
-        expected=Verdict.HOLDS,
-        measure=measure_plateau,
-        judge=judge_phase_one,
-        tell=tell_phase_one,
-        limits={"ratio": RANK_ONE, "seeds": MOST},
-    ),
-]

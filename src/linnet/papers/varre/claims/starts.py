@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.claims.dynamics import plain_step
-from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, two_frames
+from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, plain_step, two_frames
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
-from linnet.papers.varre.tables.flows import paths
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import exponent, highest, lowest, within
-from linnet.reproduction.old_claim import old as Claim
+from linnet.papers.varre.tables import limits
+from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Trial, Within, claim
+from linnet.reproduction.fits import exponent, highest, lowest
 
+WHOLE = Limit(0.5, "dimensions are whole numbers")
+RANK = 1e-6  # singular values of the constraints below this are rounding: squares of them are zeros of 1e-16
+HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
 ROUNDING = Limit(1e-7, "the flow is integrated to a relative tolerance of 1e-9 and rank is conserved exactly")
 MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")
-HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
 DEPARTS = Limit(1e-8, "a matrix of zeros has a gradient of zero; rounding alone")
-RANK = 1e-6  # singular values of the constraints below this are rounding: squares of them are zeros of 1e-16
-EXACT = Limit(1e-6, "the flow is integrated to a relative tolerance of 1e-9")
-IDLE = Limit(
-    0.3, "change of the values that should stay: Gaussian layers of width 200 are sqrt(d/l) = 0.22 from orthogonal"
-)
+DESCENT = Limit(0, "a saddle has a direction of descent")
+ASCENT = Limit(0, "a saddle has a direction of ascent")
 GROWTH = Limit(0.9, "share of draws in which every one of the k values grows and ends above the others")
-CLOSER = Limit(0.2, "the same distance for the values that grow, of which it is a smaller part")
+IDLE = Limit(0.3, "Gaussian layers of width 200 are sqrt(d/l) = 0.22 from orthogonal")
+EXACT = Limit(1e-6, "the flow is integrated to a relative tolerance of 1e-9")
+CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smaller part of the values that grow")
 
 
 def _problem(seed: int) -> ln.Problem:
-    return ln.problems.gaussian_regression([seed, 21], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    return ln.problems.gaussian_regression(key=[seed, 21], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
 
 
-def measure_dimensions(trial: Trial) -> dict[str, Any]:
+@claim(
+    "interpolators",
+    where="section 2, Interpolators",
+    says="Interpolating predictors form an affine set of dimension (d - n) k, interpolating layers a manifold of "
+    "dimension l(d + k) - nk.",
+    assumes="data in general position",
+    tried="n = 5, d = 10, k = 3, width 200, at a trained network",
+    holds=AllOf(
+        Within(WHOLE, of="claimed", what="directions of the layers that keep the labels", form=".0f"),
+        Within(
+            WHOLE, "predictor", of="claimed_predictor", what="directions of the predictor that keep them", form=".0f"
+        ),
+    ),
+    reads="{value} directions of the layers and {predictor} of the predictor keep the labels",
+)
+def dimensions(trial: Trial) -> Numbers:
     """Ranks of the constraints on the predictor and on the layers, at a trained network of width 200."""
-    path = next(iter(paths(trial, "regression")))
+    path = limits.TABLE.rows(trial)[0]
     scales, vectors = np.linalg.eigh(path.whole_cov)
     seen = np.sqrt(np.maximum(scales, 0.0))[:, None] * vectors.T  # X up to a rotation of the samples
     linear = np.kron(seen, np.eye(OUTPUTS))  # beta -> X beta
@@ -50,19 +62,19 @@ def measure_dimensions(trial: Trial) -> dict[str, Any]:
     }
 
 
-def judge_dimensions(numbers: Numbers) -> Verdict:
-    equal = numbers["value"] == numbers["claimed"] and numbers["predictor"] == numbers["claimed_predictor"]
-    return Verdict.HOLDS if equal else Verdict.REFUTED
-
-
-def tell_dimensions(numbers: Numbers) -> str:
-    return (
-        f"directions that keep the labels: {numbers['predictor']} for the predictor (claimed "
-        f"{numbers['claimed_predictor']}), {numbers['value']} for the layers (claimed {numbers['claimed']})"
-    )
-
-
-def measure_balanced(trial: Trial) -> dict[str, Any]:
+@claim(
+    "balanced-rank",
+    where="section 2, Initialization",
+    says="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
+    assumes="W1 W1^T = W2^T W2 at the start",
+    tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, scales 0.001, 0.1 and 3",
+    holds=AllOf(
+        Below(ROUNDING, what="largest sigma_4/sigma_1 of W1 along the flows", form=".0e"),
+        Above(MOVED, "moved", what="least motion of its values"),
+    ),
+    reads="three flows from balanced starts of scale 0.001 to 3",
+)
+def balanced_rank(trial: Trial) -> Numbers:
     """sigma_(k+1)/sigma_1 of W1 along flows from balanced starts of three scales."""
     problem, times = _problem(trial.seed), np.geomspace(0.1, 100.0, 20)
     random = np.random.default_rng([trial.seed, 22])
@@ -79,92 +91,90 @@ def measure_balanced(trial: Trial) -> dict[str, Any]:
     return {"value": highest(ratios), "moved": lowest(moves)}
 
 
-def judge_balanced(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < ROUNDING and numbers["moved"] > MOVED else Verdict.REFUTED
-
-
-def tell_balanced(numbers: Numbers) -> str:
-    return (
-        f"sigma_4/sigma_1 of W1 is {numbers['value']:.0e} at most along flows from balanced starts of scale 0.001 to 3 "
-        f"(limit {ROUNDING:.0e}), while its values move by {numbers['moved']:.2g} or more"
-    )
-
-
-def measure_zero(trial: Trial) -> dict[str, Any]:
+@claim(
+    "zero-start",
+    where="after Theorem 3.1",
+    says="With gamma = 0 training stays where it starts, at a saddle point of the loss.",
+    assumes="W1 = W2 = 0",
+    tried="ten steps of descent, n = 5, d = 10, k = 3, width 200",
+    holds=AllOf(
+        Below(DEPARTS, what="motion of the layers", form=".0e"),
+        Below(DESCENT, "down", what="change of the loss to one side", form="+.1e", then="a direction of descent"),
+        Above(ASCENT, "up", what="change to the other", form="+.1e", then="and one of ascent"),
+    ),
+    reads="ten steps from W1 = W2 = 0, and the loss beside it",
+)
+def zero_start(trial: Trial) -> Numbers:
     """Ten steps from zero, and the loss a little to both sides of it along the steepest direction there."""
     problem = _problem(trial.seed)
     layers = np.zeros((WIDTH, INPUTS)), np.zeros((OUTPUTS, WIDTH))
     for _ in range(10):
         layers = plain_step(layers, problem, 0.1)
     left, _, right = np.linalg.svd(problem.cross)
-    base, gains = float(problem.loss(np.zeros((OUTPUTS, INPUTS)))), []
-    for sign in (1.0, -1.0):
-        product = 1e-4 * sign * np.outer(left[:, 0], right[0])
-        gains.append(float(problem.loss(product)) - base)
-    return {"value": highest(np.abs(layers[0]).max(), np.abs(layers[1]).max()), "down": gains[0], "up": gains[1]}
+    base = float(problem.loss(np.zeros((OUTPUTS, INPUTS))))
+    down, up = (float(problem.loss(size * np.outer(left[:, 0], right[0]))) - base for size in (1e-4, -1e-4))
+    return {"value": highest(np.abs(layers[0]).max(), np.abs(layers[1]).max()), "down": down, "up": up}
 
 
-def judge_zero(numbers: Numbers) -> Verdict:
-    saddle = numbers["down"] < 0 < numbers["up"]
-    return Verdict.HOLDS if numbers["value"] < DEPARTS and saddle else Verdict.REFUTED
-
-
-def tell_zero(numbers: Numbers) -> str:
-    return (
-        f"ten steps from W1 = W2 = 0 move the layers by {numbers['value']:.0e}; beside it the loss changes by "
-        f"{numbers['down']:+.1e} and {numbers['up']:+.1e}: a saddle"
-    )
-
-
-def measure_gaussian(trial: Trial) -> dict[str, Any]:
+@claim(
+    "gaussian-orthogonal",
+    where="section 2, Initialization",
+    says="For a large width, d Gaussian vectors of that length are almost orthogonal.",
+    assumes="independent entries",
+    tried="d = 10, width 200 to 12 800, ten draws each",
+    holds=Within(HALF, of=-0.5, what="exponent of the width", form=".3f"),
+    reads="W1^T W1/(l sigma^2) is {first:.2f} from the identity at l = 200, {last:.2f} at l = 12 800; the fitted "
+    "exponent has a standard error of {uncertainty:.3f}",
+)
+def gaussian_orthogonal(trial: Trial) -> Numbers:
     """Distance of W1^T W1/(l sigma^2) from the identity, for d = 10 Gaussian vectors of growing length."""
     widths, distances = (200, 800, 3200, 12_800), []
     for width in widths:
         draws = []
         for draw in range(10):
             first = ln.inits.gaussian(
-                [trial.seed, 23, draw], in_dim=INPUTS, out_dim=1, width=width, first_std=1.0, second_std=0.0
+                key=[trial.seed, 23, draw], in_dim=INPUTS, out_dim=1, width=width, first_std=1.0, second_std=0.0
             ).first
             draws.append(np.linalg.norm(first.T @ first / width - np.eye(INPUTS), 2))
         distances.append(float(np.mean(draws)))
-    slope = exponent(widths, distances)
-    return {"value": slope[0], "uncertainty": slope[1], "first": distances[0], "last": distances[-1]}
+    slope, error = exponent(widths, distances)
+    return {"value": slope, "uncertainty": error, "first": distances[0], "last": distances[-1]}
 
 
-def judge_gaussian(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if abs(numbers["value"] + 0.5) < HALF else Verdict.REFUTED
-
-
-def tell_gaussian(numbers: Numbers) -> str:
-    slope = within((numbers["value"], numbers["uncertainty"]))
-    return (
-        f"W1^T W1/(l sigma^2) is {numbers['first']:.2f} from the identity at l = 200, {numbers['last']:.2f} at "
-        f"l = 12 800: it falls like l^{slope}"
-    )
-
-
-def measure_both_layers(trial: Trial) -> dict[str, Any]:
+@claim(
+    "second-layer",
+    where="Figure 4, Appendix C.1",
+    says="With a second layer that does not start at zero the singular values continue to follow the predicted trend.",
+    assumes="Gaussian starts, variance 0.001 in the first layer, 0.01 and 0.001 in the second",
+    tried="gradient flow, n = 5, d = 10, k = 3, width 200, 20 seeds (8 in quick mode)",
+    holds=AllOf(
+        AtLeast(GROWTH, what="share of runs in which exactly the three values grow that should", form=".0%"),
+        Below(IDLE, "idle", what="largest motion of the others", form=".1%"),
+        Below(EXACT, "exact", what="distance of orthogonal layers from the formula with a second scale", form=".0e"),
+        Below(CLOSER, "ours", what="distance of the values that grow from it", form=".0%"),
+    ),
+    reads="{draws} seeds, two variances of the second layer; from Corollary 3.1, which has no second layer, the values "
+    "that grow end up to {printed:.0%} away",
+)
+def second_layer(trial: Trial) -> Numbers:
     """Figure 4: which values grow and which stay, and both predictions; and the same from exactly orthogonal layers."""
     theory = ln.theories.spectral_bias
     settings = BothLayers(seed=1000 * trial.seed, seeds=8 if trial.quick else 20)
     values, modes, losses = both_layers(settings, np.array([0.01, 300.0]))
     start, end = values
-    trend, idle, printed, ours = [], 0.0, 0.0, 0.0
-    gamma = settings.first_variance * WIDTH / 2
-    for i, variance in enumerate(settings.second_variances):
-        grown = (end[:, i, :OUTPUTS] > start[:, i, :OUTPUTS]).all(axis=1)
-        apart = end[:, i, OUTPUTS - 1] > end[:, i, OUTPUTS]
-        trend.append(grown & apart)
-        idle = highest(idle, np.abs(end[:, i, OUTPUTS:] / np.sort(start[:, i])[:, ::-1][:, OUTPUTS:] - 1).max())
-        for name, second in (("printed", 0.0), ("ours", variance * WIDTH / 2)):
-            expected = theory.final_singular_values(modes[:, i], gamma, INPUTS, second_gamma=second)[0][:, :OUTPUTS]
-            error = float(np.abs(end[:, i, :OUTPUTS] / expected - 1).max())
-            printed, ours = (highest(printed, error), ours) if name == "printed" else (printed, highest(ours, error))
+    grown = (end[..., :OUTPUTS] > start[..., :OUTPUTS]).all(axis=-1) & (end[..., OUTPUTS - 1] > end[..., OUTPUTS])
+    idle = np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1)
+    gamma, errors = settings.first_variance * WIDTH / 2, {}
+    for name, share in (("printed", 0.0), ("ours", WIDTH / 2)):
+        expected = [
+            theory.final_singular_values(modes[:, i], gamma, INPUTS, second_gamma=share * variance)[0][:, :OUTPUTS]
+            for i, variance in enumerate(settings.second_variances)
+        ]
+        errors[name] = float(np.abs(end[..., :OUTPUTS] / np.stack(expected, axis=1) - 1).max())
     return {
-        "value": float(np.mean(trend)),
-        "idle": idle,
-        "printed": printed,
-        "ours": ours,
+        "value": float(np.mean(grown)),
+        "idle": float(idle.max()),
+        **errors,
         "exact": _exact_second_layer(trial.seed),
         "loss": float(losses.max()),
         "draws": settings.seeds,
@@ -174,106 +184,14 @@ def measure_both_layers(trial: Trial) -> dict[str, Any]:
 def _exact_second_layer(seed: int) -> float:
     """Distance of the final singular values from the formula with a second scale, from orthogonal layers."""
     theory, worst = ln.theories.spectral_bias, 0.0
-    scales = ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05))
+    shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
     problem = _problem(seed)
     modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
-    for first_gamma, second_gamma in scales:
-        start = two_frames(
-            [seed, 24],
-            in_dim=INPUTS,
-            out_dim=OUTPUTS,
-            width=2 * INPUTS,
-            first_gamma=first_gamma,
-            second_gamma=second_gamma,
-        )
+    for first_gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
+        start = two_frames([seed, 24], first_gamma=first_gamma, second_gamma=second_gamma, **shape)
         end = plain_flow(problem, start, np.array([400.0]))[-1]
         expected = theory.final_singular_values(modes, first_gamma, INPUTS, second_gamma=second_gamma)
         for layer, values in zip((end.first, end.second), expected, strict=True):
             found = np.linalg.svd(layer, compute_uv=False)
             worst = highest(worst, np.abs(found - np.sort(values)[::-1]).max())
     return worst
-
-
-def judge_both_layers(numbers: Numbers) -> Verdict:
-    trend = numbers["value"] >= GROWTH and numbers["idle"] < IDLE
-    explained = numbers["exact"] < EXACT and numbers["ours"] < CLOSER
-    return Verdict.HOLDS if trend and explained else Verdict.REFUTED
-
-
-def tell_both_layers(numbers: Numbers) -> str:
-    return (
-        f"in {numbers['value']:.0%} of {2 * numbers['draws']} runs exactly the three values grow that should, the "
-        f"others move by {numbers['idle']:.1%} at most; they end up to {numbers['printed']:.0%} from Corollary 3.1, "
-        f"which has no second layer, and {numbers['ours']:.0%} from the formula with one (exact to "
-        f"{numbers['exact']:.0e} for orthogonal layers)"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="interpolators",
-        number="section 2, Interpolators",
-        sentence="Interpolating predictors form an affine set of dimension (d - n) k, interpolating layers a manifold "
-        "of dimension l(d + k) - nk.",
-        assumptions="data in general position",
-        setting="n = 5, d = 10, k = 3, width 200, at a trained network",
-        claimed="15 and 2585",
-        expected=Verdict.HOLDS,
-        measure=measure_dimensions,
-        judge=judge_dimensions,
-        tell=tell_dimensions,
-    ),
-    Claim(
-        name="balanced-rank",
-        number="section 2, Initialization",
-        sentence="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
-        assumptions="W1 W1^T = W2^T W2 at the start",
-        setting="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, scales 0.001, 0.1 and 3",
-        claimed="sigma_(k+1) = 0",
-        expected=Verdict.HOLDS,
-        measure=measure_balanced,
-        judge=judge_balanced,
-        tell=tell_balanced,
-        limits={"ratio": ROUNDING, "moved": MOVED},
-    ),
-    Claim(
-        name="zero-start",
-        number="after Theorem 3.1",
-        sentence="With gamma = 0 training stays where it starts, at a saddle point of the loss.",
-        assumptions="W1 = W2 = 0",
-        setting="ten steps of descent, n = 5, d = 10, k = 3, width 200",
-        claimed="no motion, and a descent direction",
-        expected=Verdict.HOLDS,
-        measure=measure_zero,
-        judge=judge_zero,
-        tell=tell_zero,
-        limits={"motion": DEPARTS},
-    ),
-    Claim(
-        name="gaussian-orthogonal",
-        number="section 2, Initialization",
-        sentence="For a large width, d Gaussian vectors of that length are almost orthogonal.",
-        assumptions="independent entries",
-        setting="d = 10, width 200 to 12 800, ten draws each",
-        claimed="almost orthogonal",
-        expected=Verdict.HOLDS,
-        measure=measure_gaussian,
-        judge=judge_gaussian,
-        tell=tell_gaussian,
-        limits={"exponent": HALF},
-    ),
-    Claim(
-        name="second-layer",
-        number="Figure 4, Appendix C.1",
-        sentence="With a second layer that does not start at zero the singular values continue to follow the predicted "
-        "trend.",
-        assumptions="Gaussian starts, variance 0.001 in the first layer, 0.01 and 0.001 in the second",
-        setting="gradient flow, n = 5, d = 10, k = 3, width 200, 20 seeds (8 in quick mode)",
-        claimed="k values grow, the others stay",
-        expected=Verdict.HOLDS,
-        measure=measure_both_layers,
-        judge=judge_both_layers,
-        tell=tell_both_layers,
-        limits={"runs": GROWTH, "idle values": IDLE, "orthogonal layers": EXACT, "Gaussian layers": CLOSER},
-    ),
-]

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import problems
 from linnet.papers.varre.settings import INPUTS, NOISY_INPUTS, NOISY_RATE, OUTPUTS, SAMPLES, WIDTH
 from linnet.reproduction import Check, Figure, Limit, Settings
@@ -67,8 +68,8 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
     gammas = [*settings.gammas, *(std**2 * settings.width / 2 for std in settings.stds)]
     starts = []
     for seed in seeds:
-        starts += [ln.inits.orthogonal(seed, scale=gamma, **shape) for gamma in settings.gammas]
-        starts += [ln.inits.gaussian(seed, first_std=std, second_std=0.0, **shape) for std in settings.stds]
+        starts += [ln.inits.orthogonal(key=seed, scale=gamma, **shape) for gamma in settings.gammas]
+        starts += [ln.inits.gaussian(key=seed, first_std=std, second_std=0.0, **shape) for std in settings.stds]
     problem = problems(
         seeds, samples=settings.samples, inputs=settings.inputs, outputs=settings.outputs, repeat=len(names)
     )
@@ -100,9 +101,9 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
 
 def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
     inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
-    problem = ln.Problem.stack([ln.problems.orthogonal_regression(seed, in_dim=inputs) for seed in seeds])
+    problem = ln.Problem.stack([ln.problems.orthogonal_regression(key=seed, in_dim=inputs) for seed in seeds])
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
-    start = ln.Weights.stack(ln.inits.orthogonal(seed, scale=settings.noise_gamma, **shape) for seed in seeds)
+    start = ln.Weights.stack(ln.inits.orthogonal(key=seed, scale=settings.noise_gamma, **shape) for seed in seeds)
     options: dict[str, Any] = {"learning_rate": settings.noise_rate, "steps": settings.noise_steps}
     options["save_every"] = max(1, settings.noise_steps // settings.noise_saves)
     plain = ln.gradient_descent(problem, start, **options)
@@ -147,21 +148,10 @@ def plot(ds: xr.Dataset) -> Any:
 def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
     from linnet import style
 
-    colours = style.shades(SHOWN)
     for axis, name in zip(axes, ds["start"].values, strict=True):
         one = ds.sel(start=name)
-        for mode in range(SHOWN):
-            label = f"σ{style.subscript(mode + 1)} trained"
-            axis.plot(ds["time"], one["values"][:, mode], color=colours[mode], label=label, **style.TRAINING)
-        for mode in range(SHOWN):  # after the trained ones: last in the legend
-            level = float(one["predicted"][0, mode])
-            axis.plot(
-                [float(ds["time"][0]), float(ds["time"][-1])],
-                [level, level],
-                color=colours[mode],
-                label="Corollary 3.1" if mode == 0 else None,
-                **style.THEORY,
-            )
+        singular_values(axis, ds["time"], one["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
+        levels(axis, one["predicted"][0, :SHOWN], "Corollary 3.1", of=SHOWN, **style.THEORY)
         axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
         about = "" if str(name).startswith("orth") else f" (γ ≈ {float(one['gamma']):.2g})"
         axis.set_title(f"a  {name}{about}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, student
 from linnet.papers.varre.settings import TEACHERS
 from linnet.reproduction.figure import Check, Figure
@@ -40,15 +41,10 @@ def plot(ds: xr.Dataset) -> Any:
 
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
-        colours = style.shades(ds.sizes["mode"])
         seed = _typical(ds)
         for axis, name in zip(axes, ("small", "large"), strict=True):
             time = ds[f"{name}_time"]
-            for mode in range(ds.sizes["mode"]):
-                values = ds[f"{name}_values"][:, seed, mode]
-                axis.plot(
-                    time[1:], values[1:], color=colours[mode], label=f"σ{style.subscript(mode + 1)}", **style.ALONE
-                )
+            singular_values(axis, time[1:], ds[f"{name}_values"][1:, seed], **style.ALONE)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
             axis.set_title(f"{name.capitalize()} start, std {ds.attrs[name]:g}")
             axis.set_ylim(0, None)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import BothLayers, both_layers
 from linnet.reproduction import Check, Figure, Limit
 
@@ -58,20 +59,12 @@ def plot(ds: xr.Dataset) -> Any:
 
     with style.applied():
         picture, grid = style.subplots(1, ds.sizes["start"], size=style.column(2, ratio=0.4), squeeze=False)
-        colours = style.shades(SHOWN)
         for axis, variance in zip(grid[0], ds["start"].values, strict=True):
             one = ds.sel(start=variance)
-            for mode in range(SHOWN):
-                name = f"σ{style.subscript(mode + 1)} trained"
-                axis.plot(ds["time"], one["values"][:, mode], color=colours[mode], label=name, **style.TRAINING)
-            for mode in range(SHOWN):  # after the trained ones: last in the legend
-                label = "with the second layer's scale" if mode == 0 else None
-                axis.axhline(float(one["with_second"][0, mode]), color=colours[mode], label=label, **style.THEORY)
-            for mode in range(int(ds.attrs["outputs"])):
-                label = "Corollary 3.1" if mode == 0 else None
-                axis.axhline(
-                    float(one["predicted"][0, mode]), label=label, **{**style.GUIDELINE, "color": colours[mode]}
-                )
+            grown = int(ds.attrs["outputs"])
+            singular_values(axis, ds["time"], one["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
+            levels(axis, one["with_second"][0, :SHOWN], "with the second layer's scale", of=SHOWN, **style.THEORY)
+            levels(axis, one["predicted"][0, :grown], "Corollary 3.1", of=SHOWN, **style.GUIDELINE)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
             axis.set_title(f"Second layer of variance {variance:g}")
         picture.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncol=3)

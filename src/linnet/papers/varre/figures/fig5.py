@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, first_plateau, student
 from linnet.reproduction.figure import Check, Figure
 
@@ -52,12 +53,7 @@ def plot(ds: xr.Dataset) -> Any:
                 axes["a"].legend()
         if "b" in axes:
             stop = at + 1 if at > 0 else len(time)
-            colours = style.shades(ds.sizes["mode"])
-            for mode in range(ds.sizes["mode"]):
-                values = ds["values"][1:stop, seed, mode]
-                axes["b"].plot(
-                    time[1:stop], values, color=colours[mode], label=f"σ{style.subscript(mode + 1)}", **style.ALONE
-                )
+            singular_values(axes["b"], time[1:stop], ds["values"][1:stop, seed], **style.ALONE)
             axes["b"].set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
             axes["b"].set_title("b  Phase 1 learns one direction")
             axes["b"].legend(loc="upper left")

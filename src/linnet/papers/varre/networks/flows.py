@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, kind: str, seed: int) -> dict[str, Any]:
+def flow_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, kind: str, seed: int) -> dict[str, Any]:
     """Flows one after the other, each on the data set and from the start of its replicate.
 
     `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow in the
@@ -71,7 +71,7 @@ def trained(kind: str, key: list[int], gamma: float) -> Trajectory:
 
 def data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Inputs and outputs of one data set."""
-    problem = ln.problems.gaussian_regression(key, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    problem = ln.problems.gaussian_regression(key=key, samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
     inputs, truth = np.asarray(problem.inputs), np.asarray(problem.truth)
     if kind == "scalar":
         truth = truth * np.array([[1.0], [0.0], [0.0]])
@@ -84,8 +84,8 @@ def start(kind: str, key: list[int], gamma: float) -> ln.Weights:
     """The orthogonal start of scale gamma, or a Gaussian one of that effective scale."""
     shape: dict[str, int] = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": WIDTH}
     if kind == "gaussian":
-        return ln.inits.gaussian(key, first_std=float(np.sqrt(2 * gamma / WIDTH)), second_std=0.0, **shape)
-    return ln.inits.orthogonal(key, scale=gamma, **shape)
+        return ln.inits.gaussian(key=key, first_std=float(np.sqrt(2 * gamma / WIDTH)), second_std=0.0, **shape)
+    return ln.inits.orthogonal(key=key, scale=gamma, **shape)
 
 
 def projected(run: Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

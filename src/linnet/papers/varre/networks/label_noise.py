@@ -10,7 +10,9 @@ import linnet as ln
 from linnet.papers.varre.settings import NOISY_INPUTS, WIDTH
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, rate: float, steps: int, seed: int) -> dict[str, Any]:
+def noisy_cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, rate: float, steps: int, seed: int
+) -> dict[str, Any]:
     """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
 
     `start_values` and `end_values` are the singular values of the first layer before and after, `loss` that of the
@@ -18,8 +20,8 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, rate: float, step
     """
     values, losses = [], []
     for delta, replicate, key in zip(points["delta"], points["replicate"].tolist(), seeds.tolist(), strict=True):
-        problem = ln.problems.orthogonal_regression([seed, replicate], in_dim=NOISY_INPUTS)
-        weights = ln.inits.orthogonal([seed, replicate], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
+        problem = ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
+        weights = ln.inits.orthogonal(key=[seed, replicate], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
         run = ln.label_noise_descent(
             problem,
             weights,
@@ -84,7 +86,7 @@ def minibatch_shares(seed: int, *, noisy: bool, networks: int, rate: float, step
         truth = random.standard_normal((NOISY_INPUTS, 1))
         labels = inputs @ (truth / np.linalg.norm(truth)) + noisy * random.standard_normal((samples, 1))
         problem = ln.Problem.from_data(inputs, labels)
-        start = ln.inits.orthogonal([seed, network], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
+        start = ln.inits.orthogonal(key=[seed, network], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
         run = ln.stochastic_descent(
             problem,
             start,

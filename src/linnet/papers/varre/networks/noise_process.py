@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.settings import AT, DIMS, TIMES
+from linnet.papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
 from linnet.randomness import generator
+from linnet.reproduction import Estimate
 
 if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, batch: int) -> dict[str, Any]:
+def process_cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, batch: int
+) -> dict[str, Any]:
     """Statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
     At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, the sine of the angle of w_1 and a, the largest
@@ -99,12 +102,9 @@ def signed_commutator(row: np.ndarray, second: np.ndarray) -> np.ndarray:
     return outer - np.swapaxes(outer, -1, -2)
 
 
-LOG_STEP = 0.02  # of Euler's scheme in `mean_log_top`
-
-
-def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[tuple[float, float]]:
+def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Estimate]:
     """Mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
     start = ln.Weights(np.eye(2), np.zeros((1, 2)))
     run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
     logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
-    return [(float(row.mean()), float(row.std() / np.sqrt(paths))) for row in logs]
+    return [Estimate(float(row.mean()), float(row.std() / np.sqrt(paths))) for row in logs]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -142,30 +142,28 @@ def _sines(vectors: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     return np.linalg.norm(vectors - along[..., None] * fixed, axis=-1)
 
 
-def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> Iterator[Path]:
+def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> list[Path]:
     """One path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
     # views into the arrays: a lookup by label for each flow would take longer than all else
     whole = {str(name): array.transpose("gamma", "replicate", ...).values for name, array in flows.data_vars.items()}
+    found = []
     for i, gamma in enumerate(flows["gamma"].values.tolist()):
         for j in range(flows.sizes["replicate"]):
             at = {name: array[i, j] for name, array in whole.items()}
-            yield Path(
-                gamma=gamma,
-                times=at["times"],
-                first=at["first"],
-                second=at["second"][:, :outputs],
-                cov=np.diag(at["scales"] ** 2),
-                cross=(at["target"] * at["scales"])[:outputs],
-                values=at["first_values"],
-                loss=at["loss"],
-                whole_first=at["whole_first"],
-                whole_second=at["whole_second"][:outputs],
-                whole_cov=at["cov"],
-                whole_cross=at["cross"][:outputs],
-                projected_first=at["projected_first"],
-                projected_second=at["projected_second"][:, :outputs],
-                off_frame=float(at["off_frame"]),
+            found.append(
+                Path(
+                    gamma=gamma,
+                    **{name: at[name] for name in ("times", "first", "loss", "whole_first", "projected_first")},
+                    **{name: at[name][..., :outputs, :] for name in ("second", "whole_second", "projected_second")},
+                    cov=np.diag(at["scales"] ** 2),
+                    cross=(at["target"] * at["scales"])[:outputs],
+                    values=at["first_values"],
+                    whole_cov=at["cov"],
+                    whole_cross=at["cross"][:outputs],
+                    off_frame=float(at["off_frame"]),
+                )
             )
+    return found
 
 
 def by_gamma(paths: Iterable[Path]) -> dict[float, list[Path]]:

@@ -37,7 +37,9 @@ class BothLayers(Settings):
 def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> Problem:
     """One problem per seed as a batch, each `repeat` times in a row."""
     shape = {"samples": samples, "in_dim": inputs, "out_dim": outputs}
-    return ln.Problem.stack([ln.problems.gaussian_regression(seed, **shape) for seed in seeds for _ in range(repeat)])
+    return ln.Problem.stack(
+        [ln.problems.gaussian_regression(key=seed, **shape) for seed in seeds for _ in range(repeat)]
+    )
 
 
 def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,7 +49,7 @@ def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np
     shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
     std, variances = float(np.sqrt(settings.first_variance)), settings.second_variances
     starts = [
-        ln.inits.gaussian(seed, first_std=std, second_std=float(np.sqrt(variance)), **shape)
+        ln.inits.gaussian(key=seed, first_std=std, second_std=float(np.sqrt(variance)), **shape)
         for seed in seeds
         for variance in variances
     ]
@@ -83,5 +85,12 @@ def two_frames(
     key: int | Sequence[int], *, in_dim: int, out_dim: int, width: int, first_gamma: float, second_gamma: float
 ) -> ln.Weights:
     """Both layers orthogonal, of scales first_gamma and second_gamma, and to each other: W2 W1 = 0 at the start."""
-    frame = ln.inits.orthogonal(key, in_dim=in_dim + out_dim, out_dim=out_dim, width=width, scale=0.5).first
+    frame = ln.inits.orthogonal(key=key, in_dim=in_dim + out_dim, out_dim=out_dim, width=width, scale=0.5).first
     return ln.Weights(np.sqrt(2 * first_gamma) * frame[:, :in_dim], np.sqrt(2 * second_gamma) * frame[:, in_dim:].T)
+
+
+def plain_step(layers: tuple[np.ndarray, np.ndarray], problem: Problem, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """One step of gradient descent of every weight."""
+    first, second = layers
+    residual = problem.cross - second @ first @ problem.cov
+    return first + rate * second.T @ residual, second + rate * residual @ first.T

@@ -46,7 +46,7 @@ def teacher(settings: Students) -> Problem:
     """One teacher and its samples for each seed."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
     shape = {"samples": settings.samples, "in_dim": settings.inputs, "neurons": TEACHERS}
-    return ln.Problem.stack([ln.problems.relu_teacher(seed, **shape) for seed in seeds])
+    return ln.Problem.stack([ln.problems.relu_teacher(key=seed, **shape) for seed in seeds])
 
 
 def student(settings: Students, *, large: bool) -> Trajectory:
@@ -54,14 +54,14 @@ def student(settings: Students, *, large: bool) -> Trajectory:
     std = settings.large if large else settings.small
     shape: dict[str, Any] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
     seeds = range(settings.seed, settings.seed + settings.seeds)
-    starts = ln.Weights.stack(ln.inits.gaussian(seed, first_std=std, second_std=std, **shape) for seed in seeds)
+    starts = ln.Weights.stack(ln.inits.gaussian(key=seed, first_std=std, second_std=std, **shape) for seed in seeds)
     steps = settings.large_steps if large else settings.small_steps
     rate = settings.large_rate if large else settings.small_rate
     saving = ln.trajectories.log_spaced(settings.saves)
     return ln.relu_descent(teacher(settings), starts, learning_rate=rate, steps=steps, save_every=saving)
 
 
-def cells(
+def student_cells(
     points: dict[str, np.ndarray], seeds: np.ndarray, *, starts: dict[str, dict[str, Any]], seed: int
 ) -> dict[str, Any]:
     """Students of one start, side by side, each with the teacher and from the start of its replicate.
@@ -76,9 +76,11 @@ def cells(
         raise ValueError("`start` must be one for all cells of a block.")
     std, rate, steps = (starts[name][part] for part in ("std", "rate", "steps"))
     keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
-    teachers = [ln.problems.relu_teacher(key, samples=POINTS, in_dim=POINT_INPUTS, neurons=TEACHERS) for key in keys]
+    teachers = [
+        ln.problems.relu_teacher(key=key, samples=POINTS, in_dim=POINT_INPUTS, neurons=TEACHERS) for key in keys
+    ]
     first = [
-        ln.inits.gaussian(key, in_dim=POINT_INPUTS, out_dim=1, width=HIDDEN, first_std=std, second_std=std)
+        ln.inits.gaussian(key=key, in_dim=POINT_INPUTS, out_dim=1, width=HIDDEN, first_std=std, second_std=std)
         for key in keys
     ]
     run = ln.relu_descent(

@@ -15,7 +15,9 @@ import numpy as np
 BURN_IN = 4.0  # the angles that decide the growth forget their start within a time of about one
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, time: float) -> dict[str, Any]:
+def growth_cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, time: float
+) -> dict[str, Any]:
     """Growth rates of lengths, areas and outgoing weights, for the identity as D, each with its standard error."""
     found = [
         growth(np.ones(int(dim)), seed, paths=paths, step=step, time=time)

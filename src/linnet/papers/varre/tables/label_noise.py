@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.networks import label_noise as networks
+from linnet.papers.varre.networks.label_noise import noisy_cells
 from linnet.papers.varre.settings import NOISY_RATE
 from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
@@ -22,7 +22,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Networks with label noise and without, the same data and starts for both."""
     return ln.sweeps.Sweep(
         name="varre-label-noise",
-        function=networks.cells,
+        function=noisy_cells,
         axes={"delta": [0.0, 1.0], "replicate": list(range(NETWORKS))},
         seed=trial.seed,
         fixed={"rate": NOISY_RATE, "steps": 10_000 if trial.quick else 40_000, "seed": trial.seed},
@@ -58,7 +58,7 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-LABEL_NOISE = Table(
+TABLE = Table(
     name="label-noise",
     title="Label noise from a large start: what is left of the small singular values",
     sweep=sweep,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.networks import students as networks
+from linnet.papers.varre.networks.students import student_cells
 from linnet.papers.varre.settings import POINT_INPUTS
 from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
@@ -34,7 +34,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     starts = {name: {**setting, "steps": steps[name]} for name, setting in STARTS.items()}
     return ln.sweeps.Sweep(
         name="varre-relu-ranks",
-        function=networks.cells,
+        function=student_cells,
         axes={"start": list(STARTS), "replicate": list(range(BATCH if trial.quick else 2 * BATCH))},
         seed=trial.seed,
         fixed={"starts": starts, "seed": trial.seed},
@@ -75,7 +75,7 @@ def columns(students: xr.Dataset) -> Columns:
     }
 
 
-RELU_RANKS = Table(
+TABLE = Table(
     name="relu-ranks",
     title="ReLU students of a teacher of two neurons: which rank they end with, by the scale of their start",
     sweep=sweep,

@@ -1,0 +1,24 @@
+"""Curves that several figures draw: singular values along training, and the levels at which a theory has them end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def singular_values(axis: Any, time: Any, values: Any, *, name: str = "σ{}", **look: Any) -> None:
+    """One curve for each singular value (time, mode), from dark to light."""
+    from linnet import style
+
+    values = np.asarray(values)
+    for mode, colour in enumerate(style.shades(values.shape[1])):
+        axis.plot(time, values[:, mode], color=colour, label=name.format(style.subscript(mode + 1)), **look)
+
+
+def levels(axis: Any, heights: Any, label: str, *, of: int, **look: Any) -> None:
+    """A level in the colour of each of the first of `of` singular values, with one entry in the legend."""
+    from linnet import style
+
+    for mode, (height, colour) in enumerate(zip(np.asarray(heights), style.shades(of), strict=False)):
+        axis.axhline(float(height), label=label if mode == 0 else None, **{**look, "color": colour})

@@ -1,0 +1,67 @@
+"""The table of growth under noise alone: rates of lengths and areas, and the exponents that they should be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import linnet as ln
+from linnet.papers.varre.networks.volumes import growth_cells
+from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
+from linnet.papers.varre.tables.noise import sampled, signed
+from linnet.reproduction import Trial
+from linnet.reproduction.table import Columns, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EXPONENT = {"length": 0, "outgoing": 0, "second": 1}  # which Lyapunov exponent each rate should be
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Every dimension in a block of its own."""
+    paths, step, time = GROWTH[trial.quick]
+    return ln.sweeps.Sweep(
+        name="varre-growth",
+        function=growth_cells,
+        axes={"dim": list(GROWTH_DIMS)},
+        seed=trial.seed,
+        fixed={"paths": paths, "step": step, "time": time},
+        block=1,
+    )
+
+
+def read(results: xr.Dataset) -> dict[str, dict[int, Any]]:
+    """By dimension, the rates of "length", "second" and "outgoing", and the exponents (`..._theory`)."""
+    from linnet.theories import noise
+
+    dims = [int(dim) for dim in results["dim"].values]
+    exponents = {dim: noise.lyapunov_exponents(dim) for dim in dims}
+    rates = {name: {dim: sampled(results.sel(dim=dim), name) for dim in dims} for name in EXPONENT}
+    theory = {f"{name}_theory": {dim: float(exponents[dim][at]) for dim in dims} for name, at in EXPONENT.items()}
+    return {**rates, **theory}
+
+
+def columns(results: xr.Dataset) -> Columns:
+    """Measured growth rates beside the Lyapunov exponents."""
+    rows = read(results)
+    first, second = rows["length_theory"], rows["second_theory"]
+    return {
+        "d": [str(dim) for dim in first],
+        "rate of ln ‖w‖": [signed(rate, 4) for rate in rows["length"].values()],
+        "first exponent": [f"{rate:+.4f}" for rate in first.values()],
+        "rate of ln ‖a‖": [signed(rate, 4) for rate in rows["outgoing"].values()],
+        "rate of ln(area/length)": [signed(rate, 4) for rate in rows["second"].values()],
+        "second exponent": [f"{rate:+.4f}" for rate in second.values()],
+        "commutator (sum)": [f"{first[dim] + second[dim]:+.4f}" for dim in first],
+        "alignment (difference)": [f"{first[dim] - second[dim]:+.4f}" for dim in first],
+    }
+
+
+TABLE = Table(
+    name="growth",
+    title="Noise alone in the limit: growth rates of lengths and areas against the Lyapunov exponents",
+    sweep=sweep,
+    read=read,
+    columns=columns,
+    note="σ1 grows where the first exponent is positive, σ2 decays where the second is negative.",
+)
