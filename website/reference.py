@@ -35,6 +35,7 @@ PACKAGES = (
     "linnet.sweeps",
     "linnet.reproduction",
     "linnet.style",
+    "linnet.precision",
 )
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
+
+from linnet._arguments import flag, path_of
+
+__all__ = ["compilation_cache", "computing"]
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
 
@@ -55,37 +59,75 @@ def device_name() -> str:
     return str(next(iter(jax.numpy.zeros(()).devices())).device_kind)
 
 
-@contextmanager
-def computing(dtype: object = None, device: str | None = None, *, tf32: bool = False) -> Iterator[np.dtype]:
-    """Everything JAX does inside the block is done in `dtype` on `device`; outside, nothing has changed.
+def computing(
+    dtype: object = None, device: str | None = None, *, tf32: bool = False
+) -> AbstractContextManager[np.dtype]:
+    """Do everything that JAX does inside the block in `dtype` on `device`; outside, nothing changes.
 
-    64-bit types are switched on for this thread only, and float32 products are true float32 products. With `tf32`
-    accelerators that have it shorten the factors of float32 products to 10 bits of mantissa, several times as fast.
+    64-bit types are switched on for this thread only, and float32 products are true float32 products.
+
+    **Arguments:**
+
+    - `dtype`: float64 by default, or `"float32"`
+    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+    - `tf32`: whether accelerators that can may shorten the factors of float32 products to 10 bits of mantissa, which is
+      several times as fast
+
+    **Returns** a context manager, whose value is the NumPy dtype.
+
+    **Example:**
+
+        >>> import jax.numpy as jnp
+        >>> from linnet.precision import computing
+        >>> with computing("float32", "cpu") as dtype:
+        ...     jnp.ones(3, dtype).sum().dtype.name
+        'float32'
     """
-    resolved = resolve(dtype)
-    place = nullcontext() if device is None else jax.default_device(devices(device)[0])
+    place = None if device is None else devices(device)[0]
+    return _computing(resolve(dtype), place, flag("tf32", tf32))
+
+
+@contextmanager
+def _computing(dtype: np.dtype, place: Any, tf32: bool) -> Iterator[np.dtype]:
     # Settings of the importing program that would change numbers or raise inside.
     usual = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"), jax.threefry_partitionable(True)
     with (
         jax.enable_x64(True),
         jax.default_matmul_precision("tensorfloat32" if tf32 else "highest"),
-        place,
+        nullcontext() if place is None else jax.default_device(place),
         usual[0],
         usual[1],
         usual[2],
     ):
-        yield resolved
+        yield dtype
+
+
+def compilation_cache(folder: str | Path) -> AbstractContextManager[Path]:
+    """Keep what JAX compiles inside the block in `folder`, where later processes find it instead of compiling.
+
+    The setting is JAX's own and holds for the whole process while the block runs; afterwards it is what it was.
+
+    **Arguments:**
+
+    - `folder`: where compiled programs are kept; it is made if it does not exist
+
+    **Returns** a context manager, whose value is the folder.
+
+    **Example:**
+
+        >>> from tempfile import TemporaryDirectory
+        >>> from linnet.precision import compilation_cache
+        >>> with TemporaryDirectory() as folder, compilation_cache(folder) as kept:
+        ...     kept.is_dir()
+        True
+    """
+    return _compilation_cache(path_of("folder", folder))
 
 
 @contextmanager
-def compilation_cache(folder: str | Path) -> Iterator[Path]:
-    """What JAX compiles inside the block is kept in `folder`, and found there by later processes instead of compiled.
-
-    Off unless asked for: the setting is JAX's own and holds for the whole process, so it is put back at the end.
-    """
+def _compilation_cache(path: Path) -> Iterator[Path]:
     from jax.experimental.compilation_cache import compilation_cache as cache
 
-    path = Path(folder)
     wanted: dict[str, object] = {
         "jax_enable_compilation_cache": True,
         "jax_compilation_cache_dir": str(path),

@@ -52,14 +52,15 @@ def packages() -> Iterator[ModuleType]:
 
 
 def exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """The names of a module's `__all__`; of a module that is one of them and has none, those that it defines."""
+    """The names of a module's `__all__`; of a file that is one of them, those of its own or all that it defines."""
     for name in getattr(module, "__all__", ()):
         thing = getattr(module, name)
         if not inspect.ismodule(thing):
             yield f"{module.__name__}.{name}", thing
-        elif not hasattr(thing, "__all__") and not hasattr(thing, "__path__"):
+        elif not hasattr(thing, "__path__"):
             for inner, value in vars(thing).items():
-                if not inner.startswith("_") and getattr(value, "__module__", None) == thing.__name__:
+                listed = inner in getattr(thing, "__all__", [inner]) and not inner.startswith("_")
+                if listed and getattr(value, "__module__", None) == thing.__name__:
                     yield f"{thing.__name__}.{inner}", value
 
 

@@ -88,6 +88,8 @@ example(
     slow=True,
     loose=("results",),
 )
+example("precision.compilation_cache", folder="compiled")
+example("precision.computing", dtype="float32", device="cpu", tf32=False)
 example("style.column", width=1.0, ratio=0.75)
 example("style.shades", count=3)
 example("style.subplots", rows=1, columns=2, size=(3.0, 2.0), slow=True)
