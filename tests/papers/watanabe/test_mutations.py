@@ -166,7 +166,7 @@ TABLE = [
     ("eq35", half_correlation, False),
     ("eq15", half_correlation, False),
     ("eq37", half_correlation, False),
-    ("eq17", replaced(early, SPIKE=0.0), True),
+    ("eq17", replaced(networks, SPIKE=0.0), True),
     ("eq11", swapped_basis, True),
     ("projection", other_variance, False),
     ("one-phase", half_correlation, True),
