@@ -17,9 +17,10 @@ import jax
 import numpy as np
 
 from linnet.papers.tu.networks import phase_diagram
+from linnet.reproduction import plane
 
 DIM, GRID = 200, 35
-FIXED = {"rank": 5, "c": 50.0, "update": "simultaneous", "seed": 0, "dim": DIM}
+FIXED = {"rank": plane.RANK, "c": plane.CAREFUL, "update": "simultaneous", "seed": 0, "dim": DIM}
 
 
 def diagram(count: int) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
@@ -31,7 +32,7 @@ def diagram(count: int) -> tuple[dict[str, np.ndarray], np.ndarray, float]:
         "replicate": np.zeros(count**2, dtype=int),
     }
     began = time.perf_counter()
-    found = phase_diagram.cells(points, np.arange(count**2), dtype="float32", **FIXED)
+    found = phase_diagram.plane_cells(points, np.arange(count**2), dtype="float32", **FIXED)
     return found, np.maximum(1, np.round(DIM ** points["gamma_width"])), time.perf_counter() - began
 
 

@@ -18,7 +18,7 @@ from linnet.reproduction import Trial
 
 
 def main(draws: int = 16) -> None:
-    sweep = published.published(Trial()).model_copy(
+    sweep = published.sweep(Trial()).model_copy(
         update={
             "axes": {"cell": published.chosen((1, 1)), "replicate": list(range(draws))},
             "block": draws,

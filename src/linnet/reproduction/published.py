@@ -1,14 +1,16 @@
-"""Numbers that authors printed themselves, kept as data files of the package to be compared with.
+"""Numbers that authors printed themselves, kept in the `data` folders of their papers to be compared with.
 
 A file begins with comment lines (`#`) that say whose numbers they are, then a line of names, then the numbers.
 """
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from linnet.reproduction import plane
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +33,7 @@ def phase_diagram_cells() -> xr.Dataset:
     """
     import xarray as xr
 
-    text = (files("linnet.reproduction") / "data" / "phase_diagram_cells.csv").read_text(encoding="utf-8").splitlines()
+    text = _data_file("phase_diagram_cells.csv").read_text(encoding="utf-8").splitlines()
     origin = " ".join(line.removeprefix("#").strip() for line in text if line.startswith("#"))
     names, *lines = (line.split(",") for line in text if not line.startswith("#"))
     table = np.array(lines, dtype=float)
@@ -41,6 +43,12 @@ def phase_diagram_cells() -> xr.Dataset:
     cells = xr.Dataset(
         {name: (("gamma_variance", "gamma_width"), grid[..., i]) for i, name in enumerate(names) if i > 1},
         coords={"gamma_variance": variances, "gamma_width": widths},
-        attrs={"origin": origin, "dim": 200, "rank": 5, "c": 50.0},
+        attrs={"origin": origin, "dim": 200, "rank": plane.RANK, "c": plane.CAREFUL},
     )
     return cells.assign(last_step=cells["last_step"].astype(int))
+
+
+def _data_file(name: str) -> Path:
+    """The file of that name in the `data` folder of a paper, which is not imported for it."""
+    (path,) = (Path(__file__).parents[1] / "papers").glob(f"*/data/{name}")
+    return path

@@ -57,6 +57,7 @@ ENGINE = (
     "reductions",
     "reproduction/fits",
     "reproduction/milestones",
+    "reproduction/plane",
     "reproduction/published",
     "sweeps",
     "theories",

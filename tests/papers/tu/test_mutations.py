@@ -139,14 +139,14 @@ MUTATIONS: list[tuple[str, str, str, Error, bool]] = [
         "start",
         PUBLIC + ".inits",
         "reduced_gaussian",
-        lambda right: lambda key, **k: right(key, **{**k, "first_std": 2 * k["first_std"]}),
+        lambda right: lambda **k: right(**{**k, "first_std": 2 * k["first_std"]}),
         False,
     ),
     (
         "start-values",
         PUBLIC + ".inits",
         "reduced_gaussian",
-        lambda right: lambda key, **k: right(key, **{**k, "width": 2 * k["width"], "first_std": 2 * k["first_std"]}),
+        lambda right: lambda **k: right(**{**k, "width": 2 * k["width"], "first_std": 2 * k["first_std"]}),
         False,
     ),
 ]

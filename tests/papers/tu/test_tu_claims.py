@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 
 import numpy as np
 import pytest
 
 from linnet.papers.tu import PAPER, misprints
-from linnet.papers.tu.claims import descent, gram, phase_diagram, stages
 from linnet.reproduction import Trial, Verdict
 from linnet.theories import mixed
 
@@ -51,10 +49,7 @@ def test_the_verdict_of_trained_networks_is_the_expected_one(name: str) -> None:
 def test_claims_are_complete() -> None:
     assert len(ALL) == 42
     for claim in ALL.values():
-        fields = dataclasses.asdict(claim)
-        assert all(fields[name] for name in ("sentence", "assumptions", "setting", "claimed", "number"))
-        assert claim.judge is not None and claim.tell is not None
-        assert all(limit.reason for limit in claim.limits.values())
+        assert all((claim.says, claim.assumes, claim.tried, claim.where, claim.requirement))
 
 
 def test_every_claim_covers_a_statement_and_nine_tenths_are_covered() -> None:
@@ -64,20 +59,23 @@ def test_every_claim_covers_a_statement_and_nine_tenths_are_covered() -> None:
     assert sum(bool(statement.checked) for statement in PAPER.statements) >= 0.9 * len(PAPER.statements)
 
 
+def judged(name: str, **numbers: object) -> Verdict:
+    return ALL[name].verdict(numbers)
+
+
 def test_rules_judge_numbers_by_themselves() -> None:
-    assert gram.judge_weak({"value": 1.0}) == Verdict.HOLDS and gram.judge_weak({"value": 1.2}) == Verdict.REFUTED
-    assert gram.judge_weak({"value": np.nan}) == Verdict.REFUTED
-    assert descent.judge_bounded({"value": np.nan}) == Verdict.REFUTED
-    assert phase_diagram.judge_published({"value": 0.029}) == Verdict.HOLDS
-    assert phase_diagram.judge_published({"value": 0.031}) == Verdict.REFUTED
-    spectra = {"(1)": {"end": [0.9, 0.3]}, "(1, 1/2)": {"end": [1.0, 0.4]}}
-    assert phase_diagram.judge_active({"spectra": spectra, "value": 0.4, "least": 0.1}) == Verdict.HOLDS
-    assert phase_diagram.judge_active({"spectra": spectra, "value": 0.9, "least": 0.1}) == Verdict.OUTSIDE
-    assert phase_diagram.judge_active({"spectra": spectra, "value": 0.9, "least": 0.6}) == Verdict.REFUTED
-    growth = {"value": 1.0, "own": 2.0}
-    assert stages.judge_growth(growth) == Verdict.HOLDS
-    assert stages.judge_growth({"value": 0.45, "own": 1.01}) == Verdict.CORRECTED
-    assert stages.judge_growth({"value": 0.45, "own": 1.5}) == Verdict.REFUTED
+    assert judged("prop-b1", value=1.0) == Verdict.HOLDS and judged("prop-b1", value=1.2) == Verdict.REFUTED
+    assert judged("prop-b1", value=np.nan) == Verdict.REFUTED
+    assert judged("lemma-f2", shares={"active": 0.2, "lazy": np.nan}) == Verdict.REFUTED
+    assert judged("published-cells", value=0.029) == Verdict.HOLDS
+    assert judged("published-cells", value=0.031) == Verdict.REFUTED
+    falls = {"a = (1)": -0.6, "a = (1, 1/2)": -0.6}
+    assert judged("thm2-active", change=falls, value=0.4, least=0.1) == Verdict.HOLDS
+    assert judged("thm2-active", change=falls, value=0.9, least=0.1) == Verdict.OUTSIDE
+    assert judged("thm2-active", change=falls, value=0.9, least=0.6) == Verdict.REFUTED
+    assert judged("thm2-time", value=1.0, own=2.0) == Verdict.HOLDS
+    assert judged("thm2-time", value=0.45, own=1.01) == Verdict.CORRECTED
+    assert judged("thm2-time", value=0.45, own=1.5) == Verdict.REFUTED
 
 
 def test_printed_forms_are_other_numbers() -> None:

@@ -106,7 +106,7 @@ def test_a_diverging_cell_is_a_status_in_the_map():
         "gamma_width": np.array([1.0, 2.0]),
         "replicate": np.array([0, 0]),
     }
-    found = phase_diagram.cells(
+    found = phase_diagram.plane_cells(
         points, np.array([1, 2]), rank=2, c=0.05, steps=200, update="simultaneous", seed=0, dim=8
     )
     assert [phase_diagram.REASONS[code] for code in found["reason"]] == ["diverged", "diverged"]
@@ -115,7 +115,7 @@ def test_a_diverging_cell_is_a_status_in_the_map():
 def test_a_small_start_is_not_taken_for_the_end():
     """The plateau of a tiny start changes the train error by nothing; the published rule waits until it has fallen."""
     points = {"gamma_variance": np.array([-7.0]), "gamma_width": np.array([1.0]), "replicate": np.array([0])}
-    found = phase_diagram.cells(
+    found = phase_diagram.plane_cells(
         points, np.array([3]), rank=2, c=10.0, steps=400, update="simultaneous", seed=0, dim=8, noise_std=1.0
     )
     assert found["taken"][0] > 50 and found["best_test"][0] < 0.35
@@ -128,7 +128,7 @@ def test_cells_stop_where_the_published_rule_says():
     variance, width = np.array(gammas).T
     points = {"gamma_variance": variance, "gamma_width": width, "replicate": np.zeros(4, int)}
     for update in ("simultaneous", "sequential"):
-        found = phase_diagram.cells(points, np.arange(4) + 7, rank=rank, c=20.0, update=update, seed=1, dim=dim)
+        found = phase_diagram.plane_cells(points, np.arange(4) + 7, rank=rank, c=20.0, update=update, seed=1, dim=dim)
         task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=1.0, key=[1, 0])
         truth = np.asarray(task.truth)
         for cell, (one, two) in enumerate(gammas):
@@ -166,8 +166,8 @@ def test_cells_do_not_depend_on_their_neighbours():
     }
     fixed = {"rank": 2, "c": 50.0, "steps": 60, "update": "simultaneous", "seed": 0, "dim": 8}
     seeds = np.array([5, 6, 7])
-    together = phase_diagram.cells(points, seeds, **fixed)
-    alone = phase_diagram.cells({name: values[2:] for name, values in points.items()}, seeds[2:], **fixed)
+    together = phase_diagram.plane_cells(points, seeds, **fixed)
+    alone = phase_diagram.plane_cells({name: values[2:] for name, values in points.items()}, seeds[2:], **fixed)
     for name, values in together.items():
         np.testing.assert_allclose(values[2:], alone[name], rtol=1e-12)
 

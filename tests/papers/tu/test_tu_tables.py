@@ -66,7 +66,7 @@ def test_a_time_beyond_the_curves_is_not_read_off_them(monkeypatch: pytest.Monke
     right = mixed.stopping_time
     monkeypatch.setattr(mixed, "stopping_time", lambda *a, **k: 2 * right(*a, **k))
     with pytest.raises(RuntimeError, match="is not reached at d = 30"):
-        active_region.table(QUICK)
+        active_region.TABLE.rows(QUICK)
 
 
 # The border of the lazy region
@@ -144,13 +144,13 @@ def test_a_cell_of_the_diagram_does_not_depend_on_its_neighbours() -> None:
 
 
 def test_tasks_are_common_to_the_cases() -> None:
-    networks = tu_regions.REGIONS.results(QUICK)
+    networks = tu_regions.TABLE.results(QUICK)
     assert (networks["signal"].std("case") < 1e-12).all() and (networks["signal"].std("replicate") > 1e-3).all()
     assert (networks["best_test"].std("case") > 1e-3).all()
 
 
 def test_orders_of_update_share_their_starts() -> None:
-    networks = tu_updates.UPDATES.results(QUICK).squeeze("dim")
+    networks = tu_updates.TABLE.results(QUICK).squeeze("dim")
     apart = networks["best_test"].sel(update="sequential") / networks["best_test"].sel(update="simultaneous") - 1
     assert abs(apart.sel(c=50.0)).max() < 0.01 < abs(apart.sel(c=5.0)).max()
 
@@ -175,7 +175,7 @@ def test_blocks_of_several_settings_are_refused() -> None:
 
 
 def test_a_flow_is_that_of_scipy() -> None:
-    found = widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
+    found = widths.width_cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
     problem, threshold = widths.target_of(4, 2)
     std = float(np.sqrt(threshold / 256))
     weights = ln.inits.reduced_gaussian(key=9, in_dim=4, out_dim=4, width=256, first_std=std, second_std=std)
@@ -189,13 +189,13 @@ def test_a_flow_is_that_of_scipy() -> None:
 
 
 def test_a_flow_does_not_depend_on_its_neighbours() -> None:
-    one = widths.cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
-    two = widths.cells({"ratio": np.array([64.0, 16.0])}, np.array([9, 7]), dim=4, seed=2)
+    one = widths.width_cells({"ratio": np.array([4.0, 64.0])}, np.array([8, 9]), dim=4, seed=2)
+    two = widths.width_cells({"ratio": np.array([64.0, 16.0])}, np.array([9, 7]), dim=4, seed=2)
     assert all((one[name][1][1] == two[name][1][0]).all() for name in ("first", "second"))
 
 
 def test_flows_are_read_against_the_target_they_were_trained_on() -> None:
-    runs = tu_widths.widths(Trial(quick=True, seed=0))
+    runs = tu_widths.TABLE.rows(QUICK)
     assert np.linalg.norm(runs.products[-1] - runs.problem.cross, axis=(-2, -1)).max() < 0.1 * runs.threshold
     assert runs.first.shape == (25, 7, 3, 24, 12) and runs.drift < 1e-9
 
@@ -231,7 +231,7 @@ def test_a_crossing_of_a_level_is_found_between_states() -> None:
 
 
 def test_stages_follow_each_other() -> None:
-    for row in tu_timeline.table(QUICK):
+    for row in tu_timeline.TABLE.rows(QUICK):
         times = np.stack(list(row.reached.values()))
         assert list(row.reached) == ["t1", "T1", "T2", "T3", "T5"] and (np.diff(times, axis=0) >= 0).all()
         assert (row.left < 0.01).all()

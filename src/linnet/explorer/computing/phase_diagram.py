@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linnet.explorer.computing.padding import padded
+from linnet.reproduction import plane
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -14,11 +15,9 @@ if TYPE_CHECKING:
     from linnet.theories.mixed import Spectrum
 
 GRID = 29  # cells along each side
-VARIANCES = np.linspace(-3.0, 0.0, GRID)  # exponents in d, the paper's plane
-WIDTHS = np.linspace(0.0, 2.8, GRID)
+WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
 GROUPS = 16  # of the bulk's modes
-CAREFUL = 50.0  # c of the paper: a step is 1/(c |A*|), or 1/(c sigma^2 w) above the lazy border
-CELL_CAREFUL = 20.0  # the same of a cell that is trained here
+CELL_CAREFUL = 20.0  # c of a cell that is trained here, whatever the strength of its task: the step is 1/(c max(...))
 CELL_POINTS = 80
 CELL_STEPS = 3000
 OWN_TASK = (0, 0)  # the key of the task behind our own maps, benchmarks/trained_diagram.py
@@ -56,13 +55,13 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
     found = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=int(narrow)).to_dataset()
     found = found.assign_coords(width=WIDTHS, variance=VARIANCES).rename(width="gamma_width", variance="gamma_variance")
     size = float(strengths_of(dim, rank, strength, ratio)[0])
-    threshold = widths[:, None] * variances
+    steps = plane.step_size(VARIANCES[None, :], WIDTHS[:, None], dim=dim, size=size)
     axes = ("gamma_width", "gamma_variance")
     return (
         found[["best_time", "stable_rank", "covered"]]
         .assign(
             best_test=(axes, found["best_test"].values * 2 / dim**2),
-            best_step=(axes, found["best_time"].values * CAREFUL * np.where(threshold > size, threshold, size)),
+            best_step=(axes, found["best_time"].values / steps),
             region=(axes, phase(VARIANCES[None, :], WIDTHS[:, None])),
         )
         .assign_attrs(dim=dim, rank=rank, size=size, units="errors per entry; times canonical")
@@ -188,15 +187,15 @@ def _published() -> xr.Dataset:
     from linnet.theories.mixed import asymptotic_spectrum, predicted_run
 
     cells = phase_diagram_cells().transpose("gamma_width", "gamma_variance")
-    dim, rank, c = int(cells.attrs["dim"]), int(cells.attrs["rank"]), float(cells.attrs["c"])
+    dim, rank = int(cells.attrs["dim"]), int(cells.attrs["rank"])
     strengths = np.mean([task_strengths(dim, rank, key) for key in range(PUBLISHED_DRAWS)], axis=0)
     spectrum = asymptotic_spectrum(strengths, dim, 1.0).grouped(GROUPS)
     errors = np.zeros(cells["test_error"].shape)
     for i, power in enumerate(cells["gamma_width"].values):
         for j, other in enumerate(cells["gamma_variance"].values):
             variance, width = float(dim) ** other, round(float(dim) ** power)
-            rate = 1 / (c * (variance * width if power + other > 1 else strengths[0]))
-            time = float(cells["last_step"].values[i, j]) * rate
+            step = float(plane.step_size(other, power, dim=dim, size=strengths[0]))
+            time = float(cells["last_step"].values[i, j]) * step
             errors[i, j] = predicted_run(spectrum, variance, width, [time], draws=1).test_loss[0] * 2 / dim**2
     made = cells[["test_error"]].rename(test_error="trained")
     return made.assign(predicted=(("gamma_width", "gamma_variance"), errors)).assign_attrs(

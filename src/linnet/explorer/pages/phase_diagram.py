@@ -6,6 +6,7 @@ from linnet.explorer.computing import phase_diagram as computing
 from linnet.explorer.controls import Control, State
 from linnet.explorer.page import Page, Part, View
 from linnet.explorer.pictures import phase_diagram as pictures
+from linnet.reproduction import plane
 
 CONTROLS = (
     Control(
@@ -120,8 +121,8 @@ diagram = ln.theories.mixed.predicted_diagram(
     spectrum, variances, widths, points={computing.GROUPS}, draws={int(state["narrow"])}
 )
 best_test = diagram.best_test * 2 / d**2  # (width, variance), per entry; claimed where diagram.covered
-threshold = widths[:, None] * variances
-best_step = diagram.best_time * {computing.CAREFUL:g} * np.where(threshold > strengths[0], threshold, strengths[0])
+lazy = np.add.outer(np.linspace(0, 2.8, {computing.GRID}), np.linspace(-3, 0, {computing.GRID})) > 1
+best_step = diagram.best_time * {plane.CAREFUL:g} * np.where(lazy, widths[:, None] * variances, strengths[0])
 """
     if len(state["cell"]) == 2:
         text += f"""

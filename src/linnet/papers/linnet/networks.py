@@ -7,20 +7,14 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
+from linnet.reproduction import plane
 
-RANK = 5
-STEP = 50.0  # the learning rate is 1/(STEP |A*|), or 1/(STEP sigma^2 w) above the lazy border
 PATIENCE = 60  # steps of rising test loss: narrow networks learn in stages, between which it rises for a while
 
 
 def task(dim: int, replicate: int, seed: int) -> ln.Problem:
     """The replicate's task: a truth of rank 5 and unit noise."""
-    return ln.problems.low_rank_plus_noise(dim, rank=RANK, key=[seed, replicate])
-
-
-def width_of(dim: int, power: float) -> int:
-    """The width at an exponent."""
-    return max(1, round(float(dim) ** float(power)))
+    return ln.problems.low_rank_plus_noise(dim, rank=plane.RANK, key=[seed, replicate])
 
 
 def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed: int) -> dict[str, Any]:
@@ -37,9 +31,8 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
     sizes = np.array([float(np.linalg.norm(np.asarray(problem.truth), 2)) for problem in problems])
     which = [replicates.index(int(number)) for number in points["replicate"]]
     variances = float(dim) ** points["gamma_variance"]
-    widths = [width_of(dim, power) for power in points["gamma_width"]]
-    thresholds = variances * np.array(widths, dtype=float)
-    rates = 1 / (STEP * np.where(thresholds > dim, thresholds, sizes[which]))
+    widths = [plane.width_of(dim, power) for power in points["gamma_width"]]
+    rates = plane.step_size(points["gamma_variance"], points["gamma_width"], dim=dim, size=sizes[which])
     runs = gaussian_diagram(
         problems,
         keys=[int(number) for number in seeds],
@@ -48,7 +41,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
         learning_rates=rates,
         tasks=which,
         steps=steps,
-        stop=stopping.first_of(stopping.TestLossRising(PATIENCE), stopping.LossBelow(1e-3 * dim**2 / 2)),
+        stop=stopping.first_of(stopping.TestLossRising(PATIENCE), plane.learned(dim)),
     )
     return {
         "best_test": runs.best_test,
@@ -62,7 +55,7 @@ def beside(networks: Any, seed: int) -> dict[str, np.ndarray]:
     """The predictions of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
     parts: list[list[Any]] = []
     for dim in networks["dim"].values.tolist():
-        widths = [width_of(dim, power) for power in networks["gamma_width"].values]
+        widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]
         variances = float(dim) ** networks["gamma_variance"].values
         parts.append(
             [

@@ -8,6 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.networks import task
+from linnet.reproduction import plane
 from linnet.reproduction.published import phase_diagram_cells
 
 if TYPE_CHECKING:
@@ -20,18 +21,17 @@ def compared(tasks: int, seed: int) -> xr.Dataset:
     A step is $1/(c|A^*|)$ of canonical time, or $1/(c\\sigma^2 w)$ above the lazy border, $|A^*|$ that of the task.
     """
     cells = phase_diagram_cells()
-    dim, c = int(cells.attrs["dim"]), float(cells.attrs["c"])
+    dim = int(cells.attrs["dim"])
     variances, widths = float(dim) ** cells["gamma_variance"].values, float(dim) ** cells["gamma_width"].values
-    lazy = cells["gamma_variance"].values[:, None] + cells["gamma_width"].values > 1
     test, train = np.zeros((2, tasks, variances.size, widths.size))
     for number in range(tasks):
         problem = task(dim, number, seed)
         spectrum, size = ln.theories.mixed.task_spectrum(problem), float(np.linalg.norm(np.asarray(problem.truth), 2))
+        powers = cells["gamma_variance"].values[:, None], cells["gamma_width"].values
+        times = cells["last_step"].values * plane.step_size(*powers, dim=dim, size=size)
         for i, variance in enumerate(variances):
             for j, width in enumerate(widths):
-                rate = 1 / (c * (variance * width if lazy[i, j] else size))
-                time = float(cells["last_step"][i, j]) * rate
-                run = ln.theories.mixed.predicted_run(spectrum, variance, round(width), [time])
+                run = ln.theories.mixed.predicted_run(spectrum, variance, round(width), [float(times[i, j])])
                 test[number, i, j], train[number, i, j] = run.test_loss[0], run.loss[0]
     scale = 2 / dim**2  # the published errors are per entry and without the half
     axes = ("task", "gamma_variance", "gamma_width")

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linnet._arguments import count
+from linnet.reproduction import plane
 
 if TYPE_CHECKING:
     import xarray as xr
-
-RANK = 5  # of the truth, in unit noise
 
 
 def trained_diagram(dim: int) -> xr.Dataset:
@@ -43,5 +42,5 @@ def trained_diagram(dim: int) -> xr.Dataset:
     return xr.Dataset(
         {name: (axes, rows[:, i].reshape(widths.size, variances.size)) for i, name in enumerate(names) if i > 2},
         coords={"gamma_width": widths, "gamma_variance": variances},
-        attrs={"dim": dim, "rank": RANK, "c": 50.0},
+        attrs={"dim": dim, "rank": plane.RANK, "c": plane.CAREFUL},
     )

@@ -1,8 +1,9 @@
 """Tu, Aranguri and Jacot: Mixed Dynamics In Linear Networks: Unifying the Lazy and Active Regimes."""
 
+from pathlib import Path
+
 from linnet.papers.tu.claims import alignment, descent, gram, lazy_modes, mixed_modes, phase_diagram, stages
 from linnet.papers.tu.figures import fig1, fig2
-from linnet.papers.tu.statements import STATEMENTS
 from linnet.papers.tu.tables import active_region, border, plane, published, regions, timeline, updates, widths
 from linnet.reproduction import Paper
 
@@ -13,28 +14,8 @@ PAPER = Paper(
     year=2024,
     link="https://arxiv.org/abs/2405.17580",
     subject="lazy and active modes in one equation",
-    figures=[
-        fig1.FIGURE,
-        fig2.FIGURE,
-    ],
-    tables=[
-        active_region.ACTIVE_REGION,
-        border.BORDER,
-        plane.PLANE,
-        published.PUBLISHED,
-        regions.REGIONS,
-        timeline.TIMELINE,
-        updates.UPDATES,
-        widths.WIDTHS,
-    ],
-    claims=[
-        *gram.CLAIMS,
-        *lazy_modes.CLAIMS,
-        *mixed_modes.CLAIMS,
-        *phase_diagram.CLAIMS,
-        *stages.CLAIMS,
-        *alignment.CLAIMS,
-        *descent.CLAIMS,
-    ],
-    statements=STATEMENTS,
+    figures=[fig1, fig2],
+    tables=[active_region, border, plane, published, regions, timeline, updates, widths],
+    claims=[gram, lazy_modes, mixed_modes, phase_diagram, stages, alignment, descent],
+    statements=Path(__file__).with_name("statements.toml"),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.networks import beside, cells
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Columns, Table, Trial, plane
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 
 
-def plane(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The plane of Figure 2 of Tu et al., coarser: all its regions and borders."""
     dim, side = (40, 5) if trial.quick else (100, 9)
     return ln.sweeps.Sweep(
@@ -24,8 +24,7 @@ def plane(trial: Trial) -> ln.sweeps.Sweep:
         function=cells,
         axes={
             "dim": [dim],
-            "gamma_width": np.linspace(0, 2.8, side).tolist(),
-            "gamma_variance": np.linspace(-3, 0, side).tolist(),
+            **plane.grid(side),
             "replicate": [0],
         },
         seed=trial.seed,
@@ -55,7 +54,7 @@ def columns(networks: xr.Dataset) -> Columns:
 TABLE = Table(
     name="cells",
     title="Least test error by formula against trained networks, over the plane of variance and width",
-    sweep=plane,
+    sweep=sweep,
     columns=columns,
     note="Errors of covered cells, relative to the trained network's least test error; one start each.",
 )

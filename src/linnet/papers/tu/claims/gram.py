@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu import misprints
-from linnet.papers.tu.networks import widths as networks
+from linnet.papers.tu.networks.starts import gaussian_start
+from linnet.papers.tu.networks.widths import flows
 from linnet.papers.tu.tables import widths
 from linnet.randomness import generator
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
-from linnet.reproduction.old_claim import old as Claim
 
-CONSERVED = Limit(1e-6, "the flow is integrated to 1e-9 of the weights' entries")
 HALF_POWER = Limit(0.1, "of an exponent of -1/2, fitted over w/d = 4 .. 16384: the next order is (w/d)^-1")
-EPSILON = Limit(1.05, "1 + eps, with eps a twentieth at w = 64 d and more")
-TREND = Limit(0.12, "of an exponent that should be 0, over three decades and a half of w/d")
 CONSTANT = Limit(10.0, "O(.) with a constant of a few units")
-SOLVED = Limit(1e-12, "the matrices solve the cubic equations up to rounding")
 EXACT = Limit(1e-7, "the flow of a network against the closed form, integrated to 1e-9")
 ROUNDING = Limit(1e-10, "a balanced start has the Gram matrices it was built with")
-POSITIVE = Limit(0.8, "sigma^2 w up to O(sigma^2 sqrt(wd)), an eighth at w = 64 d")
+WIDTHS = (
+    "noisy rank-2 target, d = 12 (full: 40), sigma^2 w = |Y|/10, w/d = 4 .. 16384 by the exact reduction, gradient flow"
+)
+GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
 
 
-def measure_conserved(trial: Trial) -> dict[str, Any]:
-    draw = generator(trial.seed)
+@claim(
+    "lemma-b2",
+    where="Lemma B.2, (4), section 1.5",
+    says="The imbalance of the layers is conserved by gradient flow for every cost.",
+    assumes="gradient flow",
+    tried=WIDTHS + "; matrix completion 4 x 5",
+    holds=Below(
+        1e-6,
+        what="largest relative change",
+        form=".1e",
+        because="the flow is integrated to 1e-9 of the weights' entries",
+    ),
+    reads="largest relative change of the imbalance: {square:.1e} (square loss), {masked:.1e} (matrix completion)",
+)
+def conserved_imbalance(trial: Trial) -> Numbers:
+    draw = generator(key=trial.seed)
     values, mask = draw.normal(size=(4, 5)), draw.random((4, 5)) < 0.7
-    weights = ln.inits.gaussian(trial.seed, in_dim=5, out_dim=4, width=9, first_std=0.5, second_std=0.5)
+    weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=4, width=9, first_std=0.5, second_std=0.5)
     run = ln.gradient_flow(ln.problems.matrix_completion(values, mask), weights, times=[1.0, 5.0])
     masked = float(np.abs(run.weights.imbalance - weights.imbalance).max() / np.abs(weights.imbalance).max())
-    square = widths.widths(trial).drift
+    square = widths.TABLE.rows(trial).drift
     return {"square": square, "masked": masked, "value": highest(square, masked)}
-
-
-def judge_conserved(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < CONSERVED else Verdict.REFUTED
-
-
-def tell_conserved(numbers: Numbers) -> str:
-    return (
-        f"largest relative change of the imbalance: {numbers['square']:.1e} (square loss), {numbers['masked']:.1e} "
-        "(matrix completion)"
-    )
 
 
 def projections(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,16 +55,27 @@ def projections(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.n
     return one, rest @ rest.T
 
 
-def measure_projections(trial: Trial) -> dict[str, Any]:
+@claim(
+    "lemma-b3",
+    where="Lemma B.3, (5)-(20)",
+    says="At initialization W1 W1^T and W2^T W2 are within O(sigma^2 sqrt(wd) log d) of sigma^2 w times two orthogonal "
+    "projections.",
+    assumes="iid Gaussian weights",
+    tried="d = 20 (full: 60), w/d = 4 .. 4096",
+    holds=AllOf(
+        Within(HALF_POWER, "rates", of=-0.5, what="exponent in w/d of the distance over sigma^2 w"),
+        Below(2.0, "constants", times="log", what="constant", because="a constant of two in O(sigma^2 sqrt(wd) log d)"),
+    ),
+    reads="(5) and (6): |W1 W1^T - sigma^2 w P1| and |W2^T W2 - sigma^2 w P2| over sigma^2 w change like w/d to the "
+    "powers {rates:.3f} and are at most {constants:.2f} sigma^2 sqrt(wd); log d is {log:.1f}",
+)
+def projections_of_the_start(trial: Trial) -> Numbers:
     dim, seeds = (20, 3) if trial.quick else (60, 6)
     ratios = 4.0 ** np.arange(1, 7)
     gaps = np.zeros((2, ratios.size, seeds))
     for i, ratio in enumerate(ratios):
         for j in range(seeds):
-            std = float((ratio * dim) ** -0.5)
-            w = ln.inits.reduced_gaussian(
-                [trial.seed, i, j], in_dim=dim, out_dim=dim, width=int(ratio * dim), first_std=std, second_std=std
-            )
+            w = gaussian_start(dim, ratio * dim, std=float((ratio * dim) ** -0.5), key=[trial.seed, i, j])
             one, two = projections(w.first, w.second)
             gaps[:, i, j] = (
                 np.linalg.norm(w.first @ w.first.T - one, 2),
@@ -80,90 +91,101 @@ def measure_projections(trial: Trial) -> dict[str, Any]:
     }
 
 
-def judge_projections(numbers: Numbers) -> Verdict:
-    near = highest(abs(rate + 0.5) for rate in numbers["rates"]) < HALF_POWER
-    return Verdict.HOLDS if near and highest(numbers["constants"]) < 2 * numbers["log"] else Verdict.REFUTED
-
-
-def tell_projections(numbers: Numbers) -> str:
-    return (
-        f"(5): |W1 W1^T - sigma^2 w P1| falls like (w/d)^{numbers['rates'][0]:.3f} and is at most "
-        f"{numbers['constants'][0]:.2f} sigma^2 sqrt(wd); (6): |W2^T W2 - sigma^2 w P2| like "
-        f"(w/d)^{numbers['rates'][1]:.3f}, {numbers['constants'][1]:.2f} (claimed -1/2; log d is {numbers['log']:.1f})"
-    )
-
-
-def measure_weak(trial: Trial) -> dict[str, Any]:
-    runs = widths.widths(trial)
+@claim(
+    "prop-b1",
+    where="Proposition B.1, (3), (21)-(26)",
+    says="The Gram matrices stay within (1 + eps) sigma^2 w of the self-consistent ones.",
+    assumes=GAUSSIAN,
+    tried=WIDTHS,
+    holds=AtMost(
+        1.05, what="largest |C - Chat| over sigma^2 w", because="1 + eps, with eps a twentieth at w = 64 d and more"
+    ),
+    reads="largest |C - Chat| over the flow is {value:.2f} sigma^2 w for w >= 64 d, {narrow:.2f} for any width from "
+    "4 d",
+)
+def weak_bound(trial: Trial) -> Numbers:
+    runs = widths.TABLE.rows(trial)
     gap = runs.gap
     worst = np.maximum(gap.first, gap.second) / runs.threshold
     return {"narrow": float(worst.max()), "value": float(worst[:, runs.ratios >= 64].max())}
 
 
-def judge_weak(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] <= EPSILON else Verdict.REFUTED
-
-
-def tell_weak(numbers: Numbers) -> str:
-    return (
-        f"largest |C - Chat| over the flow is {numbers['value']:.2f} sigma^2 w for w >= 64 d (claimed 1 + eps), "
-        f"{numbers['narrow']:.2f} for any width from 4 d"
-    )
-
-
-def measure_strong(trial: Trial) -> dict[str, Any]:
-    runs = widths.widths(trial)
+@claim(
+    "thm1",
+    where="Theorem 1, Proposition B.4, (30)-(34)",
+    says="The Gram matrices are within min(O(sigma^2 w), O(sqrt(d/w)) |C1|) of the self-consistent ones, at all times.",
+    assumes=GAUSSIAN,
+    tried=WIDTHS,
+    holds=AllOf(
+        Below(
+            0.12,
+            "trend",
+            what="exponent in w/d of the constant",
+            because="of an exponent that should be 0, over three decades and a half of w/d",
+        ),
+        Below(CONSTANT, what="largest constant"),
+    ),
+    reads="|C - Chat| over min(sigma^2 w, sqrt(d/w)|C1|) is at most {value:.2f} over time and w/d = 4 .. 16384 and "
+    "changes with w/d like its power {trend:.2f}; |C - Chat| itself changes like (w/d)^{early:.2f} at the start and "
+    "(w/d)^{late:.2f} at the end",
+)
+def strong_bound(trial: Trial) -> Numbers:
+    runs = widths.TABLE.rows(trial)
     gap = runs.gap
     worst = np.maximum(gap.first, gap.second)
     constants = (worst / np.minimum(gap.weak, gap.strong)).max(axis=(0, 2))
-    trend, error = exponent(runs.ratios, constants)
     draws = worst.shape[2]
     early, late = (exponent(np.repeat(runs.ratios, draws), worst[state].ravel())[0] for state in (0, -1))
     return {
-        "trend": trend,
+        "trend": exponent(runs.ratios, constants)[0],
         "early": early,
         "late": late,
         "value": float(constants.max()),
-        "uncertainty": error,
     }
 
 
-def judge_strong(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["trend"] < TREND and numbers["value"] < CONSTANT else Verdict.REFUTED
-
-
-def tell_strong(numbers: Numbers) -> str:
-    return (
-        f"|C - Chat| over min(sigma^2 w, sqrt(d/w)|C1|) is at most {numbers['value']:.2f} over time and w/d = 4 .. "
-        f"16384 and changes with w/d like its power {numbers['trend']:.2f}; |C - Chat| itself falls like "
-        f"(w/d)^{numbers['early']:.2f} at the start and (w/d)^{numbers['late']:.2f} at the end"
-    )
-
-
-def measure_scales(trial: Trial) -> dict[str, Any]:
+@claim(
+    "thm1-scales",
+    where="Theorem 1, its takeaways 1 and 2",
+    says="The constant of Theorem 1 is the same for every dimension and threshold, lazy or active.",
+    assumes=GAUSSIAN,
+    tried="noisy rank-2 target, d = 6, 12 (full: 10, 20, 40), sigma^2 w = 0.02, 0.1 and 1 |Y|, w = 256 d, 3 draws",
+    holds=Below(CONSTANT, "constants", what="largest constant"),
+    reads="|C - Chat| over min(sigma^2 w, sqrt(d/w)|C1|) at w = 256 d, at most over the flow: {constants:.2f}",
+)
+def bound_at_other_scales(trial: Trial) -> Numbers:
     ratio, found = 256, {}
     for dim in (6, 12) if trial.quick else (10, 20, 40):
         for share in (0.02, 0.1, 1.0):
-            flow = networks.flows(
-                dim, [float(ratio)] * 3, range(100 * trial.seed, 100 * trial.seed + 3), trial.seed, share
-            )
+            flow = flows(dim, [float(ratio)] * 3, range(100 * trial.seed, 100 * trial.seed + 3), trial.seed, share)
             gap = ln.theories.mixed.gram_gap(flow.first, flow.second, flow.threshold, ratio * dim)
             worst = np.maximum(gap.first, gap.second) / np.minimum(gap.weak, gap.strong)
             found[f"d = {dim}, sigma^2 w = {share:g} |Y|"] = float(worst.max())
     return {"constants": found, "value": highest(found.values())}
 
 
-def judge_scales(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] < CONSTANT else Verdict.REFUTED
-
-
-def tell_scales(numbers: Numbers) -> str:
-    parts = "; ".join(f"{name}: {value:.2f}" for name, value in numbers["constants"].items())
-    return f"|C - Chat| over min(sigma^2 w, sqrt(d/w)|C1|) at w = 256 d, at most over the flow: {parts}"
-
-
-def measure_cubic(trial: Trial) -> dict[str, Any]:
-    runs = widths.widths(trial)
+@claim(
+    "cubic",
+    where="sketch of Theorem 1, B.2, (31)-(32)",
+    says="The self-consistent Gram matrices solve the cubic equations, which the network's own miss by "
+    "O(sqrt(d/w)) sigma^4 w^2 |C1|.",
+    assumes=GAUSSIAN,
+    tried=WIDTHS,
+    holds=AllOf(
+        Below(
+            1e-12,
+            "own",
+            what="residual of Chat",
+            form=".0e",
+            because="the matrices solve the cubic equations up to rounding",
+        ),
+        Within(HALF_POWER, of=-0.5, what="exponent in w/d of the networks' own residual"),
+    ),
+    reads="Chat solves both cubic equations to {own:.0e}; at the networks' own C they miss by at most {constant:.2f} "
+    "sqrt(d/w) sigma^4 w^2 |C1|, changing like (w/d)^{value:.3f}",
+)
+def cubic_equations(trial: Trial) -> Numbers:
+    runs = widths.TABLE.rows(trial)
     g, product = runs.threshold, runs.products[-1, -1, 0]
     one, two = ln.theories.mixed.gram_matrices(product, g)
     own = highest(
@@ -176,19 +198,6 @@ def measure_cubic(trial: Trial) -> dict[str, Any]:
     return {"own": own, "constant": constant, "value": rate, "uncertainty": error}
 
 
-def judge_cubic(numbers: Numbers) -> Verdict:
-    good = numbers["own"] < SOLVED and abs(numbers["value"] + 0.5) < HALF_POWER
-    return Verdict.HOLDS if good else Verdict.REFUTED
-
-
-def tell_cubic(numbers: Numbers) -> str:
-    return (
-        f"Chat solves both cubic equations to {numbers['own']:.0e}; at the networks' own C they miss by at most "
-        f"{numbers['constant']:.2f} sqrt(d/w) sigma^4 w^2 |C1|, falling like (w/d)^{numbers['value']:.3f} (claimed "
-        "-1/2)"
-    )
-
-
 def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.ndarray, ratio: float) -> np.ndarray:
     """The block matrix of B.2 for a singular value of `ratio` times the threshold: (inputs + outputs) squared."""
     root, gap = np.hypot(ratio, 1.0), one - two
@@ -198,8 +207,21 @@ def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.nda
     return np.block([[upper, ratio * product.T], [ratio * product, lower]])
 
 
-def measure_jacobian(trial: Trial) -> dict[str, Any]:
-    runs = widths.widths(trial)
+@claim(
+    "jacobian",
+    where="B.2, step 3",
+    says="The 'Jacobian' of the cubic equations is positive definite, with eigenvalues of at least sigma^2 w.",
+    assumes=GAUSSIAN,
+    tried=WIDTHS + ", w >= 64 d",
+    holds=AtLeast(
+        0.8,
+        what="least eigenvalue over sigma^2 w",
+        because="sigma^2 w up to O(sigma^2 sqrt(wd)), an eighth at w = 64 d",
+    ),
+    reads="its least eigenvalue is at least {value:.3f} sigma^2 w over {cases} networks, times and singular values",
+)
+def positive_jacobian(trial: Trial) -> Numbers:
+    runs = widths.TABLE.rows(trial)
     least = []
     for width in np.flatnonzero(runs.ratios >= 64):
         first, second = runs.first[:, width, 0], runs.second[:, width, 0]
@@ -212,19 +234,24 @@ def measure_jacobian(trial: Trial) -> dict[str, Any]:
     return {"value": lowest(least), "cases": len(least)}
 
 
-def judge_jacobian(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] >= POSITIVE else Verdict.REFUTED
+FOLLOWS = AtMost(EXACT, what="distance of the network from eq. (1)", form=".0e")
 
 
-def tell_jacobian(numbers: Numbers) -> str:
-    return (
-        f"its least eigenvalue is at least {numbers['value']:.3f} sigma^2 w over {numbers['cases']} networks, times "
-        "and singular values (claimed 1 up to sqrt(d/w))"
-    )
-
-
-def measure_isotropic(trial: Trial) -> dict[str, Any]:
-    draw = generator(trial.seed)
+@claim(
+    "isotropic",
+    where="end of B.2, eq. (1)",
+    says="A network with imbalance 2 sigma^2 w I follows eq. (1) exactly, with C1 = -sigma^2 w + Chat1.",
+    assumes="imbalance a multiple of the identity: 2 sigma^2 w for more outputs than inputs, -2 sigma^2 w for fewer",
+    tried="3 x 5, gradient flow; Gram matrices of 5 x 3; sigma^2 w = 0.3",
+    holds=FOLLOWS & Below(ROUNDING, "printed", what="distance of C1 from -sigma^2 w + Chat1", form=".0e"),
+    corrected=FOLLOWS & Below(ROUNDING, "right", what="distance of C1 from +sigma^2 w + Chat1", form=".0e"),
+    correction="C1 = +sigma^2 w + Chat1 for an imbalance of +2 sigma^2 w: the print exchanges C1 and C2",
+    expected=Verdict.CORRECTED,
+    reads="networks of this imbalance follow eq. (1) to {value:.0e}; C1 is {right:.0e} from +sigma^2 w + Chat1 and "
+    "{printed:.2f} from the printed -sigma^2 w + Chat1",
+)
+def isotropic_imbalance(trial: Trial) -> Numbers:
+    draw = generator(key=trial.seed)
     gaps, printed, right = [], [], []
     for shape in ((5, 3), (3, 5)):
         target, start = draw.normal(size=shape), 0.5 * draw.normal(size=shape)
@@ -243,134 +270,3 @@ def measure_isotropic(trial: Trial) -> dict[str, Any]:
                 right.append(shifted[0])
                 printed.append(shifted[1])
     return {"right": highest(right), "printed": lowest(printed), "value": highest(gaps)}
-
-
-def judge_isotropic(numbers: Numbers) -> Verdict:
-    if numbers["value"] > EXACT:
-        return Verdict.REFUTED
-    if numbers["printed"] < ROUNDING:
-        return Verdict.HOLDS
-    return Verdict.CORRECTED if numbers["right"] < ROUNDING else Verdict.REFUTED
-
-
-def tell_isotropic(numbers: Numbers) -> str:
-    return (
-        "networks of imbalance 2 sigma^2 w (more outputs than inputs; -2 sigma^2 w for fewer) follow eq. (1) to "
-        f"{numbers['value']:.0e}; with a plus C1 is +sigma^2 w + Chat1 to {numbers['right']:.0e} and misses the "
-        f"printed -sigma^2 w + Chat1 by {numbers['printed']:.2f} (C1 and C2 exchanged)"
-    )
-
-
-WIDTHS = (
-    "noisy rank-2 target, d = 12 (full: 40), sigma^2 w = |Y|/10, w/d = 4 .. 16384 by the exact reduction, gradient flow"
-)
-GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
-
-CLAIMS = [
-    Claim(
-        name="lemma-b2",
-        number="Lemma B.2, (4), section 1.5",
-        sentence="The imbalance of the layers is conserved by gradient flow for every cost.",
-        assumptions="gradient flow",
-        setting=WIDTHS + "; matrix completion 4 x 5",
-        claimed="no change",
-        expected=Verdict.HOLDS,
-        measure=measure_conserved,
-        judge=judge_conserved,
-        tell=tell_conserved,
-        limits={"change": CONSERVED},
-    ),
-    Claim(
-        name="lemma-b3",
-        number="Lemma B.3, (5)-(20)",
-        sentence="At initialization W1 W1^T and W2^T W2 are near sigma^2 w times two orthogonal projections.",
-        assumptions="iid Gaussian weights",
-        setting="d = 20 (full: 60), w/d = 4 .. 4096",
-        claimed="O(sigma^2 sqrt(wd) log d) for each",
-        expected=Verdict.HOLDS,
-        measure=measure_projections,
-        judge=judge_projections,
-        tell=tell_projections,
-        limits={"exponent": HALF_POWER},
-    ),
-    Claim(
-        name="prop-b1",
-        number="Proposition B.1, (3), (21)-(26)",
-        sentence="The Gram matrices stay within (1 + eps) sigma^2 w of the self-consistent ones.",
-        assumptions=GAUSSIAN,
-        setting=WIDTHS,
-        claimed="at most (1 + eps) sigma^2 w",
-        expected=Verdict.HOLDS,
-        measure=measure_weak,
-        judge=judge_weak,
-        tell=tell_weak,
-        limits={"1 + eps": EPSILON},
-    ),
-    Claim(
-        name="thm1",
-        number="Theorem 1, Proposition B.4, (30)-(34)",
-        sentence="The Gram matrices are within min(O(sigma^2 w), O(sqrt(d/w)) |C1|) of the self-consistent ones, at "
-        "all times.",
-        assumptions=GAUSSIAN,
-        setting=WIDTHS,
-        claimed="a constant times the minimum",
-        expected=Verdict.HOLDS,
-        measure=measure_strong,
-        judge=judge_strong,
-        tell=tell_strong,
-        limits={"trend": TREND, "constant": CONSTANT},
-    ),
-    Claim(
-        name="thm1-scales",
-        number="Theorem 1, its takeaways 1 and 2",
-        sentence="The constant of Theorem 1 is the same for every dimension and threshold, lazy or active.",
-        assumptions=GAUSSIAN,
-        setting="noisy rank-2 target, d = 6, 12 (full: 10, 20, 40), sigma^2 w = 0.02, 0.1 and 1 |Y|, w = 256 d, 3 "
-        "draws",
-        claimed="one constant",
-        expected=Verdict.HOLDS,
-        measure=measure_scales,
-        judge=judge_scales,
-        tell=tell_scales,
-        limits={"constant": CONSTANT},
-    ),
-    Claim(
-        name="cubic",
-        number="sketch of Theorem 1, B.2, (31)-(32)",
-        sentence="The self-consistent Gram matrices solve the cubic equations, which the network's own nearly solve.",
-        assumptions=GAUSSIAN,
-        setting=WIDTHS,
-        claimed="0, and O(sqrt(d/w)) sigma^4 w^2 |C1|",
-        expected=Verdict.HOLDS,
-        measure=measure_cubic,
-        judge=judge_cubic,
-        tell=tell_cubic,
-        limits={"solved": SOLVED, "exponent": HALF_POWER},
-    ),
-    Claim(
-        name="jacobian",
-        number="B.2, step 3",
-        sentence="The 'Jacobian' of the cubic equations is positive definite, with eigenvalues of at least sigma^2 w.",
-        assumptions=GAUSSIAN,
-        setting=WIDTHS + ", w >= 64 d",
-        claimed="at least sigma^2 w, up to O(sigma^2 sqrt(wd))",
-        expected=Verdict.HOLDS,
-        measure=measure_jacobian,
-        judge=judge_jacobian,
-        tell=tell_jacobian,
-        limits={"least eigenvalue": POSITIVE},
-    ),
-    Claim(
-        name="isotropic",
-        number="end of B.2, eq. (1)",
-        sentence="A network with imbalance 2 sigma^2 w I follows eq. (1) exactly, with C1 = -sigma^2 w + Chat1.",
-        assumptions="imbalance a multiple of the identity",
-        setting="3 x 5, gradient flow; Gram matrices of 5 x 3; sigma^2 w = 0.3",
-        claimed="exact; C1 as printed",
-        expected=Verdict.CORRECTED,
-        measure=measure_isotropic,
-        judge=judge_isotropic,
-        tell=tell_isotropic,
-        limits={"exact": EXACT, "rounding": ROUNDING},
-    ),
-]

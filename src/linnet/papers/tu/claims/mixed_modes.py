@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu import misprints
-from linnet.papers.tu.claims.lazy_modes import APART
+from linnet.papers.tu.networks.starts import threshold_start
 from linnet.papers.tu.tables import widths
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.fits import highest
-from linnet.reproduction.old_claim import old as Claim
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, claim
 
-SPEED = Limit(0.15, "of the mode's own speed, at w = 1024 d: five times sqrt(d/w)")
-FASTER = Limit(3.0, "the threshold is a tenth of the target's norm: modes speed up to ten times the lazy rate")
-COSINE = Limit(0.1, "of a cosine, at w = 1024 d: three times sqrt(d/w)")
-LAZY = Limit(0.2, "cosines of lazy modes: 'close to zero'")
-ACTIVE = Limit(0.9, "cosines of active modes: 'close to one'")
+APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
 
 
 def layers(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
     """A flow at w = 1024 d: first and second layer at every time, and w/d."""
-    runs = widths.widths(trial)
+    runs = widths.TABLE.rows(trial)
     width = int(np.argmax(runs.ratios >= 1024))
     return runs, runs.first[:, width, 0], runs.second[:, width, 0], float(runs.ratios[width])
 
 
-def measure_speed(trial: Trial) -> dict[str, Any]:
+@claim(
+    "mode-speed",
+    where="section 2, Figure 1",
+    says="The effective learning rate along a singular value is 2 sqrt(s^2 + sigma^4 w^2): modes speed up as they pass "
+    "sigma^2 w.",
+    assumes="Gaussian start, w >> d",
+    tried="flow at d = 12 (full: 40), w = 1024 d, sigma^2 w = |Y|/10",
+    holds=AllOf(
+        Below(
+            0.15,
+            what="largest relative distance of a speed from 2 sqrt(s^2 + sigma^4 w^2)",
+            because="of the mode's own speed, at w = 1024 d: five times sqrt(d/w)",
+        ),
+        Above(
+            3.0,
+            "fast",
+            times="slow",
+            what="largest speed of the leading mode",
+            because="the threshold is a tenth of the target's norm: modes speed up to ten times the lazy rate",
+        ),
+    ),
+    reads="speed of {modes} modes ({cases} modes and times that are pulled by a fifth of the gradient's norm or more): "
+    "within {value:.3f} of 2 sqrt(s^2 + sigma^4 w^2) times their own gradient at w = {ratio:.0f} d; the leading mode "
+    "goes from {slow:.2f} to {fast:.1f} times the lazy rate",
+)
+def speed_of_modes(trial: Trial) -> Numbers:
     runs, first, second, ratio = layers(trial)
     product = second @ first
     left, values, right = np.linalg.svd(product)
@@ -49,25 +66,40 @@ def measure_speed(trial: Trial) -> dict[str, Any]:
         "fast": float(leading.max()),
         "ratio": ratio,
         "value": float(apart.max()),
-        "uncertainty": float(1 / np.sqrt(ratio)),
     }
 
 
-def judge_speed(numbers: Numbers) -> Verdict:
-    good = numbers["value"] < SPEED and numbers["fast"] > FASTER * numbers["slow"]
-    return Verdict.HOLDS if good else Verdict.REFUTED
+COSINES = AllOf(
+    AtMost(
+        0.1,
+        what="largest distance of a cosine from s/sqrt(s^2 + sigma^4 w^2)",
+        because="of a cosine, at w = 1024 d: three times sqrt(d/w)",
+    ),
+    AtMost(0.2, "start", what="largest cosine at the start", because="cosines of lazy modes: 'close to zero'"),
+    AtLeast(
+        0.9,
+        "end",
+        what="cosine of the leading mode at the end",
+        because="cosines of active modes are near one",
+        then="active modes become parallel, where the print says perpendicular",
+    ),
+)
 
 
-def tell_speed(numbers: Numbers) -> str:
-    return (
-        f"speed of {numbers['modes']} modes ({numbers['cases']} modes and times that are pulled by a fifth of the "
-        f"gradient's norm or more): within {numbers['value']:.3f} of 2 sqrt(s^2 + sigma^4 w^2) times their own "
-        f"gradient at w = {numbers['ratio']:.0f} d; the leading mode speeds up from {numbers['slow']:.2f} to "
-        f"{numbers['fast']:.1f} times the lazy rate"
-    )
-
-
-def measure_alignment(trial: Trial) -> dict[str, Any]:
+@claim(
+    "mode-alignment",
+    where="remark before section 2.1",
+    says="The hidden vectors of a mode have the cosine s/sqrt(s^2 + sigma^4 w^2): 0 when lazy, 1 when active.",
+    assumes="Gaussian start, w >> d",
+    tried="flow at d = 12 (full: 40), w = 1024 d",
+    holds=AtMost(APART, "ratio", what="distance with the printed u^T C1 u over that with v^T C1 v") & COSINES,
+    corrected=COSINES,
+    correction="v^T C1 v in place of u^T C1 u",
+    expected=Verdict.CORRECTED,
+    reads="cosine of W1 v and W2^T u is s/sqrt(s^2 + sigma^4 w^2) to {value:.3f}: at most {start:.2f} at the start, "
+    "{end:.3f} at the end; with the printed u^T C1 u it is off by {printed:.2f}",
+)
+def cosine_of_a_mode(trial: Trial) -> Numbers:
     runs, first, second, _ = layers(trial)
     left, values, right = np.linalg.svd(second @ first)
     gram1, gram2 = np.swapaxes(first, -1, -2) @ first, second @ np.swapaxes(second, -1, -2)
@@ -75,110 +107,45 @@ def measure_alignment(trial: Trial) -> dict[str, Any]:
     other = np.einsum("tim,tij,tjm->tm", left, gram2, left)
     expected = ln.theories.mixed.predicted_alignment(values, runs.threshold)
     cosine, printed = values / np.sqrt(own * other), misprints.mode_cosine(values, gram1, gram2, left)
+    off = [float(np.abs(found - expected).max()) for found in (cosine, printed)]
     return {
-        "printed": float(np.abs(printed - expected).max()),
+        "printed": off[1],
+        "ratio": off[1] / off[0],
         "start": float(cosine[0].max()),
         "end": float(cosine[-1].max()),
-        "value": float(np.abs(cosine - expected).max()),
+        "value": off[0],
     }
 
 
-def judge_alignment(numbers: Numbers) -> Verdict:
-    if numbers["value"] > COSINE or numbers["start"] > LAZY or numbers["end"] < ACTIVE:
-        return Verdict.REFUTED
-    return Verdict.CORRECTED if numbers["printed"] > APART * numbers["value"] else Verdict.HOLDS
-
-
-def tell_alignment(numbers: Numbers) -> str:
-    return (
-        f"cosine of W1 v and W2^T u is s/sqrt(s^2 + sigma^4 w^2) to {numbers['value']:.3f}: at most "
-        f"{numbers['start']:.2f} at the start, {numbers['end']:.3f} for active modes, which become parallel (printed: "
-        f"perpendicular); with the printed u^T C1 u it would be off by {numbers['printed']:.2f}"
-    )
-
-
-def measure_linear(trial: Trial) -> dict[str, Any]:
+@claim(
+    "prop-d1-distance",
+    where="proof of Proposition D.1",
+    says="In the lazy regime |A - B|_F is at most d O(d/(sigma^2 w) sqrt(d/w)), B being the linear dynamics.",
+    assumes="sigma^2 w >> d, w >> d",
+    tried="flow at d = 10 (full: 20), sigma^2 w = 3 d, w/d = 1e4 .. 1e10",
+    holds=Below(APART, "grows", what="growth of the distance over the printed bound, from w/d = 1e4 to 1e10"),
+    corrected=Below(APART, "mended", what="distance over sqrt(d/w) + (d/sigma^2 w)^2"),
+    correction="|A - B|_F is at most d O(sqrt(d/w) + (d/sigma^2 w)^2), which vanishes too where sigma^2 w >> d",
+    expected=Verdict.CORRECTED,
+    reads="|A - B|_F/d is {apart:.3f} at w/d = 1e4, 1e6, 1e8, 1e10 and sigma^2 w = 3 d: {printed:.0f} times the "
+    "printed d/(sigma^2 w) sqrt(d/w), and at most {mended.highest:.2f} times sqrt(d/w) + (d/sigma^2 w)^2",
+)
+def distance_from_linear(trial: Trial) -> Numbers:
     dim, times = 10 if trial.quick else 20, np.linspace(0.05, 4.0, 20)
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
     threshold, ratios = 3.0 * dim, 10.0 ** np.array([4, 6, 8, 10])
-    starts = []
-    for i, ratio in enumerate(ratios):
-        std = float(np.sqrt(threshold / (ratio * dim)))
-        starts.append(
-            ln.inits.reduced_gaussian(
-                [trial.seed, i], in_dim=dim, out_dim=dim, width=int(ratio * dim), first_std=std, second_std=std
-            )
-        )
+    starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
     run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
     apart = []
     for i, start in enumerate(starts):
         lazy = ln.theories.mixed.lazy_flow(problem.cross, start.product, threshold, run.times)
         apart.append(float(np.linalg.norm(run.products[:, i] - lazy, axis=(1, 2)).max() / dim))
-    printed = [misprints.lazy_distance(dim, ratio * dim, threshold) for ratio in ratios]
-    mended = [float(np.sqrt(1 / ratio) + (dim / threshold) ** 2) for ratio in ratios]
+    printed = [one / misprints.lazy_distance(dim, ratio * dim, threshold) for one, ratio in zip(apart, ratios)]
+    mended = [float(one / (np.sqrt(1 / ratio) + (dim / threshold) ** 2)) for one, ratio in zip(apart, ratios)]
     return {
         "apart": apart,
-        "printed": [one / two for one, two in zip(apart, printed, strict=True)],
-        "mended": [one / two for one, two in zip(apart, mended, strict=True)],
+        "printed": printed,
+        "grows": printed[-1] / printed[0],
+        "mended": mended,
         "value": apart[-1],
     }
-
-
-def judge_linear(numbers: Numbers) -> Verdict:
-    grows = numbers["printed"][-1] / numbers["printed"][0]
-    if grows < APART:
-        return Verdict.HOLDS
-    return Verdict.CORRECTED if highest(numbers["mended"]) < APART else Verdict.REFUTED
-
-
-def tell_linear(numbers: Numbers) -> str:
-    apart, ratios = ", ".join(f"{x:.3f}" for x in numbers["apart"]), ", ".join(f"{x:.0f}" for x in numbers["printed"])
-    return (
-        f"|A - B|_F/d is {apart} at w/d = 1e4, 1e6, 1e8, 1e10 and sigma^2 w = 3 d: {ratios} times the printed "
-        f"d/(sigma^2 w) sqrt(d/w), and at most {highest(numbers['mended']):.2f} times sqrt(d/w) + (d/sigma^2 w)^2. The "
-        "conclusion stands, as both vanish where sigma^2 w >> d"
-    )
-
-
-CLAIMS = [
-    Claim(
-        name="mode-speed",
-        number="section 2, Figure 1",
-        sentence="The effective learning rate along a singular value is 2 sqrt(s^2 + sigma^4 w^2): modes speed up "
-        "as they pass sigma^2 w.",
-        assumptions="Gaussian start, w >> d",
-        setting="flow at d = 12 (full: 40), w = 1024 d, sigma^2 w = |Y|/10",
-        claimed="2 sqrt(s^2 + sigma^4 w^2)",
-        expected=Verdict.HOLDS,
-        measure=measure_speed,
-        judge=judge_speed,
-        tell=tell_speed,
-        limits={"speed": SPEED, "speed-up": FASTER},
-    ),
-    Claim(
-        name="mode-alignment",
-        number="remark before section 2.1",
-        sentence="The hidden vectors of a mode have the cosine s/sqrt(s^2 + sigma^4 w^2).",
-        assumptions="Gaussian start, w >> d",
-        setting="flow at d = 12 (full: 40), w = 1024 d",
-        claimed="0 when lazy, 1 when active",
-        expected=Verdict.CORRECTED,
-        measure=measure_alignment,
-        judge=judge_alignment,
-        tell=tell_alignment,
-        limits={"cosine": COSINE, "lazy": LAZY, "active": ACTIVE},
-    ),
-    Claim(
-        name="prop-d1-distance",
-        number="proof of Proposition D.1",
-        sentence="In the lazy regime |A - B|_F is at most d O(d/(sigma^2 w) sqrt(d/w)), B being the linear dynamics.",
-        assumptions="sigma^2 w >> d, w >> d",
-        setting="flow at d = 10 (full: 20), sigma^2 w = 3 d, w/d = 1e4 .. 1e10",
-        claimed="as printed",
-        expected=Verdict.CORRECTED,
-        measure=measure_linear,
-        judge=judge_linear,
-        tell=tell_linear,
-        limits={"constant": APART},
-    ),
-]

@@ -2,131 +2,167 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.figures import fig1
-from linnet.papers.tu.settings import GAMMAS, RANK
-from linnet.papers.tu.tables import active_region, border, plane, published, regions
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
+from linnet.papers.tu.settings import GAMMAS
+from linnet.papers.tu.tables import active_region, border, published, regions
+from linnet.papers.tu.tables import plane as plane_table
+from linnet.reproduction import (
+    Above,
+    AllOf,
+    AtLeast,
+    AtMost,
+    Below,
+    Limit,
+    Numbers,
+    Trial,
+    Verdict,
+    Within,
+    claim,
+    plane,
+)
 from linnet.reproduction.fits import exponent, highest, lowest
-from linnet.reproduction.old_claim import old as Claim
 
-THIRD = Limit(1 / 3, "the constant of Proposition D.1")
 SMALL = Limit(0.5, "of the noise's power: an error above half of it has not learned the signal from the noise")
-EXPONENT = Limit(0.25, "of a power of d, between dimensions a factor of three apart")
-APART = Limit(2.0, "|B| alone decides: targets of both kinds turn lazy at the same share of it, to a factor")
-RISES = Limit(0.9, "rank correlation over five depths, mean of the tasks")
-FALLS = Limit(-0.5, "the gain ends deep inside the region, where the order of equal errors is chance")
-WIDE = Limit(1.5, "'good generalization': no more than half as much again as a wide network's error")
 CLOSE = Limit(0.1, "'very close': a tenth of the range of the curve")
-VISIBLE = Limit(2.0, "the gap of the public loop over that of eq. (2), as both layers at once have it")
-PRINTED = Limit(0.03, "the mean over draws within 3% of the printed error of one draw, whose own scatter is 1.7%")
-ERRORS = Limit(2.0, "standard errors that the mean over a few draws is allowed besides")
-DISTANCE = Limit(0.14, "a tenth of the root mean square entry of the target")
-ALMOST = Limit(0.2, "'almost everywhere': all but a fifth of the cells")
-RANKS = Limit(0.35, "'approximately the correct rank': the stable rank within a third of that of A*")
-OVER = Limit(1.35, "'overestimates it': a third more than that of A*, or more")
+ERRORS = 2.0  # standard errors that the mean over a few draws is allowed besides
+DISTANCE = 0.14  # a tenth of the root mean square entry of the target
+
+CELLS = "cells of the phase diagram at d = 30 (full: 100), rank 3, 3 tasks (full: 8), descent with c = 50"
+PLANE = "descent with c = 50 on 7 x 7 cells at d = 30 (full: 9 x 9 at d = 100), rank 5"
+REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
 
 
-def measure_lazy_bound(trial: Trial) -> dict[str, Any]:
-    dim, found = regions.diagram(trial)
-    lazy = found["lazy"]
+@claim(
+    "thm2-lazy",
+    where="Theorem 2 (lazy), Proposition D.1",
+    says="In the lazy region the test error never falls below a third of min(|A*|^2, |E|^2).",
+    assumes=f"{REGION}, gamma_sigma2 + gamma_w > 1",
+    tried=CELLS,
+    holds=AtLeast(
+        1 / 3, what="least test error over min(|A*|^2, |E|^2)/d^2", because="the constant of Proposition D.1"
+    ),
+    reads="least test error over any run and task of the lazy region: {value:.3f} of min(|A*|^2, |E|^2)/d^2, median "
+    "{median:.3f}; d = {dim}, descent",
+)
+def lazy_bound(trial: Trial) -> Numbers:
+    lazy = regions.TABLE.rows(trial)["lazy"]
     share = lazy.best_test / np.minimum(lazy.signal, lazy.noise)
-    return {"dim": dim, "median": float(np.median(share)), "value": float(share.min())}
+    return {"dim": lazy.dim, "median": float(np.median(share)), "value": float(share.min())}
 
 
-def judge_lazy_bound(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] >= THIRD else Verdict.REFUTED
-
-
-def tell_lazy_bound(numbers: Numbers) -> str:
-    return (
-        f"least test error over any run and task of the lazy region: {numbers['value']:.3f} of min(|A*|^2, |E|^2)/d^2 "
-        f"(bound 1/3), median {numbers['median']:.3f}; d = {numbers['dim']}, descent"
-    )
-
-
-def measure_active(trial: Trial) -> dict[str, Any]:
-    rows = active_region.table(trial)
-    spectra: dict[str, Any] = {}
+@claim(
+    "thm2-active",
+    where="Theorem 2 (active), Theorem E.5, (41)",
+    says="In the active region the test error at T* is O(sigma^4 w + (sigma^2 w log d/d)^2 + d^-1/2 + sigma^2 w/d), "
+    "which vanishes as d grows.",
+    assumes=f"{REGION}, gamma_sigma2 + gamma_w < 1, d large; T* corrected, leading order",
+    tried="descent at d = 30, 100 (full: 50 .. 400), gamma = (-1.85, 2.25), spectra (1), (1, 1), (1, 1/2), 2 tasks "
+    "each (full: 3)",
+    holds=AllOf(
+        Below(SMALL, what="largest test error at T* over the noise, at the largest d"),
+        Below(
+            0.0,
+            "change",
+            what="change of the test error at T* from the least to the largest d",
+            because="a bound that vanishes falls",
+        ),
+    ),
+    refuted=AtLeast(
+        SMALL,
+        "least",
+        what="largest of the least test errors of any run over the noise, at the largest d",
+        otherwise="these networks do learn before T*, so it is d that is too small for that time, by which the lazy "
+        "modes have learned the noise",
+    ),
+    expected=Verdict.OUTSIDE,
+    reads="test error over the noise at T*: {ends:.3f}; at the largest d at its least {leasts:.3f}, and at T* without "
+    "the term for the alignment {shorts:.3f}; over the sum of the bound's terms the error at T* changes like "
+    "d^{growth:.2f}",
+)
+def error_at_the_end(trial: Trial) -> Numbers:
+    rows, growth = active_region.TABLE.rows(trial), []
+    largest = [row for row in rows if row.dim == rows[-1].dim]
     for name in active_region.SPECTRA:
         mine = [row for row in rows if row.name == name]
-        dims = [row.dim for row in mine]
-        terms = [sum(ln.theories.mixed.error_terms(*GAMMAS, dim=dim).values()) for dim in dims]
-        errors = {
-            part: [float(getattr(row, part).mean()) for row in mine] for part in ("third", "least", "end", "short")
-        }
-        ratios = [error / term for error, term in zip(errors["end"], terms, strict=True)]
-        spectra[name] = {"dims": dims, **errors, "ratios": ratios, "growth": exponent(dims, ratios)[0]}
+        terms = [sum(ln.theories.mixed.error_terms(*GAMMAS, dim=row.dim).values()) for row in mine]
+        ratios = [float(row.end.mean()) / term for row, term in zip(mine, terms, strict=True)]
+        growth.append(exponent([row.dim for row in mine], ratios)[0])
+    first = {row.name: row.end.mean() for row in reversed(rows)}
     return {
-        "spectra": spectra,
-        "growth": highest(part["growth"] for part in spectra.values()),
-        "least": highest(part["least"][-1] for part in spectra.values()),
-        "value": highest(part["end"][-1] for part in spectra.values()),
+        "ends": {f"a = {row.name}, d = {row.dim}": float(row.end.mean()) for row in rows},
+        "leasts": {f"a = {row.name}": float(row.least.mean()) for row in largest},
+        "shorts": {f"a = {row.name}": float(row.short.mean()) for row in largest},
+        "change": {f"a = {row.name}": float(row.end.mean() - first[row.name]) for row in largest},
+        "growth": highest(growth),
+        "least": highest(row.least.mean() for row in largest),
+        "value": highest(row.end.mean() for row in largest),
     }
 
 
-def judge_active(numbers: Numbers) -> Verdict:
-    falls = all(found["end"][-1] < found["end"][0] for found in numbers["spectra"].values())
-    if falls and numbers["value"] < SMALL:
-        return Verdict.HOLDS
-    # the theorem is for d large: where the same networks do learn before T*, it is d that is too small for that time
-    return Verdict.OUTSIDE if numbers["least"] < SMALL else Verdict.REFUTED
-
-
-def tell_active(numbers: Numbers) -> str:
-    parts = [
-        f"a = {name}: {', '.join(f'{x:.3f}' for x in found['end'])} at d = {', '.join(map(str, found['dims']))}; at "
-        f"its least {found['least'][-1]:.3f}, and {found['short'][-1]:.3f} at T* without the term for the alignment, "
-        "which takes no measurable time"
-        for name, found in numbers["spectra"].items()
-    ]
-    return (
-        f"test error at T* over the noise: {'. '.join(parts)}. At no d trained is the error at T* small for every "
-        f"spectrum; over the sum of the bound's terms it still grows, like d^{numbers['growth']:.2f}. These d are too "
-        "small for the theorem to say anything: by T* the lazy modes have learned the noise"
-    )
-
-
-def measure_border(trial: Trial) -> dict[str, Any]:
-    kinds = {line.name: line for line in border.table(trial)}
+@claim(
+    "border",
+    where="section 2.1, last remark",
+    says="Training is lazy above sigma^2 w ~ |B|_op: gamma_sigma2 + gamma_w = 1 for low rank, 1/2 for full rank.",
+    assumes="w >> d",
+    tried="descent at w = d^3, d = 16, 48 (full: 20 .. 160), 5 targets, 13 thresholds",
+    holds=AllOf(
+        Within(
+            0.25,
+            "slopes",
+            of="claimed",
+            what="exponent in d of the border",
+            because="of a power of d, between dimensions a factor of three apart",
+        ),
+        Below(
+            2.0,
+            what="largest over least share of |B| at which training turns lazy",
+            because="|B| alone decides: targets of both kinds turn lazy at the same share of it, to a factor",
+        ),
+    ),
+    reads=f"sigma^2 w over |B| where the leading mode is {border.PREFERRED} times as far as the median one when half "
+    "is learned, d = {dims:.0f}: {shares:.3f}; sigma^2 w grows like d to the power {slopes:.2f}",
+)
+def lazy_border(trial: Trial) -> Numbers:
+    kinds = {line.name: line for line in border.TABLE.rows(trial)}
+    shares = {name: line.shares.mean(axis=1).tolist() for name, line in kinds.items()}
     return {
         "dims": next(iter(kinds.values())).dims.tolist(),
-        "shares": {name: line.shares.mean(axis=1).tolist() for name, line in kinds.items()},
+        "shares": shares,
         "slopes": {name: line.growth[0] for name, line in kinds.items()},
         "claimed": {name: line.claimed for name, line in kinds.items()},
-        "value": highest(line.shares.mean(axis=1).max() for line in kinds.values())
-        / lowest(line.shares.mean(axis=1).min() for line in kinds.values()),
-        "uncertainty": kinds["low rank"].growth[1],
+        "value": highest(max(part) for part in shares.values()) / lowest(min(part) for part in shares.values()),
     }
 
 
-def judge_border(numbers: Numbers) -> Verdict:
-    near = all(abs(numbers["slopes"][name] - claimed) < EXPONENT for name, claimed in numbers["claimed"].items())
-    return Verdict.HOLDS if near and numbers["value"] < APART else Verdict.REFUTED
-
-
-def tell_border(numbers: Numbers) -> str:
-    parts = [
-        f"{name}: {', '.join(f'{share:.3f}' for share in shares)} |B|, growing like d^{numbers['slopes'][name]:.2f} "
-        f"(claimed {numbers['claimed'][name]:g})"
-        for name, shares in numbers["shares"].items()
-    ]
-    return (
-        f"sigma^2 w where the leading mode is {border.PREFERRED} times as far as the median one when half is learned, "
-        f"d = {', '.join(f'{d:.0f}' for d in numbers['dims'])}: {'; '.join(parts)}: one share of |B| for both kinds, "
-        f"to a factor {numbers['value']:.2f}"
-    )
-
-
-def measure_tradeoff(trial: Trial) -> dict[str, Any]:
+@claim(
+    "tradeoff",
+    where="end of section 2.1, Figure 2 (bottom left)",
+    says="Deeper in the active region the test error is smaller and training takes longer.",
+    assumes="active region",
+    tried=CELLS,
+    holds=AllOf(
+        Above(
+            0.9,
+            what="rank correlation of iterations with depth",
+            because="rank correlation over five depths, mean of the tasks",
+        ),
+        Below(
+            -0.5,
+            "falls",
+            what="rank correlation of test error with depth",
+            because="the gain ends deep inside the region, where the order of equal errors is chance",
+        ),
+    ),
+    reads="at w = d^2, gamma_sigma2 from {ends.first} to {ends.last}: least test error {tests:.3f}, iterations "
+    "{steps:.0f}",
+)
+def error_against_time(trial: Trial) -> Numbers:
     from scipy.stats import spearmanr
 
-    _, found = regions.diagram(trial)
-    deep = found["depths"]
+    deep = regions.TABLE.rows(trial)["depths"]
     depth = -deep.gamma_variance
     return {
         "ends": deep.gamma_variance[[-1, 0]].tolist(),
@@ -137,95 +173,95 @@ def measure_tradeoff(trial: Trial) -> dict[str, Any]:
     }
 
 
-def judge_tradeoff(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] > RISES and numbers["falls"] < FALLS else Verdict.REFUTED
-
-
-def tell_tradeoff(numbers: Numbers) -> str:
-    tests, steps = numbers["tests"], numbers["steps"]
-    return (
-        f"at w = d^2, gamma_sigma2 from {numbers['ends'][0]} to {numbers['ends'][1]}: least test error {tests[0]:.3f} "
-        f"-> {tests[-1]:.3f}, iterations {steps[0]:.0f} -> {steps[-1]:.0f}; rank correlations {numbers['falls']:.2f} "
-        f"and {numbers['value']:.2f}; the gain ends at {tests[-2]:.3f} -> {tests[-1]:.3f}"
-    )
-
-
-def measure_narrow(trial: Trial) -> dict[str, Any]:
-    dim, found = regions.diagram(trial)
-    middle = np.median(found["narrow"].best_test, axis=1)
-    wide = np.median(found["wide"].best_test, axis=1)
+@claim(
+    "narrow",
+    where="section 2.1, Figure 2 (top left)",
+    says="Good generalization is seen for widths below d, down to w near the rank of A*.",
+    assumes="none proved",
+    tried=CELLS,
+    holds=AllOf(
+        Below(
+            1.5,
+            what="largest median error from w = K on over that at w = d^2",
+            because="'good generalization': no more than half as much again as a wide network's error",
+        ),
+        Above(
+            1.0,
+            "below_rank",
+            what="error at w = 2 over that at w = 6",
+            because="fewer units than the rank cannot do it",
+        ),
+    ),
+    reads=f"median least test error for rank {regions.RANK} by width: {{tests:.2f}}; {{square:.2f}} at w = d = "
+    f"{{dim}}, "
+    "{wide:.2f} at w = d^2. At w = K the worst task has {worst:.2f}",
+)
+def narrow_networks(trial: Trial) -> Numbers:
+    rows = regions.TABLE.rows(trial)
+    narrow = rows["narrow"]
+    middle, wide = (np.median(part.best_test, axis=1) for part in (narrow, rows["wide"]))
+    tests = dict(zip(map(str, regions.NARROW), middle.tolist(), strict=True))
     return {
-        "dim": dim,
-        "tests": dict(zip(map(str, regions.NARROW), middle.tolist(), strict=True)),
+        "dim": narrow.dim,
+        "tests": tests,
+        "below_rank": tests["2"] / tests["6"],
         "square": float(wide[0]),
         "wide": float(wide[1]),
-        "worst": float(found["narrow"].best_test[1].max()),
+        "worst": float(narrow.best_test[1].max()),
         "value": float(middle[1:].max() / wide[1]),
     }
 
 
-def judge_narrow(numbers: Numbers) -> Verdict:
-    below = numbers["tests"]["2"] > numbers["tests"]["6"]  # fewer units than the rank cannot do it
-    return Verdict.HOLDS if numbers["value"] < WIDE and below else Verdict.REFUTED
+@claim(
+    "ranks",
+    where="Figure 2 (top right)",
+    says="The active region has approximately the correct rank while the lazy region overestimates it.",
+    tried=PLANE,
+    holds=AllOf(
+        Within(
+            0.35,
+            of=1,
+            what="median stable rank of the active region over that of A*",
+            because="'approximately the correct rank': within a third of that of A*",
+        ),
+        Above(
+            1.35,
+            "lazy",
+            what="that of the lazy region",
+            because="'overestimates it': a third more than that of A*, or more",
+        ),
+    ),
+    reads="stable rank at the least test error over that of A* ({own:.2f}), median of the cells: {value:.2f} in the "
+    "active region, {lazy:.2f} in the lazy one (d = {dim})",
+)
+def ranks_of_the_regions(trial: Trial) -> Numbers:
+    cells = plane_table.TABLE.rows(trial)
+    truth = ln.problems.low_rank_plus_noise(cells.dim, rank=plane.RANK, key=[trial.seed, 0]).truth
+    own = float(ln.observables.stable_rank(np.asarray(truth)))
+    middle = {name: float(np.median(cells.stable_rank[cells.region == name])) / own for name in ("active", "lazy")}
+    return {"dim": cells.dim, "own": own, "lazy": middle["lazy"], "value": middle["active"]}
 
 
-def tell_narrow(numbers: Numbers) -> str:
-    sentence = ", ".join(f"{error:.2f} at w = {width}" for width, error in numbers["tests"].items())
-    return (
-        f"median least test error for rank {regions.RANK}: {sentence}; {numbers['square']:.2f} at w = d = "
-        f"{numbers['dim']}, {numbers['wide']:.2f} at w = d^2. At w = K the worst task has {numbers['worst']:.2f}"
-    )
-
-
-def measure_figure_one(trial: Trial) -> dict[str, Any]:
-    data = fig1.compute(fig1.TuFig1(dim=60 if trial.quick else 200, seed=trial.seed), ("a",))
-    ranges = data["error"].sel(side="self-consistent").max("step")
-    gaps = abs(data["error"] - data["error"].sel(side="self-consistent")).max("step") / ranges
-    simultaneous, sequential = (float(gaps.sel(side=side).max()) for side in fig1.SIDES[1:])
-    return {"dim": data.sizes["mode"], "sequential": sequential, "value": simultaneous}
-
-
-def judge_figure_one(numbers: Numbers) -> Verdict:
-    good = numbers["value"] < CLOSE and numbers["sequential"] < CLOSE
-    return Verdict.HOLDS if good and numbers["sequential"] > VISIBLE * numbers["value"] else Verdict.REFUTED
-
-
-def tell_figure_one(numbers: Numbers) -> str:
-    return (
-        f"train and test error of descent are within {numbers['value']:.2%} of their range of those of eq. (1) (d = "
-        f"{numbers['dim']}, c = 5), {numbers['sequential']:.2%} in the public loop, whose second layer sees the new "
-        "first one: the gap seen in the figure is mostly that loop's"
-    )
-
-
-def measure_published(trial: Trial) -> dict[str, Any]:
-    found = published.read(published.PUBLISHED.results(trial))
-    apart, error = found["mean"] / found["printed"] - 1, found["error"] / found["printed"]
-    worst = int(np.argmax(np.abs(apart) - ERRORS * error))
-    return {
-        "cells": int(apart.size),
-        "median": float(np.median(np.abs(apart))),
-        "largest": float(np.abs(apart).max()),
-        "worst": float(apart[worst]),
-        "value": float((np.abs(apart) - ERRORS * error).max()),
-        "uncertainty": float(error.max()),
-    }
-
-
-def judge_published(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] <= PRINTED else Verdict.REFUTED
-
-
-def tell_published(numbers: Numbers) -> str:
-    return (
-        f"{numbers['cells']} of the printed cells trained again on other tasks, test error at the printed step: median "
-        f"{numbers['median']:.2%} from the printed one, at most {numbers['largest']:.2%} (standard error at most "
-        f"{numbers['uncertainty']:.2%}). All 300, 24 tasks each, on an accelerator: median 0.65%, at most 1.83%"
-    )
-
-
-def measure_outside(trial: Trial) -> dict[str, Any]:
-    cells = plane.table(trial)
+@claim(
+    "outside",
+    where="Figure 2 (bottom right), section 2.1",
+    says="The distance to the self-consistent dynamics is small almost everywhere outside the region of the theorems "
+    "too.",
+    assumes="none proved",
+    tried=PLANE,
+    holds=AtMost(
+        0.2,
+        what=f"share of the cells outside with a distance above {DISTANCE:g}",
+        form=".0%",
+        because="'almost everywhere': all but a fifth of the cells",
+    ),
+    expected=Verdict.REFUTED,
+    reads=f"largest root mean square distance over the run, entries of the target being 1.4: above {DISTANCE:g} in "
+    "{value:.0%} of the cells outside and in {inside:.0%} of those inside (d = {dim}); above 0.37, a quarter of the "
+    "target, in {far:.0%} outside, median {median:.2f}",
+)
+def distance_outside(trial: Trial) -> Numbers:
+    cells = plane_table.TABLE.rows(trial)
     outside, inside = cells.distance[~cells.inside], cells.distance[cells.inside]
     return {
         "dim": cells.dim,
@@ -236,163 +272,62 @@ def measure_outside(trial: Trial) -> dict[str, Any]:
     }
 
 
-def judge_outside(numbers: Numbers) -> Verdict:
-    return Verdict.HOLDS if numbers["value"] <= ALMOST else Verdict.REFUTED
-
-
-def tell_outside(numbers: Numbers) -> str:
-    return (
-        f"largest root mean square distance over the run, entries of the target being 1.4: above {DISTANCE:g} in "
-        f"{numbers['value']:.0%} of the cells outside and in {numbers['inside']:.0%} of those inside (d = "
-        f"{numbers['dim']}); above 0.37, a quarter of the target, in {numbers['far']:.0%} outside, median "
-        f"{numbers['median']:.2f}"
-    )
-
-
-def measure_ranks(trial: Trial) -> dict[str, Any]:
-    cells = plane.table(trial)
-    truth = ln.problems.low_rank_plus_noise(cells.dim, rank=RANK, key=[trial.seed, 0]).truth
-    own = float(ln.observables.stable_rank(np.asarray(truth)))
-    middle = {name: float(np.median(cells.stable_rank[cells.region == name])) / own for name in ("active", "lazy")}
-    return {"dim": cells.dim, "own": own, "lazy": middle["lazy"], "value": middle["active"]}
-
-
-def judge_ranks(numbers: Numbers) -> Verdict:
-    good = abs(numbers["value"] - 1) < RANKS and numbers["lazy"] > OVER
-    return Verdict.HOLDS if good else Verdict.REFUTED
-
-
-def tell_ranks(numbers: Numbers) -> str:
-    return (
-        f"stable rank at the least test error over that of A* ({numbers['own']:.2f}), median of the cells: "
-        f"{numbers['value']:.2f} in the active region, {numbers['lazy']:.2f} in the lazy one (d = {numbers['dim']})"
-    )
-
-
-CELLS = "cells of the phase diagram at d = 30 (full: 100), rank 3, 3 tasks (full: 8), descent with c = 50"
-PLANE = "descent with c = 50 on 7 x 7 cells at d = 30 (full: 9 x 9 at d = 100), rank 5"
-REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
-
-CLAIMS = [
-    Claim(
-        name="thm2-lazy",
-        number="Theorem 2 (lazy), Proposition D.1",
-        sentence="In the lazy region the test error never falls below a third of min(|A*|^2, |E|^2).",
-        assumptions=f"{REGION}, gamma_sigma2 + gamma_w > 1",
-        setting=CELLS,
-        claimed="at least 1/3",
-        expected=Verdict.HOLDS,
-        measure=measure_lazy_bound,
-        judge=judge_lazy_bound,
-        tell=tell_lazy_bound,
-        limits={"third": THIRD},
+@claim(
+    "fig1",
+    where="Figure 1 (left)",
+    says="The train and test errors of gradient descent are very close to those of the self-consistent dynamics.",
+    assumes="active region",
+    tried="d = 60 (full: 200), rank 5, gamma = (-1.85, 2.25), c = 5, 90 steps; both loops",
+    holds=AllOf(
+        Below(CLOSE, what="largest gap of eq. (2) over the range", form=".2%"),
+        Below(CLOSE, "sequential", what="that of the public loop", form=".2%"),
+        Above(
+            2.0,
+            "visible",
+            what="gap of the public loop over that of eq. (2)",
+            because="the gap of the public loop over that of both layers at once",
+            then="the gap seen in the figure is mostly that loop's",
+        ),
     ),
-    Claim(
-        name="thm2-active",
-        number="Theorem 2 (active), Theorem E.5, (41)",
-        sentence="In the active region the test error at T* is of the order of terms that vanish as d grows.",
-        assumptions=f"{REGION}, gamma_sigma2 + gamma_w < 1, d large; T* corrected, leading order",
-        setting="descent at d = 30, 100 (full: 50 .. 400), gamma = (-1.85, 2.25), spectra (1), (1, 1), (1, 1/2), 2 "
-        "tasks each (full: 3)",
-        claimed="O(sigma^4 w + (sigma^2 w log d/d)^2 + d^-1/2 + sigma^2 w/d)",
-        expected=Verdict.OUTSIDE,
-        measure=measure_active,
-        judge=judge_active,
-        tell=tell_active,
-        limits={"small": SMALL},
+    reads="train and test error of descent are within {value:.2%} of their range of those of eq. (1) (d = {dim}, c = "
+    "5), {sequential:.2%} in the public loop, whose second layer sees the new first one",
+)
+def errors_of_figure_one(trial: Trial) -> Numbers:
+    data = fig1.compute(fig1.TuFig1(dim=60 if trial.quick else 200, seed=trial.seed), ("a",))
+    ranges = data["error"].sel(side="self-consistent").max("step")
+    gaps = abs(data["error"] - data["error"].sel(side="self-consistent")).max("step") / ranges
+    simultaneous, sequential = (float(gaps.sel(side=side).max()) for side in fig1.SIDES[1:])
+    return {
+        "dim": data.sizes["mode"],
+        "sequential": sequential,
+        "visible": sequential / simultaneous,
+        "value": simultaneous,
+    }
+
+
+@claim(
+    "published-cells",
+    where="Figure 2, section G, the authors' public code",
+    says="The cells of the phase diagram have the test errors that the authors printed.",
+    tried="d = 200, rank 5, the public loop: 6 cells of few steps (full: 18 cells), 4 tasks each",
+    holds=AtMost(
+        0.03,
+        what="largest distance from the printed error beyond two standard errors",
+        form=".2%",
+        because="the mean over draws within 3% of the printed error of one draw, whose own scatter is 1.7%",
     ),
-    Claim(
-        name="border",
-        number="section 2.1, last remark",
-        sentence="Training is lazy above sigma^2 w ~ |B|_op: gamma_sigma2 + gamma_w = 1 for low rank, 1/2 for full "
-        "rank.",
-        assumptions="w >> d",
-        setting="descent at w = d^3, d = 16, 48 (full: 20 .. 160), 5 targets, 13 thresholds",
-        claimed="one share of |B| for every target; exponents 1 and 1/2",
-        expected=Verdict.HOLDS,
-        measure=measure_border,
-        judge=judge_border,
-        tell=tell_border,
-        limits={"exponent": EXPONENT, "share": APART},
-    ),
-    Claim(
-        name="tradeoff",
-        number="end of section 2.1, Figure 2 (bottom left)",
-        sentence="Deeper in the active region the test error is smaller and training takes longer.",
-        assumptions="active region",
-        setting=CELLS,
-        claimed="error falls, iterations rise",
-        expected=Verdict.HOLDS,
-        measure=measure_tradeoff,
-        judge=judge_tradeoff,
-        tell=tell_tradeoff,
-        limits={"rises": RISES, "falls": FALLS},
-    ),
-    Claim(
-        name="narrow",
-        number="section 2.1, Figure 2 (top left)",
-        sentence="Good generalization is seen for widths below d, down to w near the rank of A*.",
-        assumptions="none proved",
-        setting=CELLS,
-        claimed="within 1.5 of a wide network's error from w = K on",
-        expected=Verdict.HOLDS,
-        measure=measure_narrow,
-        judge=judge_narrow,
-        tell=tell_narrow,
-        limits={"wide": WIDE},
-    ),
-    Claim(
-        name="ranks",
-        number="Figure 2 (top right)",
-        sentence="The active region has approximately the correct rank while the lazy region overestimates it.",
-        assumptions="none",
-        setting=PLANE,
-        claimed="about 1, and more",
-        expected=Verdict.HOLDS,
-        measure=measure_ranks,
-        judge=judge_ranks,
-        tell=tell_ranks,
-        limits={"correct": RANKS, "over": OVER},
-    ),
-    Claim(
-        name="outside",
-        number="Figure 2 (bottom right), section 2.1",
-        sentence="The distance to the self-consistent dynamics is small almost everywhere outside the region of the "
-        "theorems too.",
-        assumptions="none proved",
-        setting=PLANE,
-        claimed="small almost everywhere",
-        expected=Verdict.REFUTED,
-        measure=measure_outside,
-        judge=judge_outside,
-        tell=tell_outside,
-        limits={"distance": DISTANCE, "almost": ALMOST},
-    ),
-    Claim(
-        name="fig1",
-        number="Figure 1 (left)",
-        sentence="The train and test errors of gradient descent are very close to those of the self-consistent "
-        "dynamics.",
-        assumptions="active region",
-        setting="d = 60 (full: 200), rank 5, gamma = (-1.85, 2.25), c = 5, 90 steps; both loops",
-        claimed="very close",
-        expected=Verdict.HOLDS,
-        measure=measure_figure_one,
-        judge=judge_figure_one,
-        tell=tell_figure_one,
-        limits={"close": CLOSE, "visible": VISIBLE},
-    ),
-    Claim(
-        name="published-cells",
-        number="Figure 2, section G, the authors' public code",
-        sentence="The cells of the phase diagram that the authors printed.",
-        assumptions="none",
-        setting="d = 200, rank 5, the public loop: 6 cells of few steps (full: 18 cells), 4 tasks each",
-        claimed="the printed test errors",
-        expected=Verdict.HOLDS,
-        measure=measure_published,
-        judge=judge_published,
-        tell=tell_published,
-        limits={"printed": PRINTED, "standard errors": ERRORS},
-    ),
-]
+    reads="{cells} of the printed cells trained again on other tasks, test error at the printed step: median "
+    "{median:.2%} from the printed one, at most {largest:.2%} (standard error at most {standard_error:.2%})",
+)
+def published_errors(trial: Trial) -> Numbers:
+    found = published.TABLE.rows(trial)
+    apart, error = found["mean"] / found["printed"] - 1, found["error"] / found["printed"]
+    beyond = np.abs(apart) - ERRORS * error
+    return {
+        "cells": int(apart.size),
+        "median": float(np.median(np.abs(apart))),
+        "largest": float(np.abs(apart).max()),
+        "worst": float(apart[int(np.argmax(beyond))]),
+        "value": float(beyond.max()),
+        "standard_error": float(error.max()),
+    }

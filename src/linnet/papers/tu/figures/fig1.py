@@ -9,8 +9,9 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 import linnet as ln
 from linnet import style
-from linnet.papers.tu.settings import FAST, GAMMAS, NOISE_STD, RANK
-from linnet.reproduction import Limit
+from linnet.papers.tu.networks.starts import gaussian_start
+from linnet.papers.tu.settings import FAST, GAMMAS
+from linnet.reproduction import Limit, plane
 from linnet.reproduction.figure import Check, Figure, Settings
 
 # Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
@@ -32,8 +33,8 @@ class TuFig1(Settings):
     """
 
     dim: PositiveInt = 500
-    rank: PositiveInt = RANK
-    noise_std: float = NOISE_STD
+    rank: PositiveInt = plane.RANK
+    noise_std: float = plane.NOISE_STD
     gamma_variance: float = GAMMAS[0]
     gamma_width: float = GAMMAS[1]
     width: PositiveInt | None = None
@@ -53,7 +54,13 @@ class TuFig1(Settings):
     @property
     def units(self) -> int:
         """The width of the network."""
-        return self.width if self.width is not None else max(1, round(self.dim**self.gamma_width))
+        return self.width if self.width is not None else plane.width_of(self.dim, self.gamma_width)
+
+    @property
+    def exponents(self) -> tuple[float, float]:
+        """Those of the variance and of the width in d, whichever way these are given."""
+        variance = self.gamma_variance if self.scale is None else 2 * np.log(self.scale) / np.log(self.dim)
+        return float(variance), float(self.gamma_width if self.width is None else np.log(self.width) / np.log(self.dim))
 
     @property
     def variance(self) -> float:
@@ -69,11 +76,9 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
     d, steps = settings.dim, settings.steps
     problem = ln.problems.low_rank_plus_noise(d, rank=settings.rank, noise_std=settings.noise_std, key=settings.seed)
     threshold, std = settings.variance * settings.units, float(np.sqrt(settings.variance))
-    weights = ln.inits.reduced_gaussian(
-        settings.seed + 1, in_dim=d, out_dim=d, width=settings.units, first_std=std, second_std=std
-    )
+    weights = gaussian_start(d, settings.units, std=std, key=settings.seed + 1)
     size = float(np.linalg.norm(np.asarray(problem.truth), 2))
-    rate = 1 / (settings.c * (threshold if threshold > d else size))
+    rate = float(plane.step_size(*settings.exponents, dim=d, size=size, c=settings.c))
     times = rate * np.arange(steps + 1)
     if settings.scheme == "flow":
         predicted = iter(ln.theories.mixed.self_consistent(problem.cross, weights.product, threshold, times))

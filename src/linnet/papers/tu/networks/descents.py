@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
+from linnet.papers.tu.networks.starts import active_start, gaussian_start, threshold_start
 from linnet.randomness import generator
 from linnet.reproduction.milestones import first_of
 from linnet.trajectories.saving import at
@@ -39,16 +40,8 @@ def active_cells(
         for seed in seeds
     ]
     cross, truth = np.stack([task.cross for task in tasks]), np.stack([np.asarray(task.truth) for task in tasks])
-    variance, width = dim ** gammas[0], round(dim ** gammas[1])
-    std = float(np.sqrt(variance))
-    weights = ln.Weights.stack(
-        [
-            ln.inits.reduced_gaussian(
-                [int(seed), 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
-            )
-            for seed in seeds
-        ]
-    )
+    std, width = float(np.sqrt(dim ** gammas[0])), round(dim ** gammas[1])
+    weights = ln.Weights.stack([gaussian_start(dim, width, std=std, key=[int(seed), 1]) for seed in seeds])
     run = ln.gradient_descent(
         ln.Problem.from_target(cross, truth=truth), weights, learning_rate=rate, steps=steps, keep="losses"
     )
@@ -87,8 +80,7 @@ def timeline_cells(
 def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, seed: int) -> tuple[np.ndarray, ...]:
     """Times, leading singular values, those they go to, and the alignment measure x, along one run."""
     task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[seed, 0], spectrum=list(spectrum))
-    std, width = float(dim ** (gammas[0] / 2)), round(dim ** gammas[1])
-    weights = ln.inits.reduced_gaussian([seed, 1], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std)
+    weights = active_start(dim, (gammas[0], gammas[1]), key=[seed, 1])
     rate = 1 / (40 * max(spectrum) * dim)
     seen = [step for step in SEEN if step <= steps]
     run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, save_every=at(seen), keep="products")
@@ -117,7 +109,7 @@ def target_of(name: str, dim: int, seed: int) -> np.ndarray:
     """A target of rank 1 and singular value d under unit noise, or noise alone."""
     if name == "low rank":
         return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
-    return generator([seed, 0]).normal(size=(dim, dim))
+    return generator(key=[seed, 0]).normal(size=(dim, dim))
 
 
 def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -127,10 +119,7 @@ def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -
     thresholds, width = levels * values[0], dim**3
     problem, found = ln.Problem.from_target(target), []
     for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
-        std = float(np.sqrt(threshold / width))
-        weights = ln.inits.reduced_gaussian(
-            [seed, 1, i], in_dim=dim, out_dim=dim, width=width, first_std=std, second_std=std
-        )
+        weights = threshold_start(dim, width, threshold, key=[seed, 1, i])
         rate = 0.05 / max(values[0], threshold)
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
         half = first_of(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.settings import BEGUN, CAREFUL, LEARNED, NOISE_STD, RISEN, SETTLED, STEPS, UNCHANGED
-
-if TYPE_CHECKING:
-    from linnet.trainers.stopping import Rule
+from linnet.reproduction import plane
 
 REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
 
 
-def cells(
+def plane_cells(
     points: dict[str, np.ndarray],
     seeds: np.ndarray,
     *,
@@ -23,8 +20,8 @@ def cells(
     c: float,
     update: str,
     seed: int,
-    noise_std: float = NOISE_STD,
-    steps: int = STEPS,
+    noise_std: float = plane.NOISE_STD,
+    steps: int = plane.STEPS,
     dim: int | None = None,
     slots: int | None = None,
     dtype: str = "float64",
@@ -33,8 +30,7 @@ def cells(
     r"""What Figure 2 shows of each cell, for a block of cells of one dimension.
 
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
-    cell) and `dim` unless that is fixed. The step is $1/(c |A^*|)$, or $1/(c w \sigma^2)$ above the lazy border, and
-    runs end by `published_rule`, after `steps` steps at the latest.
+    cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`).
     """
     from linnet.trainers.gaussian_diagram import gaussian_diagram
 
@@ -46,20 +42,17 @@ def cells(
         r: ln.problems.low_rank_plus_noise(side, rank=rank, noise_std=noise_std, key=[seed, r]) for r in replicates
     }
     sizes = {r: float(np.linalg.norm(np.asarray(task.truth), 2)) for r, task in tasks.items()}
-    variances = float(side) ** points["gamma_variance"]
-    widths = [max(1, round(float(side) ** float(power))) for power in points["gamma_width"]]
-
     scales = np.array([sizes[int(number)] for number in points["replicate"]])
-    lazy = points["gamma_variance"] + points["gamma_width"] > 1
+    exponents = points["gamma_variance"], points["gamma_width"]
     runs = gaussian_diagram(
         [tasks[r] for r in replicates],
         keys=[int(number) for number in seeds],
-        widths=widths,
-        variances=variances,
-        learning_rates=1 / (c * np.where(lazy, variances * np.array(widths, dtype=float), scales)),
+        widths=[plane.width_of(side, power) for power in exponents[1]],
+        variances=float(side) ** exponents[0],
+        learning_rates=plane.step_size(*exponents, dim=side, size=scales, c=c),
         tasks=[replicates.index(int(number)) for number in points["replicate"]],
         steps=steps,
-        stop=published_rule(side),
+        stop=plane.published_rule(side),
         update=update,
         dtype=dtype,
         slots=slots,
@@ -82,11 +75,11 @@ def case_cells(
 ) -> dict[str, Any]:
     """Networks of one named case, a pair of exponents; tasks, A* and E, are those of the replicates.
 
-    Beside what `cells` records: the exponents, and the mean squares of the entries of A* and of E.
+    Beside what `plane_cells` records: the exponents, and the mean squares of the entries of A* and of E.
     """
     variance, width = np.array([cases[name] for name in points["case"].tolist()]).T
     grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
-    found = cells(grid, seeds, rank=rank, c=CAREFUL, update="simultaneous", seed=seed)
+    found = plane_cells(grid, seeds, rank=rank, c=plane.CAREFUL, update="simultaneous", seed=seed)
     dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
     sizes = {replicate: _sizes(dim, rank, [seed, replicate]) for replicate in set(replicates)}
     signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
@@ -106,27 +99,11 @@ def update_cells(
     variance, width = (np.full(len(seeds), gamma) for gamma in gammas)
     grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
     starts = 1000 * (seed + 1) + points["replicate"]
-    found = cells(grid, starts, rank=rank, c=c, update=update, seed=seed)
+    found = plane_cells(grid, starts, rank=rank, c=c, update=update, seed=seed)
     return {name: found[name] for name in ("log_distance", "best_test", "taken")}
 
 
 def _sizes(dim: int, rank: int, key: list[int]) -> tuple[float, float]:
-    task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=NOISE_STD, key=key)
+    task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=plane.NOISE_STD, key=key)
     truth = np.asarray(task.truth)
     return float((truth**2).mean()), float(((task.cross - truth) ** 2).mean())
-
-
-def published_rule(dim: int) -> Rule:
-    """Where the authors' public loop ends a run, whatever comes first; `steps` bounds it besides.
-
-    The test error rose two steps running (after step 3); the train error is below 1e-3; or it changed by less than
-    2e-4 in a step and has fallen by more than 1e-2, so that the plateau a small start begins with is no end.
-    """
-    from linnet.trainers import stopping
-
-    entry = dim**2 / 2  # the paper's errors are per entry and without the half
-    return stopping.first_of(
-        stopping.TestLossRising(RISEN, after=SETTLED),
-        stopping.LossBelow(LEARNED * entry),
-        stopping.Stalled(absolute=UNCHANGED * entry, fallen=BEGUN * entry),
-    )

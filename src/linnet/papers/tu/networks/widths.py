@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import linnet as ln
+from linnet.papers.tu.networks.starts import threshold_start
 
 TIMES = np.concatenate([[0.0], np.geomspace(0.02, 20.0, 24)])  # in units of 1/|Y|
 SHARE = 0.1  # of the target's norm: the threshold sigma^2 w
@@ -31,21 +32,16 @@ def target_of(dim: int, seed: int, share: float = SHARE) -> tuple[Any, float]:
 def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, share: float = SHARE) -> Flows:
     """One flow for each w/d and key, of the network in reduced coordinates (at most 2d units)."""
     problem, threshold = target_of(dim, seed, share)
-    draws = []
-    for ratio, key in zip(ratios, keys, strict=True):
-        std = float(np.sqrt(threshold / (ratio * dim)))
-        draws.append(
-            ln.inits.reduced_gaussian(
-                int(key), in_dim=dim, out_dim=dim, width=int(ratio * dim), first_std=std, second_std=std
-            )
-        )
+    draws = [
+        threshold_start(dim, ratio * dim, threshold, key=int(key)) for ratio, key in zip(ratios, keys, strict=True)
+    ]
     times = TIMES * share / threshold
     size = np.sqrt(threshold / (2 * dim))  # of a reduced weight; the default would depend on the whole batch
     run = ln.gradient_flow(problem, ln.Weights.stack(draws), times=times, rtol=1e-9, atol=1e-9 * min(1.0, size))
     return Flows(times, run.reduced.first, run.reduced.second, threshold)
 
 
-def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, seed: int) -> dict[str, Any]:
+def width_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, seed: int) -> dict[str, Any]:
     """The flows of a block of cells: both layers at every time."""
     found = flows(dim, points["ratio"].tolist(), seeds.tolist(), seed)
     first, second = (np.moveaxis(layer, 1, 0) for layer in (found.first, found.second))

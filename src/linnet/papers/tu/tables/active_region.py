@@ -10,8 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import active_cells
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Trial
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,7 +19,7 @@ SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
 
 
-def active_region(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
     dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
     return ln.sweeps.Sweep(
@@ -49,11 +48,6 @@ class Row:
     end: np.ndarray
     short: np.ndarray
     predicted: float
-
-
-def table(trial: Trial) -> list[Row]:
-    """Test errors at T3, at their least and at T*, on trained networks."""
-    return read(ACTIVE_REGION.results(trial))
 
 
 def read(networks: xr.Dataset) -> list[Row]:
@@ -115,10 +109,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-ACTIVE_REGION = Table(
+TABLE = Table(
     name="active-region",
     title="Test error of networks of the active region at T3, at its least, and at T* of Theorem 2",
-    sweep=active_region,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Errors ‖A - A*‖²/‖E‖², mean ± standard deviation over the tasks; γ(σ²) = -1.85, γ(w) = 2.25.",
 )

@@ -9,10 +9,9 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
-from linnet.reproduction import Trial
+from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.fits import exponent
 from linnet.reproduction.milestones import first_of
-from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,7 +21,7 @@ LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
 PREFERRED = 1.3  # how far ahead of the median mode the leading one is where training turns lazy
 
 
-def border(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: five targets of each kind in every dimension, in a block."""
     dims, seeds = [16, 48] if trial.quick else [20, 40, 80, 160], 5
     return ln.sweeps.Sweep(
@@ -55,11 +54,6 @@ class Border:
     def growth(self) -> tuple[float, float]:
         """The p of sigma^2 w ~ d^p, and its standard error."""
         return exponent(np.repeat(self.dims, self.crossings.shape[1]), self.crossings.ravel())
-
-
-def table(trial: Trial) -> list[Border]:
-    """The borders of low and of full rank, on trained networks."""
-    return read(BORDER.results(trial))
 
 
 def read(networks: xr.Dataset) -> list[Border]:
@@ -106,10 +100,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-BORDER = Table(
+TABLE = Table(
     name="border",
     title="Where training turns lazy: sigma^2 w over the dimension, for targets of low and of full rank",
-    sweep=border,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Lazy above: geometric mean over the targets; the exponent has its standard error.",
 )

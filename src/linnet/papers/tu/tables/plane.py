@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.settings import CAREFUL, RANK
-from linnet.reproduction import Trial
-from linnet.reproduction.table import Columns, Table
+from linnet.papers.tu.networks.phase_diagram import plane_cells
+from linnet.reproduction import Columns, Table, Trial, plane
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,19 +18,15 @@ if TYPE_CHECKING:
 NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
 
-def plane(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
     dim, points = (30, 7) if trial.quick else (100, 9)
     return ln.sweeps.Sweep(
         name="tu-plane",
-        function="linnet.papers.tu.networks.phase_diagram:cells",
-        axes={
-            "replicate": [0],
-            "gamma_width": np.linspace(0.0, 2.8, points).tolist(),
-            "gamma_variance": np.linspace(-3.0, 0.0, points).tolist(),
-        },
+        function=plane_cells,
+        axes={"replicate": [0], **plane.grid(points)},
         seed=trial.seed,
-        fixed={"dim": dim, "rank": RANK, "c": CAREFUL, "update": "simultaneous", "seed": trial.seed},
+        fixed={"dim": dim, "rank": plane.RANK, "c": plane.CAREFUL, "update": "simultaneous", "seed": trial.seed},
         block=points**2,
     )
 
@@ -52,12 +48,7 @@ class Cells:
         return np.isin(self.region, ("lazy", "active"))
 
 
-def table(trial: Trial) -> Cells:
-    """The cells of trained networks."""
-    return read(PLANE.results(trial), int(plane(trial).fixed["dim"]))
-
-
-def read(networks: xr.Dataset, dim: int = 0) -> Cells:
+def read(networks: xr.Dataset) -> Cells:
     """The cells of the sweep in one line."""
     order = ("gamma_width", "gamma_variance")
     region = ln.theories.mixed.phase(
@@ -67,7 +58,7 @@ def read(networks: xr.Dataset, dim: int = 0) -> Cells:
         name: networks[name].squeeze("replicate").transpose(*order).values.ravel()
         for name in ("best_test", "stable_rank", "best_step", "log_distance")
     }
-    distance = np.exp(flat.pop("log_distance") / 2)
+    distance, dim = np.exp(flat.pop("log_distance") / 2), json.loads(networks.attrs["configuration"])["fixed"]["dim"]
     return Cells(dim=dim, region=np.asarray(region).ravel(), distance=distance, **flat)
 
 
@@ -86,10 +77,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-PLANE = Table(
+TABLE = Table(
     name="plane",
     title="The phase diagram on a coarse grid, by region",
-    sweep=plane,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Medians over the cells; an entry of the target has a root mean square of about 1.4.",
 )

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.networks.published import cells
-from linnet.reproduction import Trial
+from linnet.papers.tu.networks.published import published_cells
+from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.published import phase_diagram_cells
-from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,13 +26,13 @@ def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str
     ]
 
 
-def published(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
     names, tasks = (chosen((7, 5), (12, 3)), 4) if trial.quick else (chosen((5, 3), (2, 1)), 4)
     printed = phase_diagram_cells()
     return ln.sweeps.Sweep(
         name="tu-published",
-        function=cells,
+        function=published_cells,
         axes={"cell": names, "replicate": list(range(tasks))},
         seed=trial.seed,
         fixed={"dim": int(printed.attrs["dim"]), "rank": int(printed.attrs["rank"]), "seed": trial.seed},
@@ -72,10 +71,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-PUBLISHED = Table(
+TABLE = Table(
     name="published",
     title="Test error of cells that the authors printed, and of the same cells trained on other draws of the task",
-    sweep=published,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="d = 200, rank 5; the public loop (second layer sees the new first one) up to the printed step.",
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import case_cells
-from linnet.reproduction import Trial
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +34,7 @@ def cases_of(dim: int) -> dict[str, tuple[float, float]]:
     }
 
 
-def regions(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one case in a block."""
     dim, tasks = (30, 3) if trial.quick else (100, 8)
     chosen = cases_of(dim)
@@ -58,6 +57,7 @@ class Group:
     largest |A - A_sc|^2/d^2 over the run, with A_sc the self-consistent dynamics.
     """
 
+    dim: int
     gamma_variance: np.ndarray
     gamma_width: np.ndarray
     best_test: np.ndarray
@@ -73,24 +73,18 @@ class Group:
         return np.minimum(self.signal, self.noise) / 3
 
 
-def diagram(trial: Trial) -> tuple[int, dict[str, Group]]:
-    """The dimension, and the groups of cells that several claims look at."""
-    networks = REGIONS.results(trial)
-    return int(networks["dim"].item()), read(networks)
-
-
 def read(networks: xr.Dataset) -> dict[str, Group]:
     """The groups of the sweep: lazy cells, growing depth, narrow and wide networks, growing width at one threshold."""
     return {group: Group(**_arrays(networks, group)) for group in GROUPS}
 
 
-def _arrays(networks: xr.Dataset, group: str) -> dict[str, np.ndarray]:
+def _arrays(networks: xr.Dataset, group: str) -> dict[str, Any]:
     names = [name for name in networks["case"].values.tolist() if name.split()[0] == group]
     chosen = networks.squeeze("dim").sel(case=names).transpose("case", "replicate")
     same = ("best_test", "best_step", "stable_rank", "signal", "noise")
     exponents = {name: chosen[name].values[:, 0] for name in ("gamma_variance", "gamma_width")}
-    distance = np.exp(chosen["log_distance"].values)
-    return {**exponents, **{name: chosen[name].values for name in same}, "distance": distance}
+    own = {"dim": int(networks["dim"].item()), "distance": np.exp(chosen["log_distance"].values)}
+    return {**exponents, **own, **{name: chosen[name].values for name in same}}
 
 
 def columns(networks: xr.Dataset) -> Columns:
@@ -113,10 +107,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-REGIONS = Table(
+TABLE = Table(
     name="regions",
     title="Chosen cells of the phase diagram: least test error, steps to it, and distance to eq. (1)",
-    sweep=regions,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Medians over the tasks; test errors per entry; the bound is a third of min(‖A*‖², ‖E‖²)/d².",
 )

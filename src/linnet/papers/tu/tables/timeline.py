@@ -10,8 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import timeline_cells
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Trial
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +22,7 @@ ALIGNED = 1.01  # x within a hundredth of its later least: T4 as we read it
 SETTLED = 0.02  # singular values so close to those of A* + E have arrived: T5 as we read it
 
 
-def timeline(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one dimension and spectrum in a block."""
     dims, seeds = ([30, 90], 3) if trial.quick else ([50, 100, 200], 3)
     return ln.sweeps.Sweep(
@@ -80,11 +79,6 @@ class Stages:
 def threshold_of(dim: int) -> float:
     """sigma^2 w of the networks."""
     return dim ** GAMMAS[0] * round(dim ** GAMMAS[1])
-
-
-def table(trial: Trial) -> list[Stages]:
-    """The stages of trained networks, for every dimension and spectrum."""
-    return read(TIMELINE.results(trial))
 
 
 def read(networks: xr.Dataset) -> list[Stages]:
@@ -185,10 +179,11 @@ def growth_of(goal: float, starts: np.ndarray, threshold: float) -> np.ndarray:
     )
 
 
-TIMELINE = Table(
+TABLE = Table(
     name="timeline",
     title="Stages of networks of the active region (paper's clock), length of the growth, and alignment",
-    sweep=timeline,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Means over the tasks; times are the paper's, d² times canonical; x is the measure of Lemma A.4, 0 where "
     "aligned.",

@@ -10,8 +10,7 @@ import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import update_cells
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
-from linnet.reproduction import Trial
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,7 +19,7 @@ STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
 ORDERS = {"simultaneous": "both layers at once", "sequential": "W2 sees the new W1"}
 
 
-def updates(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the replicates of one step size and order in a block."""
     dim, replicates = (30, 2) if trial.quick else (100, 4)
     axes = {"dim": [dim], "c": list(STEPS), "update": list(ORDERS), "replicate": list(range(replicates))}
@@ -62,10 +61,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-UPDATES = Table(
+TABLE = Table(
     name="updates",
     title="Distance of descent to eq. (1), by the size of the step and the order of the updates",
-    sweep=updates,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="Medians over the tasks; the step is 1/(c ‖A*‖).",
 )

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.networks.widths import cells, target_of
-from linnet.reproduction import Trial
-from linnet.reproduction.table import Columns, Table
+from linnet.papers.tu.networks.widths import target_of, width_cells
+from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 RATIOS = tuple((4.0 ** np.arange(1, 8)).tolist())  # w/d
 
 
-def growing(trial: Trial) -> ln.sweeps.Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the networks of one width in a block."""
     dim, seeds = (12, 3) if trial.quick else (40, 6)
     return ln.sweeps.Sweep(
         name="tu-widths",
-        function=cells,
+        function=width_cells,
         axes={"ratio": list(RATIOS)},
         seeds=seeds,
         seed=trial.seed,
@@ -75,11 +74,6 @@ class Widths:
         return (residual / (size * self.threshold**2)).max(axis=(0, 2))
 
 
-def widths(trial: Trial) -> Widths:
-    """Reduced networks of w/d = 4 .. 16384 on a noisy rank-2 target, threshold a tenth of the target's norm."""
-    return read(WIDTHS.results(trial))
-
-
 def read(networks: xr.Dataset) -> Widths:
     """The flows of the sweep; the target is drawn again from the sweep's seed."""
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
@@ -109,10 +103,11 @@ def columns(networks: xr.Dataset) -> Columns:
     }
 
 
-WIDTHS = Table(
+TABLE = Table(
     name="widths",
     title="Gram matrices of networks of growing width and their distance to the self-consistent ones (Theorem 1)",
-    sweep=growing,
+    sweep=sweep,
+    read=read,
     columns=columns,
     note="The largest over the networks; the cubic equation in units of σ⁴w² ‖C1‖.",
 )

@@ -9,8 +9,8 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.tu.figures.fig2 import predicted
-from linnet.papers.tu.networks.phase_diagram import REASONS
-from linnet.papers.tu.settings import CAREFUL, NOISE_STD, RANK, STEPS
+from linnet.papers.tu.networks.phase_diagram import REASONS, plane_cells
+from linnet.reproduction import plane
 from linnet.reproduction.figure import Settings
 
 MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the others ours
@@ -42,14 +42,14 @@ class TuFig2(Settings):
     """
 
     dim: PositiveInt = 200
-    rank: PositiveInt = RANK
-    noise_std: float = NOISE_STD
+    rank: PositiveInt = plane.RANK
+    noise_std: float = plane.NOISE_STD
     grid: PositiveInt = 35
-    least_variance: float = -3.0
-    most_variance: float = 0.0
-    most_width: float = 2.8
-    c: PositiveFloat = CAREFUL
-    steps: PositiveInt = STEPS
+    least_variance: float = plane.VARIANCES[0]
+    most_variance: float = plane.VARIANCES[1]
+    most_width: float = plane.WIDTHS[1]
+    c: PositiveFloat = plane.CAREFUL
+    steps: PositiveInt = plane.STEPS
     update: Literal["simultaneous", "sequential"] = "simultaneous"
     seeds: PositiveInt = 1
     dtype: Literal["float32", "float64"] = "float32"
@@ -91,8 +91,8 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
         settings.dim, rank=settings.rank, noise_std=settings.noise_std, key=[settings.seed, 0]
     )
     if "best_test" in data:
-        plane = data["gamma_variance"].values, data["gamma_width"].values
-        data = data.assign(predicted.variables(task, *plane, settings.dim))
+        exponents = data["gamma_variance"].values, data["gamma_width"].values
+        data = data.assign(predicted.variables(task, *exponents, settings.dim))
     for name in data.data_vars:
         data[name].attrs["long_name"] = LONG[str(name).removeprefix("side_")]
     truth = np.asarray(task.truth)
@@ -123,7 +123,7 @@ def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: i
     }
     return ln.sweeps.Sweep(
         name=name,
-        function="linnet.papers.tu.networks.phase_diagram:cells",
+        function=plane_cells,
         axes=axes,
         seed=settings.seed,
         fixed=fixed,

@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet import style
 from linnet.papers.tu.networks.phase_diagram import REASONS
-from linnet.reproduction import Limit
+from linnet.reproduction import Limit, plane
 from linnet.reproduction.figure import Check
 
 MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
@@ -19,7 +19,7 @@ LEVELS = 7  # contours over panel a
 
 def variables(problem: Any, gamma_variance: Any, gamma_width: Any, dim: int) -> dict[str, Any]:
     """`predicted_test` per entry and `covered`, (gamma_width, gamma_variance), without training."""
-    widths = [max(1, round(float(dim) ** float(power))) for power in gamma_width]
+    widths = [plane.width_of(dim, power) for power in gamma_width]
     found = ln.theories.mixed.predicted_diagram(problem, float(dim) ** np.asarray(gamma_variance), widths)
     axes = ("gamma_width", "gamma_variance")
     return {"predicted_test": (axes, 2 / dim**2 * found.best_test), "covered": (axes, found.covered.astype(float))}
