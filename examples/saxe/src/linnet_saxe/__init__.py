@@ -1,5 +1,7 @@
 """Saxe, McClelland and Ganguli (2014): exact solutions of two-layer linear networks, for linnet."""
 
+from pathlib import Path
+
 from linnet.reproduction import Paper
 from linnet_saxe.claims import decoupling, half_time, learning_time, modes, random_start
 from linnet_saxe.figures import fig3
@@ -11,14 +13,7 @@ PAPER = Paper(
     year=2014,
     link="https://arxiv.org/abs/1312.6120",
     subject="every mode of a decoupled network is learned on its own, along a sigmoid",
-    figures=[fig3.FIGURE],
-    claims=[
-        modes.BALANCED,
-        modes.HYPERBOLA,
-        decoupling.CLAIM,
-        half_time.CLAIM,
-        learning_time.CLAIM,
-        random_start.SHAPE,
-        random_start.SCALE,
-    ],
+    figures=[fig3],
+    claims=[modes, decoupling, half_time, learning_time, random_start],
+    statements=Path(__file__).with_name("statements.toml"),
 )

@@ -2,17 +2,34 @@
 
 import numpy as np
 
-from linnet.reproduction import Limit, Numbers, Trial, Verdict
-from linnet.reproduction.old_claim import old as Claim
+from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet_saxe import networks
 from linnet_saxe.settings import STRENGTHS
 
-COUPLING = Limit(1e-8, "ten times the relative tolerance of the flow's integrator")
-LEAST = Limit(1e-3, "a start that mixes the modes must couple them visibly, or the measure sees nothing")
 
-
-def measure(trial: Trial) -> Numbers:
-    """The largest entry of the product outside the target's modes; and the same from a start that mixes them."""
+@claim(
+    "decoupling",
+    where="Section 1.2",
+    says="Modes that are decoupled at the start stay so: each is learned on its own.",
+    assumes="whitened inputs, gradient flow",
+    tried="three modes, 16 hidden units, unequal layers; a random start as the control",
+    holds=AllOf(
+        Below(
+            1e-8,
+            what="largest entry outside the modes",
+            form=".1e",
+            because="ten times the relative tolerance of the flow's integrator",
+        ),
+        Above(
+            1e-3,
+            "mixed",
+            what="the same from a random start",
+            because="a start that mixes the modes must couple them visibly, or the measure sees nothing",
+        ),
+    ),
+    reads="the trained product in the target's singular basis",
+)
+def decoupled_modes(trial: Trial) -> Numbers:
     problem, left, right = networks.task(trial.seed)
     times = np.linspace(0, 6, 120)
     random = np.random.default_rng([trial.seed, 2])
@@ -21,31 +38,3 @@ def measure(trial: Trial) -> Numbers:
     rest = networks.mode_strengths(problem, left, right, apart, times)[1]
     mixed = networks.mode_strengths(problem, left, right, networks.random_start(trial.seed, 0.1), times)[1]
     return {"value": float(rest.max()), "mixed": float(mixed.max())}
-
-
-def judge(numbers: Numbers) -> Verdict:
-    """Nothing outside the modes, and a control that shows something there."""
-    return Verdict.HOLDS if numbers["value"] < COUPLING and numbers["mixed"] > LEAST else Verdict.REFUTED
-
-
-def tell(numbers: Numbers) -> str:
-    """Both numbers."""
-    return (
-        f"largest entry outside the modes {numbers['value']:.1e} (limit {COUPLING:.0e}); from a random start "
-        f"{numbers['mixed']:.2g} (at least {LEAST:.0e})"
-    )
-
-
-CLAIM = Claim(
-    name="decoupling",
-    number="Section 1.2",
-    sentence="Modes that are decoupled at the start stay so: each is learned on its own.",
-    assumptions="whitened inputs, gradient flow",
-    setting="three modes, 16 hidden units, unequal layers; a random start as the control",
-    claimed="no coupling",
-    expected=Verdict.HOLDS,
-    measure=measure,
-    judge=judge,
-    tell=tell,
-    limits={"entries outside the modes": COUPLING, "the control's": LEAST},
-)
