@@ -25,6 +25,7 @@ def linnet(
     toys: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Said]:
     """`linnet("run", "watanabe-fig1", ...)` with the toy registries in place of the real ones."""
+    monkeypatch.setattr(registry, "papers_of", lambda names: [])  # none of these is loaded alone
     monkeypatch.setattr(registry, "figures", lambda: dict(toys.FIGURES))
     monkeypatch.setattr(registry, "claims", lambda: dict(toys.CLAIMS))
 

@@ -23,7 +23,7 @@ def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
     claim = toys.CLAIMS["watanabe-square"]
     rare, often = (replace(claim, name=f"toy-{every}", measure=flipping(every)) for every in (20, 10))
     done: list[int] = []
-    found = survey([claim, rare, often, toys.BROKEN], seeds=20, quick=True, report=done.append)
+    found = survey([claim, rare, often, toys.BROKEN], seeds=range(20), quick=True, report=done.append)
     assert [row.share for row in found] == [1.0, 0.95, 0.9, 0.0]
     assert [row.stable for row in found] == [True, True, False, False]
     assert (
@@ -34,10 +34,27 @@ def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
     assert found[2].to_json()["verdicts"] == {"holds": 18, "refuted": 2}
 
 
+def test_seeds_begin_where_seed_says(linnet, refused, toys: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+    right = toys.measure_square
+
+    def measure(trial: Trial) -> Numbers:
+        measured.append(trial.seed)
+        return right(trial)
+
+    claim = replace(toys.CLAIMS["watanabe-square"], measure=measure)
+    monkeypatch.setitem(toys.CLAIMS, "watanabe-square", claim)
+    said = linnet("verify", "watanabe-square", "--seed", 7, "--seeds", 3)
+    assert measured == [7, 8, 9] and "1 claims keep their verdicts over 3 seeds (7 to 9)" in said.out
+    monkeypatch.setitem(toys.CLAIMS, "watanabe-square", replace(claim, measure=flipping(9)))  # wrong at 8 alone
+    assert "watanabe-square" in refused("verify", "watanabe-square", "--seed", 8, "--seeds", 2, status=1)
+    assert linnet("verify", "watanabe-square", "--seeds", 8).status == 0
+
+
 @pytest.mark.slow
 def test_workers_find_the_same() -> None:
     chosen = [claims()["watanabe-eq23"], claims()["huang-dichotomy"]]
-    alone, spread = (survey(chosen, seeds=2, quick=True, workers=workers) for workers in (0, 2))
+    alone, spread = (survey(chosen, seeds=range(2), quick=True, workers=workers) for workers in (0, 2))
     assert [row.to_json() for row in alone] == [row.to_json() for row in spread]
 
 
@@ -50,7 +67,7 @@ def test_on_the_command_line(linnet, refused, toys: ModuleType, monkeypatch: pyt
         "verify", "--seeds", 4, status=1
     )
     assert "no --workers" in refused("verify", "--workers", 2, "--store", tmp_path / "kept", status=2)
-    assert "no --seed, no --store" in refused("verify", "--seeds", 2, "--seed", 1, status=2)
+    assert "no --store" in refused("verify", "--seeds", 2, "--store", tmp_path / "kept", status=2)
     assert "is a folder" in refused("verify", "--json", tmp_path, status=2)
 
 

@@ -37,11 +37,10 @@ def run(
     ] = None,
 ) -> None:
     """Run figures: dataset, picture and measured checks of each."""
-    known = registry.figures()
     options = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
     requests = []
     for name in names:
-        figure, panels = _find(name, known)
+        figure, panels = _find(name)
         changes = {} if seed is None else {"seed": seed}
         changes |= _options(figure, options) | dict(_assignment(figure, text) for text in assign or ())
         requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
@@ -60,9 +59,9 @@ def _compiled_in(folder: Path | None) -> AbstractContextManager[object]:
     return compilation_cache(folder)
 
 
-def _find(name: str, known: dict[str, Figure]) -> tuple[Figure, tuple[str, ...]]:
+def _find(name: str) -> tuple[Figure, tuple[str, ...]]:
     try:
-        return registry.find_figure(name, known)
+        return registry.find_figure(name)
     except ValueError as reason:
         raise failures.WrongCallError(str(reason)) from None
 

@@ -66,7 +66,7 @@ def sweep(
 def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
     from linnet import sweeps
-    from linnet.reproduction.registry import figures, tables
+    from linnet.reproduction.registry import figures, find_table, tables
     from linnet.reproduction.verification import Trial
 
     path = Path(config)
@@ -75,12 +75,13 @@ def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table
             raise typer.BadParameter("--quick and --seed are for tables of the papers; a file has its own fields.")
         sys.path.insert(0, str(path.resolve().parent))  # cell functions may lie beside their configuration
         return sweeps.load(path), None
-    known = tables()
-    if config in figures():
-        raise failures.WrongCallError(f"{config} is a figure: `linnet run {config}` makes it.")
-    if config not in known:
+    try:
+        table = find_table(config)
+    except ValueError:
+        if config in figures():
+            raise failures.WrongCallError(f"{config} is a figure: `linnet run {config}` makes it.") from None
+        near = did_you_mean(config, tables())
         raise failures.WrongCallError(
-            f"there is no file {config!r}, and no table of that name{did_you_mean(config, known)} "
-            "`linnet list tables` shows all."
-        )
-    return known[config].sweep(Trial(quick=quick, seed=seed or 0)), known[config]
+            f"there is no file {config!r}, and no table of that name{near} `linnet list tables` shows all."
+        ) from None
+    return table.sweep(Trial(quick=quick, seed=seed or 0)), table

@@ -31,9 +31,10 @@ def verify(
     to_json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the outcomes as JSON; - is standard output.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers (0).", min=0)] = None,
+    seed: Annotated[int | None, typer.Option(metavar="A", help="Seed of all random numbers (0).", min=0)] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", metavar="N", min=1, help="Repeat at N seeds; show each verdict's share.")
+        int | None,
+        typer.Option("--seeds", metavar="N", min=1, help="Repeat at N seeds, from A on; show each verdict's share."),
     ] = None,
     workers: Annotated[
         int | None,
@@ -52,14 +53,14 @@ def verify(
     piped = to_json == Path("-")
     if store is not None and workers:
         raise typer.BadParameter("--store keeps tables from this process alone: no --workers.")
-    if seeds is not None and (seed is not None or store is not None):
-        raise typer.BadParameter("--seeds measures at the seeds 0, 1, ... and keeps no tables: no --seed, no --store.")
+    if seeds is not None and store is not None:
+        raise typer.BadParameter("--seeds keeps no tables: no --store.")
     if to_json is not None and not piped:
         if to_json.is_dir():
             raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
         writable(to_json.parent)
     if seeds is not None:
-        return _survey(chosen, seeds, workers or 0, quick, to_json)
+        return _survey(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
     if store is not None:
         writable(store)
     table = terminal.interactive() and terminal.width() >= 110
@@ -113,9 +114,9 @@ def _workers(chosen: list[Claim], asked: int | None, store: Path | None) -> int:
     return min(os.cpu_count() or 1, len(papers)) if len(papers) > 1 and len(chosen) >= _MANY else 0
 
 
-def _survey(chosen: list[Claim], seeds: int, workers: int, quick: bool, to_json: Path | None) -> None:
+def _survey(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
     """Every claim at several seeds: how often each verdict comes out."""
-    with progress.bar("claims", seeds * len(chosen), unit="claims") as advance:
+    with progress.bar("claims", len(seeds) * len(chosen), unit="claims") as advance:
         found = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=advance)
     if to_json == Path("-"):
         terminal.write(json.dumps([row.to_json() for row in found], indent=1))
@@ -129,12 +130,18 @@ def _survey(chosen: list[Claim], seeds: int, workers: int, quick: bool, to_json:
         write_whole(to_json, json.dumps([row.to_json() for row in found], indent=1) + "\n")
     wrong = [row.claim.name for row in found if not row.stable]
     if wrong:
-        least = f"{stability.LEAST_SHARE:.0%} of {seeds} seeds"
+        least = f"{stability.LEAST_SHARE:.0%} of {len(seeds)} seeds"
         terminal.fail(
             f"{len(wrong)} of {len(found)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
         )
     if to_json != Path("-"):
-        terminal.say(f"{len(found)} claims keep their verdicts over {seeds} seeds.", bold=True)
+        terminal.say(f"{len(found)} claims keep their verdicts over {_seeds(seeds)}.", bold=True)
+
+
+def _seeds(seeds: range) -> str:
+    """How many, and which where they do not begin at 0."""
+    which = f" ({seeds[0]} to {seeds[-1]})" if seeds[0] else ""
+    return f"{len(seeds)} seeds{which}"
 
 
 def _kept(store: Path | None) -> AbstractContextManager[object]:

@@ -6,6 +6,8 @@ A package registers its paper by an entry point in the group `linnet.papers`:
     saxe = "linnet_saxe:PAPER"
 
 One that cannot be loaded is a warning that names it; everything else works.
+
+The name of a figure, a table or a claim begins with its paper's, so one of them is found without loading the others.
 """
 
 from __future__ import annotations
@@ -65,13 +67,9 @@ def papers() -> dict[str, Paper]:
 
 def collected() -> dict[str, Paper]:
     """The same, looked for anew: a package may have been installed since."""
-    folder = importlib.import_module("linnet.papers")
     shelf = _Shelf()
-    found = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
-    for name in sorted(
-        found, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(found), name)
-    ):
-        module = importlib.import_module(f"{folder.__name__}.{name}")
+    for name in _own_names():
+        module = importlib.import_module(f"linnet.papers.{name}")
         shelf.put(module.PAPER, module.__name__)
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         package = entry.dist.name if entry.dist is not None else entry.value
@@ -82,6 +80,42 @@ def collected() -> dict[str, Paper]:
             why = " ".join(str(reason).split()) or type(reason).__name__
             warnings.warn(f"the paper {entry.name!r} ({origin}) is left out: {why}", PluginWarning, stacklevel=3)
     return shelf.papers
+
+
+def papers_of(names: Iterable[str]) -> list[Paper]:
+    """The papers that these names begin with, each loaded alone; none where one of the names begins with no paper's.
+
+    A package's paper is looked for only where linnet has none of that name.
+    """
+    found: dict[str, Paper] = {}
+    for name in names:
+        paper = _alone(name.partition("-")[0])
+        if paper is None:
+            return []
+        found[paper.name] = paper
+    return list(found.values())
+
+
+def _own_names() -> list[str]:
+    """The names of linnet's own papers in their order, found without loading them."""
+    folder = importlib.import_module("linnet.papers")
+    found = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
+    return sorted(found, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(found), name))
+
+
+def _alone(name: str) -> Paper | None:
+    """The paper of this name; None where there is none, several, or one that cannot be loaded: `papers` says why."""
+    if name in _own_names():
+        paper = importlib.import_module(f"linnet.papers.{name}").PAPER
+    else:
+        entries = [entry for entry in entry_points(group=GROUP) if entry.name == name]
+        if len(entries) != 1:
+            return None
+        try:
+            paper = entries[0].load()
+        except Exception:  # a foreign package may raise anything
+            return None
+    return paper if isinstance(paper, Paper) and paper.name == name else None
 
 
 def figures() -> dict[str, Figure]:
@@ -128,7 +162,11 @@ def claims() -> dict[str, Claim]:
 
 def find_figure(name: str, known: Mapping[str, Figure] | None = None) -> tuple[Figure, tuple[str, ...]]:
     """The figure and the panels that `name` asks for: `NAME-fig3` all of them, `NAME-fig3a` the first alone."""
-    known = figures() if known is None else known
+    if known is None:
+        try:
+            return find_figure(name, {figure.name: figure for paper in papers_of([name]) for figure in paper.figures})
+        except ValueError:  # what was meant may be in another paper
+            known = figures()
     if name in known:
         return known[name], known[name].panels
     split = re.fullmatch(r"(.*\d)([a-z]+)", name)
@@ -142,9 +180,23 @@ def find_figure(name: str, known: Mapping[str, Figure] | None = None) -> tuple[F
     raise ValueError(f"no figure is named {name!r}{near} `linnet list` shows all.")
 
 
+def find_table(name: str) -> Table:
+    """The table of this name."""
+    known = {table.name: table for paper in papers_of([name]) for table in paper.tables}
+    if name not in known:
+        known = tables()
+    if name not in known:
+        raise ValueError(f"no table is named {name!r}{did_you_mean(name, known)} `linnet list tables` shows all.")
+    return known[name]
+
+
 def select_claims(names: Iterable[str], known: Mapping[str, Claim] | None = None) -> list[Claim]:
     """The claims asked for, each once: by name, or by how their names start (a paper's name, say); none means all."""
-    known = claims() if known is None else known
+    names = list(names)
+    if known is None:
+        known = {claim.name: claim for paper in papers_of(names) for claim in paper.claims}
+        if not all(any(claim.startswith(name) for claim in known) for name in names) or not names:
+            known = claims()
     chosen: dict[str, Claim] = {}
     for name in names:
         found = [known[name]] if name in known else [c for c in known.values() if name and c.name.startswith(name)]

@@ -55,12 +55,12 @@ class Stability:
 def survey(
     chosen: Sequence[Claim],
     *,
-    seeds: int,
+    seeds: Sequence[int],
     quick: bool = False,
     workers: int = 0,
     report: Callable[[int], None] = lambda done: None,
 ) -> list[Stability]:
-    """Measures every claim at the seeds 0 to `seeds` - 1; with `workers`, on that many processes of this machine.
+    """Measures every claim at each of the seeds; with `workers`, on that many processes of this machine.
 
     `report` is told how many pairs of claim and seed are newly done. Workers look claims up by name: they see those of
     linnet and of installed packages.
@@ -74,8 +74,10 @@ def survey(
     return list(found.values())
 
 
-def _outcomes(chosen: Sequence[Claim], seeds: int, quick: bool, workers: int) -> Iterator[tuple[Trial, Outcome]]:
-    trials = [Trial(quick=quick, seed=seed) for seed in range(seeds)]
+def _outcomes(
+    chosen: Sequence[Claim], seeds: Sequence[int], quick: bool, workers: int
+) -> Iterator[tuple[Trial, Outcome]]:
+    trials = [Trial(quick=quick, seed=seed) for seed in seeds]
     if workers:
         yield from parallel.outcomes(chosen, [b for trial in trials for b in parallel.batches(chosen, trial)], workers)
         return
