@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from linnet.trainers.descent import gradient_descent
     from linnet.trainers.flow import gradient_flow
     from linnet.trainers.label_noise import label_noise_descent
-    from linnet.trainers.noise_sde import noise_sde
     from linnet.trainers.relu import relu_descent
+    from linnet.trainers.sde import noise_sde
     from linnet.trainers.stability import stable_learning_rate
     from linnet.trainers.stochastic import stochastic_descent
     from linnet.trajectories.status import DivergedError, Status
@@ -81,7 +81,7 @@ _HOMES = {
     "gradient_descent": "linnet.trainers.descent",
     "gradient_flow": "linnet.trainers.flow",
     "label_noise_descent": "linnet.trainers.label_noise",
-    "noise_sde": "linnet.trainers.noise_sde",
+    "noise_sde": "linnet.trainers.sde",
     "reduce": "linnet.reductions.reduction",
     "relu_descent": "linnet.trainers.relu",
     "stable_learning_rate": "linnet.trainers.stability",

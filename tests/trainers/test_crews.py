@@ -20,9 +20,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import linnet as ln
 from linnet.trainers import crew, crew_process, crews, stopping
 from linnet.trainers.gaussian_diagram import gaussian_diagram
-from linnet.trainers.paired_descent import Pair, paired_descent
+from linnet.trainers.pairs import Pair, paired_descent
 
-pairs = importlib.import_module("linnet.trainers.paired_descent")
+pairs = importlib.import_module("linnet.trainers.pairs")
 NUMBERS = ("best_test", "best_step", "steps", "stable_rank", "largest_distance", "loss")
 
 
@@ -298,7 +298,7 @@ SCRIPT = """
 import os, signal
 import linnet as ln
 from linnet.trainers import crews
-from linnet.trainers.paired_descent import Pair, paired_descent
+from linnet.trainers.pairs import Pair, paired_descent
 
 print("once", flush=True)
 crews.STARTING = -1e9

@@ -8,7 +8,7 @@ import linnet as ln
 from drawn import drawn_gaussian
 from linnet.trainers import stopping
 from linnet.trainers.gaussian_diagram import gaussian_diagram
-from linnet.trainers.paired_descent import Pair, paired_descent
+from linnet.trainers.pairs import Pair, paired_descent
 
 DIM, STEPS = 12, 90
 RULE = stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(1e-3 * DIM**2 / 2))

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers.noise_sde import noise_sde
+from linnet.trainers.sde import noise_sde
 
 
 def setting(seed=0, n=5, d=4, k=1, h=9):

@@ -9,7 +9,7 @@ from scipy.integrate import trapezoid
 
 import linnet as ln
 from linnet.theories import noise
-from linnet.trainers.noise_sde import decreasing, noise_sde, step_sizes
+from linnet.trainers.sde import decreasing, noise_sde, step_sizes
 
 
 def identity_start(d):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.trainers import stopping
-from linnet.trainers.paired_descent import Pair, padded_width, paired_descent
+from linnet.trainers.pairs import Pair, padded_width, paired_descent
 
 DIM = 12
 RULE = stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(1e-3 * DIM**2 / 2), stopping.Stalled(1e-6))

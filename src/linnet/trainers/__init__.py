@@ -1,15 +1,35 @@
 """What is simulated: descent, flow, label noise, mini-batches, the noise SDE, ReLU networks."""
 
-from linnet.trainers import stopping
-from linnet.trainers.descent import gradient_descent
-from linnet.trainers.flow import gradient_flow
-from linnet.trainers.interpolation import interpolating_network
-from linnet.trainers.label_noise import label_noise_descent
-from linnet.trainers.noise_sde import decreasing, noise_sde
-from linnet.trainers.paired_descent import paired_descent
-from linnet.trainers.relu import relu_descent
-from linnet.trainers.stability import stable_learning_rate
-from linnet.trainers.stochastic import stochastic_descent
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linnet.trainers import stopping
+    from linnet.trainers.descent import gradient_descent
+    from linnet.trainers.flow import gradient_flow
+    from linnet.trainers.interpolation import interpolating_network
+    from linnet.trainers.label_noise import label_noise_descent
+    from linnet.trainers.pairs import paired_descent
+    from linnet.trainers.relu import relu_descent
+    from linnet.trainers.sde import decreasing, noise_sde
+    from linnet.trainers.stability import stable_learning_rate
+    from linnet.trainers.stochastic import stochastic_descent
+
+# Each loads its file on first use: who trains by descent does not pay for ReLU networks or crews.
+_HOMES = {
+    "decreasing": "sde",
+    "gradient_descent": "descent",
+    "gradient_flow": "flow",
+    "interpolating_network": "interpolation",
+    "label_noise_descent": "label_noise",
+    "noise_sde": "sde",
+    "paired_descent": "pairs",
+    "relu_descent": "relu",
+    "stable_learning_rate": "stability",
+    "stochastic_descent": "stochastic",
+}
 
 __all__ = [
     "decreasing",
@@ -24,3 +44,15 @@ __all__ = [
     "stochastic_descent",
     "stopping",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "stopping":
+        return importlib.import_module("linnet.trainers.stopping")
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"linnet.trainers.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'linnet.trainers' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

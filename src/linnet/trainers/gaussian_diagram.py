@@ -20,7 +20,7 @@ from linnet.trainers import _loop as loop
 from linnet.trainers import crew, lanes
 from linnet.trainers._narrow import narrow_network
 from linnet.trainers.beside import Best, bind, layers, noted, updates
-from linnet.trainers.paired_descent import PairedRuns, carried
+from linnet.trainers.pairs import PairedRuns, carried
 from linnet.trainers.stopping import rule_of
 
 

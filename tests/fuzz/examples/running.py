@@ -8,7 +8,7 @@ import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
 from linnet.trainers import stopping
-from linnet.trainers.paired_descent import Pair
+from linnet.trainers.pairs import Pair
 
 instance("trajectories.Trajectory", m.run, received=True)
 instance("trajectories.Status", m.made(lambda: m.run().status), received=True)

@@ -37,7 +37,7 @@ GROWS = Limit(0, "a positive rate makes every mean power diverge")
 def moments(trial: Trial) -> Numbers:
     """Sampled mean squares against Euler's own recursion and the exact ones, where sampling can see them."""
     from linnet.theories import noise as theory
-    from linnet.trainers.noise_sde import step_sizes
+    from linnet.trainers.sde import step_sizes
 
     away, bias, late, heavy = [], [], {}, []
     _, step = NOISE[trial.quick]

@@ -34,7 +34,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     import xarray as xr
 
     from linnet.theories import noise
-    from linnet.trainers.noise_sde import decreasing
+    from linnet.trainers.sde import decreasing
 
     start = ln.Weights(np.eye(settings.dim), np.zeros((1, settings.dim)))
     times = np.linspace(0, settings.end_time, settings.saves + 1)

@@ -105,7 +105,7 @@ def paired_descent(
 
         >>> import linnet as ln
         >>> from linnet.trainers import paired_descent
-        >>> from linnet.trainers.paired_descent import Pair
+        >>> from linnet.trainers.pairs import Pair
         >>> task = ln.problems.low_rank_plus_noise(6, rank=1, key=0)
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=6, out_dim=6, width=10_000, first_std=3e-3, second_std=3e-3)
         >>> runs = paired_descent(lambda i: Pair(task, start, 0.09, 0.005), [10_000], in_dim=6, out_dim=6, steps=100)
