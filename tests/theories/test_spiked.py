@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq
 
-from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error
+from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error, late_rate
 
 MODELS = [(20.0, 0.3, 1.0), (1.0, 0.5, 2.0), (50.0, 0.9, 0.5), (-0.6, 0.4, 1.0), (0.5, 0.05, 1.0)]
 
@@ -213,3 +214,105 @@ def test_constants_of_a_spike_whose_square_overflows():
 def test_a_spike_of_1e12_is_followed_through_both_phases():
     theory = TwoPhase(1e12, 0.3)
     assert_allclose(theory.reduced(1e-3, [0.0, 30.0])[1], theory.fixed_point, atol=1e-8)
+
+
+def full_flow(sigma, beta, start, until, hidden=3):
+    """The two layers themselves by SciPy, from a = |w| r, W = r w^T: a function of time to the predictor a^T W."""
+    dim = beta.size
+    r = np.ones(hidden) / np.sqrt(hidden)
+    weights = np.concatenate([np.linalg.norm(start) * r, np.outer(r, start).ravel()])
+
+    def rate(_, state):
+        a, w = state[:hidden], state[hidden:].reshape(hidden, dim)
+        miss = sigma @ (beta - a @ w)
+        return np.concatenate([w @ miss, np.outer(a, miss).ravel()])
+
+    run = solve_ivp(rate, (0, until), weights, method="DOP853", rtol=1e-12, atol=1e-16, dense_output=True)
+
+    def predictor(t):
+        state = run.sol(t)
+        return state[:hidden] @ state[hidden:].reshape(hidden, dim)
+
+    return predictor
+
+
+@pytest.mark.parametrize("model", [(20.0, 0.3, 1.0), (100.0, 0.5, 1.0), (2.0, 0.9, 1.0), (5.0, 0.5, 2.0)])
+def test_late_rate_is_that_of_the_last_approach(model):
+    sigma, _, _, beta = written_out(*model)
+    theory = TwoPhase(*model)
+    predictor = full_flow(sigma, beta, 0.05 * sigma @ beta, 14 / theory.late_rate)
+    misses = [np.linalg.norm(predictor(t / theory.late_rate) - beta) for t in (10.0, 13.0)]
+    assert_allclose(np.log(misses[0] / misses[1]) / 3, 1, rtol=1e-3)
+    assert abs(theory.late_rate / theory.lambda2 - 1) > 0.02  # the control: lambda2 is another number
+    assert_allclose(theory.late_rate, late_rate(sigma, beta), rtol=1e-12)
+
+
+def test_late_rate_of_any_covariance_and_size_of_the_target():
+    random = np.random.default_rng(3)
+    root = random.standard_normal((4, 4))
+    sigma, beta = root @ root.T + np.eye(4), 1.7 * random.standard_normal(4)
+    size = np.linalg.norm(beta)
+    wanted = np.linalg.eigvals(size * sigma @ (np.eye(4) + np.outer(beta, beta) / size**2)).real.min()
+    assert_allclose(late_rate(sigma, beta), wanted, rtol=1e-10)
+    predictor = full_flow(sigma, beta, 0.1 * sigma @ beta / np.linalg.norm(sigma @ beta), 16 / wanted)
+    misses = [np.linalg.norm(predictor(t / wanted) - beta) for t in (12.0, 14.0)]
+    assert_allclose(np.log(misses[0] / misses[1]) / 2, 1, rtol=5e-3)
+
+
+def test_late_rate_leaves_out_directions_that_the_target_does_not_have():
+    assert_allclose(late_rate(np.diag([4.0, 1.0, 0.01]), [1.0, 1.0, 0.0]), late_rate(np.diag([4.0, 1.0]), [1.0, 1.0]))
+    with pytest.raises(ValueError, match="`target` must correlate"):
+        late_rate(np.diag([4.0, 0.0]), [0.0, 1.0])
+
+
+@pytest.mark.parametrize("alignment", [0.1, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("delta", [1.0, 3.0])
+def test_length_of_the_later_phase_for_a_strong_spike(alignment, delta):
+    spike = 1e4
+    theory = TwoPhase(spike, alignment)
+    sigma, beta = np.diag([1 + spike, 1.0]), np.array([alignment, np.sqrt(1 - alignment**2)])
+    v1, v2 = theory.basis
+
+    def rate(_, q):
+        size, miss = np.linalg.norm(q), sigma @ (beta - q)
+        return size * miss + q * (q @ miss) / size
+
+    times = np.unique(np.concatenate([np.linspace(0, 30 / theory.correlation, 4000), np.linspace(0.01, 8, 8000)]))
+    run = solve_ivp(rate, (0, 8), 1e-6 * v1, t_eval=times, method="Radau", rtol=1e-9, atol=1e-12)
+    w = (run.y / np.sqrt(np.linalg.norm(run.y, axis=0))).T
+    begin = times[np.argmax((w @ v1) ** 2 > 0.5 * theory.correlation / theory.lambda1)]
+    second = w @ v2
+    end = times[np.argmax(second > -np.expm1(-delta) * (beta @ v2))]
+    assert_allclose(theory.strong_spike_length(delta), end - begin, rtol=3e-3)
+    B = np.sqrt(1 - alignment**2)
+    share = -np.expm1(-delta) * B
+    reach = brentq(lambda x: x - share * (alignment**2 + x**2) ** 0.25, 0, B, xtol=1e-14)
+
+    def integrand(x):
+        return (alignment**2 + x**2 / 2) / ((B - x) * (alignment**2 + x**2) ** 1.5)
+
+    assert_allclose(theory.strong_spike_length(delta), quad(integrand, 0, reach, epsrel=1e-12)[0], rtol=1e-9)
+    assert theory.later_bound(delta) > 1.05 * theory.strong_spike_length(delta)  # the bound is another number
+
+
+@pytest.mark.parametrize("model", [(20.0, 0.3, 1.0), (100.0, 0.5, 2.0)])
+def test_second_component_of_the_early_phase(model):
+    theory, u0 = TwoPhase(*model), 1e-7
+    plateau = np.sqrt(theory.correlation / theory.lambda1)
+
+    def rate(_, w):  # the flow with what w2 does to w1 left out
+        return [theory.correlation * w[0] - theory.lambda1 * w[0] ** 3, theory.nu * w[0] ** 3]
+
+    until = np.log(plateau / u0) / theory.correlation * 1.1
+    times = np.linspace(0, until, 50)
+    run = solve_ivp(rate, (0, until), [u0, 0.0], t_eval=times, method="DOP853", rtol=1e-12, atol=1e-20)
+    assert_allclose(theory.early_second(u0, times), run.y[1], rtol=1e-7, atol=1e-14)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_loss_that_the_early_phase_leaves(model):
+    sigma, _, _, beta = written_out(*model)
+    v1 = sigma @ beta
+    best = (v1 @ sigma @ beta) / (v1 @ sigma @ v1)  # least squares along v1 alone
+    miss = best * v1 - beta
+    assert_allclose(TwoPhase(*model).early_loss, miss @ sigma @ miss / (beta @ sigma @ beta), rtol=1e-10)

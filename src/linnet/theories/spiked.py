@@ -117,6 +117,34 @@ class TwoPhase:
         r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
         return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
 
+    @property
+    def early_loss(self) -> float:
+        r"""The share of the loss that is left where the early phase is all that has happened ($w_2 = 0$).
+
+        $$ 1 - \frac{(\beta^T\Sigma^2\beta)^2}{(\beta^T\Sigma\beta)(\beta^T\Sigma^3\beta)}
+           = \frac{\rho^2 (1+\rho) A^2 (1 - A^2)}{(1 + \rho A^2)(1 + ((1+\rho)^3 - 1) A^2)} $$
+
+        It vanishes without a spike, at A = 0 and at A = 1, and falls with $\rho$ and with A only beyond its maximum.
+        """
+        large, square = 1 + self.spike, self.alignment**2
+        signal, cube = square * large + self._across**2, square * large**3 + self._across**2
+        return float(square * self._across**2 * (self.spike / signal) * (self.spike * large / cube))
+
+    @property
+    def late_rate(self) -> float:
+        r"""The rate at which the predictor approaches its limit in the end, on the canonical clock.
+
+        $$ \tfrac{\sigma^2}{2}\big[T - \sqrt{T^2 - 8(1 + \rho)}\big], \qquad T = 3 + \rho(1 + A^2), $$
+
+        the smaller eigenvalue of $\Sigma(I + \beta\beta^T)$ in the plane of $\mu$ and $\beta$ (`late_rate`). It tends
+        to $2\sigma^2/(1 + A^2)$ for a strong spike, where $\lambda_2$, which the paper has for it, tends to $\sigma^2$.
+        """
+        if not self.has_second_phase:
+            return 2 * self.variance * (1 + self.spike * self.alignment**2)
+        along = self.spike * (1 + self.alignment**2)
+        gap = np.sqrt(max((along - 1) ** 2 + 8 * self.spike * self.alignment**2, 0.0))  # sqrt(T^2 - 8 (1 + rho))
+        return float(self.variance * 4 * (1 + self.spike) / (3 + along + gap))
+
     @representable
     def vector_field(self, w: ArrayLike) -> Float[np.ndarray, "... 2"]:
         r"""Right-hand sides of (18) and (19) at `w` (..., 2), canonical clock."""
@@ -180,6 +208,27 @@ class TwoPhase:
         return np.sqrt(plateau) * np.exp(-0.5 * np.logaddexp(grown, behind))
 
     @representable
+    def early_second(self, u0: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
+        r"""$w_2(t)$ of the early phase, to first order: what $w_1 = u$ of (17) drives meanwhile.
+
+        $$ w_2 = \frac{\nu}{\lambda_1}\Big[p\,\mathrm{artanh}\frac{u}{p} - u\Big], \qquad p = \sqrt{c/\lambda_1} , $$
+
+        from $\dot w_2 = \nu u^3$ and $\dot u = cu - \lambda_1 u^3$. It depends on the start by u alone, so that it is
+        of order 1 where u is, however small the start: the paper has O(s).
+
+        **Valid when** it is small beside $w_1$; u near its plateau takes it beyond every bound.
+
+        **Arguments:** `u0` and `times` as for `early`.
+        """
+        u, plateau = self.early(u0, times), np.sqrt(self.correlation / self.lambda1)
+        share = u / plateau
+        # artanh(x) - x without its cancellation for small x
+        small = share**3 * (1 / 3 + share**2 * (1 / 5 + share**2 / 7))
+        with np.errstate(divide="ignore"):
+            full = np.arctanh(share) - share
+        return self.nu / self.lambda1 * plateau * np.where(share < 1e-2, small, full)
+
+    @representable
     def reduced(self, u0: ArrayLike, times: ArrayLike, *, rtol: float = 1e-13) -> Float[np.ndarray, "time 2"]:
         r"""$(w_1, w_2)$ of the reduced dynamics (18)-(19), both phases.
 
@@ -239,6 +288,81 @@ class TwoPhase:
     def later_time(self, scale: float, delta: float = 3.0) -> float:
         r"""$t_1$ plus the bound (20), the time marked as the end of the later phase."""
         return self.early_time(scale) + self.later_bound(delta)
+
+    @representable
+    def strong_spike_length(self, delta: float = 3.0) -> float:
+        r"""$t_2 - t_1$ in the limit of a strong spike: from half the plateau of $w_1^2$ until $w_2$ has
+        $(1 - e^{-\delta})$ of its limit.
+
+        Along the spike the predictor is then A at once, and its part x across the spike, $B = \sqrt{1 - A^2}$, follows
+
+        $$ \dot x = \sigma^2\,\frac{(B - x)(A^2 + x^2)^{3/2}}{A^2 + x^2/2}, \qquad w_2 = x/(A^2 + x^2)^{1/4} , $$
+
+        $$ \sigma^2 t = \tfrac12\Big\{(1 + A^2)\Big[\mathrm{artanh}\frac{A^2 + Bx}{R} - \mathrm{artanh}\,A\Big]
+           + \frac{Bx - A^2}{R} + A\Big\}, \qquad R = \sqrt{A^2 + x^2} . $$
+
+        **Valid when** $\rho A^2 \gg 1$; within 2.5% at $\rho = 20$, $A \ge 0.3$. The paper has the bound (20) alone.
+        """
+        delta = positive("delta", delta)
+        if not self.has_second_phase:
+            raise ValueError(
+                f"there is no later phase for spike {self.spike} and alignment {self.alignment}: the second component "
+                "never grows unless the spike is non-zero and the alignment is strictly between 0 and 1."
+            )
+        A, B = self.alignment, self._across
+        # w2 = share B with w2^4 = x^4/(A^2 + x^2): a quadratic in x^2
+        power = (-np.expm1(-delta) * B) ** 4
+        square = 0.5 * (power + np.sqrt(power**2 + 4 * power * A**2))
+        x = float(np.sqrt(square))
+        R = np.hypot(A, x)
+        # artanh y - artanh A by logarithms; 1 - y^2 = (A (B - x)/R)^2 does not cancel
+        rise = np.log1p((A**2 + B * x) / R) - np.log(A * (B - x) / R) - np.log1p(A) + np.log(B)
+        return float(0.5 * ((1 + A**2) * rise + (B * x - A**2) / R + A) / self.variance)
+
+
+@representable
+def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
+    r"""The rate at which a scalar network's predictor approaches its target in the end, from a small start.
+
+    $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
+
+    on the canonical clock, over the directions that the target has: the predictor q obeys
+    $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and this is its matrix at $q = \beta$.
+
+    **Arguments:**
+
+    - `covariance`: $\Sigma$, (input, input), positive semi-definite
+    - `target`: $\beta$, (input,) or (1, input)
+
+    **Returns** the rate: errors fall as $e^{-rt}$, the loss as $e^{-2rt}$.
+
+    **Valid when** the start is small, so that directions of eigenvectors without a part in the target never grow.
+
+    **Reference:** our own, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.theories.spiked import TwoPhase, late_rate
+        >>> round(late_rate(np.diag([21.0, 1.0]), [0.3, np.sqrt(0.91)]), 4), round(TwoPhase(20.0, 0.3).lambda2, 4)
+        (1.8283, 1.4483)
+    """
+    sigma, beta = symmetric("covariance", covariance), real_array("target", target, ndim=(1, 2)).ravel()
+    if sigma.shape != (beta.size, beta.size):
+        raise ValueError(f"`covariance` must be (d, d) for a target of d entries: got {sigma.shape} and {beta.size}.")
+    largest, size = np.abs(sigma).max(), np.abs(beta).max()
+    if not largest > 0 or not size > 0 or not (sigma @ beta).any():
+        raise ValueError("`target` must correlate with the inputs: covariance @ target is zero, so nothing is learned.")
+    values, vectors = np.linalg.eigh(sigma / largest)
+    parts = vectors.T @ (beta / size)
+    groups = np.concatenate([[0], np.cumsum(np.diff(values) > 1e-10)])  # equal eigenvalues count as one direction
+    means = np.bincount(groups, weights=values) / np.bincount(groups)
+    overlaps = np.sqrt(np.bincount(groups, weights=parts**2))
+    kept = (overlaps > 1e-12 * overlaps.max()) & (means > 1e-14)
+    unit = overlaps[kept] / np.linalg.norm(overlaps)
+    root = np.sqrt(means[kept])
+    matrix = np.diag(means[kept]) + np.outer(root * unit, root * unit)
+    return float(np.linalg.eigvalsh(matrix)[0] * largest * np.linalg.norm(beta))
 
 
 @representable
