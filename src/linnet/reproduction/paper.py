@@ -28,6 +28,7 @@ class Statement:
     - `text`: what it says
     - `checked`: short names of claims, figures and tables
     - `reason`: why it is not checked, where nothing checks it
+    - `mutation`: the deliberate error that makes it false and turns one of these claims (tests/papers/NAME)
 
     **Example:**
 
@@ -40,10 +41,13 @@ class Statement:
     text: str
     checked: Sequence[str] = ()
     reason: str = ""
+    mutation: str = ""
 
     def __post_init__(self) -> None:
         if bool(self.checked) == bool(self.reason):
             raise ValueError(f"the statement {self.where!r} must have either `checked` or a `reason` why it is not.")
+        if self.mutation and not self.checked:
+            raise ValueError(f"the statement {self.where!r} is not checked: no `mutation` can turn a claim it names.")
 
 
 def read_statements(path: Path) -> list[Statement]:
@@ -53,7 +57,7 @@ def read_statements(path: Path) -> list[Statement]:
         return [Statement(**entry) for entry in listed]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as reason:
         raise ValueError(
-            f"{path.name} must list `statements` with `where`, `text`, `checked` or `reason`: {reason}"
+            f"{path.name} must list `statements` with `where`, `text`, `checked` and `mutation`, or `reason`: {reason}"
         ) from None
 
 
