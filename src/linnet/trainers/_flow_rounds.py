@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet import _progress as progress
+from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes, member
 from linnet.trainers._pauses import affordable
 from linnet.trainers._tail import Spectrum
@@ -207,7 +208,7 @@ def _root_mean_square(share: Any, layers: Any) -> Any:
     return jnp.sqrt(squares / (share * sum(layer.size for layer in layers)))
 
 
-@partial(jax.jit, static_argnames=("max_steps",))
+@partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICKLY)
 def _solve(
     objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, share: Any, *, max_steps: int
 ) -> tuple[Any, ...]:

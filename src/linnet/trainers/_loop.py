@@ -26,6 +26,7 @@ from linnet._memory import check_fits
 from linnet._progress import bar
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._choice import either
+from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes
 from linnet.trainers._pauses import affordable
 from linnet.trainers._widths import without_filling
@@ -144,9 +145,9 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
-    state = _start(params, plan=plan)
-    highest = _ceiling(objective, params)
-    parts = [_observe(objective, test, state["params"], plan=plan)]
+    state, highest, seen = _begun(objective, test, params, plan=plan)
+    parts = [seen]
+    until = np.zeros(1, dtype=np.int64)
     with bar(title, steps) as advance:
         done = 0
         operations = _operations(params)
@@ -159,11 +160,14 @@ def run(
             done = int(until[-1])
             if np.all(np.asarray(state["code"])):  # everything has stopped: the rest would repeat the last state
                 if not count:
-                    parts.append(_observe(objective, test, state["params"], plan=plan))
+                    parts.append({name: np.asarray(value)[-1:] for name, value in seen.items()})
                 break
-    state = _closed(objective, test, highest, state, plan=plan)
+    taken = np.asarray(state["step"])
+    # The last state is judged as all others were before their next step: by the same program, and a step of no size.
+    still = {**hyper, "learning_rate": jnp.zeros_like(hyper["learning_rate"])}
+    state, _ = _sweep(objective, test, still, highest, state, jnp.full_like(until, until[-1] + 1), plan=plan)
+    codes = np.asarray(state["code"])
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    codes, taken = np.asarray(state["code"]), np.asarray(state["step"])
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
     kept = without_filling({name: value[:length] for name, value in kept.items()}, reduction)
@@ -220,25 +224,16 @@ def _mapped(
     return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *rest_axes))
 
 
-@partial(jax.jit, static_argnames=("plan",))
-def _start(params: dict[str, Any], *, plan: Plan) -> State:
-    start = partial(started, plan=plan)
-    return jax.vmap(start)(params) if params["first"].ndim == 3 else start(params)
+@partial(jax.jit, static_argnames=("plan",), compiler_options=QUICKLY)
+def _begun(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> tuple[State, Any, dict[str, Any]]:
+    """The state before the first step, the loss beyond which it diverges, and what is kept of it."""
 
+    def one(objective: Any, test: Any, params: dict[str, Any]) -> tuple[State, Any, dict[str, Any]]:
+        seen = _look(objective, test, params, plan=plan)
+        return started(params, plan=plan), ceiling(objective, params), seen
 
-@jax.jit
-def _ceiling(objective: Any, params: dict[str, Any]) -> Any:
-    def one(objective: Any, test: Any, params: dict[str, Any]) -> Any:
-        return ceiling(objective, params)
-
-    return _mapped(one, objective, None, params["first"].ndim == 3, 0)(objective, None, params)
-
-
-@partial(jax.jit, static_argnames=("plan",))
-def _observe(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
-    look = partial(_look, plan=plan)
-    seen = _mapped(look, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
-    return jax.tree.map(lambda leaf: leaf[None], seen)
+    state, highest, seen = _mapped(one, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
+    return state, highest, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
 def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
@@ -254,13 +249,7 @@ def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> d
     return kept
 
 
-@partial(jax.jit, static_argnames=("plan",))
-def _closed(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> State:
-    one = _mapped(partial(closed, plan=plan), objective, test, state["params"]["first"].ndim == 3, 0, 0)
-    return one(objective, test, highest, state)
-
-
-@partial(jax.jit, static_argnames=("plan",))
+@partial(jax.jit, static_argnames=("plan",), compiler_options=QUICKLY)
 def _sweep(
     objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, untils: Any, *, plan: Plan
 ) -> tuple[State, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
+from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes, testing_objective, training_objective
 from linnet.trainers._tail import Spectrum
 from linnet.trainers._widths import filled, without_filling
@@ -139,7 +141,7 @@ def _tolerances(weights: Weights, rtol: float) -> np.ndarray:
     return np.maximum(rtol * np.minimum(1.0, scale), np.finfo(float).tiny)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=QUICKLY)
 def _look(objective: Any, test: Any, first: Any, second: Any) -> dict[str, Any]:
     """The losses of states that have the times in front, and the members of a batch next."""
 

@@ -23,10 +23,11 @@ import numpy as np
 from linnet._memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import _loop as loop
+from linnet.trainers._compiling import QUICKLY
 
 # On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
-UNTUNED: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False}
+UNTUNED: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False, **QUICKLY}
 LOG = logging.getLogger("linnet.lanes")
 # Without optimization a CPU's starts and ends compile in half the time, and take some 100 ns longer for every number
 # that a run moves: a few small runs never earn the other half back.
