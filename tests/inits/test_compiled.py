@@ -1,5 +1,7 @@
 """Gaussian starts drawn inside compiled code: the law of `reduced_gaussian`, at any width."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,17 +17,21 @@ from linnet.randomness import key_data
 SHAPE = {"in_dim": 3, "out_dim": 2}
 
 
+@partial(jax.jit, static_argnames=("rows",))
+def compiled(keys, roots, width, std, *, rows):
+    def one(key, roots):
+        wrapped = jax.random.wrap_key_data(key, impl="threefry2x32")
+        return padded_gaussian(wrapped, roots, rows=rows, width=width, std=std, **SHAPE)
+
+    return jax.vmap(one)(keys, roots)
+
+
 def draws(width, rows, count=4000, std=0.5):
     """Many networks: first layers (draw, row, input) and second layers (draw, output, row)."""
     keys = np.stack([key_data([7, index]) for index in range(count)])
     roots = np.stack([diagonal_roots([7, index], width=width, **SHAPE) for index in range(count)])
-
-    def one(key, roots):
-        wrapped = jax.random.wrap_key_data(key, impl="threefry2x32")
-        return padded_gaussian(wrapped, roots, rows=rows, width=float(width), std=std, **SHAPE)
-
     with computing():
-        first, second = jax.jit(jax.vmap(one))(jnp.asarray(keys), jnp.asarray(roots))
+        first, second = compiled(jnp.asarray(keys), jnp.asarray(roots), float(width), std, rows=rows)
         return np.asarray(first), np.asarray(second)
 
 
