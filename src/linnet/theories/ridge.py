@@ -221,8 +221,11 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
     values, ridge = values / unit, ridge / unit
 
     def excess(log_kappa: float) -> float:
-        kappa = np.exp(log_kappa)  # l/(kappa + l) = 1 - kappa/(kappa + l): nothing cancels when kappa is small
-        return float(ridge / kappa + (rank - n) / n - (counts * kappa / (kappa + values)).sum() / n)
+        kappa = np.exp(log_kappa)
+        # modes below kappa by their small share, those above by what they lack of 1: whole numbers cancel exactly
+        below = values < kappa
+        small = counts * np.where(below, values, -kappa) / (kappa + values)
+        return float(ridge / kappa + (rank - n - counts[below].sum()) / n + small.sum() / n)
 
     low = max(ridge, values.min() * (rank - n) / n)  # at both the sum is at least 1
     high = ridge + (counts * values).sum() / n  # there it is at most 1

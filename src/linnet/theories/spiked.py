@@ -465,7 +465,7 @@ def generalization_error(
             f"got {rho.shape}, {A.shape} and {gamma.shape}."
         ) from None
     stretch = 1 + rho / gamma
-    error = variance * (1 - 1 / gamma) * (1 - A**2 * (1 - (1 + rho) / stretch / stretch))
+    error = variance * (1 - 1 / gamma) * ((1 - A) * (1 + A) + A**2 * ((1 + rho) / stretch / stretch))
     if flag("normalized", normalized):
         error = error / (variance * (1 + rho * A**2))
     return float(error) if np.ndim(error) == 0 else error

@@ -94,15 +94,26 @@ def factors(
         [[0.2, 0.0], [0.0, 0.2]]
     """
     start, threshold = real_array("start", start, ndim=2), non_negative("threshold", threshold)
-    left, values, right = np.linalg.svd(start, full_matrices=False)
-    if threshold == 0:
-        kept = values > _RANK * max(values[0], np.finfo(float).tiny)
-        left, values, right = left[:, kept], values[kept], right[kept]
-    big = np.sqrt(threshold + np.hypot(values, threshold))
-    small = values / np.where(big > 0, big, 1.0)  # not sqrt(-g + hypot), which cancels
-    if start.shape[0] >= start.shape[1]:
-        return big[:, None] * right, left * small
-    return small[:, None] * right, left * big
+    return _Start(start, threshold).weights
+
+
+class _Start:
+    """The start's singular vectors, and the sizes that its two layers give to them."""
+
+    def __init__(self, product: np.ndarray, threshold: float):
+        left, values, right = np.linalg.svd(product, full_matrices=False)
+        if threshold == 0:
+            kept = values > _RANK * max(values[0], np.finfo(float).tiny)
+            left, values, right = left[:, kept], values[kept], right[kept]
+        self.left, self.values, self.right = left, values, right
+        self.big = np.sqrt(threshold + np.hypot(values, threshold))
+        self.small = values / np.where(self.big > 0, self.big, 1.0)  # not sqrt(-g + hypot), which cancels
+
+    @property
+    def weights(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.left.shape[0] >= self.right.shape[1]:
+            return self.big[:, None] * self.right, self.left * self.small
+        return self.small[:, None] * self.right, self.left * self.big
 
 
 def whitened_target(target: ArrayLike) -> np.ndarray:
@@ -189,18 +200,18 @@ def solve(target: ArrayLike, start: ArrayLike, threshold: float, times: ArrayLik
     goal, first = whitened_target(target), real_array("start", start, ndim=2)
     same_shape(target=goal, start=first)
     g, clock = non_negative("threshold", threshold), times_array("times", times)
-    weights = factors(first, g)
-    if weights[0].shape[0] == 0:  # a zero start of a balanced network never moves
+    begun = _Start(first, g)
+    if begun.values.size == 0:  # a zero start of a balanced network never moves
         return Solution(clock, np.zeros((clock.size, *goal.shape)), np.ones(clock.size, dtype=bool))
     for turned in (False, True):
         modes = _Modes(goal, g, turned)
-        shot = _OneShot(modes, *modes.split(weights))
+        shot = _OneShot(modes, *modes.split(begun))
         if shot.error < _TOLERANCE:
             products = np.stack([shot.product(t) for t in clock])
             return Solution(clock, products, np.ones(clock.size, dtype=bool))
         if g > 0 or modes.full:  # a target of lower rank leaves the sign of its null vectors free: try the other one
             break
-    return _stepped(modes, weights, clock)
+    return _stepped(modes, begun.weights, clock)
 
 
 class _Modes:
@@ -221,6 +232,8 @@ class _Modes:
         near = np.where(norm > 0, (rate + threshold) / safe, np.sqrt(0.5))
         far = np.where(norm > 0, values / safe, np.sqrt(0.5))
         u, v = left[:, :count], right[:count].T
+        self.values, self.threshold, self.near, self.far, self.norm = values, threshold, near, far, safe
+        self.larger, self.lesser = (v, u) if tall else (u, v)  # singular vectors on the side of the larger layer
         # the layer with the larger Gram matrix carries `near`: inputs for k >= d (g > 0), outputs for k < d (g < 0)
         upper, lower = (near, far) if tall else (far, near)
         self.growing = np.vstack([v * upper, u * lower])
@@ -231,15 +244,40 @@ class _Modes:
         self.rates = rate
         self.other_rates = np.concatenate([-rate, np.full(self.others.shape[1] - count, -threshold)])
 
-    def split(self, weights: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates of the start: along as many growing modes as the network is wide, and along all the others."""
-        stacked = np.vstack([weights[0].T, weights[1]])
-        width = stacked.shape[1]
+    def split(self, start: _Start) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates of the start along as many growing modes as the network is wide, their errors, and the others.
+
+        A start of the other sign than the target cancels along the growing modes, so what the two layers have in
+        common is taken apart from what the larger one has more: (near big - far small) N + far small (N + M), with N
+        and M the overlaps of the singular vectors on the two sides. Rounding of N + M is all that is left.
+        """
+        width = start.values.size
         if width < self.rates.size:  # a balanced start of lower rank: slower growing modes join the others
             self.others = np.hstack([self.growing[:, width:], self.others])
             self.other_rates = np.concatenate([self.rates[width:], self.other_rates])
             self.growing, self.rates = self.growing[:, :width], self.rates[:width]
-        return self.growing.T @ stacked, self.others.T @ stacked
+        tall = start.left.shape[0] >= start.right.shape[1]
+        sides = (start.right.T, start.left) if tall else (start.left, start.right.T)
+        mine = slice(0, width)
+        overlaps = self.larger[:, mine].T @ sides[0], self.lesser[:, mine].T @ sides[1]
+        beyond, over = (_beyond(size, self.threshold) for size in (self.values[mine, None], start.values))
+        big = np.where(start.big > 0, start.big, 1.0)
+        more = self.values[mine, None] * over + beyond * start.values + beyond * over
+        more /= self.norm[mine, None] * big
+        common = self.far[mine, None] * start.small
+        plus = more * overlaps[0] + common * (overlaps[0] + overlaps[1])
+        vectors = (self.larger[:, mine], self.lesser[:, mine], *sides)
+        signs = all(np.isin(np.abs(part), (0.0, 1.0)).all() for part in vectors)  # then their overlaps are exact
+        eps = np.finfo(float).eps
+        error = eps * np.abs(plus) + (0.0 if signs else eps) * common
+        stacked = np.vstack([start.weights[0].T, start.weights[1]])
+        return plus, error, self.others.T @ stacked
+
+
+def _beyond(size: np.ndarray, threshold: float) -> np.ndarray:
+    """hypot(size, g) + g - size, without the difference."""
+    total = np.hypot(size, threshold) + size
+    return threshold * (1 + threshold / np.where(total > 0, total, 1.0))
 
 
 def _integral(rates: np.ndarray, time: float) -> np.ndarray:
@@ -251,16 +289,18 @@ def _integral(rates: np.ndarray, time: float) -> np.ndarray:
 class _OneShot:
     """A(t) from the start alone. Everything is divided by the growing exponentials, so nothing overflows."""
 
-    def __init__(self, modes: _Modes, plus: np.ndarray, minus: np.ndarray):
+    def __init__(self, modes: _Modes, plus: np.ndarray, error: np.ndarray, minus: np.ndarray):
         self.modes = modes
         scale = np.hypot(np.linalg.norm(plus, axis=0), np.linalg.norm(minus, axis=0))  # of the start's own columns
         scaled = plus / scale
         values = np.linalg.svd(scaled, compute_uv=False)
         spread = values[0] / values[-1] if values[-1] > 0 else np.inf
-        self.error = np.finfo(float).eps * spread
-        if self.error >= _TOLERANCE:
+        self.error = np.inf
+        if spread * np.finfo(float).eps < _TOLERANCE:
+            inverse = np.linalg.inv(scaled)
+            self.error = float(np.linalg.norm((error / scale) @ np.abs(inverse)))
+        if not self.error < _TOLERANCE:
             return
-        inverse = np.linalg.inv(scaled)
         self.ratio = (minus / scale) @ inverse
         self.origin = inverse / scale[:, None]  # the inverse of `plus`
         self.slow = modes.other_rates > 0

@@ -188,7 +188,10 @@ def aligned_modes(
     rate = np.hypot(goal, g)
     norm = np.hypot(goal, rate + g)
     near, far = (rate + g) / norm, goal / norm
-    plus, minus = near * big + far * small, far * big - near * small
+    plus, minus = (near * big + far * small), far * big - near * small
+    # a start of the other sign cancels there: the same sum without differences
+    beyond, over = g * (1 + g / (rate + goal)), g * (1 + g / (np.hypot(first, g) + np.abs(first)))
+    plus = np.where(first < 0, (goal * over + beyond * np.abs(first) + beyond * over) / (norm * big), plus)
     decay = np.exp(-rate * clock)
     ratio = minus / plus
     spent = -np.expm1(-2 * rate * clock) / (2 * rate)

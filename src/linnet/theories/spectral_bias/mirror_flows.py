@@ -108,9 +108,9 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
 
     $$ \Psi(x) - \Psi(y) - \langle \nabla \Psi(y), x - y \rangle $$
 
-    Written without the terms that cancel:
-    $\tfrac12 \sum_i x_i (\sinh^{-1}(x_i/\gamma) - \sinh^{-1}(y_i/\gamma)) - (h(x_i) - h(y_i))$ with
-    $h = \sqrt{\cdot^2 + \gamma^2}$.
+    Written without the terms that cancel, with $h = \sqrt{\cdot^2 + \gamma^2}$ and
+    $\delta = \sinh^{-1}(x/\gamma) - \sinh^{-1}(y/\gamma)$: $\tfrac12 \sum_i x \delta - (h(x) - h(y))$, or for near
+    points $\tfrac12 \sum_i 2 h(x) \sinh^2(\delta/2) - x (\sinh\delta - \delta)$.
 
     **Arguments:**
 
@@ -131,8 +131,13 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
     _match("values", x, y)
     slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
     with np.errstate(over="ignore", invalid="ignore"):
-        rise = (x - y) * ((x + y) / (np.hypot(x, gamma) + np.hypot(y, gamma)))
-        total = 0.5 * np.sum(x * slope - rise, axis=-1)
+        high, low = np.hypot(x, gamma), np.hypot(y, gamma)
+        rise = (x - y) * ((x + y) / (high + low))
+        unit = np.where(x + y > 0, np.maximum(np.maximum(x, y), gamma), 1.0)
+        mixed = (x / unit) * (low / unit) + (y / unit) * (high / unit)
+        delta = np.clip(np.arcsinh((x - y) / unit * ((x + y) / unit / np.where(mixed > 0, mixed, 1.0))), -1.0, 1.0)
+        close = high * (2 * np.sinh(delta / 2) ** 2) - x * _sinh_excess(delta)
+        total = 0.5 * np.sum(np.where(np.abs(slope) < 0.5, close, x * slope - rise), axis=-1)
     return _representable("values", total)
 
 
@@ -238,10 +243,14 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
     gamma = positive("gamma", gamma)
     x, y = real_array("beta", beta), real_array("reference", reference)
     _match("beta", x, y)
-    slope = predictor_mirror(y, gamma)
+    # a sum of squares, in which nothing cancels: (p - q)^2 (2p + q)/6 + q |z_y - z_x|^2/2 between the mirrored points
+    near, far = _balance(x, gamma), _balance(y, gamma)
+    q, p = np.sqrt(near), np.sqrt(far)
     with np.errstate(over="ignore", invalid="ignore"):
-        linear = np.sum(slope * (x - y), axis=-1)
-    return predictor_potential(x, gamma) - predictor_potential(y, gamma) - _representable("beta", linear)
+        change = np.sum((y - x) * ((y + x) / (near + far - 2 * gamma)[..., None]), axis=-1) / (p + q)
+        moved = (y - x) / p[..., None] - x * (change / (p * q))[..., None]
+        total = change**2 * (2 * p + q) / 6 + q * np.sum(moved**2, axis=-1) / 2
+    return _representable("beta", total)
 
 
 def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
@@ -284,6 +293,13 @@ def modes(values: Any) -> np.ndarray:
     if (values < 0).any():
         raise ValueError(f"`values` are singular values and must not be negative: the least is {values.min()}.")
     return values
+
+
+def _sinh_excess(small: np.ndarray) -> np.ndarray:
+    """sinh(x) - x for |x| <= 1, by its series."""
+    square = small**2
+    series = 1 + square / 20 * (1 + square / 42 * (1 + square / 72 * (1 + square / 110 * (1 + square / 156))))
+    return small * square / 6 * series
 
 
 def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
