@@ -21,7 +21,10 @@ def linnet(*arguments):
     """The command line, as in a terminal."""
     paths = os.pathsep.join(filter(None, [str(Path("ocean/src").resolve()), os.environ.get("PYTHONPATH", "")]))
     done = subprocess.run(
-        [sys.executable, "-m", "linnet", *arguments], capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}
+        [sys.executable, "-m", "linnet", *arguments],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": paths},
     )
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -42,8 +45,9 @@ for file in sorted(Path("ocean").rglob("*")):
 # | `networks.py` | what the paper trains, once |
 # | `theory.py` | its formulas (or use linnet's) |
 # | `figures/fig1.py` | one figure: `compute` trains and returns a dataset, `plot` reads only the dataset, `check` measures in it |
-# | `claims/sigmoid.py` | one claim: `measure` returns numbers, `judge` turns them into a verdict by named limits, `tell` writes the sentence |
-# | `__init__.py` | `PAPER = Paper(...)`: the citation, and the figures and claims one by one |
+# | `claims/sigmoid.py` | one claim: what it says, the rule with its limit and the reason, and the measurement that returns numbers |
+# | `__init__.py` | `PAPER = Paper(...)`: the citation, and the modules of its figures and claims |
+# | `statements.toml` | what the paper says, statement by statement, and what checks it |
 #
 # This is the object that the entry point in `pyproject.toml` names:
 
@@ -68,7 +72,7 @@ figure.plot(dataset)
 # %% [markdown]
 # ## Its claim
 #
-# Three parts that stand apart: what is measured, the rule that judges it, the sentence that tells it. Installed, it is `linnet verify ocean-sigmoid`.
+# A measurement that returns numbers, and a rule with its limit and the reason for it: verdict and conclusion follow from the rule. Installed, it is `linnet verify ocean-sigmoid`.
 
 # %%
 from linnet.reproduction import Trial

@@ -1,4 +1,4 @@
-"""Straight lines through what was measured, with their standard errors; and extremes that do not pass over NaN."""
+"""Lines through what was measured, with standard errors; extremes that do not pass over NaN; the first index."""
 
 from __future__ import annotations
 
@@ -53,3 +53,10 @@ def lowest(*numbers: Any) -> float:
 
 def _floats(numbers: tuple[Any, ...]) -> np.ndarray:
     return np.array(list(numbers[0] if len(numbers) == 1 else numbers), dtype=float)
+
+
+def first_index(reached: np.ndarray, otherwise: str) -> int:
+    """Return the index of the first state that meets the condition; `otherwise` says what none of them did."""
+    if not reached.any():
+        raise RuntimeError(f"{otherwise}: the run is too short for what is measured on it")
+    return int(reached.argmax())

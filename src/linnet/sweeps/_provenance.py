@@ -56,7 +56,6 @@ ENGINE = (
     "randomness",
     "reductions",
     "reproduction/fits",
-    "reproduction/milestones",
     "reproduction/plane",
     "reproduction/published",
     "sweeps",

@@ -13,7 +13,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.reproduction.milestones import first_of
+from linnet.reproduction.fits import first_index
 
 if TYPE_CHECKING:
     from linnet.observables.features import FeatureHistory
@@ -43,8 +43,8 @@ class PictureRun:
     def moments(self) -> list[int]:
         """The saved states where the loss has lost 5%, where it has lost 90% of all it loses, and the last."""
         share = self.history.loss / self.history.loss[0]
-        dropped = first_of(share <= share[-1] + 0.1 * (1 - share[-1]), "the loss never drops")
-        return [first_of(share <= settings.FIRST_SHARE, "the loss never loses 5%"), dropped, len(share) - 1]
+        dropped = first_index(share <= share[-1] + 0.1 * (1 - share[-1]), "the loss never drops")
+        return [first_index(share <= settings.FIRST_SHARE, "the loss never loses 5%"), dropped, len(share) - 1]
 
     @property
     def gated_cosine(self) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.randomness import Key, words
-from linnet.reproduction.milestones import first_of
+from linnet.reproduction.fits import first_index
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -80,7 +80,7 @@ class FeatureRun:
 
     def reached(self, share: float) -> int:
         """The first saved state at which the loss is at most `share` of its start; an error where it never is."""
-        return first_of(self.share <= share, f"the loss never falls to {share:g} of its start")
+        return first_index(self.share <= share, f"the loss never falls to {share:g} of its start")
 
     def first_time(self) -> float:
         """t1, measured: the median over neurons of |rho_r| is 1. An error where it never is."""
@@ -103,7 +103,7 @@ class FeatureRun:
     def second_stage(self, loss: float) -> list[Moment]:
         """From t1 on, at that very moment and at every saved state, until the loss is at most `loss`."""
         first = self.first_time()
-        end = first_of(self.history.loss <= loss, f"the loss never falls to {loss:g}")
+        end = first_index(self.history.loss <= loss, f"the loss never falls to {loss:g}")
         times = self.history.times[: end + 1]
         return [self.moment(first), *(self.moment(time) for time in times[times > first])]
 

@@ -12,8 +12,7 @@ import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks import SCALES, cells, theory_of
 from linnet.reproduction import Columns, Table, Trial
-from linnet.reproduction.fits import highest, lowest
-from linnet.reproduction.milestones import first_of
+from linnet.reproduction.fits import first_index, highest, lowest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -97,7 +96,7 @@ def linear(run: Neurons, *, printed: bool = False) -> Errors:
     law = misprints.linear if printed else ln.theories.feature_learning.Stages.linear
     rho, _ = law(run.stages, run.overlaps, run.magnitudes[0], run.steps)
     errors = relative_errors(rho, run.alignments)
-    late = first_of(errors > 0.05, "the linear stage is never off by 5%")
+    late = first_index(errors > 0.05, "the linear stage is never off by 5%")
     return _errors(errors, run.begin, late_step=int(run.steps[late]), late_share=float(run.share[late]))
 
 

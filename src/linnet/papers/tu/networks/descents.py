@@ -9,7 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.starts import active_start, gaussian_start, threshold_start
 from linnet.randomness import generator
-from linnet.reproduction.milestones import first_of
+from linnet.reproduction.fits import first_index
 from linnet.trajectories.saving import at
 
 POINTS = 256  # of a curve
@@ -122,7 +122,7 @@ def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -
         weights = threshold_start(dim, width, threshold, key=[seed, 1, i])
         rate = 0.05 / max(values[0], threshold)
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        half = first_of(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
+        half = first_index(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
         progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
         found.append(progress[0] / np.median(progress))
     return thresholds, np.array(found)

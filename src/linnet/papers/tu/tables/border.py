@@ -10,8 +10,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
 from linnet.reproduction import Columns, Table, Trial
-from linnet.reproduction.fits import exponent
-from linnet.reproduction.milestones import first_of
+from linnet.reproduction.fits import exponent, first_index
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -76,7 +75,7 @@ def read(networks: xr.Dataset) -> list[Border]:
 
 def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
     """The threshold at which training stops preferring the leading mode."""
-    above = first_of(preference < PREFERRED, "no threshold is lazy")
+    above = first_index(preference < PREFERRED, "no threshold is lazy")
     if above == 0:
         raise RuntimeError("every threshold is lazy: the range is too narrow for what is measured on it")
     pair = slice(above - 1, above + 1)
