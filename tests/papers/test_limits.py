@@ -1,12 +1,13 @@
-"""Every limit of every claim: numbers on its other side turn the verdict, and the sentence with it."""
+"""Every limit of every claim: numbers on its other side turn the verdict, and the conclusion with it."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
-from linnet.reproduction import Claim, Verdict, claims
+from linnet.reproduction import AllOf, Below, Claim, Falls, Verdict, Within, claims
 from linnet.reproduction.numbers import filled
 from linnet.reproduction.rules import Leaf, Rule
 
@@ -22,49 +23,124 @@ def numbers_for(claim: Claim, *rules: Rule | None) -> dict[str, Any]:
     return numbers
 
 
-def told(claim: Claim, numbers: dict[str, Any]) -> str:
-    return f"{filled(claim.reads, numbers)}. {claim.conclusion(numbers)}"
+def met(numbers: dict[str, Any], rule: Rule) -> dict[str, Any]:
+    """The numbers, with those that the rule reads inside its limits."""
+    for leaf in rule.leaves():
+        numbers = numbers | leaf.example(met=True)
+    return numbers
 
 
-def broken(numbers: dict[str, Any], leaf: Leaf) -> dict[str, Any]:
-    return numbers | leaf.example(met=False)
+def broken(numbers: dict[str, Any], leaf: Leaf) -> list[dict[str, Any]]:
+    """The numbers on the other side of a limit: clearly, just so, and with one of two entries."""
+    far = numbers | leaf.example(met=False)
+    cases = [far]
+    if not isinstance(leaf, Falls):
+        near, there = leaf.example(met=True)[leaf.number], far[leaf.number]
+        for _ in range(60):  # halve the way to the limit from both sides
+            middle = (near + there) / 2
+            near, there = (middle, there) if leaf.met(far | {leaf.number: middle}) else (near, middle)
+        cases.append(far | {leaf.number: there})
+        cases.append(far | {leaf.number: {"good": near, "bad": far[leaf.number]}})
+    return cases
+
+
+def check(claim: Claim) -> None:
+    """Raises AssertionError where a limit of the claim decides nothing, or a conclusion does not follow from it."""
+    sound = numbers_for(claim, claim.given, claim.holds)
+    assert claim.verdict(sound) == Verdict.HOLDS, "numbers that meet every rule must hold: do two rules contradict?"
+    assert claim.conclusion(sound).startswith("It holds: ")
+    for leaf in claim.holds.leaves():
+        alone = False
+        for wrong in broken(sound, leaf):
+            assert not leaf.met(wrong), leaf.requirement
+            assert claim.verdict(wrong) != Verdict.HOLDS, leaf.requirement
+            assert not claim.conclusion(wrong).startswith("It holds") and leaf.words(wrong) in claim.conclusion(wrong)
+            others = [other for other in claim.holds.leaves() if other is not leaf]
+            factors = [{other.times: size} for other in others if other.times for size in (1e-3, 1e3)]
+            alone |= any(all(other.met(wrong | factor) for other in others) for factor in [{}, *factors])
+        assert alone, f"never decides, others are always missed with it: {leaf.requirement}"
+        check_names(claim, sound, leaf)
+    check_other_verdicts(claim, sound)
+
+
+def check_names(claim: Claim, sound: dict[str, Any], leaf: Leaf) -> None:
+    """Every number that a limit reads counts: each entry of a list, the factor, the target and the standard error."""
+    value, wrong = sound[leaf.number], sound | leaf.example(met=False)
+    assert claim.verdict(sound | {leaf.number: math.nan}) != Verdict.HOLDS, f"NaN meets {leaf.requirement}"
+    assert claim.verdict(sound | {leaf.number: []}) != Verdict.HOLDS, f"nothing meets {leaf.requirement}"
+    if not isinstance(leaf, Falls):
+        mixed = sound | {leaf.number: {"good": value, "bad": wrong[leaf.number]}}
+        assert claim.verdict(mixed) != Verdict.HOLDS and "(bad)" in leaf.words(mixed), leaf.requirement
+    if leaf.times and leaf.limit:
+        turned = [claim.verdict(sound | {leaf.times: factor}) for factor in (-1e6, 0.0, 1e-6, 1e6)]
+        assert set(turned) != {Verdict.HOLDS}, f"`{leaf.times}` decides nothing: {leaf.requirement}"
+    if isinstance(leaf, Within):
+        if isinstance(leaf.of, str):
+            assert claim.verdict(sound | {leaf.of: 1e3 + 1e3 * leaf.limit}) != Verdict.HOLDS, leaf.requirement
+        if leaf.errors:
+            assert leaf.met(wrong | {"uncertainty": 1e9}), f"errors decide nothing: {leaf.requirement}"
+    elif errors := getattr(leaf, "errors", 0.0):
+        assert not leaf.met(sound | {"uncertainty": 1e9}) and errors > 0, f"errors decide nothing: {leaf.requirement}"
+
+
+def check_other_verdicts(claim: Claim, sound: dict[str, Any]) -> None:
+    cases = [wrong for leaf in claim.holds.leaves() for wrong in broken(sound, leaf)]
+    reached = {claim.verdict(case) for case in cases} | {Verdict.HOLDS}
+    if claim.corrected is None and claim.refuted is None:
+        assert reached == {Verdict.HOLDS, Verdict.REFUTED}
+    if claim.corrected is not None:
+        mended = [case for case in (met(c, claim.corrected) for c in cases) if not claim.holds.met(case)]
+        assert mended, "no numbers are right with the correction alone"
+        for case in mended:
+            assert claim.verdict(case) == Verdict.CORRECTED and filled(claim.correction, case) in claim.conclusion(case)
+            for leaf in claim.corrected.leaves():
+                for turned in broken(case, leaf):
+                    assert claim.verdict(turned) != Verdict.CORRECTED, leaf.requirement
+                    assert claim.holds.met(turned) or leaf.words(turned) in claim.conclusion(turned), leaf.requirement
+        reached.add(Verdict.CORRECTED)
+    if claim.refuted is not None:
+        refuted = [case for case in (met(c, claim.refuted) for c in cases) if claim.verdict(case) == Verdict.REFUTED]
+        assert refuted, "no numbers refute it"
+        for leaf in claim.refuted.leaves():
+            outside = [turned for case in refuted for turned in broken(case, leaf)]
+            assert Verdict.OUTSIDE in {claim.verdict(turned) for turned in outside}, leaf.requirement
+            assert Verdict.REFUTED not in {claim.verdict(turned) for turned in outside}, leaf.requirement
+        reached |= {Verdict.REFUTED, Verdict.OUTSIDE}
+    for leaf in claim.given.leaves() if claim.given is not None else ():
+        for wrong in broken(sound, leaf):
+            assert claim.verdict(wrong) == Verdict.OUTSIDE, leaf.requirement
+            assert "inside its assumptions" in claim.conclusion(wrong) and leaf.words(wrong) in claim.conclusion(wrong)
+        reached.add(Verdict.OUTSIDE)
+    assert claim.expected in reached, f"no numbers lead to the published verdict, {claim.expected}"
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim.name for claim in CLAIMS])
-def test_the_other_side_of_each_limit_turns_verdict_and_sentence(claim: Claim) -> None:
-    sound = numbers_for(claim, claim.given, claim.holds)
-    assert claim.verdict(sound) == Verdict.HOLDS, "numbers that meet every rule must hold: do two rules contradict?"
-    for leaf in claim.holds.leaves():
-        wrong = broken(sound, leaf)
-        assert claim.verdict(wrong) != Verdict.HOLDS and told(claim, wrong) != told(claim, sound), leaf.requirement
-        if claim.corrected is not None:
-            mended = numbers_for(claim, claim.given, claim.holds) | broken({}, leaf)
-            for part in claim.corrected.leaves():
-                mended |= part.example(met=True)
-            if not claim.holds.met(mended):
-                assert claim.verdict(mended) == Verdict.CORRECTED
-                assert filled(claim.correction, mended) in told(claim, mended)
-                for part in claim.corrected.leaves():
-                    turned = broken(mended, part)
-                    assert claim.verdict(turned) != Verdict.CORRECTED, part.requirement
-                    assert told(claim, turned) != told(claim, mended)
-        if claim.refuted is not None:
-            refuted = wrong.copy()
-            for part in claim.refuted.leaves():
-                refuted |= part.example(met=True)
-            if claim.verdict(refuted) not in (Verdict.HOLDS, Verdict.CORRECTED):
-                assert claim.verdict(refuted) == Verdict.REFUTED
-                for part in claim.refuted.leaves():
-                    assert claim.verdict(broken(refuted, part)) != Verdict.REFUTED, part.requirement
-    if claim.corrected is not None:  # some numbers are right with the correction alone
-        cases = [broken(sound, leaf) for leaf in claim.holds.leaves()]
-        for case in cases:
-            for part in claim.corrected.leaves():
-                case |= part.example(met=True)
-        assert any(claim.verdict(case) == Verdict.CORRECTED for case in cases)
-    if claim.given is not None:
-        for leaf in claim.given.leaves():
-            assert claim.verdict(broken(sound, leaf)) == Verdict.OUTSIDE, leaf.requirement
+def test_the_other_side_of_each_limit_turns_verdict_and_conclusion(claim: Claim) -> None:
+    check(claim)
+
+
+def made(**rules: Any) -> Claim:
+    return Claim(name="toy", where="1", says="So.", tried="once", reads="it", measure=lambda trial: {}, **rules)
+
+
+SOUND = Below(1, "x", because="one"), Below(2, "y", because="two")
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"holds": AllOf(Below(1, "x", because="one"), Below(0.5, "x", because="half"))}, "never decides"),
+        ({"holds": AllOf(Below(1, "x", because="one"), Within(0.1, "x", of=5, because="five"))}, "contradict"),
+        ({"holds": SOUND[0], "expected": Verdict.CORRECTED}, "no numbers lead to the published verdict"),
+        ({"holds": SOUND[0], "corrected": SOUND[0], "correction": "x"}, "no numbers are right with the correction"),
+        ({"holds": SOUND[0], "refuted": SOUND[0]}, "no numbers refute it"),
+    ],
+)
+def test_a_limit_that_decides_nothing_is_seen(rules: dict[str, Any], words: str) -> None:
+    """The control: claims whose rules say less than they seem to."""
+    check(made(holds=AllOf(*SOUND), corrected=SOUND[1], correction="y"))
+    with pytest.raises(AssertionError, match=words):
+        check(made(**rules))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim.name for claim in CLAIMS])

@@ -4,7 +4,20 @@ import math
 
 import pytest
 
-from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Estimate, Falls, Limit, Rises, Within
+from linnet.reproduction import (
+    Above,
+    AllOf,
+    AtLeast,
+    AtMost,
+    Below,
+    Claim,
+    Estimate,
+    Falls,
+    Limit,
+    Rises,
+    Verdict,
+    Within,
+)
 from linnet.reproduction.numbers import fields, filled
 
 
@@ -19,14 +32,46 @@ from linnet.reproduction.numbers import fields, filled
         (Within(0.1, of=10, relative=True, because="a tenth"), 10.9, 11.1),
         (Falls(0, because="it says so"), [3, 2, 1], [3, 1, 2]),
         (Rises(0.5, because="it says so"), [1, 2, 3], [1, 1.4, 3]),
+        (AllOf(Below(2, because="two"), Above(1, because="one")), 1.5, 2.5),
+        (Below(2, because="two") & Above(1, because="one"), 1.5, 0.5),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_a_rule_is_met_on_one_side(rule, good, bad):
     assert rule.met({"value": good}) and not rule.met({"value": bad})
     assert ", not " not in rule.conclusion({"value": good}) and ", not " in rule.conclusion({"value": bad})
-    assert rule.met(rule.example(met=True)) and not rule.met(rule.example(met=False))
-    assert rule.because
+    for leaf in rule.leaves():
+        assert leaf.met(leaf.example(met=True)) and not leaf.met(leaf.example(met=False))
+        assert leaf.because
+
+
+@pytest.mark.parametrize("rule", [Falls, Rises])
+def test_nan_and_one_entry_never_rise_or_fall(rule):
+    made = rule(0, because="it says so")
+    for values in ([], [1.0], 1.0, [1.0, math.nan], [3.0, math.nan, 1.0], [1.0, 1.0]):
+        assert not made.met({"value": values})
+    assert (rule is Falls) == made.met({"value": [3.0, 2.0]})
+
+
+def test_a_verdict_goes_by_each_role_of_a_rule():
+    rules = {
+        "given": Above(0, "steps", because="it must have run"),
+        "holds": Below(1, "printed", because="one"),
+        "corrected": Below(1, "right", because="one"),
+        "refuted": Above(3, "sure", because="three standard errors"),
+    }
+    made = Claim(
+        name="a", where="1", says="So.", tried="once", reads="it", correction="c", measure=lambda trial: {}, **rules
+    )
+    good = {"steps": 1, "printed": 0, "right": 0, "sure": 9}
+    for change, verdict in (
+        ({}, Verdict.HOLDS),
+        ({"printed": 2}, Verdict.CORRECTED),
+        ({"printed": 2, "right": 2}, Verdict.REFUTED),
+        ({"printed": 2, "right": 2, "sure": 1}, Verdict.OUTSIDE),
+        ({"steps": 0}, Verdict.OUTSIDE),
+    ):
+        assert made.verdict(good | change) == verdict
 
 
 @pytest.mark.parametrize("rule", [Below, AtMost, Above, AtLeast, Within])
@@ -55,6 +100,7 @@ def test_a_number_beyond_its_limit_by_standard_errors():
     rates = {"d = 2": Estimate(0.2, 0.01), "d = 3": Estimate(0.4, 0.2)}  # the larger one is the less certain
     assert rule.conclusion({"rate": rates}) == "rate 0.4 ± 0.2 (d = 3), not above 0 by 3 standard errors"
     assert rule.requirement == "rate above 0 by 3 standard errors"
+    assert not rule.met({"rate": Estimate(0.4, math.nan)})  # an unknown error is no certainty
     assert Below(0, "rate", errors=3, because="decay must be seen").met({"rate": Estimate(-0.4, 0.1)})
 
 

@@ -196,11 +196,13 @@ class _OneSided(Leaf):
 
     def _nearest(self, value: Any, numbers: Numbers) -> float:
         """The end of the number's error bar that is nearer to the limit's other side."""
-        bar = self.errors * _standard_error(value, numbers) if self.errors else 0.0
-        return float(_value(value)) + self.sign * bar
+        if not self.errors:
+            return float(_value(value))
+        error = value.error if isinstance(value, Estimate) else float(numbers["uncertainty"])
+        return float(_value(value)) + self.sign * self.errors * error  # NaN, and so never met, where the error is
 
     def _worst(self, found: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
-        unknown = [pair for pair in found if math.isnan(float(_value(pair[1])))]
+        unknown = [pair for pair in found if math.isnan(self._nearest(pair[1], numbers))]
         return unknown[0] if unknown else max(found, key=lambda pair: self.sign * self._nearest(pair[1], numbers))
 
     def _limit_words(self, numbers: Numbers | None = None) -> str:
