@@ -74,8 +74,9 @@ def lazy_stage(trial: Trial) -> Numbers:
 
 
 EXCESS = Below(FIT, what="largest excess of an exponent over the claimed one")
-X_READS = "d = {dims}: x is {x:.3f}, and changes like d to the power {found:.2f}, where at most minus {claimed:.2f} "
-"is claimed"
+X_READS = (
+    "d = {dims}: x is {x:.3f}, and changes like d to the power {found:.2f}, claimed is at most minus {claimed:.2f}"
+)
 
 
 @claim(

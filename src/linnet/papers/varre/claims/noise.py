@@ -31,7 +31,7 @@ GROWS = Limit(0, "a positive rate makes every mean power diverge")
         Below(ERRORS, what="distance of the sampled mean squares from the scheme's own, in errors", form=".1f"),
         Below(EULER, "bias", times="step", what="distance of those from the exact ones", form=".1%"),
     ),
-    reads="mean squares at t = 1; at t = 6 sampled over exact is, by d, {late:.2g}, as one path in 1000 carries "
+    reads="mean squares at t = 1; at t = 6 sampled over exact is, by d, {late:.2g}; one path in 1000 carries "
     "{heavy:.0%} or more of it",
 )
 def moments(trial: Trial) -> Numbers:
