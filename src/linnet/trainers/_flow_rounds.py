@@ -199,7 +199,7 @@ def _of(asked: Asked, index: int) -> Asked:
 
 def _there(layers: tuple[Any, Any], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
     numbers = (where, asked.times, asked.rtol, asked.atol, asked.share)
-    return tuple(jnp.asarray(layer) for layer in layers), *(jnp.asarray(number, dtype) for number in numbers)
+    return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
 
 
 def _root_mean_square(share: Any, layers: Any) -> Any:

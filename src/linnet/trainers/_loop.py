@@ -164,8 +164,9 @@ def run(
                 break
     taken = np.asarray(state["step"])
     # The last state is judged as all others were before their next step: by the same program, and a step of no size.
-    still = {**hyper, "learning_rate": jnp.zeros_like(hyper["learning_rate"])}
-    state, _ = _sweep(objective, test, still, highest, state, jnp.full_like(until, until[-1] + 1), plan=plan)
+    still = {**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))}
+    beyond = jnp.asarray(until * 0 + until[-1] + 1)
+    state, _ = _sweep(objective, test, still, highest, state, beyond, plan=plan)
     codes = np.asarray(state["code"])
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.

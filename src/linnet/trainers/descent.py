@@ -136,7 +136,7 @@ def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> d
     if batch and first.ndim == 2:
         first, second = (np.broadcast_to(layer, (batch, *layer.shape)) for layer in (first, second))
     params = {"first": jnp.asarray(first, dtype), "second": jnp.asarray(second, dtype)}
-    params["rest"] = jnp.ones(first.shape[:-2], dtype)
+    params["rest"] = jnp.asarray(np.ones(first.shape[:-2], dtype))
     if velocity:
         params |= {f"velocity_{name}": jnp.zeros_like(value) for name, value in params.items()}
     return params

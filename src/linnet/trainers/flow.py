@@ -101,7 +101,7 @@ def gradient_flow(
         first, second, taken, failed = flow_rounds.follow(objective, layers, asked, Spectrum.of(problem, reduction))
         seen = _look(objective, test, first, second)
         found = {**seen, "first": first, "second": second}
-        kept = {name: np.array(value[: len(moments)]) for name, value in found.items()}
+        kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in found.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
         kept = without_filling(kept, reduction)
