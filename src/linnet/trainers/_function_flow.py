@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 
 class FunctionState(NamedTuple):
     r"""A scalar network as its training sees it, in the eigenbasis of the inputs: `product` $p = W_2 W_1$ (r,), `gain`
     $\alpha = |W_2|^2$ and `kernel` $C = W_1^T W_1$ (r, r)."""
 
-    product: Any
-    gain: Any
-    kernel: Any
+    product: Array
+    gain: Array
+    kernel: Array
 
 
 class FunctionRun(NamedTuple):
     """Where a run ended: its state, the canonical time, the loss relative to that of zero, and the steps taken."""
 
     state: FunctionState
-    time: Any
-    loss: Any
-    steps: Any
+    time: Array
+    loss: Array
+    steps: Array
 
 
 @partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",))
 def function_flow(
-    values: Any,
-    cross: Any,
+    values: Array,
+    cross: Array,
     start: FunctionState,
     *,
-    loss: Any = 1e-8,
-    until: Any = jnp.inf,
-    tolerance: Any = 1e-3,
+    loss: Array | float = 1e-8,
+    until: Array | float = jnp.inf,
+    tolerance: Array | float = 1e-3,
     max_steps: int = 100_000,
 ) -> FunctionRun:
     r"""The flow of a scalar network until its training `loss` (relative to that of the zero function) or the time
@@ -59,15 +60,15 @@ def function_flow(
     power = jnp.sum(cross**2 / values)
     rest = _largest(start.kernel)
 
-    def residual_loss(product: Any) -> Any:
+    def residual_loss(product: Array) -> Array:
         return jnp.sum((cross - values * product) ** 2 / values) / power
 
-    def attempt(p: Any, gain: Any, kernel: Any, step: Any) -> tuple[Any, ...]:
+    def attempt(p: Array, gain: Array, kernel: Array, step: Array) -> tuple:
         damping = gamma * step
         weight = 1 / (1 + damping * (gain + rest) * values)
         norm = 1 + damping / gain * jnp.sum(weight * values * p**2)
 
-        def solve(v: Any) -> Any:
+        def solve(v: Array) -> Array:
             share = jnp.sum(weight * values * p * v) / norm
             return weight * (v - damping / gain * share * p)
 
@@ -84,11 +85,11 @@ def function_flow(
         error = jnp.maximum(error, 0.5 * step * jnp.abs(rise1 - rise) / gain)
         return new, gain + 0.5 * step * (rise + rise1), (R, p, R1, p1), error
 
-    def go_on(carry: tuple[Any, ...]) -> Any:
+    def go_on(carry: tuple) -> Array:
         _, time, _, now, count = carry
         return (now > loss) & (time < until) & (count < max_steps)
 
-    def body(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+    def body(carry: tuple) -> tuple:
         (p, gain, kernel), time, step, _, count = carry
         step = jnp.minimum(step, until - time)
         new, new_gain, (R, p0, R1, p1), error = attempt(p, gain, kernel, step)
@@ -108,10 +109,10 @@ def function_flow(
     return FunctionRun(state, time, now, count)
 
 
-def _largest(kernel: Any) -> Any:
+def _largest(kernel: Array) -> Array:
     """The largest eigenvalue of a positive matrix by power iteration, to within a few percent."""
 
-    def turn(_: int, v: Any) -> Any:
+    def turn(_: int, v: Array) -> Array:
         v = kernel @ v
         return v / jnp.maximum(jnp.linalg.norm(v), jnp.finfo(v.dtype).tiny)
 

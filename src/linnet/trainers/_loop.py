@@ -29,6 +29,19 @@ from linnet.trainers._choice import either
 from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes
 from linnet.trainers._pauses import affordable
+from linnet.trainers._states import (
+    Array,
+    Arrays,
+    Hyper,
+    Kept,
+    Objective,
+    Params,
+    Remembered,
+    Seen,
+    State,
+    Tested,
+    Update,
+)
 from linnet.trainers._widths import without_filling
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
@@ -41,22 +54,19 @@ CHUNK = 64
 PAUSE = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
 FAR = 1e8  # a loss so many times the first one, or the scale of the targets, does not come back
 
-# Of a run: "params", "rule" (the stopping rule's own state), "step", "code" and perhaps "record".
-State = dict[str, Any]
-
 
 class Record(Protocol):
     """What is noted of every state of a run: a frozen dataclass, compiled into the loop."""
 
-    def start(self, params: dict[str, Any]) -> Any: ...
-    def update(self, record: Any, step: Any, loss: Any, test_loss: Any, seen: Any) -> Any: ...
+    def start(self, params: Params) -> Remembered: ...
+    def update(self, record: Remembered, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Remembered: ...
 
 
 @dataclass(frozen=True)
 class Plan:
     """How a run is to be carried out: the static part of the compiled loop."""
 
-    update: Callable[..., dict[str, Any]]
+    update: Update
     rule: Rule
     keep: str = "losses"
     record: Record | None = None
@@ -67,68 +77,69 @@ class Plan:
         return np.array(["completed", "diverged", *self.rule.reasons])
 
 
-def started(params: dict[str, Any], *, plan: Plan) -> State:
+def started(params: Params, *, plan: Plan) -> State:
     """The state of one run before its first step."""
-    state = {"params": params, "rule": plan.rule.start(), "step": np.int64(0), "code": np.int64(0)}
-    if plan.record is not None:
-        state["record"] = plan.record.start(params)
-    return state
+    record = None if plan.record is None else plan.record.start(params)
+    return State(params, plan.rule.start(), np.int64(0), np.int64(0), record)  # type: ignore[arg-type]
 
 
-def ceiling(objective: Any, params: dict[str, Any]) -> Any:
+def ceiling(objective: Objective, params: Params) -> Array:
     """A loss beyond which a run diverges: `FAR` times the larger of the first loss and the scale of the targets."""
     loss, _ = objective.at(params)
     size = objective.size()
     return FAR * (either(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
 
-def judged(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> tuple[State, Any]:
+def judged(
+    objective: Objective, test: Tested | None, highest: Array, state: State, *, plan: Plan
+) -> tuple[State, Seen]:
     """The state with its code, 0 to go on, and its record brought up to date; and what the objective saw of it."""
-    loss, seen = objective.at(state["params"])
+    loss, seen = objective.at(state.params)
     looks = plan.record is not None or plan.rule.needs_test
-    measured = test.at(state["params"], seen) if looks else loss
-    rule, code = plan.rule.update(state["rule"], state["step"], loss, measured)
+    measured = test.at(state.params, seen) if looks and test is not None else loss
+    rule, code = plan.rule.update(state.rule, state.step, loss, measured)
     code = either(code > 0, code + DIVERGED, 0)
     inside = (loss <= highest) & (loss >= -highest)  # false for NaN too
-    new = {**state, "rule": rule, "code": either(inside, code, DIVERGED)}
-    if plan.record is not None:
-        new["record"] = plan.record.update(state["record"], state["step"], loss, measured, seen)
-    return new, seen
+    record = None if plan.record is None else plan.record.update(state.record, state.step, loss, measured, seen)
+    return State(state.params, rule, state.step, either(inside, code, DIVERGED), record), seen
 
 
 def stepped(
-    objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, until: Any, *, plan: Plan
+    objective: Objective, test: Tested | None, hyper: Hyper, highest: Array, state: State, until: Array, *, plan: Plan
 ) -> State:
     """One step of one run; one that has ended, or is at step `until`, stands still."""
-    going = (state["code"] == 0) & (state["step"] < until)
+    going = (state.code == 0) & (state.step < until)
     new, seen = judged(objective, test, highest, state, plan=plan)
-    moving = going & (new["code"] == 0)
+    moving = going & (new.code == 0)
     # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
     active = {**hyper, "learning_rate": jnp.where(moving, hyper["learning_rate"], 0)}
-    params = plan.update(objective, active, state["params"], state["step"], seen)
-    noted = {name: value for name, value in new.items() if name not in ("params", "step")}
-    noted = jax.tree.map(lambda after, before: jnp.where(going, after, before), noted, {n: state[n] for n in noted})
-    return {**noted, "params": params, "step": state["step"] + moving}
+    params = plan.update(objective, active, state.params, state.step, seen)
+    rule, code, record = jax.tree.map(
+        lambda after, before: jnp.where(going, after, before),
+        (new.rule, new.code, new.record),
+        (state.rule, state.code, state.record),
+    )
+    return State(params, rule, state.step + moving, code, record)
 
 
-def closed(objective: Any, test: Any, highest: Any, state: State, *, plan: Plan) -> State:
+def closed(objective: Objective, test: Tested | None, highest: Array, state: State, *, plan: Plan) -> State:
     """The last state of a run judged and noted as all others were before their next step."""
     new, _ = judged(objective, test, highest, state, plan=plan)
-    return jax.tree.map(lambda after, before: jnp.where(state["code"] == 0, after, before), new, state)
+    return jax.tree.map(lambda after, before: jnp.where(state.code == 0, after, before), new, state)
 
 
 def run(
-    objective: Any,
-    test: Any,
-    params: dict[str, Any],
-    hyper: dict[str, Any],
+    objective: Objective,
+    test: Kept | None,
+    params: Params,
+    hyper: Hyper,
     *,
     reduction: Reduction,
     plan: Plan,
     steps: int,
     saving: Saving,
     title: str,
-    attributes: dict[str, Any],
+    attributes: dict[str, object],
 ) -> Trajectory:
     """Runs `steps` steps from `params` and returns what `saving` and `plan.keep` ask for."""
     if plan.keep not in KEEP:
@@ -158,16 +169,16 @@ def run(
                 parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
             advance(int(until[-1]) - done)
             done = int(until[-1])
-            if np.all(np.asarray(state["code"])):  # everything has stopped: the rest would repeat the last state
+            if np.all(np.asarray(state.code)):  # everything has stopped: the rest would repeat the last state
                 if not count:
                     parts.append({name: np.asarray(value)[-1:] for name, value in seen.items()})
                 break
-    taken = np.asarray(state["step"])
+    taken = np.asarray(state.step)
     # The last state is judged as all others were before their next step: by the same program, and a step of no size.
     still = {**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))}
     beyond = jnp.asarray(until * 0 + until[-1] + 1)
     state, _ = _sweep(objective, test, still, highest, state, beyond, plan=plan)
-    codes = np.asarray(state["code"])
+    codes = np.asarray(state.code)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
@@ -203,12 +214,12 @@ def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[n
         done = save
 
 
-def _operations(params: dict[str, Any]) -> float:
+def _operations(params: Params) -> float:
     """Of one step: three products of matrices, and what goes with them."""
     return 8.0 * params["first"].size * params["second"].shape[-2]
 
 
-def _state_bytes(params: dict[str, Any], keep: str) -> int:
+def _state_bytes(params: Params, keep: str) -> int:
     first, second = params["first"], params["second"]
     if keep == "losses":
         return 16 * max(1, first.size // (first.shape[-1] * first.shape[-2]))
@@ -218,7 +229,7 @@ def _state_bytes(params: dict[str, Any], keep: str) -> int:
 
 
 def _mapped(
-    function: Callable[..., Any], objective: Any, test: Any, batched: bool, *rest_axes: Any
+    function: Callable[..., Any], objective: Objective, test: Kept | None, batched: bool, *rest_axes: Any
 ) -> Callable[..., Any]:
     if not batched:
         return function
@@ -226,10 +237,10 @@ def _mapped(
 
 
 @partial(jax.jit, static_argnames=("plan",), compiler_options=QUICKLY)
-def _begun(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> tuple[State, Any, dict[str, Any]]:
+def _begun(objective: Objective, test: Kept | None, params: Params, *, plan: Plan) -> tuple[State, Array, Arrays]:
     """The state before the first step, the loss beyond which it diverges, and what is kept of it."""
 
-    def one(objective: Any, test: Any, params: dict[str, Any]) -> tuple[State, Any, dict[str, Any]]:
+    def one(objective: Objective, test: Kept | None, params: Params) -> tuple[State, Array, Arrays]:
         seen = _look(objective, test, params, plan=plan)
         return started(params, plan=plan), ceiling(objective, params), seen
 
@@ -237,7 +248,7 @@ def _begun(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> 
     return state, highest, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
-def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> dict[str, Any]:
+def _look(objective: Objective, test: Kept | None, params: Params, *, plan: Plan) -> Arrays:
     """What is kept of one state."""
     loss, seen = objective.at(params)
     kept = {"loss": loss, "rest": params["rest"]}
@@ -252,20 +263,20 @@ def _look(objective: Any, test: Any, params: dict[str, Any], *, plan: Plan) -> d
 
 @partial(jax.jit, static_argnames=("plan",), compiler_options=QUICKLY)
 def _sweep(
-    objective: Any, test: Any, hyper: dict[str, Any], highest: Any, state: State, untils: Any, *, plan: Plan
-) -> tuple[State, dict[str, Any]]:
+    objective: Objective, test: Kept | None, hyper: Hyper, highest: Array, state: State, untils: Array, *, plan: Plan
+) -> tuple[State, Arrays]:
     """Runs to each of `untils` in turn and looks at the state there."""
-    batched = state["params"]["first"].ndim == 3
+    batched = state.params["first"].ndim == 3
     hyper_axes = {name: 0 if jnp.ndim(value) else None for name, value in hyper.items()}
     step = _mapped(partial(stepped, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
     look = _mapped(partial(_look, plan=plan), objective, test, batched, 0)
 
-    def to(state: State, until: Any) -> tuple[State, dict[str, Any]]:
+    def to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(
-            lambda s: jnp.any((s["step"] < until) & (s["code"] == 0)),
+            lambda s: jnp.any((s.step < until) & (s.code == 0)),
             lambda s: step(objective, test, hyper, highest, s, until),
             state,
         )
-        return state, look(objective, test, state["params"])
+        return state, look(objective, test, state.params)
 
     return jax.lax.scan(to, state, untils)

@@ -19,8 +19,7 @@ import numpy as np
 
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
-
-Array = Any
+from linnet.trainers._states import Array, Objective
 
 
 class OfProduct:
@@ -46,7 +45,7 @@ def _pytree(data: tuple[str, ...], meta: tuple[str, ...] = ()) -> Callable[[type
 class Spectral(OfProduct):
     """L = |G - A s|^2/2 + floor in the eigenbasis of the inputs; `scales` is None for whitened inputs."""
 
-    scales: Array
+    scales: Array | None
     target: Array
     floor: Array
     NDIM: ClassVar = {"scales": 1, "target": 2, "floor": 0}
@@ -120,9 +119,9 @@ class TestLoss:
     `rest` z does so for the inputs that training never touches (c is their decay), `truth` T is the truth there."""
 
     truth: Array
-    weight: Array
-    rest: Array
-    floor: Array = None
+    weight: Array | None
+    rest: Array | None
+    floor: Array | None = None
     NDIM: ClassVar = {"truth": 2, "weight": 2, "rest": 2, "floor": 0}
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
@@ -179,7 +178,7 @@ def member(tree: Any, index: int) -> Any:
     return type(tree)(**{name: value[index] if name in batched else value for name, value in shared.items()})
 
 
-def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> Any:
+def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> Objective:
     """The loss to descend: in reduced coordinates, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:

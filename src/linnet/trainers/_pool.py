@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from linnet.inits.weights import Weights
 from linnet.precision import resolve
@@ -14,8 +14,9 @@ from linnet.reductions.reduction import Reduction
 from linnet.trainers import _loop as loop
 from linnet.trainers import lanes
 from linnet.trainers._objective import Spectral
+from linnet.trainers._states import Arrays, Hyper, State
 from linnet.trainers.descent import UPDATES
-from linnet.trainers.stopping import rule_of
+from linnet.trainers.stopping import Rule, rule_of
 
 
 @dataclass
@@ -36,7 +37,7 @@ class Run:
         return self.reduction.full_problem.whitened, start.first.shape, start.second.shape
 
 
-def descend(runs: Sequence[Run], *, slots: int, stop: Any, dtype: Any) -> None:
+def descend(runs: Sequence[Run], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None) -> None:
     """Takes every run to its end, at most `slots` at a time: all its steps, a loss of at most `stop`, or divergence."""
     kind = _kind(stop)
     number = resolve(dtype)
@@ -54,7 +55,7 @@ def descend(runs: Sequence[Run], *, slots: int, stop: Any, dtype: Any) -> None:
         run.weights = Weights(first, second)
 
 
-def _kind(stop: Any) -> lanes.Kind:
+def _kind(stop: Rule | float | None) -> lanes.Kind:
     return lanes.Kind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _draw, _bind, _ends)
 
 
@@ -72,13 +73,13 @@ def _order(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
     return {name: np.asarray(array, number) for name, array in arrays.items()}
 
 
-def _draw(shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _draw(shared: Arrays, order: Arrays) -> tuple[Arrays, Arrays]:
     lane = {name: value for name, value in order.items() if name not in ("first", "second", "steps")}
     params = {"first": order["first"], "second": order["second"], "rest": order["rate"] * 0 + 1}
     return lane, params
 
 
-def _bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Spectral, None, dict[str, Any]]:
+def _bind(shared: Arrays, lane: Arrays) -> tuple[Spectral, None, Hyper]:
     return (
         Spectral(lane.get("scales"), lane["target"], lane["floor"]),
         None,
@@ -89,5 +90,5 @@ def _bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Spectral, None,
     )
 
 
-def _ends(state: loop.State) -> dict[str, Any]:
-    return {name: state["params"][name] for name in ("first", "second")}
+def _ends(state: State) -> Arrays:
+    return {name: state.params[name] for name in ("first", "second")}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.trainers import _loop as loop
 from linnet.trainers._choice import either
 from linnet.trainers._narrow import narrow_network
+from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
 from linnet.trainers.largest import largest_value
 
 
@@ -22,14 +20,14 @@ class Start:
 
     dtype: str
 
-    def __call__(self, shared: dict[str, Any], order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def __call__(self, shared: Arrays, order: Arrays) -> tuple[Arrays, Params]:
         first, second = order["first"], order["second"]
         params = layers((first, second), narrow_network(second @ first, order["threshold"]))
         lane = {name: order[name] for name in ("target", "truth", "rate")}
         return jax.tree.map(lambda array: array.astype(self.dtype), (lane, params))
 
 
-def layers(network: tuple[Any, Any], narrow: tuple[Any, Any]) -> dict[str, Any]:
+def layers(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
     """What a run moves, from (first, second) of the network and of the narrow one.
 
     First layers are kept transposed: of the layouts of the three products of a step, CPUs are fastest at these.
@@ -37,7 +35,7 @@ def layers(network: tuple[Any, Any], narrow: tuple[Any, Any]) -> dict[str, Any]:
     return _named(network[0].T, network[1], narrow[0].T, narrow[1])
 
 
-def _named(first: Any, second: Any, narrow_first: Any, narrow_second: Any) -> dict[str, Any]:
+def _named(first: Array, second: Array, narrow_first: Array, narrow_second: Array) -> Arrays:
     return {
         "first_transposed": first,
         "second": second,
@@ -50,15 +48,15 @@ def _named(first: Any, second: Any, narrow_first: Any, narrow_second: Any) -> di
 class Beside:
     """|G - A|^2/2 of the network; it sees its product, how far that of the narrow one is, and the residuals of both."""
 
-    target: Any
+    target: Array
 
-    def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any, Any, Any]]:
+    def at(self, params: Params) -> tuple[Array, tuple[Array, Array, Array, Array]]:
         product = params["second"] @ params["first_transposed"].T
         predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
         seen = (product, _distance(product, predicted), self.target - product, self.target - predicted)
         return 0.5 * _distance(self.target, product), seen
 
-    def size(self) -> Any:
+    def size(self) -> Array:
         return 0.5 * _distance(self.target, 0.0)
 
 
@@ -66,9 +64,9 @@ class Beside:
 class FromTruth:
     """The test loss |A - T|^2/2."""
 
-    truth: Any
+    truth: Array
 
-    def at(self, params: dict[str, Any], seen: Any) -> Any:
+    def at(self, params: Params, seen: Seen) -> Array:
         return 0.5 * _distance(seen[0], self.truth)
 
 
@@ -76,7 +74,7 @@ class FromTruth:
 class Best:
     """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
 
-    def start(self, params: dict[str, Any]) -> dict[str, Any]:
+    def start(self, params: Params) -> Arrays:
         shape = params["second"].shape[0], params["first_transposed"].shape[0]
         return {
             "loss": np.float64(np.inf),
@@ -86,7 +84,7 @@ class Best:
             "distance": np.float64(0),
         }
 
-    def update(self, record: dict[str, Any], step: Any, loss: Any, test_loss: Any, seen: Any) -> dict[str, Any]:
+    def update(self, record: Arrays, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Arrays:
         product, distance = seen[:2]
         better = test_loss < record["best_test"]
         return {
@@ -98,24 +96,24 @@ class Best:
         }
 
 
-def bind(shared: dict[str, Any], lane: dict[str, Any]) -> tuple[Beside, FromTruth, dict[str, Any]]:
+def bind(shared: Arrays, lane: Arrays) -> tuple[Beside, FromTruth, Hyper]:
     """Objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
     task = lane if "target" in lane else shared
     return Beside(task["target"]), FromTruth(task["truth"]), {"learning_rate": lane["rate"]}
 
 
-def noted(state: loop.State) -> dict[str, Any]:
+def noted(state: State) -> Arrays:
     """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
-    kept = {name: value for name, value in state["record"].items() if name != "best_product"}
-    product = state["record"]["best_product"].astype(jnp.float64)
+    kept = {name: value for name, value in state.record.items() if name != "best_product"}
+    product = state.record["best_product"].astype(jnp.float64)
     return {**kept, "stable_rank": jnp.sum(product**2) / largest_value(product) ** 2}
 
 
-def noted_with_product(state: loop.State) -> dict[str, Any]:
-    return {**noted(state), "best_product": state["record"]["best_product"]}
+def noted_with_product(state: State) -> Arrays:
+    return {**noted(state), "best_product": state.record["best_product"]}
 
 
-def _distance(one: Any, other: Any) -> Any:
+def _distance(one: Array, other: Array | float) -> Array:
     """|A - B|_F^2 in float64 whatever the run's arithmetic is.
 
     On the plateau of a small start a float32 loss changes by less than its rounding, and would end runs at random.
@@ -123,22 +121,22 @@ def _distance(one: Any, other: Any) -> Any:
     return jnp.sum((jnp.asarray(one, jnp.float64) - jnp.asarray(other, jnp.float64)) ** 2)
 
 
-def updates(name: str) -> Callable[..., dict[str, Any]]:
+def updates(name: str) -> Update:
     """The step of both networks by the name of the network's update."""
     if name not in ("simultaneous", "sequential"):
         raise ValueError(f"`update` must be 'simultaneous' or 'sequential': got {name!r}.")
     return _sequential if name == "sequential" else _simultaneous
 
 
-def _simultaneous(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _simultaneous(objective: Beside, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     return _moved(params, hyper["learning_rate"], seen, sequential=False)
 
 
-def _sequential(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _sequential(objective: Beside, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     return _moved(params, hyper["learning_rate"], seen, sequential=True)
 
 
-def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) -> dict[str, Any]:
+def _moved(params: Params, rate: Array, seen: Seen, *, sequential: bool) -> Arrays:
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
     residual, pull = seen[2:]
     first, second = _stepped(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
@@ -146,7 +144,7 @@ def _moved(params: dict[str, Any], rate: Any, seen: Any, *, sequential: bool) ->
     return _named(first, second, *narrow)
 
 
-def _stepped(first: Any, second: Any, push: Any, *, sequential: bool) -> tuple[Any, Any]:
+def _stepped(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
     """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
     first_step = push.T @ second
     if sequential:
@@ -156,7 +154,7 @@ def _stepped(first: Any, second: Any, push: Any, *, sequential: bool) -> tuple[A
     return first + _after(second_step, first_step), second + _after(first_step, second_step)
 
 
-def _after(earlier: Any, later: Any) -> Any:
+def _after(earlier: Array, later: Array) -> Array:
     """The matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
 
     A layer may be overwritten when the product that reads it has been taken. Without a word about the order XLA copies

@@ -15,6 +15,7 @@ import numpy as np
 from linnet.inits.structured import balanced
 from linnet.precision import computing
 from linnet.trainers import _loop as loop
+from linnet.trainers._states import Params, State
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,13 @@ def carry(start: Start, course: Course, *, given_up: Callable[[], bool] = lambda
         highest = loop.ceiling(beside, beside.params)
         while not given_up():
             state, _ = loop.judged(beside, test, highest, state, plan=course.plan)
-            if state["step"] >= course.steps:
+            if state.step >= course.steps:
                 break
             executed += 1
-            if state["code"]:
+            if state.code:
                 break
-            beside.move(state["record"]["best_product"], sequential=course.sequential)
-            state["step"] += 1
+            beside.move(state.record["best_product"], sequential=course.sequential)
+            state.step = state.step + 1
         return _noted(state, course.products), executed
 
 
@@ -103,9 +104,9 @@ class _Beside:
         self.network = _Network(start.first, start.second, dtype)
         self.narrow = _Network(narrow.first, narrow.second, dtype)
         self.gap, self.spare = np.empty_like(self.target), np.empty_like(self.target)
-        self.params = {"first_transposed": self.network.first, "second": self.network.second}
+        self.params: Any = {"first_transposed": self.network.first, "second": self.network.second}
 
-    def at(self, params: dict[str, np.ndarray]) -> tuple[Any, tuple[np.ndarray, Any]]:
+    def at(self, params: Params) -> tuple[Any, tuple[np.ndarray, Any]]:
         self.network.look(self.target)
         self.narrow.look(self.target)
         np.subtract(self.network.product, self.narrow.product, out=self.gap)
@@ -127,17 +128,17 @@ class _FromTruth:
     def __init__(self, truth: np.ndarray) -> None:
         self.truth, self.error = truth.astype(np.float64), np.empty(truth.shape)
 
-    def at(self, params: dict[str, np.ndarray], seen: tuple[np.ndarray, Any]) -> Any:
+    def at(self, params: Params, seen: tuple[np.ndarray, Any]) -> Any:
         np.subtract(self.truth, seen[0], out=self.error)
         return 0.5 * np.vdot(self.error, self.error)
 
 
-def _noted(state: loop.State, products: bool) -> dict[str, Any]:
+def _noted(state: State, products: bool) -> dict[str, Any]:
     """What is kept of a run: its record, with the stable rank of the best product, and the product itself if asked."""
-    record = dict(state["record"])
+    record = dict(state.record)
     product = record.pop("best_product").astype(np.float64)
     record["stable_rank"] = (product**2).sum() / np.linalg.norm(product, 2) ** 2
-    return {"step": state["step"], "code": state["code"], **record, **({"best_product": product} if products else {})}
+    return {"step": state.step, "code": state.code, **record, **({"best_product": product} if products else {})}
 
 
 def _squares(matrix: np.ndarray) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -16,6 +14,7 @@ from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import testing_objective, training_objective
+from linnet.trainers._states import Array, Hyper, Objective, Params, Seen
 from linnet.trainers._widths import filled
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
@@ -80,7 +79,10 @@ def gradient_descent(
     """
     rates = learning_rates(learning_rate, problem, weights)
     steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
-    hyper: dict[str, Any] = {"learning_rate": rates, "weight_decay": non_negative("weight_decay", weight_decay)}
+    hyper: dict[str, np.ndarray | float] = {
+        "learning_rate": rates,
+        "weight_decay": non_negative("weight_decay", weight_decay),
+    }
     momentum = hyper["momentum"] = non_negative("momentum", momentum)
     if momentum >= 1:
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
@@ -129,7 +131,7 @@ def prepare(problem: Problem, weights: Weights, reduced: bool) -> Reduction:
     return Reduction(problem, weights, weights, None, None)
 
 
-def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> dict[str, Any]:
+def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
     """The state a loop starts from, with the batch of the problem or of the weights in front."""
     first, second = reduction.weights.first, reduction.weights.second
     batch = reduction.full_problem.batch
@@ -142,19 +144,19 @@ def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> d
     return params
 
 
-def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _step(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     _, residual = seen
     first, second = params["first"], params["second"]
     return _moved(params, hyper, {"first": second.T @ residual, "second": residual @ first.T})
 
 
-def _sequential_step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _sequential_step(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     _, residual = seen
     moved = _moved(params, hyper, {"first": params["second"].T @ residual})
     return _moved(moved, hyper, {"second": residual @ moved["first"].T}, also_rest=False)
 
 
-def _moved(params: Any, hyper: Any, forces: dict[str, Any], also_rest: bool = True) -> dict[str, Any]:
+def _moved(params: Params, hyper: Hyper, forces: Params, also_rest: bool = True) -> Params:
     """One step along `forces`, with weight decay and, where the state carries velocities, momentum."""
     new = dict(params)
     for name, force in {**forces, **({"rest": 0.0} if also_rest else {})}.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -12,6 +10,8 @@ from linnet._arguments import count, real_array
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.randomness import Key
+from linnet.trainers._objective import Samples, Spectral
+from linnet.trainers._states import Array, Hyper, Params, Seen, Update
 from linnet.trainers.stochastic import moved, sample_count, sampled_run
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
@@ -78,7 +78,7 @@ def label_noise_descent(
     """
     if samples is None:
         sample_count(problem)
-        update = _step
+        update: Update = _step
     else:
         update, samples = _population_step, count("samples", samples)
         if not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
@@ -113,14 +113,14 @@ def label_noise_descent(
     )
 
 
-def _population_step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _population_step(objective: Spectral, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     A, residual = seen
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), residual.shape, A.dtype)
     spread = draw if objective.scales is None else draw * objective.scales
     return moved(params, hyper["learning_rate"], residual + hyper["noise"] * spread)
 
 
-def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _step(objective: Samples, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     A, residual = seen
     samples, outputs = objective.outputs.shape
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), (outputs, samples), A.dtype)

@@ -10,20 +10,22 @@ import logging
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import DTypeLike
 
 from linnet._memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import _loop as loop
 from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._states import Array, Arrays, Objective, State, Tested
 
 # On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
@@ -35,7 +37,6 @@ UNOPTIMIZED: dict[str, str | bool] = {**UNTUNED, "xla_backend_optimization_level
 FEW = 10_000_000  # numbers moved by all runs together, worth a second
 SPARE = 3  # a lane's arrays are there twice while it steps, beside what the step computes on the way
 PAUSE = 512  # steps after which Python has a word, for Ctrl-C, where no run has ended
-Arrays = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class Kind:
 
     plan: loop.Plan
     draw: Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
-    bind: Callable[[Arrays, Arrays], tuple[Any, Any, Arrays]]
-    result: Callable[[loop.State], Arrays]
+    bind: Callable[[Arrays, Arrays], tuple[Objective, Tested | None, Arrays]]
+    result: Callable[[State], Arrays]
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,10 @@ def descend(
     steps: Sequence[int] | np.ndarray,
     *,
     lanes: int,
-    shared: Arrays,
+    shared: Mapping[str, np.ndarray],
     refill: int = 1,
     expected: np.ndarray | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     tf32: bool = False,
     advance: Callable[[int], None] = lambda ended: None,
@@ -114,7 +115,7 @@ class _Pool:
         kind: Kind,
         orders: Callable[[list[int]], dict[str, np.ndarray]],
         limits: np.ndarray,
-        shared: Arrays,
+        shared: Mapping[str, np.ndarray],
         refill: int,
         advance: Callable[[int], None],
         waiting: deque[int],
@@ -127,7 +128,7 @@ class _Pool:
         self.plans: dict[Any, str] = {}
         self.lock = threading.Lock()
 
-    def work(self, lanes: int, dtype: Any, place: Any, tf32: bool) -> None:
+    def work(self, lanes: int, dtype: DTypeLike | None, place: Any, tf32: bool) -> None:
         """Carries runs on one device until none waits; with fewer lanes where they turn out not to fit."""
         with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)
@@ -182,7 +183,7 @@ class _Pool:
             enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
             ran, state = _advance(shared, lane, state, enough, kind=kind)
             held = lane, state
-            over = (np.asarray(state["code"]) != 0) | (np.asarray(state["step"]) >= limits)
+            over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
                 found = take(shared, lane, state, self._padded(group, 0), kind=kind)
@@ -207,27 +208,27 @@ class _Pool:
                 self.results[name][runs] = value
 
 
-def _drawn(shared: Arrays, order: Arrays, *, kind: Kind) -> tuple[Arrays, loop.State]:
+def _drawn(shared: Arrays, order: Arrays, *, kind: Kind) -> tuple[Arrays, State]:
     lane, params = kind.draw(shared, order)
     objective, _, _ = kind.bind(shared, lane)
     lane = {**lane, "ceiling": loop.ceiling(objective, params), "steps": order["steps"]}
     return lane, loop.started(params, plan=kind.plan)
 
 
-def _shapes(shared: Arrays, orders: Arrays, kind: Kind) -> tuple[Arrays, loop.State]:
+def _shapes(shared: Arrays, orders: Arrays, kind: Kind) -> tuple[Arrays, State]:
     return jax.eval_shape(jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0)), shared, orders)
 
 
-def _empty(shared: Arrays, orders: Arrays, lanes: int, kind: Kind) -> tuple[Arrays, loop.State]:
+def _empty(shared: Arrays, orders: Arrays, lanes: int, kind: Kind) -> tuple[Arrays, State]:
     """Lanes with nobody in them: as wide as a run needs, and at their end."""
     shapes = _shapes(shared, orders, kind)
     lane, state = jax.tree.map(lambda leaf: jnp.zeros((lanes, *leaf.shape[1:]), leaf.dtype), shapes)
-    return lane, {**state, "code": state["code"] + loop.DIVERGED}
+    return lane, replace(state, code=state.code + loop.DIVERGED)
 
 
 def _fill(
-    shared: Arrays, lane: Arrays, state: loop.State, places: Any, orders: Arrays, *, kind: Kind
-) -> tuple[Arrays, loop.State]:
+    shared: Arrays, lane: Arrays, state: State, places: Array, orders: Arrays, *, kind: Kind
+) -> tuple[Arrays, State]:
     """New runs in these places; a place beyond the last lane is for a run that is there only to fill the batch."""
     fresh = jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0))(shared, orders)
     return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (lane, state), fresh)
@@ -240,28 +241,28 @@ _filled, _filled_few = (
 
 
 @partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",), compiler_options=UNTUNED)
-def _advance(shared: Arrays, lane: Arrays, state: loop.State, enough: Any, *, kind: Kind) -> tuple[Any, loop.State]:
+def _advance(shared: Arrays, lane: Arrays, state: State, enough: Array, *, kind: Kind) -> tuple[Array, State]:
     """Steps of all lanes until `enough` of them are at their end; how many, and the lanes afterwards."""
 
-    def one(lane: Arrays, state: loop.State) -> loop.State:
+    def one(lane: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, lane)
         return loop.stepped(objective, test, hyper, lane["ceiling"], state, lane["steps"], plan=kind.plan)
 
-    def more(carry: tuple[Any, loop.State]) -> Any:
-        over = (carry[1]["code"] != 0) | (carry[1]["step"] >= lane["steps"])
+    def more(carry: tuple[Array, State]) -> Array:
+        over = (carry[1].code != 0) | (carry[1].step >= lane["steps"])
         return (carry[0] < PAUSE) & (jnp.sum(over) < enough)
 
     step = jax.vmap(one)
     return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(lane, carry[1])), (jnp.asarray(0), state))
 
 
-def _take(shared: Arrays, lane: Arrays, state: loop.State, places: Any, *, kind: Kind) -> Arrays:
+def _take(shared: Arrays, lane: Arrays, state: State, places: Array, *, kind: Kind) -> Arrays:
     """What is kept of the runs in these places, which have ended."""
 
-    def one(lane: Arrays, state: loop.State) -> Arrays:
+    def one(lane: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, lane)
         state = loop.closed(objective, test, lane["ceiling"], state, plan=kind.plan)
-        return {"step": state["step"], "code": state["code"], **kind.result(state)}
+        return {"step": state.step, "code": state.code, **kind.result(state)}
 
     return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (lane, state)))
 

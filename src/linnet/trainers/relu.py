@@ -17,6 +17,7 @@ from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.trainers import _loop as loop
+from linnet.trainers._states import Array, Hyper, Params, Seen
 from linnet.trainers.descent import learning_rates, start
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy
@@ -110,25 +111,25 @@ def relu_descent(
 class Rectified:
     """L = |Y - relu(X W1^T) W2^T|^2/(2n): what it sees of a state are the gradients of both layers."""
 
-    inputs: Any
-    outputs: Any
+    inputs: Array
+    outputs: Array
     NDIM: ClassVar = {"inputs": 2, "outputs": 2}
 
-    def at(self, params: dict[str, Any]) -> tuple[Any, tuple[Any, Any]]:
+    def at(self, params: Params) -> tuple[Array, tuple[Array, Array]]:
         """The loss of a state and its gradients."""
 
-        def loss(layers: tuple[Any, Any]) -> Any:
+        def loss(layers: tuple[Array, Array]) -> Array:
             error = self.outputs - jax.nn.relu(self.inputs @ layers[0].T) @ layers[1].T
             return 0.5 * jnp.sum(error**2) / self.inputs.shape[0]
 
         return jax.value_and_grad(loss)((params["first"], params["second"]))
 
-    def size(self) -> Any:
+    def size(self) -> Array:
         """The loss of a network that is zero."""
         return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
 
-def _step(objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     rate = hyper["learning_rate"]
     return {**params, "first": params["first"] - rate * seen[0], "second": params["second"] - rate * seen[1]}
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +16,7 @@ from linnet.problems.problem import Problem
 from linnet.randomness import Key, jax_key
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import Samples, testing_objective, training_objective
+from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update
 from linnet.trainers._widths import filled
 from linnet.trainers.descent import diverged, learning_rates, prepare, start
 from linnet.trainers.stopping import Rule, rule_of
@@ -115,7 +114,7 @@ def sampled_run(
     learning_rate: float | ArrayLike,
     steps: int,
     key: Key,
-    update: Callable[..., dict[str, Any]],
+    update: Update,
     hyper: dict[str, np.ndarray],
     save_every: int | Saving,
     stop: Rule | float | None,
@@ -125,7 +124,7 @@ def sampled_run(
     device: str | None,
     throw: bool,
     title: str,
-    attributes: dict[str, Any],
+    attributes: dict[str, object],
 ) -> Trajectory:
     """A run of `update` on the samples in reduced coordinates, X V, with an independent key for each member of the
     batch.
@@ -134,7 +133,7 @@ def sampled_run(
     steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
-        objective: Any
+        objective: Objective
         if problem.inputs is None:
             objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
         else:
@@ -169,21 +168,21 @@ def sampled_run(
     return trajectory
 
 
-def moved(params: dict[str, Any], rate: Any, residual: ArrayLike) -> dict[str, Any]:
+def moved(params: Params, rate: Array, residual: Array) -> Params:
     """Both layers one step along `residual`."""
     first, second = params["first"], params["second"]
     return {**params, "first": first + rate * second.T @ residual, "second": second + rate * residual @ first.T}
 
 
-_UPDATES: dict[int, Callable[..., dict[str, Any]]] = {}
+_UPDATES: dict[int, Update] = {}
 
 
-def _minibatch(size: int) -> Callable[..., dict[str, Any]]:
+def _minibatch(size: int) -> Update:
     # one function per size, so that the compiled loop is found again
     return _UPDATES.setdefault(size, partial(_minibatch_step, size))
 
 
-def _minibatch_step(size: int, objective: Any, hyper: Any, params: Any, index: Any, seen: Any) -> dict[str, Any]:
+def _minibatch_step(size: int, objective: Samples, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     A, residual = seen
     total = objective.inputs.shape[0]
     if size == total:

@@ -10,12 +10,13 @@ both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from linnet._arguments import count, non_negative, number, positive
 from linnet.trainers._choice import either, like
+from linnet.trainers._states import Array, Remembered
 
 
 @runtime_checkable
@@ -33,10 +34,10 @@ class Rule(Protocol):
     def reasons(self) -> tuple[str, ...]: ...
     @property
     def needs_test(self) -> bool: ...
-    def start(self) -> Any:
+    def start(self) -> Remembered:
         """What the rule remembers at the first state."""
 
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+    def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and the code: 0 to go on, i to stop for `reasons[i - 1]`."""
         ...
 
@@ -67,11 +68,11 @@ class LossBelow:
     def __post_init__(self) -> None:
         object.__setattr__(self, "threshold", number("threshold", self.threshold))
 
-    def start(self) -> Any:
+    def start(self) -> Remembered:
         """What the rule remembers at the first state."""
         return ()
 
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+    def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         return state, either(loss <= self.threshold, 1, 0)
 
@@ -108,11 +109,11 @@ class Stalled:
         for name in ("relative", "absolute", "fallen"):
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
 
-    def start(self) -> Any:
+    def start(self) -> Remembered:
         """What the rule remembers at the first state."""
         return np.float64(np.inf), np.float64(np.inf)
 
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+    def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         previous, first = state
         first = like(first, either(step == 0, loss, first))
@@ -153,11 +154,11 @@ class TestLossRising:
         object.__setattr__(self, "patience", count("patience", self.patience))
         object.__setattr__(self, "after", count("after", self.after, least=0, most=2**62))
 
-    def start(self) -> Any:
+    def start(self) -> Remembered:
         """What the rule remembers at the first state."""
         return np.float64(np.inf), np.int64(0)
 
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+    def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         previous, risen = state
         risen = either(test_loss > previous, risen + 1, 0)
@@ -198,11 +199,11 @@ class FirstOf:
     def needs_test(self) -> bool:
         return any(rule.needs_test for rule in self.rules)
 
-    def start(self) -> Any:
+    def start(self) -> Remembered:
         """What the rule remembers at the first state."""
         return tuple(rule.start() for rule in self.rules)
 
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+    def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         states, chosen, offset = [], 0, 0
         for rule, old in zip(self.rules, state, strict=True):
@@ -232,16 +233,16 @@ class Never:
     reasons: tuple[str, ...] = ()
     needs_test: bool = False
 
-    def start(self) -> Any:
+    def start(self) -> Remembered:
         """What the rule remembers at the first state."""
         return ()
 
-    def update(self, state: Any, step: Any, loss: Any, test_loss: Any) -> tuple[Any, Any]:
+    def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         return state, 0
 
 
-def rule_of(stop: Any) -> Rule:
+def rule_of(stop: Rule | float | None) -> Rule:
     """A stopping rule from what users pass as `stop`.
 
     **Arguments:**

@@ -1,0 +1,57 @@
+"""What compiled loops carry, by name: the types that trainers, objectives, stopping rules and records share.
+
+Numbers and matrices are JAX's inside compiled code. Where a CPU carries runs by NumPy, the same functions are given
+NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import jax
+
+Array = jax.Array
+Arrays = dict[str, Any]  # by name: JAX's arrays, or NumPy's on their way into compiled code
+# What moves: "first", "second", "rest" (the factor left of the weights that the data never touch), and whatever else a
+# trainer carries, such as velocities or a key.
+Params = Arrays
+Hyper = Arrays  # "learning_rate" and the like: one number for all, or one for each member of a batch
+Seen = Any  # what an objective saw of a state: of linear networks the product A and the residual R = -dL/dA
+Remembered = Any  # what a stopping rule or a record keeps from step to step: any tree of numbers
+
+
+class Objective(Protocol):
+    """What a loop descends."""
+
+    def at(self, params: Params) -> tuple[Array, Seen]: ...
+    def size(self) -> Array: ...
+
+
+class Tested(Protocol):
+    """A test loss that stopping rules and records look at."""
+
+    def at(self, params: Params, seen: Seen) -> Array: ...
+
+
+class Kept(Tested, Protocol):
+    """A test loss that a trajectory keeps, by the names it has there."""
+
+    def losses(self, params: Params, seen: Seen) -> Arrays: ...
+
+
+Update = Callable[[Any, Hyper, Params, Array, Seen], Params]
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["params", "rule", "step", "code", "record"], meta_fields=[])
+@dataclass
+class State:
+    """One run on its way: its parameters, what its stopping rule and its record remember, its step and its code."""
+
+    params: Params
+    rule: Remembered
+    step: Array
+    code: Array
+    record: Remembered = None
