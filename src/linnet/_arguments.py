@@ -224,6 +224,21 @@ def number(name: str, value: Any) -> float:
     return found
 
 
+def by_keyword(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Refuses positional arguments in the words of linnet: of functions whose first argument could only be a key."""
+
+    @functools.wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        if args:
+            raise TypeError(
+                f"`{function.__name__}` takes its arguments by keyword, `key` too: got {shown(args[0])} without a "
+                f"name. Write {function.__name__}(key={shown(args[0])}, ...)."
+            )
+        return function(*args, **kwargs)
+
+    return called
+
+
 class OutOfRangeError(ValueError):
     """A result that float64 cannot hold, of arguments that are numbers."""
 

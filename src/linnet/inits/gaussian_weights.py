@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 
-from linnet._arguments import count, non_negative
+from linnet._arguments import by_keyword, count, non_negative
 from linnet._memory import check_fits
 from linnet.inits.weights import Weights
 from linnet.randomness import Key, generator
 
 
+@by_keyword
 def gaussian(
-    key: Key, *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, batch: int | None = None
+    *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, key: Key, batch: int | None = None
 ) -> Weights:
     """Independent centred Gaussian weights of standard deviation `first_std` and `second_std`.
 
@@ -49,8 +50,9 @@ def gaussian(
     return Weights(first_std * first, second_std * second)
 
 
+@by_keyword
 def reduced_gaussian(
-    key: Key, *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, batch: int | None = None
+    *, in_dim: int, out_dim: int, width: int, first_std: float, second_std: float, key: Key, batch: int | None = None
 ) -> Weights:
     r"""The law of `gaussian` after `reduce`, at a cost that does not depend on the width.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, non_negative, number, real_array
+from linnet._arguments import by_keyword, count, non_negative, number, real_array
 from linnet._memory import check_fits
 from linnet.inits.weights import Weights
 from linnet.randomness import Key, generator
 
 
-def orthogonal(key: Key, *, in_dim: int, out_dim: int, width: int, scale: float) -> Weights:
+@by_keyword
+def orthogonal(*, in_dim: int, out_dim: int, width: int, scale: float, key: Key) -> Weights:
     r"""The start $I_\gamma$: orthogonal columns of equal length in the first layer, and a second layer of zeros.
 
     $$ W_1^T W_1 = 2\gamma I, \qquad W_2 = 0 $$
@@ -103,7 +104,8 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
     return Weights(first[..., :, None] * rows, _resized(left, h) * second[..., None, :])
 
 
-def signed(key: Key, *, in_dim: int, width: int, first_std: float, magnitude: float) -> Weights:
+@by_keyword
+def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: Key) -> Weights:
     r"""A Gaussian first layer and a second layer of $\pm v_0$, in the scaling of mean-field networks.
 
     The paper's network is $f = \frac1m \sum_r v_r w_r \cdot x$ with $w_r \sim N(0, \sigma_0^2 I)$ and $v_r = \pm v_0$

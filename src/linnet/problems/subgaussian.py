@@ -78,13 +78,14 @@ class Regression:
         return Problem.from_data(self.inputs, self.outputs, truth=np.atleast_2d(self.teacher))
 
 
+@arguments.by_keyword
 @arguments.representable
 def subgaussian_regression(
-    key: Key,
     *,
     samples: int,
     covariance: ArrayLike,
     teacher: ArrayLike,
+    key: Key,
     noise_variance: float = 0.0,
     entries: str = "gaussian",
 ) -> Regression:
@@ -128,10 +129,11 @@ def subgaussian_regression(
     return Regression(inputs, inputs @ beta.T + noise, beta, values, signal, variance)
 
 
+@arguments.by_keyword
 @arguments.representable
 def gaussian_teacher(
-    key: Key,
     *,
+    key: Key,
     samples: int = 10,
     dim: int = 10_000,
     out_dim: int | None = None,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet._arguments import count
+from linnet._arguments import by_keyword, count
 from linnet._memory import check_fits
 from linnet.problems.problem import Problem
 from linnet.randomness import Key, generator
 
 
-def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1) -> Problem:
+@by_keyword
+def gaussian_regression(*, samples: int, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
     """Standard normal inputs and labels $y = A x$ without noise, with a standard normal truth A.
 
     **Arguments:**
@@ -37,7 +38,8 @@ def gaussian_regression(key: Key, *, samples: int, in_dim: int, out_dim: int = 1
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem:
+@by_keyword
+def orthogonal_regression(*, in_dim: int, key: Key, out_dim: int = 1) -> Problem:
     r"""As many samples as inputs, orthogonal and scaled so that $\Sigma = I$, and labels of a standard normal truth.
 
     **Arguments:**
@@ -62,7 +64,8 @@ def orthogonal_regression(key: Key, *, in_dim: int, out_dim: int = 1) -> Problem
     return Problem.from_data(inputs, inputs @ truth.T, truth=truth)
 
 
-def relu_teacher(key: Key, *, samples: int, in_dim: int, neurons: int, out_dim: int = 1) -> Problem:
+@by_keyword
+def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: int = 1) -> Problem:
     """Standard normal inputs, labelled by a two-layer ReLU network with standard normal weights.
 
     **Arguments:**
