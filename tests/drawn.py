@@ -5,10 +5,10 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from linnet._randomness import Key, jax_key
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.inits.weights import Weights
 from linnet.precision import computing
-from linnet.randomness import Key, jax_key
 
 
 def drawn_gaussian(key: Key, *, in_dim: int, out_dim: int, width: int, std: float) -> Weights:

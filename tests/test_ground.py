@@ -11,7 +11,8 @@ import pytest
 
 from linnet import _memory as memory
 from linnet import _progress as progress
-from linnet import precision, randomness
+from linnet import _randomness as randomness
+from linnet import precision
 from linnet._arguments import OutOfRangeError, representable
 
 

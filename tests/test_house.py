@@ -18,7 +18,7 @@ ORDER = {
     "_page": 0,
     "precision": 0,
     "_progress": 0,
-    "randomness": 0,
+    "_randomness": 0,
     "style": 0,
     "_workers": 0,
     "inits": 1,

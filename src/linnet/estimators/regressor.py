@@ -10,13 +10,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linnet._arguments import count, no_mask, positive
+from linnet._randomness import words
 from linnet.forecasts.folds import CAREFUL, RATE_STEPS, all_folds, cross_validate, target_scaler
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import scaler
 from linnet.forecasts.starts import start
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.randomness import words
 from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import log_spaced
 

@@ -296,7 +296,7 @@ def diagnosed(
 
 
 def _words(key: Any) -> list[int]:
-    from linnet.randomness import words
+    from linnet._randomness import words
 
     return words(key)
 

@@ -10,12 +10,12 @@ from jaxtyping import Float, Int
 
 from linnet._arguments import count, flag, positive, representable, samples, shown
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import CHOICES, Scaler, scaler
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems._factor import Factor
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, generator
 from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import at
 

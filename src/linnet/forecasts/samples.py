@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
+from linnet._randomness import Key, generator
 from linnet.forecasts.folds import target_scaler
 from linnet.forecasts.scaling import scaler
-from linnet.randomness import Key, generator
 from linnet.theories import ridge as theory
 
 SIZES, REPEATS = 8, 12

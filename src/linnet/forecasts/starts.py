@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from linnet._arguments import count, non_negative, positive
+from linnet._randomness import Key, generator
 from linnet.inits.gaussian_weights import gaussian, reduced_gaussian
 from linnet.inits.weights import Weights
-from linnet.randomness import Key, generator
 
 NAMES = ("pytorch", "gaussian")
 LARGEST = 5_000_000  # weights of a network that is drawn as it is; beyond, its reduced Gaussian law is

@@ -12,8 +12,8 @@ from jaxtyping import Float
 from linnet import _extras as extras
 from linnet._arguments import count, path_of
 from linnet._memory import check_fits
+from linnet._randomness import generator, words
 from linnet.forecasts._columns import SMALL, chosen, filled, is_number, look_over, numbers, some
-from linnet.randomness import generator, words
 
 MISSING = ("refuse", "drop", "mean")
 KINDS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from linnet.randomness import Key, generator
+from linnet._randomness import Key, generator
 
 
 def diagonal_roots(key: Key, *, in_dim: int, out_dim: int, width: int) -> np.ndarray:

@@ -8,8 +8,8 @@ import numpy as np
 
 from linnet._arguments import by_keyword, count, non_negative
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
-from linnet.randomness import Key, generator
 
 
 @by_keyword

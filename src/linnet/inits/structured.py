@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import by_keyword, count, non_negative, number, real_array
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
-from linnet.randomness import Key, generator
 
 
 @by_keyword

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, partly_representable, real_array, refuse_infinite
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, generator
 
 
 @partly_representable

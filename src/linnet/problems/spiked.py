@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from linnet._arguments import count, number, partly_representable
+from linnet._randomness import Key
 from linnet.problems.problem import Problem
 from linnet.problems.spectra import many_spikes
-from linnet.randomness import Key
 
 
 @partly_representable

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet import _arguments as arguments
 from linnet._memory import check_fits
-from linnet.randomness import Key, generator
+from linnet._randomness import Key, generator
 
 if TYPE_CHECKING:
     from linnet.problems.problem import Problem

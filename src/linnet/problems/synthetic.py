@@ -6,8 +6,8 @@ import numpy as np
 
 from linnet._arguments import by_keyword, count
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, generator
 
 
 @by_keyword

@@ -53,7 +53,7 @@ ENGINE = (
     "observables",
     "precision",
     "problems",
-    "randomness",
+    "_randomness",
     "reductions",
     "reproduction/fits",
     "reproduction/plane",

@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from linnet._arguments import count, real_array
+from linnet._randomness import Key, key_data
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, key_data
 from linnet.trainers import _loop as loop
 from linnet.trainers import crew, lanes
 from linnet.trainers._narrow import narrow_network

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, positive, real_array, refuse_infinite, representable
+from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
-from linnet.randomness import Key, generator, words
 from linnet.trainers._function_flow import FunctionState, function_flow
 from linnet.trajectories.status import StepLimitError
 

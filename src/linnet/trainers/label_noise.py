@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, real_array
+from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.randomness import Key
 from linnet.trainers._objective import Samples, Spectral
 from linnet.trainers._states import Array, Hyper, Params, Seen, Update
 from linnet.trainers.stochastic import moved, sample_count, sampled_run

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag, non_negative, positive, real_array, times_array
 from linnet._memory import check_fits
+from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
 from linnet.precision import computing
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, jax_key
 from linnet.reductions.reduction import check_match, reduce
 from linnet.trainers._objective import Cost, training_objective
 from linnet.trajectories.status import DivergedError, Status

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag
+from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, jax_key
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import Samples, testing_objective, training_objective
 from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.watanabe import PAPER, networks
 from linnet.papers.watanabe.figures import fig5 as watanabe_fig5
-from linnet.randomness import generator
 
 FIGURES = {figure.name: figure for figure in PAPER.figures}
 

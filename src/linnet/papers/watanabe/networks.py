@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
     DELTA,
@@ -20,7 +21,6 @@ from linnet.papers.watanabe.settings import (
     WIDTH,
     RunSettings,
 )
-from linnet.randomness import generator
 from linnet.reproduction import Trial
 from linnet.theories.spiked import TwoPhase
 

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from linnet import _arguments as arguments
 from linnet._memory import check_fits
-from linnet.randomness import Key, generator
+from linnet._randomness import Key, generator
 
 TARGETS = ("signs", "labels")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linnet.randomness import Key, generator
+from linnet._randomness import Key, generator
 from linnet.theories.mixed._wide_cells import Errors
 from linnet.theories.mixed.task_spectra import Spectrum
 

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import count, partly_representable, positive, refuse_infinite
+from linnet._randomness import Key, words
 from linnet.problems.problem import Problem
-from linnet.randomness import Key, words
 from linnet.theories.mixed._narrow_cells import DrawnStart
 from linnet.theories.mixed._wide_cells import drawn_cells, wide_errors
 from linnet.theories.mixed.predicted_diagrams import spectrum_of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.runs import (
     INGREDIENTS,
@@ -17,7 +18,6 @@ from linnet.papers.huang.networks.runs import (
     spectrum,
     train,
 )
-from linnet.randomness import generator
 
 if TYPE_CHECKING:
     from linnet.problems.subgaussian import Regression

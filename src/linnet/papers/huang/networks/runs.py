@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import Key, words
 from linnet.papers.huang import settings
-from linnet.randomness import Key, words
 from linnet.reproduction.fits import first_index
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.linnet.networks import beside
 from linnet.papers.linnet.printed import compared
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST, STANDARD_ERRORS
 from linnet.papers.linnet.tables import cells, dimensions
-from linnet.randomness import generator
 from linnet.reproduction import AllOf, AtLeast, AtMost, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent
 

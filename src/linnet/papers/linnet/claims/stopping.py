@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.linnet.settings import STANDARD_ERRORS
-from linnet.randomness import generator
 from linnet.reproduction import AtMost, Estimate, Numbers, Trial, claim
 
 SETTINGS = (  # shape, rank, strength in units of the noise's own singular values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.tu import misprints
-from linnet.randomness import generator
 from linnet.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, gaussian_start
 from linnet.papers.tu.tables import regions
-from linnet.randomness import generator
 from linnet.reproduction import AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 

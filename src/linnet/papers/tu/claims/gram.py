@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.papers.tu.networks.widths import flows
 from linnet.papers.tu.tables import widths
-from linnet.randomness import generator
 from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 

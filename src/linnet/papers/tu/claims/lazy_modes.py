@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import threshold_start
-from linnet.randomness import generator
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent
 

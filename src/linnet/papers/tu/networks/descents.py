@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.tu.networks.starts import active_start, gaussian_start, threshold_start
-from linnet.randomness import generator
 from linnet.reproduction.fits import first_index
 from linnet.trajectories.saving import at
 

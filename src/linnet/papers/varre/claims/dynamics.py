@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import transposed
 from linnet.papers.varre.networks.regression import plain_step
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, START, WIDTH
 from linnet.papers.varre.tables import limits, one_output, whitened
-from linnet.randomness import generator
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
-from linnet.randomness import generator
 from linnet.reproduction import Estimate
 
 if TYPE_CHECKING:

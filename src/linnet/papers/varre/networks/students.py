@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.varre.settings import HIDDEN, POINT_INPUTS, POINTS, TEACHERS
-from linnet.randomness import generator
 from linnet.reproduction.figure import Settings
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.watanabe.networks import (
     Networks,
     follow,
@@ -28,7 +29,6 @@ from linnet.papers.watanabe.settings import (
     SPIKE,
     WIDTH,
 )
-from linnet.randomness import generator
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.reduced import aligned_flow

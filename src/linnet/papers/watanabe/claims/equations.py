@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.watanabe.networks import pair_moments, start
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SPIKE, WIDTH
-from linnet.randomness import generator
 from linnet.reproduction import Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, slopes
 from linnet.theories.spiked import TwoPhase

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet._randomness import generator
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT
 from linnet.papers.watanabe.tables import errors as errors_table
-from linnet.randomness import generator
 from linnet.reproduction import Above, AllOf, Below, Falls, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, joint_limit
 from linnet.theories import spiked

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
+from linnet._randomness import generator
 from linnet.papers.watanabe.networks import interpolated
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT, SLOPE
-from linnet.randomness import generator
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, joint_limit, slopes
 from linnet.theories import ridge
