@@ -158,7 +158,7 @@ def test_no_public_name_hides_a_module() -> None:
                 )
 
 
-# Files of `trainers` that train whole diagrams, and of `reproduction`: they are about to move into folders of their own.
+# Files of two folders are about to move into folders of their own.
 MOVING = ("linnet.reproduction.", "linnet.trainers.")
 
 
