@@ -54,7 +54,15 @@ class Limit(float):
 
 
 class Rule:
-    """A condition on the numbers of a measurement."""
+    """A condition on the numbers of a measurement.
+
+    **Example:**
+
+        >>> from linnet.reproduction import Above, Below
+        >>> rule = Above(0, because="it grows") & Below(1, because="it stays bounded")
+        >>> rule.met({"value": 0.5}), rule.met({"value": 2.0})
+        (True, False)
+    """
 
     def met(self, numbers: Numbers) -> bool:
         """Whether the numbers meet the rule; NaN never does."""
@@ -76,6 +84,10 @@ class Rule:
 
 class AllOf(Rule):
     """Met where each of the rules is.
+
+    **Arguments:**
+
+    - `rules`: all that must be met
 
     **Example:**
 
@@ -219,7 +231,16 @@ class _OneSided(Leaf):
 
 
 class Below(_OneSided):
-    """Met where the number is below its limit.
+    """Met where the number is below its limit; with `errors=3`, by three standard errors.
+
+    **Attributes:**
+
+    - `limit`: the number that it must be below
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+    - `errors`: by how many standard errors the number must be beyond the limit
 
     **Example:**
 
@@ -227,8 +248,6 @@ class Below(_OneSided):
         >>> rule = Below(0.05, "error", because="the printed time neglects 3%", form=".0%")
         >>> rule.met({"error": 0.03}), rule.conclusion({"error": 0.03}), rule.conclusion({"error": 0.07})
         (True, 'error 3%, below 5%', 'error 7%, not below 5%')
-
-    With `errors=3` the number must be below it by three standard errors, as for `AtMost`, `Above` and `AtLeast`.
     """
 
     relation, sign = "below", 1
@@ -238,7 +257,23 @@ class Below(_OneSided):
 
 
 class AtMost(_OneSided):
-    """Met where the number is its limit or below."""
+    """Met where the number is its limit or below.
+
+    **Attributes:**
+
+    - `limit`: the largest number that meets it
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+    - `errors`: by how many standard errors the number must be beyond the limit
+
+    **Example:**
+
+        >>> from linnet.reproduction import AtMost
+        >>> AtMost(2, "rank", because="the teacher has two neurons").conclusion({"rank": 2})
+        'rank 2, at most 2'
+    """
 
     relation, sign = "at most", 1
 
@@ -247,7 +282,24 @@ class AtMost(_OneSided):
 
 
 class Above(_OneSided):
-    """Met where the number is above its limit."""
+    """Met where the number is above its limit; with `errors=3`, by three standard errors.
+
+    **Attributes:**
+
+    - `limit`: the number that it must be above
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+    - `errors`: by how many standard errors the number must be beyond the limit
+
+    **Example:**
+
+        >>> from linnet.reproduction import Above, Estimate
+        >>> rule = Above(0, "rate", errors=3, because="growth must be seen")
+        >>> rule.met({"rate": Estimate(0.4, 0.1)}), rule.met({"rate": Estimate(0.2, 0.1)})
+        (True, False)
+    """
 
     relation, sign = "above", -1
 
@@ -256,7 +308,23 @@ class Above(_OneSided):
 
 
 class AtLeast(_OneSided):
-    """Met where the number is its limit or above."""
+    """Met where the number is its limit or above.
+
+    **Attributes:**
+
+    - `limit`: the least number that meets it
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+    - `errors`: by how many standard errors the number must be beyond the limit
+
+    **Example:**
+
+        >>> from linnet.reproduction import AtLeast
+        >>> AtLeast(0.9, "share", because="nine draws in ten", form=".0%").requirement
+        'share at least 90%'
+    """
 
     relation, sign = "at least", -1
 
@@ -266,11 +334,18 @@ class AtLeast(_OneSided):
 
 @dataclass(frozen=True)
 class Within(Leaf):
-    """Met where the number is near a target: `Within(0.15, "slope", of=-1)` asks for |slope + 1| < 0.15.
+    """Met where the number is near a target: `Within(0.15, "slope", of=-1)` asks for a distance of at most 0.15.
 
-    `limit` is the largest distance. `of` is the target, a number or the name of a measured one (entry by entry, where
-    both are lists or mappings). With `errors`, a distance of that many standard errors is allowed as well, those of
-    an `Estimate`, or the measured `uncertainty`. With `relative`, the distance is a share of the target.
+    **Attributes:**
+
+    - `limit`: the largest distance
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+    - `of`: the target, a number or the name of a measured one (entry by entry, where both are lists or mappings)
+    - `errors`: a distance of that many standard errors is allowed too, of an `Estimate` or the measured `uncertainty`
+    - `relative`: whether the distance is a share of the target
 
     **Example:**
 
@@ -353,6 +428,14 @@ class Within(Leaf):
 class Falls(Leaf):
     """Met where each entry of the number is below the one before it, by more than `limit` (often 0).
 
+    **Attributes:**
+
+    - `limit`: how much more than that each entry must fall
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+
     **Example:**
 
         >>> from linnet.reproduction import Falls
@@ -387,7 +470,22 @@ class Falls(Leaf):
 
 
 class Rises(Falls):
-    """Met where each entry of the number is above the one before it, by more than `limit` (often 0)."""
+    """Met where each entry of the number is above the one before it, by more than `limit` (often 0).
+
+    **Attributes:**
+
+    - `limit`: how much more than that each entry must rise
+    - `number`: the name of the measured number
+    - `because`, `what`, `form`: why the limit is this number, the number in words, and how it is printed
+    - `times`: the name of another measured number that multiplies the limit
+    - `then`, `otherwise`: words that are true where the rule is met, and where it is missed
+
+    **Example:**
+
+        >>> from linnet.reproduction import Rises
+        >>> Rises(0, "times", because="the sentence says so").met({"times": [1.0, 2.0, 3.0]})
+        True
+    """
 
     relation, sign = "rising by more than", -1
 

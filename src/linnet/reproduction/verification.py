@@ -110,7 +110,8 @@ class Claim:
     - `assumes`: under what it is made
     - `tried`: on which networks, over which region
     - `holds`: the rule by which it holds as printed
-    - `corrected`: the rule by which it holds with a correction, which `correction` states
+    - `corrected`: the rule by which it holds with a correction
+    - `correction`: what is right, in words
     - `given`: what must be met for the numbers to say anything; otherwise the verdict is "outside its assumptions"
     - `refuted`: what a refutation needs; where it is missed too, the verdict is "outside its assumptions"
     - `reads`: what was measured, as a template of the numbers; it draws no conclusion
