@@ -98,9 +98,12 @@ def test_rules_do_not_pass_over_a_number_that_is_nan(claim):
 
 
 def test_a_bound_without_pairs_inside_its_hypothesis_says_nothing():
-    assert bound.later_bound.verdict({"inside": 0, "value": 0.0}) == Verdict.OUTSIDE
-    assert bound.later_bound.verdict({"inside": 3, "value": 1.01}) == Verdict.REFUTED
-    assert bound.later_bound.verdict({"inside": 3, "value": 0.99}) == Verdict.HOLDS
+    assert bound.later_bound.verdict({"inside": 0, "value": 0.0, "attained": 0.97}) == Verdict.OUTSIDE
+    assert bound.later_bound.verdict({"inside": 3, "value": 1.01, "attained": 0.97}) == Verdict.REFUTED
+    assert bound.later_bound.verdict({"inside": 3, "value": 0.99, "attained": 0.97}) == Verdict.HOLDS
+    assert (
+        bound.later_bound.verdict({"inside": 3, "value": 0.9, "attained": 0.9}) == Verdict.REFUTED
+    )  # loose everywhere
 
 
 def test_levels_of_a_pair_are_those_of_the_covariance():

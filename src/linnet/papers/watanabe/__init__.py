@@ -10,6 +10,7 @@ from linnet.papers.watanabe.claims import (
     early,
     equations,
     error,
+    ours,
     phases,
     proofs,
     ridgeless,
@@ -29,6 +30,6 @@ PAPER = Paper(
     subject="data with one strong direction",
     figures=[fig1, fig2, fig3, fig4, fig5],
     tables=[errors, phase_times],
-    claims=[equations, early, alignment, phases, bound, curves, speeds, proofs, ridgeless, error],
+    claims=[equations, early, alignment, phases, bound, curves, speeds, proofs, ridgeless, error, ours],
     statements=Path(__file__).with_name("statements.toml"),
 )

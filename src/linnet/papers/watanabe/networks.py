@@ -150,6 +150,13 @@ def trained(
     return follow(spike, alignment, problem, start(seed, DIM, WIDTH, scale, batch=SEEDS), times)
 
 
+@lru_cache(maxsize=64)
+def loss_curves(spike: float, alignment: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Times, and the loss of the networks of `trained` at them (time, seed)."""
+    run = trained.__wrapped__(spike, alignment, SCALE, seed)
+    return run.times, run.loss
+
+
 def scales(trial: Trial) -> list[float]:
     """The scales of the start over which slopes are taken."""
     return [1e-2, 1e-4, 1e-6] if trial.quick else [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]

@@ -55,6 +55,30 @@ def one_direction(trial: Trial) -> Numbers:
 
 
 @claim(
+    "span",
+    where="Section 3.2.2, below Eq. (12)",
+    says="The vector a evolves within the span of w1 and w2, up to O(s^2).",
+    assumes=SMALL,
+    tried=f"{NETWORKS}; s from 1e-2 to 1e-6, da/dt at every saved state after t1",
+    holds=Above(
+        1.9,
+        what="least slope in s of the part of da/dt across the span of w1 and w2",
+        because="what leads out of it is the sum over i >= 3 of (12), O(s) times O(s): slope 2",
+    ),
+    reads="part of da/dt across the span, over the largest |da/dt|: {shares:.1e} for s = {scales:g}",
+)
+def span(trial: Trial) -> Numbers:
+    shares = []
+    for s, run in zip(scales(trial), runs_by_scale(trial), strict=True):
+        late = run.times >= run.moments.early_time(s)
+        speed = run.velocities[0][late]
+        basis = np.linalg.qr(run.first[late][..., :2])[0]
+        inside = np.einsum("tshk,tsgk,tsg->tsh", basis, basis, speed)
+        shares.append(float(np.abs(speed - inside).max() / np.abs(speed).max()))
+    return {"value": slopes(scales(trial), shares)[1], "shares": shares, "scales": scales(trial)}
+
+
+@claim(
     "rank-one",
     where="Section 3.2.2",
     says="The first layer is a matrix of rank one, up to O(s).",

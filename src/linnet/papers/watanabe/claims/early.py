@@ -145,6 +145,36 @@ def sigmoid(trial: Trial) -> Numbers:
 
 
 @claim(
+    "symmetry",
+    where="Section 3.2.1, above Eq. (16); Appendix B.1",
+    says="The equations of w1 and a are symmetric while the other components are negligible, so that a = w1 up to O(s) "
+    "through the growth of w1.",
+    assumes=SMALL,
+    tried=f"{NETWORKS}; s from 1e-3 to 1e-6, a and w1 along r1 where w1^2 is 90% of its plateau; beside it spike 0",
+    expected=Verdict.REFUTED,
+    given=Below(
+        OF_THE_START, "alike", what="(a - w1)/s without a spike", because="without w2 the symmetry must be seen at all"
+    ),
+    holds=Above(
+        0.9,
+        what="slope in s of a - w1",
+        because="O(s) is slope 1; a limit that does not depend on s has slope 0",
+        otherwise="a - w1 does not vanish with s: w2 is of order 1 by then",
+    ),
+    reads="a - w1 along r1 for s = {scales:g}: {gaps:.5f}",
+)
+def symmetry(trial: Trial) -> Numbers:
+    def largest_gap(run: Networks) -> float:
+        w1 = run.components[..., 0]
+        young = np.cumsum(w1**2 > 0.9 * run.moments.plateau**2, axis=0) == 0
+        return float((np.abs(np.einsum("sh,tsh->ts", run.r, run.second) - w1) * young).max())
+
+    used, gaps = scales(trial)[1:], [largest_gap(run) for run in runs_by_scale(trial)[1:]]
+    alike = largest_gap(trained(0.0, 0.5, SCALE, trial.seed)) / SCALE
+    return {"value": exponent(used, gaps)[0], "gaps": gaps, "scales": used, "alike": alike}
+
+
+@claim(
     "eq11",
     where="Eq. (11)",
     says="The components w_i with i >= 3 never grow and stay of the scale of the start.",

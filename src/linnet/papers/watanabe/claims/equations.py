@@ -6,10 +6,10 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks import pair_moments, start
-from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SPIKE, WIDTH
-from linnet.reproduction import Below, Numbers, Trial, claim
-from linnet.reproduction.fits import highest, slopes
+from linnet.papers.watanabe.networks import follow, pair_moments, start, trained
+from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SCALE, SEEDS, SPIKE, WIDTH
+from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
+from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.spiked import TwoPhase
 
 
@@ -49,28 +49,140 @@ def printed_flow(theory: TwoPhase, first: np.ndarray, second: np.ndarray) -> tup
     return np.outer(second, scalars), (theory.correlation - one) * first[:, 0] - two * first[:, 1] - others
 
 
+def descended(
+    X: np.ndarray, y: np.ndarray, weights: ln.Weights, eta: float, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """W and a after full-batch gradient descent on (5) itself, sample by sample, with the paper's learning rate."""
+    first, second = np.array(weights.first), np.array(weights.second[0])
+    for _ in range(steps):
+        miss = 2 * (X @ first.T @ second - y) / len(X)  # dL/df at every sample
+        first, second = first - eta * np.outer(second, miss @ X), second - eta * (first @ (miss @ X))
+    return first, second
+
+
+def empirical_moments(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(8): the empirical covariance and input-output correlation."""
+    return X.T @ X / len(X), y @ X / len(X)
+
+
+def time_constant(eta: float) -> float:
+    """tau of (6)-(7)."""
+    return 1 / (2 * eta)
+
+
+def gaussian_data(random: np.random.Generator, samples: int, spike: float, dim: int = DIM) -> np.ndarray:
+    """Inputs (sample, dim) by (1), with the spike along the first axis."""
+    return random.standard_normal((samples, dim)) * np.sqrt(np.where(np.arange(dim) == 0, 1 + spike, 1.0))
+
+
+def label_power(spike: float, alignment: float) -> float:
+    """E[y^2] by the line below (27), unit variance."""
+    return 1 + spike * alignment**2
+
+
+def target(alignment: float, dim: int = DIM) -> np.ndarray:
+    """beta of (2): in the plane of the first two axes."""
+    return np.concatenate([[alignment, np.sqrt(1 - alignment**2)], np.zeros(dim - 2)])
+
+
 @claim(
     "eq6",
     where="Eqs. (5)-(8)",
-    says="For an infinitesimal learning rate, gradient descent is the gradient flow (6)-(7), tau = 1/(2 eta).",
+    says="For an infinitesimal learning rate eta, gradient descent on (5) is the gradient flow (6)-(7) of the "
+    "empirical moments (8), with tau = 1/(2 eta) steps.",
     tried=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, spike 20, alignment 0.3",
     holds=Below(
         0.1,
         what="the slope's distance from 1",
         because="Euler's method is of order 1: the slope in the learning rate is 1 up to the next order",
     ),
-    reads="distance of descent from the flow at t = 0.8: slope {slope:.3f} in the learning rate, {gap:.1e} at {rate:g}",
+    reads="distance of k steps of descent, sample by sample, from the flow at k/tau = 0.8: slope {slope:.3f} in eta, "
+    "{gap:.1e} at eta = {rate:g}",
 )
 def flow(trial: Trial) -> Numbers:
-    problem = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT, samples=200, key=trial.seed)
-    weights, until = start(trial.seed + 1, DIM, WIDTH, 0.3), 0.8
-    end = ln.gradient_flow(problem, weights, times=[0.0, until], rtol=1e-11).weights.first[-1]
-    rates, gaps = [0.004, 0.002, 0.001], []
-    for rate in rates:
-        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=round(until / rate), save_every=100)
-        gaps.append(float(np.abs(run.weights.first[-1] - end).max()))
+    X = gaussian_data(generator(trial.seed, 6), 200, SPIKE)
+    y, weights = X @ target(ALIGNMENT), start(trial.seed + 1, DIM, WIDTH, 0.3)
+    covariance, cross = empirical_moments(X, y)
+    data = ln.Problem.from_moments(covariance, cross[None], truth=target(ALIGNMENT)[None])
+    rates, steps, gaps = [0.002, 0.001, 0.0005], [200, 400, 800], []
+    for eta, number in zip(rates, steps, strict=True):
+        first, second = descended(X, y, weights, eta, number)
+        end = ln.gradient_flow(data, weights, times=[0.0, number / time_constant(eta)], rtol=1e-11).weights
+        gaps.append(highest(np.abs(first - end.first[-1]).max(), np.abs(second - end.second[-1, 0]).max()))
     overall, _ = slopes(rates, gaps)
     return {"value": abs(overall - 1), "slope": overall, "gap": gaps[-1], "rate": rates[-1]}
+
+
+@claim(
+    "samples",
+    where="Eqs. (3), (8); Section 3.2; below Eq. (27)",
+    says="For many samples the empirical moments (8) tend to Sigma and Sigma beta, the mean square of the labels to "
+    "1 + rho A^2, and a network's trajectory to the population's.",
+    assumes="Gaussian inputs by (1), labels by (2), finite d",
+    tried=f"moments at three pairs of spike and alignment, 40 data sets of n = 100, 1000, 10 000; networks of d = "
+    f"{DIM}, m = {WIDTH}, s = {SCALE:g} at spike 20, alignment 0.3 with n = 1000 and 100 000, three data sets each",
+    holds=AllOf(
+        Below(
+            0.1,
+            what="largest distance of an exponent of n from -1/2",
+            because="means of n independent terms; 40 data sets leave a scatter of 0.03",
+        ),
+        Below(
+            4.5,
+            "away",
+            what="largest distance of a mean from its limit, in standard errors",
+            form=".1f",
+            because="the largest of nine: one run in 10 000 exceeds it by chance",
+        ),
+        Below(
+            0.3,
+            "closer",
+            what="distance of the trajectory from the population's, n = 100 000 over n = 1000",
+            form=".2f",
+            because="a tenth by the square root of n, and three times that for the scatter of three data sets",
+        ),
+    ),
+    reads="exponents of n of the distance of covariance, correlation and label power from their limits: "
+    "{exponents:.2f}",
+)
+def many_samples(trial: Trial) -> Numbers:
+    random, sizes = generator(trial.seed, 8), [100, 1000, 10_000]
+    exponents, away = {}, []
+    for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (5.0, 0.0)):
+        found = pair_moments(spike, alignment, dim=6)
+        beta = target(alignment, 6)
+        sigma = found.basis.T @ found.cov @ found.basis
+        wanted = {"covariance": sigma, "correlation": sigma @ beta, "power": np.array(label_power(spike, alignment))}
+        gaps: dict[str, list[float]] = {name: [] for name in wanted}
+        for n in sizes:
+            drawn: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
+            for _ in range(40):
+                X = gaussian_data(random, n, spike, 6)
+                y = X @ beta
+                moments = (*empirical_moments(X, y), np.mean(y**2))
+                for name, value in zip(wanted, moments, strict=True):
+                    drawn[name].append(value)
+            for name, limit in wanted.items():
+                gaps[name].append(float(np.sqrt(np.mean((np.array(drawn[name]) - limit) ** 2))))
+        for name, limit in wanted.items():
+            along = np.array([np.sum(value * limit) for value in drawn[name]])  # one number of each, at the largest n
+            away.append(abs(along.mean() - np.sum(limit * limit)) / (along.std(ddof=1) / np.sqrt(along.size)))
+            exponents[f"{name}, {spike:g}, {alignment:g}"] = exponent(sizes, gaps[name])[0]
+    ideal = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    weights, distances = start(trial.seed, DIM, WIDTH, SCALE, batch=SEEDS), []
+    for n in (1000, 100_000):
+        apart = []
+        for key in range(3 * trial.seed, 3 * trial.seed + 3):
+            data = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT, samples=n, key=key)
+            run = follow(SPIKE, ALIGNMENT, data, weights, ideal.times)
+            apart.append(float(np.abs(run.components - ideal.components).max()))
+        distances.append(float(np.mean(apart)))
+    return {
+        "value": highest(abs(slope + 0.5) for slope in exponents.values()),
+        "away": highest(away),
+        "closer": distances[1] / distances[0],
+        "exponents": exponents,
+    }
 
 
 @claim(

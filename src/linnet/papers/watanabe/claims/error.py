@@ -148,8 +148,8 @@ def normalised_error(trial: Trial) -> Numbers:
     ),
     correction="it lowers the error over the signal's power",
     reads="at d/n = 6 and A = 1 the error of networks goes from {without:.3f} without a spike to {share:.3f} of the "
-    "signal's power with rho = 4, and, not divided, to {with:.3f}; by the formula it rises up to rho = {lowest "
-    "peak:.2f} for A = 0.2 and {highest peak:.2f} for A = 1",
+    "signal's power with rho = 4, and, not divided, to {with:.3f} (by the law from {law without:.3f} to {law:.3f}); by "
+    "the law it rises up to rho = {lowest peak:.2f} for A = 0.2 and {highest peak:.2f} for A = 1",
 )
 def plain_error(trial: Trial) -> Numbers:
     ratio = 6.0
@@ -169,6 +169,8 @@ def plain_error(trial: Trial) -> Numbers:
         "without": float(without.mean()),
         "with": float(with_spike.mean()),
         "share": float(scaled.mean()),
+        "law": float(spiked.generalization_error(4.0, 1.0, ratio)),
+        "law without": float(spiked.generalization_error(0.0, 1.0, ratio)),
         "lowest peak": min(peaks),
         "highest peak": max(peaks),
     }

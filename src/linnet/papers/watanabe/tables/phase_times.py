@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from linnet.sweeps import Sweep
 
-DELTAS = (DELTA, 8.0)  # the paper's, and one far in the last approach to the limit
+DELTAS = (DELTA, 5.0, 8.0)  # the paper's, and two far in the last approach to the limit
 
 SPIKES, ALIGNMENTS = (0.5, 1.0, 2.0, 5.0, 20.0, 50.0, 100.0), (0.05, 0.1, 0.3, 0.5, 0.8, 0.9, 0.95)
 QUICK_SPIKES, QUICK_ALIGNMENTS = (2.0, 20.0, 100.0), (0.1, 0.5, 0.95)
@@ -53,13 +54,31 @@ def sweep(trial: Trial) -> Sweep:
 
 
 @lru_cache(maxsize=8)
-def _row(trial: Trial, name: str, spike: float, alignments: tuple[float, ...]) -> xr.Dataset:
-    return ln.sweeps.run(grid(trial, name, (spike,), alignments))
+def _beside(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tuple[float, ...]) -> xr.Dataset:
+    return ln.sweeps.run(grid(trial, name, spikes, alignments))
 
 
-def row(trial: Trial, name: str, spike: float, alignments: tuple[float, ...]) -> list[Cell]:
-    """Networks of one spike and several alignments beside the table, trained once for all claims that look at them."""
-    return read(_row(trial, name, spike, alignments))
+def tight_cells(trial: Trial) -> list[Cell]:
+    """Pairs beside the table: one strong spike, ever better aligned, where w1 hardly changes in the later phase."""
+    return read(_beside(trial, "watanabe-tight", (100.0,), (0.8, 0.95, 0.99)))
+
+
+def corner_cells(trial: Trial) -> list[Cell]:
+    """Pairs beside the table: weak spikes nearly orthogonal to the target."""
+    return read(_beside(trial, "watanabe-corner", (0.5, 2.0), (0.05,)))
+
+
+def strong_cells(trial: Trial) -> list[Cell]:
+    """Pairs beside the table: a strong spike, and a stronger one."""
+    spikes, alignments = ((20.0, 200.0), (0.3, 0.9)) if trial.quick else ((20.0, 1000.0), (0.1, 0.3, 0.5, 0.9))
+    return read(_beside(trial, "watanabe-strong", spikes, alignments))
+
+
+def neighbours(cells: Sequence[Cell], along: str) -> list[tuple[Cell, Cell]]:
+    """Pairs of cells that follow each other `along` the spikes or alignments, at equal values of the other one."""
+    other = "alignment" if along == "spike" else "spike"
+    ordered = sorted(cells, key=lambda cell: (getattr(cell, other), getattr(cell, along)))
+    return [(one, two) for one, two in pairwise(ordered) if getattr(one, other) == getattr(two, other)]
 
 
 @dataclass(frozen=True)
@@ -70,7 +89,7 @@ class Cell:
     `allowed` is the moment from which on $w_1 \ge w_{1*}$ and $w_2 \le w_{2*}$, the hypothesis of (20): NaN where it
     has not come before $w_2$ is settled, so that (20) says nothing; `w2_there` is the share of its limit that $w_2$
     then has. `change` is by how much $w_1$ varies while $w_2$ goes from 5% to 95% of its limit, `rate` how fast $w_1$
-    grows while it is small.
+    grows while it is small, `left` the share of the loss where it has 90% of its plateau. `bounds[delta]` are (20).
     """
 
     spike: float
@@ -81,10 +100,26 @@ class Cell:
     allowed: np.ndarray
     w2_there: np.ndarray
     change: np.ndarray
+    left: np.ndarray
     lambda2: float
     early_time: float
     own_early_time: np.ndarray
-    bound: float
+    bounds: dict[float, float]
+
+    @property
+    def bound(self) -> float:
+        """The bound (20) for the paper's delta."""
+        return self.bounds[DELTA]
+
+    @property
+    def late_rate(self) -> float:
+        """How fast w2 approaches its limit between delta = 5 and delta = 8."""
+        return float(((DELTAS[2] - DELTAS[1]) / (self.settled[DELTAS[2]] - self.settled[DELTAS[1]])).mean())
+
+    @property
+    def pair(self) -> str:
+        """Spike and alignment."""
+        return f"{self.spike:g}, {self.alignment:g}"
 
     @property
     def length(self) -> np.ndarray:
@@ -101,6 +136,11 @@ class Cell:
         """The bound over t2 - t1, with t1 counted from where its hypothesis is met."""
         return self.bound / (self.settled[DELTA] - self.allowed)
 
+    @property
+    def share(self) -> float:
+        """The largest share of the bound (20) that t2 - t1 takes, so counted, for any delta and network."""
+        return highest(((self.settled[d] - self.allowed) / self.bounds[d]).max() for d in DELTAS)
+
 
 def read(networks: xr.Dataset) -> list[Cell]:
     """One cell of the table for every spike and alignment of the sweep."""
@@ -115,7 +155,11 @@ def read_cell(networks: xr.Dataset) -> Cell:
     """The phases of one pair; levels are those of the covariance, not of the theory."""
     spike, alignment = float(networks["spike"]), float(networks["alignment"])
     found, theory = pair_moments(spike, alignment), TwoPhase(spike, alignment)
-    rows = list(zip(*(networks[name].transpose("seed", "state").values for name in ("times", "w1", "w2")), strict=True))
+    times, first, second, loss = (
+        networks[name].transpose("seed", "state").values for name in ("times", "w1", "w2", "loss")
+    )
+    rows = list(zip(times, first, second, strict=True))
+    grown = [crossing_time(t, w1, 0.9 * found.plateau) for t, w1, _ in rows]
     settled = {delta: np.array([settling_time(t, w2 / found.limit[1], delta) for t, _, w2 in rows]) for delta in DELTAS}
     hypothesis = np.array([allowed_from(t, w1, w2, found.limit) for t, w1, w2 in rows])
     hypothesis[~(hypothesis < settled[DELTA])] = np.nan
@@ -133,10 +177,11 @@ def read_cell(networks: xr.Dataset) -> Cell:
         allowed=hypothesis,
         w2_there=np.array(there),
         change=np.array(changes),
+        left=np.array([np.interp(at, t, L / L[0]) for at, t, L in zip(grown, times, loss, strict=True)]),
         lambda2=float(found.cov[1, 1]),
         early_time=theory.early_time(SCALE),
         own_early_time=np.array([theory.early_time(u0) for u0 in networks["u0"].values.tolist()]),
-        bound=theory.later_bound(DELTA),
+        bounds={delta: theory.later_bound(delta) for delta in DELTAS},
     )
 
 

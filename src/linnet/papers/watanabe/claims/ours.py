@@ -1,0 +1,115 @@
+"""What is right where a bound, a rate or an order of Watanabe et al. falls: our formulas, on trained networks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet._randomness import generator
+from linnet.papers.watanabe.networks import start, trained
+from linnet.papers.watanabe.settings import ALIGNMENT, DELTA, NETWORKS, SCALE, SMALL, SPIKE
+from linnet.papers.watanabe.tables import phase_times
+from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
+from linnet.reproduction.fits import highest
+from linnet.theories import spiked
+from linnet.theories.spiked import TwoPhase
+
+
+@claim(
+    "late-rate",
+    where="ours, for below Eq. (20)",
+    says="A network approaches its limit at the least eigenvalue of |beta| Sigma (I + beta beta^T/|beta|^2), for any "
+    "covariance and target.",
+    assumes=SMALL,
+    tried="three random covariances of 5 inputs with targets of size 0.5 to 2, m = 10, s = 1e-4; the distance of the "
+    "predictor from its target, from e^-8 to e^-11 of it",
+    holds=Below(
+        0.02,
+        what="largest relative error of the rate",
+        form=".2%",
+        because="the next rate is twice as large or more: e^-8 of it is left",
+    ),
+    reads="rates of the networks {rates:.4f}, eigenvalues {wanted:.4f}",
+)
+def late_rate(trial: Trial) -> Numbers:
+    random, rates, wanted = generator(trial.seed, 20), [], []
+    for size in (0.5, 1.0, 2.0):
+        frame = np.linalg.qr(random.standard_normal((5, 5)))[0]
+        covariance = (frame * [8.0, 4.0, 2.0, 1.0, 0.4]) @ frame.T
+        beta = frame @ np.sign(random.standard_normal(5)) * size / np.sqrt(5)
+        wanted.append(spiked.late_rate(covariance, beta))
+        slow = 1 / wanted[-1]
+        times = np.concatenate([[0.0], np.linspace(5, 40, 400)]) * slow
+        problem = ln.Problem.from_moments(covariance, (covariance @ beta)[None], truth=beta[None])
+        run = ln.gradient_flow(problem, start(trial.seed, 5, 10, 1e-4), times=times, rtol=1e-11)
+        logs = -np.log(np.linalg.norm(run.products[:, 0] - beta, axis=-1) / size)
+        first, last = (ln.observables.crossing_time(times, logs, level) for level in (8.0, 11.0))
+        rates.append(3.0 / (last - first))
+    errors = [abs(rate / right - 1) for rate, right in zip(rates, wanted, strict=True)]
+    return {"value": highest(errors), "rates": rates, "wanted": wanted}
+
+
+@claim(
+    "strong-spikes",
+    where="ours, for Eq. (20)",
+    says="For a strong spike t2 - t1 is half of (1 + A^2)[artanh((A^2 + B x)/R) - artanh A] + (B x - A^2)/R + A: x is "
+    "the predictor across the spike, B^2 = 1 - A^2 and R^2 = A^2 + x^2.",
+    assumes=f"{SMALL}; rho A^2 >> 1",
+    tried=f"{NETWORKS}; spikes 1000 (A = 0.1, 0.3, 0.5, 0.9) and 20 (0.3, 0.5, 0.9); quick: 200 and 20 (0.3, 0.9)",
+    holds=AllOf(
+        Below(
+            0.01,
+            what="largest relative error at the stronger spike",
+            form=".2%",
+            because="corrections of order 1/(rho A^2): 0.2% is found",
+        ),
+        Below(
+            0.03, "weaker", what="at spike 20", form=".1%", because="corrections of order 1/(rho A^2), with A of 0.3"
+        ),
+    ),
+    reads="t2 - t1 of the networks {lengths:.3f}, by the formula {wanted:.3f}, by the bound (20) {bounds:.2f}",
+)
+def strong_spikes(trial: Trial) -> Numbers:
+    cells = [cell for cell in phase_times.strong_cells(trial) if cell.spike > 20 or cell.alignment >= 0.3]
+    theories = [TwoPhase(cell.spike, cell.alignment) for cell in cells]
+    lengths = {cell.pair: float(cell.length.mean()) for cell in cells}
+    wanted = {cell.pair: theory.strong_spike_length(DELTA) for cell, theory in zip(cells, theories, strict=True)}
+    bounds = {cell.pair: cell.bound for cell in cells}
+    errors = {cell.pair: abs(lengths[cell.pair] / wanted[cell.pair] - 1) for cell in cells}
+    strong, weaker = ([errors[c.pair] for c in cells if (c.spike > 20) == stronger] for stronger in (True, False))
+    return {"value": highest(strong), "weaker": highest(weaker), "lengths": lengths, "wanted": wanted, "bounds": bounds}
+
+
+@claim(
+    "early-w2",
+    where="ours, for Eq. (17)",
+    says="While w1 = u grows, w2 = (nu/lambda1)[p artanh(u/p) - u], p its plateau: of order 1 however small the start.",
+    assumes=f"{SMALL}; w2 small beside w1",
+    tried=f"{NETWORKS}; spike 20 with alignment 0.3, spike 5 with alignment 0.8, until w1^2 is 90% of its plateau",
+    holds=AllOf(
+        Below(
+            0.15,
+            what="largest relative error where w1^2 is 90% of its plateau",
+            form=".1%",
+            because="what is left out is of first order in w2/w1, which is 0.12 there",
+        ),
+        Below(0.05, "half", what="at half of it", form=".1%", because="of first order in w2/w1, which is 0.035 there"),
+    ),
+    reads="w2 of the networks {measured:.4f}, by the formula {wanted:.4f}",
+)
+def early_second(trial: Trial) -> Numbers:
+    measured: dict[str, list[float]] = {}
+    wanted: dict[str, float] = {}
+    for spike, alignment in ((SPIKE, ALIGNMENT), (5.0, 0.8)):
+        run, theory = trained(spike, alignment, SCALE, trial.seed), TwoPhase(spike, alignment)
+        for share in (0.5, 0.9):
+            u, name = float(np.sqrt(share)) * run.moments.plateau, f"{spike:g}, {alignment:g}, {share:.0%}"
+            wanted[name] = float(theory.early_second(u, [0.0])[0])
+            measured[name] = []
+            for w1, w2 in run.components.transpose(1, 2, 0):
+                at = ln.observables.crossing_time(run.times, w1, u)
+                measured[name].append(float(np.exp(np.interp(at, run.times, np.log(np.maximum(w2, 1e-12))))))
+    means = {name: float(np.mean(values)) for name, values in measured.items()}
+    errors = {name: abs(means[name] / wanted[name] - 1) for name in means}
+    late, half = ([error for name, error in errors.items() if name.endswith(share)] for share in ("90%", "50%"))
+    return {"value": highest(late), "half": highest(half), "measured": means, "wanted": wanted}
