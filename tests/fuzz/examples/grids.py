@@ -71,6 +71,27 @@ instance(R + "Statement", m.made(lambda: ln.reproduction.Statement(where="1", te
 instance(R + "Table", toy_table, received=True)
 instance(R + "Trial", m.made(lambda: claims.Trial(quick=True)))
 
+# Rules are declared in papers and read numbers that a measurement returned; `Claim.measurement` names what is missing.
+NUMBERS = {"value": [3.0, 2.0], "uncertainty": 0.1}
+RULES = {
+    name: m.made(lambda name=name: getattr(ln.reproduction, name)(1.0, because="one"))
+    for name in ("Above", "AtLeast", "AtMost", "Below", "Falls", "Rises", "Within")
+}
+RULES |= {name: m.made(lambda: RULES["Above"]() & RULES["Below"]()) for name in ("AllOf", "Rule")}
+for name, rule in RULES.items():
+    instance(R + name, rule, received=True)
+    example(R + f"{name}.met", on=rule, numbers=NUMBERS, frozen=("numbers",))
+    example(R + f"{name}.conclusion", on=rule, numbers=NUMBERS, frozen=("numbers",))
+    if name not in ("AllOf", "Rule"):
+        example(R + f"{name}.words", on=rule, numbers=NUMBERS, frozen=("numbers",))
+        example(R + f"{name}.example", on=rule, met=True, frozen=("met",))
+instance(R + "Estimate", m.made(lambda: ln.reproduction.Estimate(1.0, 0.1)), received=True)
+TOLD = {"value": 9.0, "told": "so"}
+example(R + "Claim.verdict", on=CLAIM, numbers=TOLD, frozen=("numbers",))
+example(R + "Claim.conclusion", on=CLAIM, numbers=TOLD, frozen=("numbers",))
+example(R + "claim", name="toy", frozen=("name",))
+example(R + "Table.rows", on=toy_table, trial=m.made(lambda: claims.Trial(quick=True)), slow=True)
+
 example(R + "Trial", quick=True, seed=1)
 example(
     R + "Paper", name="toy", title="t", authors="a", year=2024, link="l", subject="s", figures=[], tables=[], claims=[]
