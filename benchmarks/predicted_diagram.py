@@ -38,7 +38,7 @@ def axes(dim: int, grid: int) -> tuple[np.ndarray, np.ndarray]:
 def trained(problem: ln.Problem, count: int = 3) -> float:
     """Seconds of training `count` x `count` cells of the plane, to the rise of the test error or 1500 steps."""
     from linnet.trainers import stopping
-    from linnet.trainers.gaussian_diagram import gaussian_diagram
+    from linnet.trainers.diagrams import gaussian_diagram
 
     power, variance = np.meshgrid(np.linspace(0, 2.8, count), np.linspace(-3, 0, count), indexing="ij")
     widths = [max(1, round(DIM**p)) for p in power.ravel()]

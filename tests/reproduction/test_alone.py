@@ -59,7 +59,7 @@ def test_measuring_a_claim_loads_no_other_paper_and_no_trainer_it_does_not_use()
     assert papers_in(modules) == {"watanabe"} and not {m for m in modules if m.startswith("linnet.trainers")}
     modules = loaded(COMMAND.format(words=["verify", "--quick", "linnet-one-start"]))
     assert papers_in(modules) == {"linnet"} and "linnet.trainers.flow" in modules
-    unused = {"relu", "sde", "label_noise", "stochastic", "pairs", "gaussian_diagram", "crews"}
+    unused = {"relu", "sde", "label_noise", "stochastic", "diagrams"}
     assert not {name for name in unused if f"linnet.trainers.{name}" in modules}
 
 

@@ -6,26 +6,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linnet.trainers import stopping
+    from linnet.trainers import diagrams, stopping
     from linnet.trainers.descent import gradient_descent
+    from linnet.trainers.diagrams import gaussian_diagram
     from linnet.trainers.flow import gradient_flow
     from linnet.trainers.interpolation import interpolating_network
     from linnet.trainers.label_noise import label_noise_descent
-    from linnet.trainers.pairs import paired_descent
     from linnet.trainers.relu import relu_descent
     from linnet.trainers.sde import decreasing, noise_sde
     from linnet.trainers.stability import stable_learning_rate
     from linnet.trainers.stochastic import stochastic_descent
 
-# Each loads its file on first use: who trains by descent does not pay for ReLU networks or crews.
+# Each loads its file on first use: who trains by descent does not pay for ReLU networks or whole diagrams.
 _HOMES = {
     "decreasing": "sde",
+    "gaussian_diagram": "diagrams",
     "gradient_descent": "descent",
     "gradient_flow": "flow",
     "interpolating_network": "interpolation",
     "label_noise_descent": "label_noise",
     "noise_sde": "sde",
-    "paired_descent": "pairs",
     "relu_descent": "relu",
     "stable_learning_rate": "stability",
     "stochastic_descent": "stochastic",
@@ -33,12 +33,13 @@ _HOMES = {
 
 __all__ = [
     "decreasing",
+    "diagrams",
+    "gaussian_diagram",
     "gradient_descent",
     "gradient_flow",
     "interpolating_network",
     "label_noise_descent",
     "noise_sde",
-    "paired_descent",
     "relu_descent",
     "stable_learning_rate",
     "stochastic_descent",
@@ -47,8 +48,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "stopping":
-        return importlib.import_module("linnet.trainers.stopping")
+    if name in ("diagrams", "stopping"):
+        return importlib.import_module(f"linnet.trainers.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(f"linnet.trainers.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'linnet.trainers' has no attribute {name!r}")

@@ -12,7 +12,7 @@ import numpy as np
 from linnet._arguments import count, non_negative, positive, real_array
 from linnet.precision import computing
 from linnet.problems.problem import Problem
-from linnet.trainers._narrow import narrow_network
+from linnet.trainers.diagrams._narrow_network import narrow_network
 
 SCHEMES = ("euler", "network")
 

@@ -8,7 +8,6 @@ import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
 from linnet.trainers import stopping
-from linnet.trainers.pairs import Pair
 
 instance("trajectories.Trajectory", m.run, received=True)
 instance("trajectories.Status", m.made(lambda: m.run().status), received=True)
@@ -76,11 +75,12 @@ example(
     slow=True,
 )
 example(
-    "trainers.paired_descent",
-    make=lambda width: Pair(m.target_problem(), m.weights(), 0.5, 0.05),
+    "trainers.gaussian_diagram",
+    problems=m.made(lambda: [m.target_problem()]),
+    keys=[0],
     widths=[5],
-    in_dim=3,
-    out_dim=2,
+    variances=[0.25],
+    learning_rates=[0.05],
     steps=3,
     slow=True,
     long=("steps",),

@@ -23,7 +23,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
     Least test loss over the run (canonical), its time, the stable rank then, and how many steps were taken.
     """
     from linnet.trainers import stopping  # JAX: only where something is trained
-    from linnet.trainers.gaussian_diagram import gaussian_diagram
+    from linnet.trainers.diagrams import gaussian_diagram
 
     dim = int(points["dim"][0])
     replicates = sorted({int(number) for number in points["replicate"]})

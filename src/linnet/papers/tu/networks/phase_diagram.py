@@ -32,7 +32,7 @@ def plane_cells(
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
     cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`).
     """
-    from linnet.trainers.gaussian_diagram import gaussian_diagram
+    from linnet.trainers.diagrams import gaussian_diagram
 
     side = int(points["dim"][0]) if dim is None else dim
     if dim is None and (points["dim"] != side).any():

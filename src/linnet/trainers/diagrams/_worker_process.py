@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import IO, Any
 
 from linnet._workers import ENVIRONMENT
-from linnet.trainers.crew import Course, Start, carry
+from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
 
 KEPT_SECONDS = 20.0  # for which an idle process waits for more
-PATIENCE = 10.0  # seconds for a process to end that has closed its pipes
+EXIT_TIMEOUT_SECONDS = 10.0  # for a process to end that has closed its pipes
 
 
 class Lost(Exception):
     """The process has ended before its run; the text says how."""
 
 
-class CrewProcess:
-    """Another process that carries runs, one at a time; `follow` tells it how."""
+class WorkerProcess:
+    """Another process that carries runs, one at a time; `configure` tells it how."""
 
     def __init__(self) -> None:
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
@@ -50,16 +50,16 @@ class CrewProcess:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def follow(self, course: Course) -> None:
-        """Waits until the process knows the course of the next runs."""
-        self._ask(course)
+    def configure(self, settings: RunSettings) -> None:
+        """Waits until the process knows the settings of the next runs."""
+        self._request(settings)
 
-    def carry(self, start: Start) -> tuple[dict[str, Any], int]:
-        """As `crew.carry`; `Lost` where that fails, for any reason."""
-        return self._ask(start)
+    def train(self, start: RunStart) -> tuple[dict[str, Any], int]:
+        """As `_numpy_run.train`; `Lost` where that fails, for any reason."""
+        return self._request(start)
 
     def end(self) -> None:
-        """Ends the process, whatever it is doing; who waits for it is told that it is lost."""
+        """Ends the process, whatever it is doing; waiting callers get `Lost`."""
         self._process.kill()
 
     def close(self) -> None:
@@ -67,32 +67,32 @@ class CrewProcess:
         self.end()
         self._process.communicate()
 
-    def _ask(self, question: Course | Start) -> Any:
+    def _request(self, request: RunSettings | RunStart) -> Any:
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(pickle.dumps(question))
+            self._process.stdin.write(pickle.dumps(request))
             self._process.stdin.flush()
             return pickle.load(self._process.stdout)
         except (OSError, EOFError):
             raise Lost(f"a process that carried runs ended with status {self._status()}") from None
         except Exception as error:
-            self.close()  # half an answer may be left in the pipe: it is of no more use
+            self.close()  # half an reply may be left in the pipe: it is of no more use
             raise Lost(f"a process that carried runs gave no answer ({type(error).__name__})") from error
 
     def _status(self) -> int:
         """How the process ended, which it may be about to do: its pipes are closed before it is gone."""
         try:
-            return self._process.wait(PATIENCE)
+            return self._process.wait(EXIT_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self.end()
             return self._process.wait()
 
 
-class _Idle:
+class _IdleProcesses:
     """Processes without a run, each kept for some seconds; none outlives the interpreter."""
 
     def __init__(self) -> None:
-        self._processes: dict[CrewProcess, threading.Timer]
+        self._processes: dict[WorkerProcess, threading.Timer]
         self._forget()
         atexit.register(self.dismiss)
         if hasattr(os, "register_at_fork"):  # a forked child must not use their pipes
@@ -101,7 +101,7 @@ class _Idle:
     def __len__(self) -> int:
         return len(self._processes)
 
-    def take(self) -> CrewProcess | None:
+    def take(self) -> WorkerProcess | None:
         """One that waits, or None."""
         with self._lock:
             while self._processes:
@@ -112,7 +112,7 @@ class _Idle:
                 process.close()
             return None
 
-    def keep(self, process: CrewProcess) -> None:
+    def keep(self, process: WorkerProcess) -> None:
         """Keeps a process for the next that asks."""
         alarm = threading.Timer(KEPT_SECONDS, self._expire, [process])
         alarm.daemon = True
@@ -128,7 +128,7 @@ class _Idle:
         while (process := self.take()) is not None:
             process.close()
 
-    def _expire(self, process: CrewProcess) -> None:
+    def _expire(self, process: WorkerProcess) -> None:
         with self._lock:
             if self._processes.get(process) is not threading.current_thread():  # it was taken, and perhaps put back
                 return
@@ -139,32 +139,32 @@ class _Idle:
         self._processes, self._lock = {}, threading.Lock()
 
 
-IDLE = _Idle()
+IDLE = _IdleProcesses()
 
 
 def serve() -> None:
-    """What the process does: it carries each start that comes, by the course that came last."""
+    """What the process does: it carries each start that comes, by the settings that came last."""
     if not Path(sys.argv[1]).samefile(__file__):  # by a relative entry of `sys.path`, say: not the parent's linnet
         sys.exit(1)
-    questions: queue.SimpleQueue[Course | Start] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, questions), daemon=True).start()
+    requests: queue.SimpleQueue[RunSettings | RunStart] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
     try:
         while True:
-            question, answer = questions.get(), None
-            if isinstance(question, Course):
-                course = question
+            request, reply = requests.get(), None
+            if isinstance(request, RunSettings):
+                settings = request
             else:
-                answer = carry(question, course)
-            sys.stdout.buffer.write(pickle.dumps(answer))
+                reply = train(request, settings)
+            sys.stdout.buffer.write(pickle.dumps(reply))
             sys.stdout.buffer.flush()
     finally:
         os._exit(1)  # the parent carries the run itself, and shows what is wrong with it
 
 
-def _listen(asked: IO[bytes], questions: queue.SimpleQueue[Course | Start]) -> None:
+def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[RunSettings | RunStart]) -> None:
     """Reads ahead, so that the process ends with its parent, even in the middle of a run."""
     try:
         while True:
-            questions.put(pickle.load(asked))
+            requests.put(pickle.load(pipe))
     finally:
         os._exit(0)

@@ -1,9 +1,9 @@
-"""Descents beside their predictions on a CPU, one run to a core.
+"""Runs and their predictions on a CPU, one run to a core.
 
-Crews take runs from one queue, each with one thread of BLAS, as two cores share a product of a few hundred rows badly.
+Workers take runs from one queue, each with one thread of BLAS: two cores share a product of a few hundred rows badly.
 They are threads, which run side by side because NumPy releases the GIL inside products. Where Python between the
 products costs more than processes take to start, each thread hands its runs to a process of its own; where steps are
-short and there is little to do, there are fewer crews than cores. A run's bits depend on nothing but the run.
+short and there is little to do, there are fewer workers than cores. A run's bits depend on nothing but the run.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from linnet._memory import GIBIBYTE, available
 from linnet._workers import BYTES
 from linnet.precision import computing, cores
 from linnet.trainers._loop import Plan
-from linnet.trainers.blas import ONE_BLAS_THREAD
-from linnet.trainers.crew import Course, Start, carry
-from linnet.trainers.crew_process import IDLE, CrewProcess, Lost
-from linnet.trainers.lanes import PoolResult
+from linnet.trainers.diagrams._blas_threads import ONE_BLAS_THREAD
+from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
+from linnet.trainers.diagrams._slots import RunResults
+from linnet.trainers.diagrams._worker_process import IDLE, Lost, WorkerProcess
 from linnet.trainers.stopping import Rule
 
-LOG = logging.getLogger("linnet.crews")
-# Measured on 2 and on 16 cores, for d from 20 to 200. How many crews there are, and whether each has a process, follows
-# from them; no result does.
+LOG = logging.getLogger("linnet.workers")
+# Measured on 2 and on 16 cores, for d from 20 to 200. The number of workers, and whether each has a process,
+# follows from them; no result does.
 USUAL_STEPS = 300  # of a run, where more are allowed
-OPERATIONS = 7.5e10  # a second in the products of a step, on one core
-OVERHEAD = 5e-5  # seconds of a step besides its products
-WAITING = 5e-5  # seconds that each further thread adds to every step: T threads take work / T + (T - 1) steps WAITING
-STARTING = 2.0  # seconds that new processes have to save, as they take one or two to start
+OPERATIONS_PER_SECOND = 7.5e10  # in the products of a step, on one core
+STEP_OVERHEAD_SECONDS = 5e-5  # besides its products
+THREAD_WAIT_SECONDS = 5e-5  # that each further thread adds to every step: T threads take work / T + (T - 1) steps of it
+PROCESS_START_SECONDS = 2.0  # that new processes must save, as they take one or two to start
 
 
-def descend(
-    start: Callable[[int], Start],
+def train_all(
+    start: Callable[[int], RunStart],
     widths: Sequence[int],
     *,
     in_dim: int,
@@ -50,28 +50,26 @@ def descend(
     plan: Plan,
     steps: int,
     sequential: bool,
-    products: bool,
     dtype: np.dtype,
     place: Any,
     slots: int | None = None,
     expected: np.ndarray | None = None,
     advance: Callable[[int], None] = lambda ended: None,
-) -> PoolResult:
+) -> RunResults:
     """Takes every run to its end: its last step, or where the rule or divergence ends it.
 
-    - `start(run)`: asked for when a crew is free, by one crew at a time
+    - `start(run)`: asked for when a worker is free, by one worker at a time
     - `widths`: of the networks, which set the memory they are to have
-    - `plan`: the stopping rule and the record, one of `paired_descent`
+    - `plan`: the stopping rule and the record, that of `_paired_step`
     - `sequential`: whether the second layer sees the new first one
-    - `products`: whether the best products are kept
     - `place`: the JAX device of the processor
     - `slots`: runs carried at once; by default one by each core, or fewer where that is faster
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(1)`: called when a run has ended
 
-    Crews for which there is no memory are left out; where an allocation fails all the same, a crew leaves its run to
-    the others, with a warning. The same holds for a process that fails or is killed; where none can be started, threads
-    do without. Only rules of linnet itself are judged in other processes, which know nothing of a script or notebook.
+    Workers for which there is no memory are left out. Where an allocation fails all the same, a worker leaves its run
+    to the others, with a warning. The same holds for a process that fails or is killed; where none can be started,
+    threads train the runs. Only rules of linnet itself are judged in other processes: they cannot import a notebook's.
     """
     total = len(widths)
     hidden = np.minimum(np.array(widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
@@ -88,19 +86,19 @@ def descend(
     )
     fitting = processes or threads
     bytes_all = fitting * (bytes_each + BYTES if processes else bytes_each)
-    told = (
+    summary = (
         f"{total} runs, {fitting} at a time on {place}{' in processes of their own' if processes else ''}: "
         f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
     )
-    LOG.info(told)
+    LOG.info(summary)
     order = np.argsort(-(np.ones(total) if expected is None else np.asarray(expected)) * hidden, kind="stable")
-    course = Course(plan, steps, sequential, products, dtype)
-    crews = _Crews(start, course, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
+    settings = RunSettings(plan, steps, sequential, dtype)
+    workers = _Workers(start, settings, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
-        crews.descend()
-    results = {name: np.array([crews.ends[run][name] for run in range(total)]) for name in crews.ends[0]}
+        workers.train_all()
+    results = {name: np.array([workers.ends[run][name] for run in range(total)]) for name in workers.ends[0]}
     needed = int((results["step"] + ((results["code"] > 0) & (results["step"] < steps))).sum())
-    return PoolResult(results, crews.executed, needed, told)
+    return RunResults(results, workers.executed, needed, summary)
 
 
 def _how_many(operations: np.ndarray, steps: int, most: int, room: tuple[int, int], *, fixed: bool) -> tuple[int, int]:
@@ -110,12 +108,12 @@ def _how_many(operations: np.ndarray, steps: int, most: int, room: tuple[int, in
     - `room`: how many threads memory has room for, and how many processes
     - `fixed`: whether there are to be `most`, where there is room, whatever they gain
     """
-    work = steps * (OVERHEAD + operations / OPERATIONS).sum()
-    waiting = steps * len(operations) * WAITING
+    work = steps * (STEP_OVERHEAD_SECONDS + operations / OPERATIONS_PER_SECOND).sum()
+    waiting = steps * len(operations) * THREAD_WAIT_SECONDS
     threads, processes = (max(1, min(most, fitting, len(operations))) for fitting in room)
     if not fixed:
         threads = min(threads, max(1, round(np.sqrt(work / waiting))))
-    starting = STARTING if len(IDLE) < processes else 0.0
+    starting = PROCESS_START_SECONDS if len(IDLE) < processes else 0.0
     if processes > 1 and starting + work / processes < work / threads + waiting * (threads - 1):
         return threads, processes
     return threads, 0
@@ -127,111 +125,111 @@ def _ours(rule: Rule) -> bool:
 
 
 @dataclass
-class _Crews:
+class _Workers:
     """The runs that wait, what came of the others, and how many steps were taken for them."""
 
-    start: Callable[[int], Start]
-    course: Course
+    start: Callable[[int], RunStart]
+    settings: RunSettings
     place: Any
     advance: Callable[[int], None]
     waiting: deque[int]
-    at_work: int
+    active: int
     threads: int
     processes: bool
     executed: int = 0
-    given_up: bool = False
+    cancelled: bool = False
     ends: dict[int, dict[str, Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     drawing: threading.Lock = field(default_factory=threading.Lock)
-    begun: list[CrewProcess] = field(default_factory=list)
+    started: list[WorkerProcess] = field(default_factory=list)
 
-    def descend(self) -> None:
-        if self.at_work == 1:
+    def train_all(self) -> None:
+        if self.active == 1:
             return self._work()
-        with ThreadPoolExecutor(self.at_work) as threads:
+        with ThreadPoolExecutor(self.active) as threads:
             try:
-                for done in [threads.submit(self._work) for _ in range(self.at_work)]:
+                for done in [threads.submit(self._work) for _ in range(self.active)]:
                     done.result()
-            except BaseException:  # Ctrl-C is heard here, and the crews are elsewhere
-                self._give_up()
+            except BaseException:  # Ctrl-C is heard here, and the workers are elsewhere
+                self._cancel()
                 raise
 
     def _work(self) -> None:
         """Carries one run after another until none waits."""
-        with computing(self.course.dtype), jax.default_device(self.place):
+        with computing(self.settings.dtype), jax.default_device(self.place):
             process = self._process() if self.processes else None
             try:
                 while (run := self._next(process)) is not None:
                     try:
-                        self._carry(run, process)
+                        self._train(run, process)
                     except Lost as lost:
-                        self._hand_back(process)
+                        self._release(process)
                         process = None
-                        if not self.given_up:
+                        if not self.cancelled:
                             self.waiting.appendleft(run)
                             warnings.warn(f"{lost}: going on without it.", stacklevel=2)
                     except MemoryError:
                         with self.lock:
-                            if self.at_work == 1:
+                            if self.active == 1:
                                 raise
-                            self.at_work -= 1
-                            left = self.at_work
+                            self.active -= 1
+                            left = self.active
                             self.waiting.appendleft(run)
                         warnings.warn(f"out of memory: going on with {left} runs at a time.", stacklevel=2)
                         return
             except BaseException:
-                self._give_up()
+                self._cancel()
                 raise
             finally:
-                self._hand_back(process)
+                self._release(process)
 
-    def _process(self) -> CrewProcess | None:
+    def _process(self) -> WorkerProcess | None:
         """A process that is ready to carry runs, or None where there can be none."""
         process = None
         try:
-            process = IDLE.take() or CrewProcess()
+            process = IDLE.take() or WorkerProcess()
             with self.lock:
-                self.begun.append(process)
-            process.follow(self.course)
+                self.started.append(process)
+            process.configure(self.settings)
             return process
         except Exception as error:  # there may be no memory, or no more processes
             LOG.info("runs are carried by threads: %s", error)
-            self._hand_back(process)
+            self._release(process)
             return None
 
-    def _hand_back(self, process: CrewProcess | None) -> None:
+    def _release(self, process: WorkerProcess | None) -> None:
         """Keeps a process for the next diagram, unless it is of no more use."""
         if process is not None:
             with self.lock:
-                self.begun.remove(process)
-                useful = not self.given_up and not process.ended
+                self.started.remove(process)
+                useful = not self.cancelled and not process.ended
             if useful:
                 IDLE.keep(process)
             else:
                 process.close()
 
-    def _give_up(self) -> None:
-        self.given_up = True  # before the lock: a second Ctrl-C may interrupt the wait for it
+    def _cancel(self) -> None:
+        self.cancelled = True  # before the lock: a second Ctrl-C may interrupt the wait for it
         with self.lock:
-            for process in self.begun:
+            for process in self.started:
                 process.end()
 
-    def _next(self, process: CrewProcess | None) -> int | None:
+    def _next(self, process: WorkerProcess | None) -> int | None:
         """A run that waits, or None: there is none, or there are more threads without a process than are of use."""
         with self.lock:
-            superfluous = self.processes and process is None and self.at_work > self.threads
-            if self.waiting and not self.given_up and not superfluous:
+            superfluous = self.processes and process is None and self.active > self.threads
+            if self.waiting and not self.cancelled and not superfluous:
                 return self.waiting.popleft()
-            self.at_work -= 1
+            self.active -= 1
             return None
 
-    def _carry(self, run: int, process: CrewProcess | None) -> None:
+    def _train(self, run: int, process: WorkerProcess | None) -> None:
         with self.drawing:  # one at a time: the first may be compiled, and `make` is not asked to be thread-safe
             start = self.start(run)
         if process is None:
-            end, executed = carry(start, self.course, given_up=lambda: self.given_up)
+            end, executed = train(start, self.settings, cancelled=lambda: self.cancelled)
         else:
-            end, executed = process.carry(start)
+            end, executed = process.train(start)
         with self.lock:
             self.ends[run] = end
             self.executed += executed

@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from drawn import drawn_gaussian
-from linnet.trainers import stopping
-from linnet.trainers.gaussian_diagram import gaussian_diagram
-from linnet.trainers.pairs import Pair, paired_descent
+from linnet.trainers import gaussian_diagram, stopping
+from paired import Pair, paired_descent
 
 DIM, STEPS = 12, 90
 RULE = stopping.first_of(stopping.TestLossRising(3), stopping.LossBelow(1e-3 * DIM**2 / 2))
@@ -41,7 +40,7 @@ def start(index):
 
 
 @pytest.mark.parametrize("update", ["simultaneous", "sequential"])
-def test_it_is_paired_descent_from_the_starts_of_the_keys(problems, update):
+def test_it_trains_from_the_starts_of_the_keys(problems, update):
     every = list(range(len(RUNS)))
     options = arguments(problems, every)
     found = gaussian_diagram(problems, update=update, slots=2, **options)
@@ -57,9 +56,7 @@ def test_it_is_paired_descent_from_the_starts_of_the_keys(problems, update):
     assert_allclose(found.steps, given.steps)
     assert_allclose(found.best_test, given.best_test, rtol=1e-9)
     assert_allclose(found.largest_distance, given.largest_distance, rtol=1e-6)
-    ranks = (given.best_product**2).sum(axis=(1, 2)) / np.linalg.norm(given.best_product, 2, axis=(1, 2)) ** 2
-    assert_allclose(found.stable_rank, ranks, rtol=1e-9)
-    assert found.best_product is None
+    assert_allclose(found.stable_rank, given.stable_rank, rtol=1e-9)
     assert found.needed <= found.executed
 
 
@@ -79,7 +76,7 @@ def test_what_does_not_fit_is_refused(problems):
     options = arguments(problems, [0, 1])
     with pytest.raises(ValueError, match="with a `truth`"):
         gaussian_diagram([ln.Problem.from_target(np.eye(DIM))], **options)
-    with pytest.raises(ValueError, match="`keys` must be one for each of the 2 runs: got 1"):
+    with pytest.raises(ValueError, match=r"`keys` must be one for each of the 2 runs: got \[1\]"):
         gaussian_diagram(problems, **{**options, "keys": [1]})
     with pytest.raises(ValueError, match="`update` must be"):
         gaussian_diagram(problems, update="other", **options)

@@ -12,10 +12,10 @@ from linnet.inits.weights import Weights
 from linnet.precision import resolve
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import _loop as loop
-from linnet.trainers import lanes
 from linnet.trainers._objective import Spectral
 from linnet.trainers._states import Arrays, Hyper, State
 from linnet.trainers.descent import UPDATES
+from linnet.trainers.diagrams import _slots
 from linnet.trainers.stopping import Rule, rule_of
 
 
@@ -37,29 +37,29 @@ class Run:
         return self.reduction.full_problem.whitened, start.first.shape, start.second.shape
 
 
-def descend(runs: Sequence[Run], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None) -> None:
+def train_all(runs: Sequence[Run], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None) -> None:
     """Takes every run to its end, at most `slots` at a time: all its steps, a loss of at most `stop`, or divergence."""
     kind = _kind(stop)
     number = resolve(dtype)
 
-    def orders(chosen: list[int]) -> dict[str, np.ndarray]:
-        loads = [_order(runs[index], number) for index in chosen]
+    def specs(chosen: list[int]) -> dict[str, np.ndarray]:
+        loads = [_spec(runs[index], number) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
-    outcome = lanes.descend(kind, orders, [run.steps for run in runs], lanes=slots, shared={}, dtype=number)
-    found = outcome.results
+    outcome = _slots.train_all(kind, specs, [run.steps for run in runs], slots=slots, shared={}, dtype=number)
+    results = outcome.results
     for index, run in enumerate(runs):
-        run.taken, run.ended = int(found["step"][index]), str(kind.plan.reasons[found["code"][index]])
+        run.taken, run.ended = int(results["step"][index]), str(kind.plan.reasons[results["code"][index]])
         gone = run.ended == "diverged"
-        first, second = (np.zeros_like(found[n][index]) if gone else found[n][index] for n in ("first", "second"))
+        first, second = (np.zeros_like(results[n][index]) if gone else results[n][index] for n in ("first", "second"))
         run.weights = Weights(first, second)
 
 
-def _kind(stop: Rule | float | None) -> lanes.Kind:
-    return lanes.Kind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _draw, _bind, _ends)
+def _kind(stop: Rule | float | None) -> _slots.RunKind:
+    return _slots.RunKind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _draw, _bind, _ends)
 
 
-def _order(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
+def _spec(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
     problem, start = run.reduction.full_problem, run.reduction.weights
     factor = problem.factor
     arrays = {
@@ -73,18 +73,18 @@ def _order(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
     return {name: np.asarray(array, number) for name, array in arrays.items()}
 
 
-def _draw(shared: Arrays, order: Arrays) -> tuple[Arrays, Arrays]:
-    lane = {name: value for name, value in order.items() if name not in ("first", "second", "steps")}
-    params = {"first": order["first"], "second": order["second"], "rest": order["rate"] * 0 + 1}
-    return lane, params
+def _draw(shared: Arrays, spec: Arrays) -> tuple[Arrays, Arrays]:
+    slot = {name: value for name, value in spec.items() if name not in ("first", "second", "steps")}
+    params = {"first": spec["first"], "second": spec["second"], "rest": spec["rate"] * 0 + 1}
+    return slot, params
 
 
-def _bind(shared: Arrays, lane: Arrays) -> tuple[Spectral, None, Hyper]:
+def _bind(shared: Arrays, slot: Arrays) -> tuple[Spectral, None, Hyper]:
     return (
-        Spectral(lane.get("scales"), lane["target"], lane["floor"]),
+        Spectral(slot.get("scales"), slot["target"], slot["floor"]),
         None,
         {
-            "learning_rate": lane["rate"],
+            "learning_rate": slot["rate"],
             "weight_decay": 0.0,
         },
     )

@@ -12,8 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.trainers import _pool as pool
-from linnet.trainers import lanes
+from linnet.trainers.diagrams import _independent_runs, _slots
 
 
 def runs(count=11, seed=0):
@@ -22,7 +21,7 @@ def runs(count=11, seed=0):
     for index in range(count):
         problem = ln.problems.low_rank_plus_noise(5, rank=1, noise_std=0.1, key=[seed, index])
         start = ln.inits.gaussian(key=index, in_dim=5, out_dim=5, width=4, first_std=0.3, second_std=0.3)
-        made.append(pool.Run(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
+        made.append(_independent_runs.Run(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
     return made
 
 
@@ -32,7 +31,7 @@ def ends(done):
 
 def test_every_run_is_plain_descent_to_its_own_end():
     done = runs()
-    pool.descend(done, slots=3, stop=0.5, dtype=None)
+    _independent_runs.train_all(done, slots=3, stop=0.5, dtype=None)
     assert len({run.taken for run in done}) > 6
     for run in done:
         reduction = run.reduction
@@ -45,37 +44,37 @@ def test_every_run_is_plain_descent_to_its_own_end():
 
 def test_bits_do_not_depend_on_the_order():
     straight, turned = runs(), runs()[::-1]
-    pool.descend(straight, slots=3, stop=0.5, dtype=None)
-    pool.descend(turned, slots=3, stop=0.5, dtype=None)
+    _independent_runs.train_all(straight, slots=3, stop=0.5, dtype=None)
+    _independent_runs.train_all(turned, slots=3, stop=0.5, dtype=None)
     assert ends(straight) == ends(turned[::-1])
 
 
 def outcome(made, **options):
-    kind = pool._kind(0.5)
+    kind = _independent_runs._kind(0.5)
     number = np.dtype(np.float64)
 
-    def orders(chosen):
-        loads = [pool._order(made[index], number) for index in chosen]
+    def specs(chosen):
+        loads = [_independent_runs._spec(made[index], number) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
-    return lanes.descend(kind, orders, [run.steps for run in made], shared={}, **options)
+    return _slots.train_all(kind, specs, [run.steps for run in made], shared={}, **options)
 
 
 def test_little_is_computed_that_nobody_needs():
     made = runs(40)
-    found = outcome(made, lanes=4)
+    found = outcome(made, slots=4)
     assert found.needed == (found.results["step"] + (found.results["code"] > 0)).sum()
     assert found.needed <= found.executed <= 1.3 * found.needed
-    whole = outcome(made, lanes=40)  # everybody waits for the last one
+    whole = outcome(made, slots=40)  # everybody waits for the last one
     assert whole.executed > 1.5 * whole.needed
-    first = outcome(made, lanes=8, expected=found.results["step"])
-    last = outcome(made, lanes=8, expected=-found.results["step"])
+    first = outcome(made, slots=8, expected=found.results["step"])
+    last = outcome(made, slots=8, expected=-found.results["step"])
     assert first.executed < last.executed
 
 
-def test_lanes_that_do_not_fit_become_fewer(monkeypatch):
-    expected = outcome(runs(), lanes=2)
-    advance, asked = lanes._advance, []
+def test_slots_that_do_not_fit_become_fewer(monkeypatch):
+    expected = outcome(runs(), slots=2)
+    advance, asked = _slots._advance, []
 
     def small(shared, lane, state, enough, *, kind):
         asked.append(len(lane["rate"]))
@@ -83,19 +82,19 @@ def test_lanes_that_do_not_fit_become_fewer(monkeypatch):
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
         return advance(shared, lane, state, enough, kind=kind)
 
-    monkeypatch.setattr(lanes, "_advance", small)
+    monkeypatch.setattr(_slots, "_advance", small)
     with pytest.warns(UserWarning, match="runs at once do not fit on .*: going on with"):
-        found = outcome(runs(), lanes=8)
+        found = outcome(runs(), slots=8)
     assert asked[:3] == [8, 4, 2]
     for name, value in expected.results.items():
         assert value.tobytes() == found.results[name].tobytes(), name
 
 
-def test_lanes_are_planned_by_the_memory_there_is(monkeypatch):
-    plenty = outcome(runs(), lanes=8)
+def test_slots_are_planned_by_the_memory_there_is(monkeypatch):
+    plenty = outcome(runs(), slots=8)
     assert "11 runs, 8 at a time on" in plenty.plan
-    monkeypatch.setattr(lanes, "available", lambda: 1000)
-    little = outcome(runs(), lanes=8)
+    monkeypatch.setattr(_slots, "available", lambda: 1000)
+    little = outcome(runs(), slots=8)
     assert "11 runs, 1 at a time on" in little.plan and "GiB free" in little.plan
     assert_allclose(little.results["first"], plenty.results["first"], rtol=1e-9, atol=1e-12)
 
@@ -104,25 +103,25 @@ def test_other_errors_are_not_hidden(monkeypatch):
     def broken(*arguments, **options):
         raise jax.errors.JaxRuntimeError("INTERNAL: broken")
 
-    monkeypatch.setattr(lanes, "_advance", broken)
+    monkeypatch.setattr(_slots, "_advance", broken)
     with pytest.raises(jax.errors.JaxRuntimeError, match="INTERNAL"):
-        outcome(runs(), lanes=8)
+        outcome(runs(), slots=8)
 
 
 TWO_DEVICES = """
 import jax, threading
-import test_lanes
-from linnet.trainers import lanes
+import test_slots
+from linnet.trainers.diagrams import _slots
 assert len(jax.devices()) == 2
 used, meeting = set(), threading.Barrier(2)  # neither device goes on before both have runs, however fast it is
-advance = lanes._advance
+advance = _slots._advance
 def watched(shared, lane, state, enough, *, kind):
     if not lane["rate"].devices() <= used:
         used.update(lane["rate"].devices())
         meeting.wait(300)
     return advance(shared, lane, state, enough, kind=kind)
-lanes._advance = watched
-found = test_lanes.outcome(test_lanes.runs(40), lanes=4)
+_slots._advance = watched
+found = test_slots.outcome(test_slots.runs(40), slots=4)
 print(len(used), found.results["step"].tolist(), found.results["first"].tobytes().hex()[:4000])
 """
 
@@ -133,7 +132,7 @@ def test_two_devices_share_the_runs():
     told = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES], capture_output=True, text=True, env={**os.environ, **flags}, check=True
     )
-    alone = outcome(runs(40), lanes=4)
+    alone = outcome(runs(40), slots=4)
     used, steps = told.stdout.split(" ", 1)[0], told.stdout.split("[")[1].split("]")[0]
     assert used == "2"
     assert [int(step) for step in steps.split(",")] == alone.results["step"].tolist()

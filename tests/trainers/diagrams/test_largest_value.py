@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linnet.precision import computing
-from linnet.trainers.largest import largest_value
+from linnet.trainers.diagrams._largest_value import largest_value
 
 
 def found(matrices):

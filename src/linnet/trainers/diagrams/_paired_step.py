@@ -1,30 +1,15 @@
-"""The compiled step of `paired_descent`: a network and, beside it, the narrow one that predicts it."""
+"""The compiled step of a run: a network, and the narrow network that predicts it, at the same learning rate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from linnet.trainers._choice import either
-from linnet.trainers._narrow import narrow_network
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
-from linnet.trainers.largest import largest_value
-
-
-@dataclass(frozen=True)
-class Start:
-    """Both networks of a run, and what they learn, in the arithmetic of the run; the narrow one is found in float64."""
-
-    dtype: str
-
-    def __call__(self, shared: Arrays, order: Arrays) -> tuple[Arrays, Params]:
-        first, second = order["first"], order["second"]
-        params = layers((first, second), narrow_network(second @ first, order["threshold"]))
-        lane = {name: order[name] for name in ("target", "truth", "rate")}
-        return jax.tree.map(lambda array: array.astype(self.dtype), (lane, params))
+from linnet.trainers.diagrams._largest_value import largest_value
 
 
 def layers(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
@@ -45,7 +30,7 @@ def _named(first: Array, second: Array, narrow_first: Array, narrow_second: Arra
 
 
 @dataclass(frozen=True)
-class Beside:
+class PairedObjective:
     """|G - A|^2/2 of the network; it sees its product, how far that of the narrow one is, and the residuals of both."""
 
     target: Array
@@ -61,7 +46,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class FromTruth:
+class TruthLoss:
     """The test loss |A - T|^2/2."""
 
     truth: Array
@@ -71,7 +56,7 @@ class FromTruth:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestRecord:
     """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
 
     def start(self, params: Params) -> Arrays:
@@ -96,21 +81,17 @@ class Best:
         }
 
 
-def bind(shared: Arrays, lane: Arrays) -> tuple[Beside, FromTruth, Hyper]:
+def bind(shared: Arrays, slot: Arrays) -> tuple[PairedObjective, TruthLoss, Hyper]:
     """Objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
-    task = lane if "target" in lane else shared
-    return Beside(task["target"]), FromTruth(task["truth"]), {"learning_rate": lane["rate"]}
+    task = slot if "target" in slot else shared
+    return PairedObjective(task["target"]), TruthLoss(task["truth"]), {"learning_rate": slot["rate"]}
 
 
-def noted(state: State) -> Arrays:
+def result(state: State) -> Arrays:
     """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
     kept = {name: value for name, value in state.record.items() if name != "best_product"}
     product = state.record["best_product"].astype(jnp.float64)
     return {**kept, "stable_rank": jnp.sum(product**2) / largest_value(product) ** 2}
-
-
-def noted_with_product(state: State) -> Arrays:
-    return {**noted(state), "best_product": state.record["best_product"]}
 
 
 def _distance(one: Array, other: Array | float) -> Array:
@@ -128,11 +109,11 @@ def updates(name: str) -> Update:
     return _sequential if name == "sequential" else _simultaneous
 
 
-def _simultaneous(objective: Beside, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+def _simultaneous(objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     return _moved(params, hyper["learning_rate"], seen, sequential=False)
 
 
-def _sequential(objective: Beside, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+def _sequential(objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     return _moved(params, hyper["learning_rate"], seen, sequential=True)
 
 

@@ -1,7 +1,7 @@
-"""One run of descent beside its prediction, on one core, by BLAS products in arrays of its own.
+"""One run and its prediction on one core, by NumPy: BLAS products into arrays that are allocated once.
 
-Compiled code makes nothing of products of a few hundred rows that BLAS does not do faster. Rules, record and divergence
-are those of the compiled loop, given numbers in place of arrays.
+For products of a few hundred rows BLAS is faster than compiled code. Stopping rules, record and divergence are those of
+the compiled loop, given numbers in place of arrays; the step is tested against the compiled one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from linnet.trainers._states import Params, State
 
 
 @dataclass(frozen=True)
-class Start:
+class RunStart:
     """What a run begins with: a network in reduced coordinates, what it is to learn, its step size, the threshold g."""
 
     first: np.ndarray
@@ -31,40 +31,40 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Course:
-    """How every run is to be carried.
+class RunSettings:
+    """What all runs of a diagram have in common.
 
-    - `plan`: the stopping rule and the record, one of `paired_descent`
-    - `steps`: at most so many
+    - `plan`: the stopping rule and the record
+    - `steps`: maximum number of steps
     - `sequential`: whether the second layer sees the new first one
-    - `products`: whether the best products are kept
     - `dtype`: of the run's arithmetic
     """
 
     plan: loop.Plan
     steps: int
     sequential: bool
-    products: bool
     dtype: np.dtype
 
 
-def carry(start: Start, course: Course, *, given_up: Callable[[], bool] = lambda: False) -> tuple[dict[str, Any], int]:
-    """Takes a run to its end, unless it is given up before: what is kept of it, and how many steps were executed."""
+def train(
+    start: RunStart, settings: RunSettings, *, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[dict[str, Any], int]:
+    """Train a run to its end, unless it is cancelled: what is kept of it, and how many steps were executed."""
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
-    with computing(course.dtype), np.errstate(all="ignore"):
-        beside, test = _Beside(start, course.dtype), _FromTruth(start.truth)
-        state, executed = loop.started(beside.params, plan=course.plan), 0
-        highest = loop.ceiling(beside, beside.params)
-        while not given_up():
-            state, _ = loop.judged(beside, test, highest, state, plan=course.plan)
-            if state.step >= course.steps:
+    with computing(settings.dtype), np.errstate(all="ignore"):
+        pair, test = _Pair(start, settings.dtype), _TruthLoss(start.truth)
+        state, executed = loop.started(pair.params, plan=settings.plan), 0
+        highest = loop.ceiling(pair, pair.params)
+        while not cancelled():
+            state, _ = loop.judged(pair, test, highest, state, plan=settings.plan)
+            if state.step >= settings.steps:
                 break
             executed += 1
             if state.code:
                 break
-            beside.move(state.record["best_product"], sequential=course.sequential)
+            pair.move(state.record["best_product"], sequential=settings.sequential)
             state.step = state.step + 1
-        return _noted(state, course.products), executed
+        return _result(state), executed
 
 
 class _Network:
@@ -93,10 +93,10 @@ class _Network:
         self.second += self.second_move
 
 
-class _Beside:
+class _Pair:
     """A run: the network, the narrow one that predicts it, and |G - A|^2/2, as `loop.judged` asks for it."""
 
-    def __init__(self, start: Start, dtype: np.dtype) -> None:
+    def __init__(self, start: RunStart, dtype: np.dtype) -> None:
         self.target, self.rate = start.target.astype(dtype), dtype.type(start.rate)
         product = start.second @ start.first
         sign = 1 if product.shape[0] >= product.shape[1] else -1
@@ -122,7 +122,7 @@ class _Beside:
             self.network.product, self.spare = self.spare, self.network.product
 
 
-class _FromTruth:
+class _TruthLoss:
     """The test loss |A - T|^2/2, subtracted in float64: from a small start A moves by less than the rounding of T."""
 
     def __init__(self, truth: np.ndarray) -> None:
@@ -133,12 +133,12 @@ class _FromTruth:
         return 0.5 * np.vdot(self.error, self.error)
 
 
-def _noted(state: State, products: bool) -> dict[str, Any]:
-    """What is kept of a run: its record, with the stable rank of the best product, and the product itself if asked."""
+def _result(state: State) -> dict[str, Any]:
+    """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
     record = dict(state.record)
     product = record.pop("best_product").astype(np.float64)
     record["stable_rank"] = (product**2).sum() / np.linalg.norm(product, 2) ** 2
-    return {"step": state.step, "code": state.code, **record, **({"best_product": product} if products else {})}
+    return {"step": state.step, "code": state.code, **record}
 
 
 def _squares(matrix: np.ndarray) -> Any:

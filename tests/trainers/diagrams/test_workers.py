@@ -1,7 +1,7 @@
-"""Runs carried by the cores of a CPU: against a plain loop, against lanes, in any order, and what may go wrong."""
+"""Runs carried by the cores of a CPU: against a plain loop, against slots, in any order, and what may go wrong."""
 
-import importlib
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -18,11 +18,11 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import linnet as ln
-from linnet.trainers import crew, crew_process, crews, stopping
-from linnet.trainers.gaussian_diagram import gaussian_diagram
-from linnet.trainers.pairs import Pair, paired_descent
+from linnet.trainers import gaussian_diagram, stopping
+from linnet.trainers.diagrams import _numpy_run, _runs, _worker_process, _workers
+from paired import Pair, paired_descent
 
-pairs = importlib.import_module("linnet.trainers.pairs")
+TESTS = Path(__file__).parents[2]
 NUMBERS = ("best_test", "best_step", "steps", "stable_rank", "largest_distance", "loss")
 
 
@@ -95,9 +95,9 @@ def diagram(order=(0, 1, 2, 3, 4, 5), **options):
 @pytest.mark.parametrize(
     ("dtype", "update", "rtol"), [("float64", "simultaneous", 1e-10), ("float32", "sequential", 2e-4)]
 )
-def test_lanes_find_the_same(monkeypatch, dtype, update, rtol):
+def test_slots_find_the_same(monkeypatch, dtype, update, rtol):
     here = diagram(dtype=dtype, update=update)
-    monkeypatch.setattr(pairs, "one_processor", lambda device: False)
+    monkeypatch.setattr(_runs, "one_processor", lambda device: False)
     there = diagram(dtype=dtype, update=update)
     assert here.plan != there.plan
     assert here.reason.tolist() == there.reason.tolist() and len(set(here.reason)) > 1
@@ -108,7 +108,7 @@ def test_lanes_find_the_same(monkeypatch, dtype, update, rtol):
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_run_that_stops_at_its_last_step_needs_no_more_than_its_steps(monkeypatch, compiled):
-    monkeypatch.setattr(pairs, "one_processor", lambda device: not compiled)
+    monkeypatch.setattr(_runs, "one_processor", lambda device: not compiled)
     run = pair(5, 5)
     half = 0.25 * ((run.problem.cross - run.weights.product) ** 2).sum()
     free = carried([run], stop=half)
@@ -122,7 +122,7 @@ def test_a_run_that_stops_at_its_last_step_needs_no_more_than_its_steps(monkeypa
 
 
 def test_bits_depend_on_nothing_but_the_run(monkeypatch):
-    straight, seen, look = diagram(), set(), crew._Network.look
+    straight, seen, look = diagram(), set(), _numpy_run._Network.look
     meeting = threading.Barrier(3)  # none goes on before all have begun, however fast it is
 
     def watched(network, target):
@@ -131,7 +131,7 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
             meeting.wait(300)
         look(network, target)
 
-    monkeypatch.setattr(crew._Network, "look", watched)
+    monkeypatch.setattr(_numpy_run._Network, "look", watched)
     turned = diagram((5, 4, 3, 2, 1, 0), slots=3)
     assert len(seen) == 3 and "6 runs, 3 at a time on" in turned.plan
     for name in NUMBERS:
@@ -140,25 +140,25 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def none_idle():
-    """Which crews there are depends on the processes that other tests have left."""
-    crew_process.IDLE.dismiss()
+    """Which workers there are depends on the processes that other tests have left."""
+    _worker_process.IDLE.dismiss()
 
 
 @pytest.fixture
 def begun(monkeypatch):
-    """Crews have processes of their own, however little there is to do: those that were begun."""
+    """Workers have processes of their own, however little there is to do: those that were begun."""
     processes = []
 
-    class Noted(crew_process.CrewProcess):
+    class Noted(_worker_process.WorkerProcess):
         def __init__(self):
             super().__init__()
             processes.append(self)
 
-    monkeypatch.setattr(crews, "STARTING", -1e9)
-    monkeypatch.setattr(crews, "CrewProcess", Noted)
-    monkeypatch.setattr(crew_process, "KEPT_SECONDS", 600.0)
+    monkeypatch.setattr(_workers, "PROCESS_START_SECONDS", -1e9)
+    monkeypatch.setattr(_workers, "WorkerProcess", Noted)
+    monkeypatch.setattr(_worker_process, "KEPT_SECONDS", 600.0)
     yield processes
-    crew_process.IDLE.dismiss()
+    _worker_process.IDLE.dismiss()
     assert all(process._process.returncode is not None for process in processes)  # waited for: none is left behind
 
 
@@ -171,41 +171,41 @@ def same_bits(one, other):
 def test_processes_find_the_same_bits(monkeypatch, begun):
     here = diagram(slots=1, dtype="float32")
     assert not begun
-    monkeypatch.delattr(crews, "carry")  # the way to carry runs in this process
+    monkeypatch.delattr(_workers, "train")  # the way to carry runs in this process
     there = diagram(slots=2, dtype="float32")
     assert len(begun) == 2 and "6 runs, 2 at a time on cpu:0 in processes of their own" in there.plan
     same_bits(here, there)
 
 
 def test_processes_are_kept_for_the_next_diagram(monkeypatch, begun):
-    monkeypatch.delattr(crews, "carry")
-    first, second = diagram(slots=2), diagram(slots=2, dtype="float32")  # by another course
+    monkeypatch.delattr(_workers, "train")
+    first, second = diagram(slots=2), diagram(slots=2, dtype="float32")  # by other settings
     assert len(begun) == 2 and not any(process.ended for process in begun)
     begun[0].end()  # as somebody does who needs its memory
     begun[0]._process.wait()
     same_bits(first, diagram(slots=2))
     assert len(begun) == 3 and first.best_test.tobytes() != second.best_test.tobytes()
-    monkeypatch.setattr(crew_process, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(_worker_process, "KEPT_SECONDS", 0.0)
     diagram(slots=2)
     for process in begun:
         process._process.wait(120)
-    assert len(begun) == 3 and len(crew_process.IDLE) == 0
+    assert len(begun) == 3 and len(_worker_process.IDLE) == 0
 
 
 @pytest.mark.parametrize("way", ["killed", "rubbish"])
-def test_a_crew_whose_process_fails_goes_on(monkeypatch, begun, way):
+def test_a_worker_whose_process_fails_goes_on(monkeypatch, begun, way):
     here, failed = diagram(slots=1), list[object]()
 
-    def watched(process, start, carry=crew_process.CrewProcess.carry):
+    def watched(process, start, train=_worker_process.WorkerProcess.train):
         if not failed:
             failed.append(process)
             if way == "killed":
                 process.end()
             else:
                 process._process.stdin.write(b"rubbish")
-        return carry(process, start)
+        return train(process, start)
 
-    monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
+    monkeypatch.setattr(_worker_process.WorkerProcess, "train", watched)
     status = {"killed": "-9", "rubbish": "0"}[way]
     with pytest.warns(UserWarning, match=f"^a process that carried runs ended with status {status}: going on without"):
         found = diagram(slots=2)
@@ -217,24 +217,24 @@ def test_a_crew_whose_process_fails_goes_on(monkeypatch, begun, way):
 def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun, caplog, tmp_path, lacking):
     here, seen = diagram(slots=1), set()
 
-    def watched(start, course, *, given_up):
+    def watched(start, settings, *, cancelled):
         seen.add(threading.get_ident())
-        return crew.carry(start, course, given_up=given_up)
+        return _numpy_run.train(start, settings, cancelled=cancelled)
 
-    monkeypatch.setattr(crews, "carry", watched)
-    monkeypatch.setattr(crews, "cores", lambda: 4)
+    monkeypatch.setattr(_workers, "train", watched)
+    monkeypatch.setattr(_workers, "cores", lambda: 4)
     if lacking == "an interpreter":
         monkeypatch.setattr(sys, "executable", "/nowhere/python")
     elif lacking == "the same linnet":
-        monkeypatch.setattr(crew_process, "__file__", __file__)
+        monkeypatch.setattr(_worker_process, "__file__", __file__)
     else:  # as where Python is set up to greet its user
         (tmp_path / "sitecustomize.py").write_text("print('Loading configuration', flush=True)")
         monkeypatch.syspath_prepend(tmp_path)
-    with caplog.at_level(logging.INFO, "linnet.crews"):
+    with caplog.at_level(logging.INFO, "linnet.workers"):
         there = diagram()
     same_bits(here, there)
     assert "4 at a time" in there.plan and caplog.text.count("runs are carried by threads: ") == 4
-    assert len(seen) == 1 and len(crew_process.IDLE) == 0  # one thread is fastest, with so small a network
+    assert len(seen) == 1 and len(_worker_process.IDLE) == 0  # one thread is fastest, with so small a network
 
 
 def test_rules_of_others_are_judged_in_this_process(begun):
@@ -281,13 +281,13 @@ def test_half_an_answer_is_not_taken_for_the_next(monkeypatch, begun):
     made = [pair(5, 5, key=key) for key in range(4)]
     expected, failed = carried(made, slots=1), list[object]()
 
-    def watched(process, start, carry=crew_process.CrewProcess.carry):
+    def watched(process, start, train=_worker_process.WorkerProcess.train):
         if not failed:
             failed.append(process)
             process._process.stdout = Short(process._process.stdout)
-        return carry(process, start)
+        return train(process, start)
 
-    monkeypatch.setattr(crew_process.CrewProcess, "carry", watched)
+    monkeypatch.setattr(_worker_process.WorkerProcess, "train", watched)
     with pytest.warns(UserWarning, match=r"gave no answer \(MemoryError\): going on without it\."):
         found = carried(made, slots=2)
     assert found.best_test.tobytes() == expected.best_test.tobytes()
@@ -297,15 +297,15 @@ def test_half_an_answer_is_not_taken_for_the_next(monkeypatch, begun):
 SCRIPT = """
 import os, signal
 import linnet as ln
-from linnet.trainers import crews
-from linnet.trainers.pairs import Pair, paired_descent
+from linnet.trainers.diagrams import _workers
+from paired import Pair, paired_descent
 
 print("once", flush=True)
-crews.STARTING = -1e9
+_workers.PROCESS_START_SECONDS = -1e9
 task = ln.Problem.from_target([[1.0, 0.0], [0.0, 1.0]], truth=[[1.0, 0.0], [0.0, 0.0]])
 start = ln.inits.balanced(0.1 * task.cross)
 
-class Noted(crews.CrewProcess):
+class Noted(_workers.WorkerProcess):
     def __init__(self):
         super().__init__()
         os.write(1, f"{self._process.pid}\\n".encode())
@@ -315,7 +315,7 @@ def make(run):
         os.kill(os.getpid(), signal.SIGKILL)
     return Pair(task, start, 0.1, 0.1 if run == 1 else 1e-12)  # the second ends, the others never do
 
-crews.CrewProcess = Noted
+_workers.WorkerProcess = Noted
 paired_descent(make, [2] * 9, in_dim=2, out_dim=2, steps=10**12, stop=1e-3, slots=3)
 """
 
@@ -324,13 +324,19 @@ paired_descent(make, [2] * 9, in_dim=2, out_dim=2, steps=10**12, stop=1e-3, slot
 def test_scripts_run_once_and_processes_end_with_them(tmp_path):
     script = tmp_path / "script.py"  # without a guard: children of `multiprocessing` would run it again
     script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=300, check=False, env=with_tests_on_the_path()
+    )
     once, *processes = done.stdout.split()
     assert once == "once" and len(processes) == 3 and done.returncode == -signal.SIGKILL, done.stderr
     until = time.monotonic() + 120
     while any(map(going, processes)) and time.monotonic() < until:
         time.sleep(0.05)
     assert not any(map(going, processes))
+
+
+def with_tests_on_the_path():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)])}
 
 
 def going(pid):
@@ -340,10 +346,10 @@ def going(pid):
         return False
 
 
-def test_there_are_as_many_crews_as_pay(monkeypatch):
+def test_there_are_as_many_workers_as_pay(monkeypatch):
     def chosen(dim, grid, most, room=(99, 99), fixed=False):
         hidden = np.minimum(np.repeat(dim ** np.linspace(0, 2.8, grid), grid), 2 * dim) + dim
-        return crews._how_many(6 * dim**2 * hidden, 300, most, room, fixed=fixed)
+        return _workers._how_many(6 * dim**2 * hidden, 300, most, room, fixed=fixed)
 
     # As measured on 2 and on 16 cores.
     assert chosen(20, 9, 2) == chosen(50, 9, 16) == (1, 0)
@@ -352,14 +358,14 @@ def test_there_are_as_many_crews_as_pay(monkeypatch):
     assert chosen(200, 35, 1) == (1, 0) and chosen(20, 7, 3, fixed=True) == (3, 0)
     assert chosen(200, 35, 16, (40, 9)) == (6, 9) and chosen(200, 35, 16, (3, 1)) == (3, 0)
     assert chosen(200, 35, 16, (0, 0)) == (1, 0) and chosen(200, 35, 2000, (9999, 9999)) == (6, 1225)
-    monkeypatch.setattr(crews, "IDLE", range(2))  # two that need not be started
+    monkeypatch.setattr(_workers, "IDLE", range(2))  # two that need not be started
     assert chosen(200, 9, 2) == (2, 2) and chosen(50, 9, 2) == (1, 2) and chosen(50, 9, 16) == (1, 0)
 
 
 def test_sums_of_float32_runs_keep_their_digits():
     draw = np.random.default_rng(0).standard_normal
     truth, small = draw((200, 200)), (1e-9 * draw((200, 200))).astype(np.float32)
-    test = crew._FromTruth(truth)
+    test = _numpy_run._TruthLoss(truth)
     change = test.at({}, (small, None)) - test.at({}, (0 * small, None))
     exact = 0.5 * np.sum(small.astype(float) ** 2) - np.sum(small.astype(float) * truth)
     assert_allclose(change, exact, rtol=1e-3)  # 3e-7 of a loss of 2e4
@@ -367,7 +373,7 @@ def test_sums_of_float32_runs_keep_their_digits():
     rounded = 0.5 * float(np.sum((single - small).astype(float) ** 2) - np.sum(single.astype(float) ** 2))
     assert abs(rounded / exact - 1) > 0.1  # the control: subtracted in float32, however it is summed
     matrix = draw((200, 200)).astype(np.float32)
-    assert_allclose(crew._squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
+    assert_allclose(_numpy_run._squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
     assert abs(np.vdot(matrix, matrix) / np.sum(matrix.astype(float) ** 2) - 1) > 1e-8  # the control
 
 
@@ -394,7 +400,7 @@ def test_rules_written_for_compiled_loops_serve_too():
 
 
 @pytest.mark.parametrize("processes", [False, True])
-def test_an_interrupt_and_an_error_end_all_crews(request, processes):
+def test_an_interrupt_and_an_error_end_all_workers(request, processes):
     begun = request.getfixturevalue("begun") if processes else []
 
     def broken():
@@ -411,7 +417,7 @@ def test_an_interrupt_and_an_error_end_all_crews(request, processes):
 
         return start
 
-    def interrupted():  # as Ctrl-C does, while the main thread waits for the crews
+    def interrupted():  # as Ctrl-C does, while the main thread waits for the workers
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     for third, expected in ((broken, ValueError), (interrupted, KeyboardInterrupt)):
@@ -420,7 +426,7 @@ def test_an_interrupt_and_an_error_end_all_crews(request, processes):
     assert len(begun) == 4 * processes
 
 
-def test_memory_is_planned_and_a_crew_that_finds_none_leaves(monkeypatch):
+def test_memory_is_planned_and_a_worker_that_finds_none_leaves(monkeypatch):
     made = [pair(5, 5, key=key) for key in range(4)]
     expected = carried(made)
     failed: list[int] = []
@@ -434,7 +440,7 @@ def test_memory_is_planned_and_a_crew_that_finds_none_leaves(monkeypatch):
     with pytest.warns(UserWarning, match=r"out of memory: going on with 1 runs at a time\."):
         found = paired_descent(make, [4] * 4, in_dim=5, out_dim=5, steps=60, slots=2)
     assert found.best_test.tobytes() == expected.best_test.tobytes()
-    monkeypatch.setattr(crews, "available", lambda: 1000)
+    monkeypatch.setattr(_workers, "available", lambda: 1000)
     assert "4 runs, 1 at a time on" in carried(made, slots=2).plan
     failed.clear()
     with pytest.raises(MemoryError, match=r"^$"):
@@ -455,9 +461,9 @@ def test_blas_has_one_thread_inside_and_what_it_had_outside():
         before = threads()
         paired_descent(make, [4], in_dim=5, out_dim=5, steps=2)
         assert inside == [{1}] and threads() == before == {2}
-        crews.ONE_BLAS_THREAD.__enter__()  # two callers that do not leave in the order in which they came
-        crews.ONE_BLAS_THREAD.__enter__()
-        crews.ONE_BLAS_THREAD.__exit__()
+        _workers.ONE_BLAS_THREAD.__enter__()  # two callers that do not leave in the order in which they came
+        _workers.ONE_BLAS_THREAD.__enter__()
+        _workers.ONE_BLAS_THREAD.__exit__()
         assert threads() == {1}
-        crews.ONE_BLAS_THREAD.__exit__()
+        _workers.ONE_BLAS_THREAD.__exit__()
         assert threads() == before

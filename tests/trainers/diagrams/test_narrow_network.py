@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.precision import computing
-from linnet.trainers._narrow import narrow_network
+from linnet.trainers.diagrams._narrow_network import narrow_network
 
 
 def layers(product, threshold):

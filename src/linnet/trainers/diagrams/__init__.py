@@ -1,0 +1,27 @@
+"""Whole diagrams: hundreds of networks of many widths and variances, each beside the narrow network that predicts it.
+
+Read from the top: each file uses those below it.
+
+- `gaussian_starts`: `gaussian_diagram`, the entry. It describes every run by a few numbers (key, width, variance,
+  learning rate) and says how to draw its start, in compiled code and in NumPy.
+- `_runs`: chooses where runs are trained, and returns `DiagramRuns`.
+- on a CPU, run by run:
+  `_workers` (a thread for each core takes runs from one queue, as many as pay),
+  `_worker_process` (a process in place of a thread where the work is long),
+  `_numpy_run` (one run: NumPy and BLAS in arrays that are allocated once),
+  `_blas_threads` (BLAS has one thread inside);
+- on other devices, batch by batch:
+  `_slots` (a compiled batch of one size; the next run takes the slot of one that has ended; all devices take from one
+  queue), `_largest_value` (stable ranks inside compiled code);
+- for both: `_paired_step` (objective, test loss, record and step of a run), `_narrow_network` (the network of the
+  self-consistent dynamics).
+- `_independent_runs`: networks of one shape, each on its own problem, in slots; the cells of `linnet.sweeps`.
+
+The loop is that of all trainers (`linnet.trainers._loop`): it judges states, and stopping rules are the same. A run's
+bits depend on nothing but the run. `docs/trained_diagrams.md` has the times.
+"""
+
+from linnet.trainers.diagrams._runs import DiagramRuns
+from linnet.trainers.diagrams.gaussian_starts import gaussian_diagram
+
+__all__ = ["DiagramRuns", "gaussian_diagram"]

@@ -1,0 +1,272 @@
+"""Many runs in a compiled batch of one size on every device, whose slots are filled again as runs end.
+
+A compiled batch of one size gives a run the same bits whatever runs beside it, while batches of different sizes need
+not. So the size stays, and the next run takes the slot of one that has ended: few steps are computed for nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import DTypeLike
+
+from linnet._memory import GIBIBYTE, available
+from linnet.precision import computing, devices
+from linnet.trainers import _loop as loop
+from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._states import Array, Arrays, Objective, State, Tested
+
+# On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
+# a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
+UNTUNED: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False, **QUICKLY}
+LOG = logging.getLogger("linnet.slots")
+# Without optimization a CPU's starts and ends compile in half the time, and take some 100 ns longer for every number
+# that a run moves: a few small runs never earn the other half back.
+UNOPTIMIZED: dict[str, str | bool] = {**UNTUNED, "xla_backend_optimization_level": "0"}
+FEW_NUMBERS = 10_000_000  # numbers moved by all runs together, worth a second
+COPIES = 3  # a slot's arrays exist twice while it steps, beside what the step computes on the way
+STEPS_PER_CALL = 512  # between returns to Python, where Ctrl-C is heard, if no run has ended
+
+
+@dataclass(frozen=True)
+class RunKind:
+    """What the runs of a queue have in common: functions of single runs, written with jax.numpy and compiled as one.
+
+    - `draw(shared, spec)`: what stays fixed in the slot, and the starting `params`, from the numbers that describe
+      the run
+    - `bind(shared, slot)`: objective, test loss and hyper-parameters, as in `loop`
+    - `result(state)`: what is kept of a run that has ended, besides its "step" and "code"
+    """
+
+    plan: loop.Plan
+    draw: Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
+    bind: Callable[[Arrays, Arrays], tuple[Objective, Tested | None, Arrays]]
+    result: Callable[[State], Arrays]
+
+
+@dataclass(frozen=True)
+class RunResults:
+    """Results of all runs, runs first; steps `executed` on all slots beside those `needed`; the `plan` in words."""
+
+    results: dict[str, np.ndarray]
+    executed: int
+    needed: int
+    plan: str
+
+
+def train_all(
+    kind: RunKind,
+    specs: Callable[[list[int]], dict[str, np.ndarray]],
+    steps: Sequence[int] | np.ndarray,
+    *,
+    slots: int,
+    shared: Mapping[str, np.ndarray],
+    refill: int = 1,
+    expected: np.ndarray | None = None,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    tf32: bool = False,
+    advance: Callable[[int], None] = lambda ended: None,
+) -> RunResults:
+    """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
+
+    - `specs(runs)`: the numbers that describe these runs, stacked; asked for when slots are free
+    - `slots`: runs carried at once, on each device
+    - `shared`: arrays that all runs read
+    - `refill`: slots that are emptied and filled together
+    - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
+    - `advance(n)`: memory of every n runs that have ended
+
+    All devices of the kind asked for (or of JAX's default) take runs from one queue. Slots that would not fit their
+    memory are left out; where an allocation fails all the same, the runs go on in fewer slots, with a warning.
+    """
+    limits = np.asarray(steps, dtype=np.int64)
+    order = np.arange(limits.size) if expected is None else np.argsort(-np.asarray(expected), kind="stable")
+    refill = min(refill, slots)
+    places = devices(device)[: max(1, limits.size // refill)]
+    slots = min(slots, -(-limits.size // len(places))) if len(places) > 1 else slots
+    queue = _Queue(kind, specs, limits, shared, refill, advance, deque(order.tolist()))
+    if len(places) == 1:
+        queue.work(slots, dtype, places[0], tf32)
+    else:
+        with ThreadPoolExecutor(len(places)) as threads:
+            for done in [threads.submit(queue.work, slots, dtype, place, tf32) for place in places]:
+                done.result()
+    needed = int((queue.results["step"] + ((queue.results["code"] > 0) & (queue.results["step"] < limits))).sum())
+    return RunResults(queue.results, queue.executed, needed, "; ".join(queue.plans.values()))
+
+
+class _Queue:
+    """The queue of runs, and what came of them."""
+
+    def __init__(
+        self,
+        kind: RunKind,
+        specs: Callable[[list[int]], dict[str, np.ndarray]],
+        limits: np.ndarray,
+        shared: Mapping[str, np.ndarray],
+        refill: int,
+        advance: Callable[[int], None],
+        waiting: deque[int],
+    ) -> None:
+        self.kind, self.specs, self.limits, self.shared = kind, specs, limits, shared
+        self.refill, self.advance, self.waiting = refill, advance, waiting
+        self.results: dict[str, np.ndarray] = {}
+        self.executed = 0
+        self.few = False
+        self.plans: dict[Any, str] = {}
+        self.lock = threading.Lock()
+
+    def work(self, slots: int, dtype: DTypeLike | None, place: Any, tf32: bool) -> None:
+        """Carries runs on one device until none waits; with fewer slots where they turn out not to fit."""
+        with computing(dtype, tf32=tf32), jax.default_device(place):
+            shared = jax.tree.map(jnp.asarray, self.shared)
+            with self.lock:
+                slots = self._planned(shared, slots, place)
+            while True:
+                occupants = np.full(slots, -1)
+                try:
+                    return self._run(shared, occupants)
+                except jax.errors.JaxRuntimeError as error:
+                    if "RESOURCE_EXHAUSTED" not in str(error) or slots == 1:
+                        raise
+                with self.lock:
+                    self.waiting.extendleft(reversed(occupants[occupants >= 0].tolist()))
+                slots = max(1, slots // 2)
+                warnings.warn(f"{2 * slots} runs at once do not fit on {place}: going on with {slots}.", stacklevel=2)
+
+    def _planned(self, shared: Arrays, slots: int, place: Any) -> int:
+        """As many slots as there is memory for, at most `slots`; the plan is memory in one line."""
+        run = self.waiting[0] if self.waiting else 0
+        specs = {**self.specs([run]), "steps": self.limits[[run]]}
+        arrays = jax.tree.leaves(_shapes(shared, specs, self.kind))
+        bytes_each = COPIES * sum(leaf.size * leaf.dtype.itemsize for leaf in arrays)
+        self.few = place.platform == "cpu" and self.limits.size * sum(leaf.size for leaf in arrays) < FEW_NUMBERS
+        memory = place.memory_stats() or {}
+        free = memory["bytes_limit"] - memory["bytes_in_use"] if "bytes_limit" in memory else available()
+        fitting = int(np.clip(0.9 * free / bytes_each, 1, slots))
+        self.plans[place] = (
+            f"{self.limits.size} runs, {fitting} at a time on {place}: "
+            f"{fitting * bytes_each / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
+        )
+        LOG.info(self.plans[place])
+        return fitting
+
+    def _run(self, shared: Arrays, occupants: np.ndarray) -> None:
+        kind, held = self.kind, None
+        fill, take = (_filled_few, _taken_few) if self.few else (_filled, _taken)
+        limits = np.zeros(occupants.size, dtype=np.int64)
+        while True:
+            while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (runs := self._next(free.size)):
+                free = free[: len(runs)]
+                occupants[free], limits[free] = runs, self.limits[runs]
+                filled = runs + runs[-1:] * (self.refill - len(runs))
+                specs = {**self.specs(filled), "steps": self.limits[filled]}
+                held = _empty(shared, specs, occupants.size, kind) if held is None else held
+                held = fill(shared, *held, self._padded(free, occupants.size), specs, kind=kind)
+            busy = int((occupants >= 0).sum())
+            if not busy:
+                return
+            assert held is not None
+            slot, state = held
+            enough = occupants.size - busy + (min(self.refill, busy) if self.waiting else busy)
+            ran, state = _advance(shared, slot, state, enough, kind=kind)
+            held = slot, state
+            over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
+            ended = np.flatnonzero(over & (occupants >= 0))
+            for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
+                results = take(shared, slot, state, self._padded(group, 0), kind=kind)
+                self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()})
+                occupants[group] = -1
+            with self.lock:
+                self.executed += int(ran) * occupants.size
+            self.advance(ended.size)
+
+    def _next(self, most: int) -> list[int]:
+        with self.lock:
+            return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
+
+    def _padded(self, places: np.ndarray, filler: int) -> np.ndarray:
+        return np.concatenate([places, np.full(self.refill - places.size, filler)])
+
+    def _keep(self, runs: np.ndarray, results: dict[str, np.ndarray]) -> None:
+        with self.lock:
+            for name, value in results.items():
+                if name not in self.results:
+                    self.results[name] = np.zeros((self.limits.size, *value.shape[1:]), value.dtype)
+                self.results[name][runs] = value
+
+
+def _drawn(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, State]:
+    slot, params = kind.draw(shared, spec)
+    objective, _, _ = kind.bind(shared, slot)
+    slot = {**slot, "ceiling": loop.ceiling(objective, params), "steps": spec["steps"]}
+    return slot, loop.started(params, plan=kind.plan)
+
+
+def _shapes(shared: Arrays, specs: Arrays, kind: RunKind) -> tuple[Arrays, State]:
+    return jax.eval_shape(jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0)), shared, specs)
+
+
+def _empty(shared: Arrays, specs: Arrays, slots: int, kind: RunKind) -> tuple[Arrays, State]:
+    """Empty slots: as wide as a run needs, and at their end."""
+    shapes = _shapes(shared, specs, kind)
+    slot, state = jax.tree.map(lambda leaf: jnp.zeros((slots, *leaf.shape[1:]), leaf.dtype), shapes)
+    return slot, replace(state, code=state.code + loop.DIVERGED)
+
+
+def _fill(
+    shared: Arrays, slot: Arrays, state: State, places: Array, specs: Arrays, *, kind: RunKind
+) -> tuple[Arrays, State]:
+    """New runs in these places; a place beyond the last slot is for a run that is there only to fill the batch."""
+    fresh = jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0))(shared, specs)
+    return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (slot, state), fresh)
+
+
+_filled, _filled_few = (
+    jax.jit(_fill, static_argnames=("kind",), donate_argnames=("slot", "state"), compiler_options=options)
+    for options in (UNTUNED, UNOPTIMIZED)
+)
+
+
+@partial(jax.jit, static_argnames=("kind",), donate_argnames=("state",), compiler_options=UNTUNED)
+def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind: RunKind) -> tuple[Array, State]:
+    """Steps of all slots until `enough` of them are at their end; how many, and the slots afterwards."""
+
+    def one(slot: Arrays, state: State) -> State:
+        objective, test, hyper = kind.bind(shared, slot)
+        return loop.stepped(objective, test, hyper, slot["ceiling"], state, slot["steps"], plan=kind.plan)
+
+    def more(carry: tuple[Array, State]) -> Array:
+        over = (carry[1].code != 0) | (carry[1].step >= slot["steps"])
+        return (carry[0] < STEPS_PER_CALL) & (jnp.sum(over) < enough)
+
+    step = jax.vmap(one)
+    return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(slot, carry[1])), (jnp.asarray(0), state))
+
+
+def _take(shared: Arrays, slot: Arrays, state: State, places: Array, *, kind: RunKind) -> Arrays:
+    """What is kept of the runs in these places, which have ended."""
+
+    def one(slot: Arrays, state: State) -> Arrays:
+        objective, test, _ = kind.bind(shared, slot)
+        state = loop.closed(objective, test, slot["ceiling"], state, plan=kind.plan)
+        return {"step": state.step, "code": state.code, **kind.result(state)}
+
+    return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))
+
+
+_taken, _taken_few = (
+    jax.jit(_take, static_argnames=("kind",), compiler_options=options) for options in (UNTUNED, UNOPTIMIZED)
+)

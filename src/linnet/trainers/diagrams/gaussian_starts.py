@@ -1,0 +1,202 @@
+"""Descents from Gaussian starts of many widths and variances, drawn where they are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from linnet._arguments import count, flag, real_array, shown, whole_numbers
+from linnet._randomness import Key, key_data
+from linnet.inits._compiled import diagonal_roots, padded_gaussian
+from linnet.precision import resolve
+from linnet.problems.problem import Problem
+from linnet.trainers import _loop as loop
+from linnet.trainers._states import Array, Arrays, Params
+from linnet.trainers.diagrams import _slots
+from linnet.trainers.diagrams._narrow_network import narrow_network
+from linnet.trainers.diagrams._numpy_run import RunStart
+from linnet.trainers.diagrams._paired_step import BestRecord, bind, layers, result, updates
+from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
+from linnet.trainers.stopping import Rule, rule_of
+
+
+def gaussian_diagram(
+    problems: Sequence[Problem],
+    *,
+    keys: Sequence[Key],
+    widths: Sequence[int],
+    variances: ArrayLike,
+    learning_rates: ArrayLike,
+    tasks: Sequence[int] | None = None,
+    steps: int,
+    stop: Rule | float | None = None,
+    update: str = "simultaneous",
+    dtype: DTypeLike | None = None,
+    tf32: bool = False,
+    slots: int | None = None,
+    device: str | None = None,
+) -> DiagramRuns:
+    r"""Train many networks with Gaussian weights of variance $\sigma^2$ in both layers, each beside its prediction.
+
+    The prediction is descent, at the run's own learning rate, on the network of width $\min(k, d)$ that has the same
+    product and the imbalance $\pm 2g I$ with $g = \sigma^2 w$: its flow is the self-consistent dynamics exactly. Starts
+    have the law of `inits.reduced_gaussian` and are fixed by their keys, on every device up to rounding. They are
+    drawn, and stable ranks computed, where the runs are trained; nothing but numbers leaves the device.
+
+    **Arguments:**
+
+    - `problems`: whitened ones of one shape, with a `truth` (`Problem.from_target`)
+    - `keys`: integer seeds or JAX keys, one for each run
+    - `widths`: $w$ of each run, at any size
+    - `variances`: $\sigma^2$ of each run, or one for all
+    - `learning_rates`: of each run, or one for all
+    - `tasks`: which of the problems each run learns; the first by default
+    - `steps`: maximum number of steps of a run
+    - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
+    - `update`: `"sequential"` lets the network's second layer see the new first one; the prediction is always stepped
+      simultaneously
+    - `dtype`: float64 by default, or `"float32"`
+    - `tf32`: whether an accelerator may shorten the factors of products to 10 bits of mantissa
+    - `slots`: runs trained at once; by default as many as fill the device
+    - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
+
+    **Returns** `DiagramRuns`, one entry for each run.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import gaussian_diagram
+        >>> task = ln.problems.low_rank_plus_noise(6, rank=1, key=0)
+        >>> runs = gaussian_diagram([task], keys=[0], widths=[10_000], variances=9e-6, learning_rates=0.005, steps=100)
+        >>> bool(runs.largest_distance[0] < 0.01 * (task.truth**2).sum())
+        True
+    """
+    if not isinstance(problems, (list, tuple)) or not problems:
+        raise ValueError(f"`problems` must be a list of one problem or more: got {shown(problems)}.")
+    for problem in problems:
+        if not isinstance(problem, Problem) or not problem.whitened or problem.truth is None or problem.batch:
+            raise ValueError("`problems` must be single ones made by `Problem.from_target`, with a `truth`.")
+        if (problem.in_dim, problem.out_dim) != (problems[0].in_dim, problems[0].out_dim):
+            raise ValueError("`problems` must have one shape: their networks are trained in one batch.")
+    widths = [count("widths", width) for width in _listed("widths", widths)]
+    total, limit = len(widths), count("steps", steps, most=2**62)
+    task = np.zeros(total, dtype=int) if tasks is None else whole_numbers("tasks", tasks)
+    sizes = np.array([float(width) for width in widths])
+    variance = _of_each("variances", variances, total)
+    rates = _of_each("learning_rates", learning_rates, total)
+    if (variance < 0).any() or (rates < 0).any():
+        raise ValueError("`variances` and `learning_rates` must not be negative.")
+    if not isinstance(keys, (list, tuple, np.ndarray, range)) or len(keys) != total:
+        raise ValueError(f"`keys` must be one for each of the {total} runs: got {shown(keys)}.")
+    if task.shape != (total,):
+        raise ValueError(f"`tasks` must be one for each of the {total} runs: got {task.size}.")
+    if (task < 0).any() or (task >= len(problems)).any():
+        raise ValueError(f"`tasks` must be positions in the list of {len(problems)} problems: got {shown(tasks)}.")
+    slots = None if slots is None else count("slots", slots)
+    targets, truths = (np.stack([getattr(p, part) for p in problems]) for part in ("cross", "truth"))
+    out_dim, in_dim = targets.shape[1:]
+    data = np.stack([key_data(key) for key in keys])
+    number = resolve(dtype)
+    several = len(problems) > 1
+    shared = {"target": targets.astype(number), "truth": truths.astype(number)}
+    if not several:
+        shared = {name: array[0] for name, array in shared.items()}
+
+    def specs(runs: list[int], rows: int) -> dict[str, np.ndarray]:
+        roots = [diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run]) for run in runs]
+        return {
+            "key": data[runs],
+            "roots": np.stack(roots),
+            "width": sizes[runs],
+            "variance": variance[runs],
+            "rate": rates[runs],
+            "task": task[runs],
+        }
+
+    def start(run: int) -> RunStart:
+        roots = diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run])
+        both = _gaussian(data[run], roots, sizes[run], np.sqrt(variance[run]), in_dim=in_dim, out_dim=out_dim)
+        first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
+        chosen = task[run]
+        return RunStart(
+            first, second.T, targets[chosen], truths[chosen], rates[run], threshold=variance[run] * sizes[run]
+        )
+
+    plan = loop.Plan(updates(update), rule_of(stop), record=BestRecord())
+    # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
+    scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
+    expected = np.log1p(scale / (variance * np.maximum(sizes, in_dim)))
+    return train_runs(
+        lambda rows: _slots.RunKind(plan, Drawn(in_dim, out_dim, rows, number.name, several), bind, result),
+        specs,
+        start,
+        widths,
+        shared=shared,
+        sequential=update == "sequential",
+        in_dim=in_dim,
+        out_dim=out_dim,
+        steps=limit,
+        slots=slots,
+        dtype=number,
+        device=device,
+        expected=expected,
+        tf32=flag("tf32", tf32),
+    )
+
+
+def _listed(name: str, values: Sequence[int]) -> list[int]:
+    """One axis of whole numbers of any size, as Python's integers."""
+    if isinstance(values, (list, tuple, range)):
+        return list(values)
+    return whole_numbers(name, values).tolist()
+
+
+def _of_each(name: str, values: ArrayLike, total: int) -> np.ndarray:
+    array = real_array(name, values, ndim=(0, 1))
+    if array.ndim and len(array) != total:
+        raise ValueError(f"`{name}` must be one number or one for each of the {total} runs: got {len(array)}.")
+    return np.broadcast_to(array, total)
+
+
+@partial(jax.jit, static_argnames=("in_dim", "out_dim"))
+def _gaussian(key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int) -> tuple[Array, Array]:
+    """First and transposed second layer with all rows that any width can need: one compilation serves all."""
+    typed = jax.random.wrap_key_data(key, impl="threefry2x32")
+    whole = in_dim + out_dim
+    first, second = padded_gaussian(typed, roots, in_dim=in_dim, out_dim=out_dim, rows=whole, width=width, std=std)
+    return first, second.T
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Both networks of a run, from the numbers that describe it; drawn and made narrow in float64."""
+
+    in_dim: int
+    out_dim: int
+    rows: int
+    dtype: str
+    several: bool
+
+    def __call__(self, shared: Arrays, spec: Arrays) -> tuple[Arrays, Params]:
+        key = jax.random.wrap_key_data(spec["key"], impl="threefry2x32")
+        first, second = padded_gaussian(
+            key,
+            spec["roots"],
+            in_dim=self.in_dim,
+            out_dim=self.out_dim,
+            rows=self.rows,
+            width=spec["width"],
+            std=jnp.sqrt(spec["variance"]),
+        )
+        narrow = narrow_network(second @ first, spec["variance"] * spec["width"])
+        params = layers((first, second), narrow)
+        slot = {"rate": spec["rate"]}
+        if self.several:
+            slot |= {name: shared[name][spec["task"]] for name in ("target", "truth")}
+        return jax.tree.map(lambda array: array.astype(self.dtype), (slot, params))
