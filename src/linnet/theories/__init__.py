@@ -9,6 +9,7 @@ __all__ = [
     "mixed",
     "noise",
     "noise_bulk",
+    "one_output",
     "reduced",
     "ridge",
     "spectral_bias",

@@ -1,0 +1,147 @@
+r"""The scalar that drives a network of one output: its second layer's squared length over time.
+
+In the clock $dT = a\,dt$ the vector z, with predictor $b = \sqrt{a}\, z$ and $a = 2g + |z|^2$, is a linear filter of c:
+
+$$ \frac{dz}{dT} = y(T)\, c - S z, \qquad y = a^{-1/2} $$
+
+So all that is not a formula is the scalar y. Steps are collocation at Gauss points: y is a polynomial on a step, and
+every mode is integrated exactly against it, however stiff it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+_STAGES = 6
+_NODES, _WEIGHTS = (
+    (np.polynomial.legendre.leggauss(_STAGES)[0] + 1) / 2,
+    np.polynomial.legendre.leggauss(_STAGES)[1] / 2,
+)
+_POWERS = np.arange(_STAGES)
+_TO_MONOMIALS = np.linalg.inv(_NODES[:, None] ** _POWERS)  # values at the nodes -> coefficients of s^k on [0, 1]
+_FINE = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
+_TOLERANCE = 1e-9  # of the polynomial at the end of a step, relative: the modes are then good to 1e-12
+_SMALL = 4.0  # of rate x step: below it the integrals are quadratures, above it the recursion keeps its digits
+_MAX_STEPS = 20_000
+_MAX_ITERATIONS = 60
+
+SquaredLength = Callable[[np.ndarray], float]  # |z|^2 of the filter's values, by mode
+
+
+class ClockError(ArithmeticError):
+    """The steps did not reach the time that was asked for."""
+
+
+def _integrals(rates: np.ndarray, theta: float) -> np.ndarray:
+    r"""$\int_0^\theta e^{-\lambda(\theta - s)} s^k ds$ for every rate and power, (mode, power)."""
+    nodes, weights = _FINE
+    result = np.empty((rates.size, _STAGES))
+    small = rates * theta < _SMALL
+    s = theta * nodes
+    result[small] = (np.exp(-rates[small, None] * (theta - s)) * (theta * weights)) @ (s[:, None] ** _POWERS)
+    stiff = rates[~small]
+    last = -np.expm1(-stiff * theta) / stiff
+    rows = [last]
+    for power in range(1, _STAGES):
+        last = (theta**power - power * last) / stiff
+        rows.append(last)
+    result[~small] = np.stack(rows, axis=-1)
+    return result
+
+
+class Clock:
+    r"""The filter $\phi_i(T) = \int_0^T e^{-l_i (T - T')} y(T') dT'$ of every rate, marched until a canonical time.
+
+    `rates` are the eigenvalues $l_i$, `squared_length` maps $\phi$ to $|z|^2$ (for data, $\sum_i c_i^2 \phi_i^2$), and
+    `threshold` is g. `size` is $|c|$: the first step is a fraction of the time $2g/|c|$ in which y begins to fall.
+    """
+
+    def __init__(self, rates: np.ndarray, squared_length: SquaredLength, threshold: float, size: float):
+        self.rates, self._length, self._g = rates, squared_length, threshold
+        self._filter, self._time, self._slow = np.zeros(rates.size), 0.0, 0.0
+        largest = max(float(rates.max(initial=0.0)), np.finfo(float).tiny)
+        self._step = 0.02 * min(2 * threshold / max(size, np.finfo(float).tiny), 1 / largest)
+        self._y = np.full(_STAGES, self._inverse(self._filter))
+
+    def _inverse(self, values: np.ndarray) -> float:
+        return float((2 * self._g + self._length(values)) ** -0.5)
+
+    def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The filter (time, rate) and a (time,) at increasing canonical times."""
+        order = np.argsort(times, kind="stable")
+        filters, lengths = np.empty((times.size, self.rates.size)), np.empty(times.size)
+        steps = 0
+        for index in order:
+            goal = times[index]
+            while True:
+                if goal <= self._time:
+                    filters[index] = self._filter
+                    break
+                moved = self._attempt()
+                steps += 1
+                if steps > _MAX_STEPS:
+                    raise ClockError(f"{_MAX_STEPS} steps did not reach t = {goal:g}.")
+                coefficients, passed, end, error = moved
+                if error > _TOLERANCE:
+                    self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
+                    continue
+                if self._time + passed >= goal:
+                    filters[index] = self._inside(coefficients, goal - self._time)
+                    break
+                self._accept(coefficients, passed, end, error)
+            lengths[index] = self._inverse(filters[index]) ** -2
+        return filters, lengths
+
+    def _attempt(self) -> tuple[np.ndarray, float, np.ndarray, float]:
+        """One step: the polynomial of y, the canonical time it takes, the filter at its end, its error."""
+        h, scaled = self._step, self.rates * self._step
+        kept = np.exp(-np.outer(_NODES, scaled))
+        weights = np.stack([_integrals(scaled, node) @ _TO_MONOMIALS for node in _NODES]) * h  # stage, mode, stage
+        y = self._y
+        for _ in range(_MAX_ITERATIONS):
+            new = np.array([self._inverse(kept[i] * self._filter + weights[i] @ y) for i in range(_STAGES)])
+            change = float(np.abs(new / y - 1).max())
+            y = new
+            if change < 1e-14:
+                break
+        else:
+            if not change < 1e-11:
+                return np.zeros(_STAGES), 0.0, self._filter, np.inf
+        self._last = y
+        coefficients = _TO_MONOMIALS @ y
+        end = np.exp(-scaled) * self._filter + h * (_integrals(scaled, 1.0) @ coefficients)
+        true = self._inverse(end)
+        return coefficients, h * float(_WEIGHTS @ y**2), end, abs(coefficients.sum() / true - 1)
+
+    def _inside(self, coefficients: np.ndarray, wanted: float) -> np.ndarray:
+        """The filter where the canonical time of this step is `wanted`: Newton in the share of the step."""
+        nodes, weights = _FINE
+
+        def passed(theta: float) -> float:
+            y = ((theta * nodes)[:, None] ** _POWERS) @ coefficients
+            return self._step * theta * float(weights @ y**2)
+
+        low, high, theta = 0.0, 1.0, min(wanted / passed(1.0), 1.0)
+        for _ in range(100):
+            gap = passed(theta) - wanted
+            low, high = (low, theta) if gap > 0 else (theta, high)
+            slope = self._step * float((theta**_POWERS) @ coefficients) ** 2
+            new = theta - gap / slope
+            new = new if low < new < high else (low + high) / 2
+            if abs(new - theta) <= 1e-15 * theta:
+                break
+            theta = new
+        scaled = self.rates * self._step
+        return np.exp(-scaled * theta) * self._filter + self._step * (_integrals(scaled, theta) @ coefficients)
+
+    def _accept(self, coefficients: np.ndarray, passed: float, end: np.ndarray, error: float) -> None:
+        self._slow += self._step
+        self._time += passed
+        self._filter = end
+        growth = min(4.0, 0.8 * (_TOLERANCE / max(error, 1e-300)) ** (1 / _STAGES))
+        self._y = np.maximum(((1 + growth * _NODES)[:, None] ** _POWERS) @ coefficients, 0.3 * self._last[-1])
+        if growth > 2 or not np.all(np.isfinite(self._y)):
+            self._y = np.full(_STAGES, self._inverse(end))
+        self._step *= growth

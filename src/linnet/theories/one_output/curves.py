@@ -1,0 +1,209 @@
+"""One output, any data, any scale of the start: the predictor over time, as a spectral filter with a clock of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import of_kind, positive, representable, times_array
+from linnet.problems.problem import Problem
+from linnet.theories.one_output.clock import Clock
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@representable
+def flow(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time input"]:
+    r"""The predictor $b(t) = W_1^T W_2^T$ of a network with one output under gradient flow.
+
+    $$ \dot b = (q + g)\, G + (q - g)\, \frac{b b^T G}{|b|^2}, \qquad q = \sqrt{g^2 + |b|^2}, \quad G = c - S b, $$
+
+    solved as $b = \sqrt{a}\, z$ with $a = 2g + |z|^2$ and, in the clock $dT = a\,dt$, the linear filter
+    $dz/dT = c/\sqrt{a} - S z$: one thin SVD of the data, then a cost proportional to their rank for each step.
+
+    **Arguments:**
+
+    - `problem`: with one output; $S$ is its covariance, $c$ its cross moment
+    - `threshold`: $g = (p + m)/2$, with $W_1(0)^T W_1(0) = p I$ and $m = |W_2(0)|^2$; for Gaussian starts of width w
+      $p = w \sigma_1^2$ and $m = w \sigma_2^2$, as in `theories.mixed`
+    - `times`: canonical, (time,)
+
+    **Returns** $b(t)$, (time, input).
+
+    **Valid when** the start's product is negligible and its first layer has equal singular values (orthogonal, or
+    Gaussian and much wider than the inputs); exact then, for any covariance and number of samples. A small threshold is
+    the aligned flow (`theories.reduced.aligned_flow`), a large one the lazy flow $\dot b = 2 g G$. With several outputs
+    no scalar clock exists: use `theories.mixed.integrate`.
+
+    **Reference:** ours; Varre et al. 2023, Theorem 3.2(b), is the mirror flow of the same predictor.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
+        >>> ln.theories.one_output.flow(problem, 0.1, [0.0, 1.0, 50.0]).round(3).tolist()
+        [[0.0, 0.0], [0.482, 0.441], [0.5, 1.0]]
+    """
+    modes = _modes(problem)
+    values, lengths = modes.filtered(threshold, times)
+    return (np.sqrt(lengths)[:, None] * values * modes.cross) @ modes.basis.T
+
+
+@representable
+def filter(problem: Problem, threshold: float, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
+    r"""The filter $F_t(l_i)$ of the flow, $b(t) = F_t(S)\, c$, at the non-zero eigenvalues of the inputs' covariance.
+
+    $$ F_t(l) = \sqrt{a(T)} \int_0^T e^{-l (T - T')} a(T')^{-1/2} dT', \qquad t = \int_0^T \frac{dT'}{a(T')} $$
+
+    **Arguments:**
+
+    - `problem`: with one output
+    - `threshold`: $g$ of `flow`
+    - `times`: canonical, (time,)
+
+    **Returns** $F_t(l_i)$, (time, mode), in the order of the covariance's eigenvalues from the largest; it tends to
+    $1/l_i$, the minimum-norm solution.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
+        >>> ln.theories.one_output.filter(problem, 0.1, [1.0, 50.0]).round(3).tolist()
+        [[0.241, 0.441], [0.25, 1.0]]
+    """
+    modes = _modes(problem)
+    values, lengths = modes.filtered(threshold, times)
+    return np.sqrt(lengths)[:, None] * values
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Training and test error over time.
+
+    **Attributes:**
+
+    - `times`: canonical, (time,)
+    - `loss`: the training loss, half the mean squared error, (time,)
+    - `test_loss`: half the squared error of the predictor against the truth, (time,); None without a truth
+    - `threshold`: of the start
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> problem = ln.problems.spiked_covariance(40, spike=5.0, alignment=0.5, samples=30, noise_std=0.5, key=0)
+        >>> curve = ln.theories.one_output.learning_curve(problem, 0.01)
+        >>> bool(curve.best_test < curve.test_loss[-1])  # label noise: stopping pays
+        True
+    """
+
+    times: Float[np.ndarray, " time"]
+    loss: Float[np.ndarray, " time"]
+    test_loss: Float[np.ndarray, " time"] | None
+    threshold: float
+
+    @cached_property
+    def _best(self) -> int:
+        if self.test_loss is None:
+            raise ValueError("the problem has no `truth`: there is no test error to be least.")
+        return int(np.argmin(self.test_loss))
+
+    @property
+    def best_time(self) -> float:
+        """When the test error is least, among the times."""
+        return float(self.times[self._best])
+
+    @property
+    def best_test(self) -> float:
+        """The least test error, half the squared one."""
+        assert self.test_loss is not None or self._best
+        return float(self.test_loss[self._best])  # type: ignore[index]
+
+    def to_dataset(self) -> xr.Dataset:
+        """An xarray dataset along `time`."""
+        import xarray as xr
+
+        losses = {"loss": self.loss} | ({} if self.test_loss is None else {"test_loss": self.test_loss})
+        variables = {name: ("time", values) for name, values in losses.items()}
+        return xr.Dataset(variables, {"time": self.times}, {"threshold": self.threshold, "units": "canonical"})
+
+
+def learning_curve(problem: Problem, threshold: float, times: ArrayLike | None = None) -> LearningCurve:
+    """Training error, test error and the best time to stop, from one SVD.
+
+    **Arguments:**
+
+    - `problem`: with one output; with a truth for the test error
+    - `threshold`: $g$ of `flow`
+    - `times`: canonical, (time,); by default 400 that cover the whole run on a logarithmic scale
+
+    **Returns** a `LearningCurve`.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> problem = ln.Problem.from_moments(np.diag([4.0, 1.0]), [[2.0, 1.0]])
+        >>> ln.theories.one_output.learning_curve(problem, 0.1, [0.0, 1.0]).loss.round(3).tolist()
+        [1.0, 0.157]
+    """
+    modes = _modes(problem)
+    clock = _whole_run(modes, positive("threshold", threshold)) if times is None else times_array("times", times)
+    products = flow(problem, threshold, clock)[:, None, :]
+    test = None if problem.truth is None else np.asarray(problem.test_loss(products))
+    return LearningCurve(clock, np.asarray(problem.loss(products)), test, float(threshold))
+
+
+class _Modes:
+    """The data in the eigenbasis of the inputs: rates, cross moments, directions."""
+
+    def __init__(self, problem: Problem):
+        factor = problem.factor
+        scales = np.asarray(factor.scales, dtype=float)
+        order = np.argsort(-scales, kind="stable")
+        self.rates = scales[order] ** 2
+        self.cross = (np.asarray(factor.target).reshape(-1) * scales)[order]
+        basis = np.eye(scales.size) if factor.basis is None else np.asarray(factor.basis)
+        self.basis = basis[:, order]
+
+    def filtered(self, threshold: float, times: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """The integrals of `filter` without their prefactor, and a, at the times."""
+        g, clock = positive("threshold", threshold), times_array("times", times)
+        squares = self.cross**2
+        size = float(np.sqrt(squares.sum()))
+        return Clock(self.rates, lambda values: float(squares @ values**2), g, size).at(clock)
+
+
+def _modes(problem: Problem) -> _Modes:
+    of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
+    if problem.cost is not None:
+        raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")
+    if problem.batch is not None:
+        raise ValueError(f"`problem` must be a single one: got a batch of {problem.batch}. Call it for each of them.")
+    if problem.out_dim != 1:
+        raise ValueError(
+            f"`problem` must have one output: got {problem.out_dim}. Several outputs turn each other's directions, so no "
+            "scalar clock exists; use `theories.mixed.integrate`, or one problem for each output."
+        )
+    return _Modes(problem)
+
+
+def _whole_run(modes: _Modes, threshold: float) -> np.ndarray:
+    """Times from the first growth to the end of the slowest mode, on a logarithmic scale."""
+    size = float(np.linalg.norm(modes.cross))
+    solution = float(np.linalg.norm(modes.cross / modes.rates)) if modes.rates.size else 0.0
+    if not size or not np.isfinite(solution):
+        return np.array([0.0, 1.0])
+    speed = float(np.hypot(threshold, solution)) + threshold  # of b along G, at the end
+    growth = np.arcsinh(solution / threshold) / size  # the time in which a small start grows
+    last = growth + 12 / (modes.rates.min() * speed)
+    first = 1e-3 * min(1 / size, 1 / (modes.rates.max() * speed))
+    grid = np.geomspace(first, last, 200)
+    return np.unique(np.concatenate([[0.0], grid, np.linspace(0, min(last, 3 * growth + 10 * first), 200)]))
