@@ -34,6 +34,24 @@ for name in ("predictor_mirror", "predictor_potential", "predictor_warp"):
     example(S + name, beta=[3.0, 4.0], gamma=0.25)
 example(S + "singular_values", values=m.VALUES, gamma=0.25, times=m.TIMES)
 
+ONE_OUTPUT = "theories.one_output."
+ONE = {"problem": ln.Problem.from_moments(m.COV, [[0.5, 0.25, 0.125]], truth=[[1.0, 0.5, 0.0]]), "threshold": 0.25}
+for name in ("flow", "filter", "learning_curve"):
+    example(ONE_OUTPUT + name, **ONE, times=m.TIMES)
+example(
+    ONE_OUTPUT + "asymptotic",
+    eigenvalues=[4.0, 1.0],
+    overlaps=[0.5, 0.25],
+    samples=20.0,
+    threshold=0.25,
+    times=m.TIMES,
+    noise_variance=0.25,
+    multiplicities=[1.0, 9.0],
+)
+
+CURVE = m.made(lambda: ln.theories.one_output.learning_curve(ONE["problem"], 0.25, m.TIMES))
+instance(ONE_OUTPUT + "LearningCurve", CURVE, received=True)
+
 M = "theories.mixed."
 FLOW = {"target": m.TARGET, "start": m.START, "threshold": 0.25}
 MODES = {"targets": m.VALUES, "starts": [0.25, 0.5, 0.125]}

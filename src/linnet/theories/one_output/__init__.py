@@ -2,5 +2,6 @@
 
 from linnet.theories.one_output.clock import ClockError
 from linnet.theories.one_output.curves import LearningCurve, filter, flow, learning_curve
+from linnet.theories.one_output.proportional import asymptotic
 
-__all__ = ["ClockError", "LearningCurve", "filter", "flow", "learning_curve"]
+__all__ = ["ClockError", "LearningCurve", "asymptotic", "filter", "flow", "learning_curve"]

@@ -31,14 +31,21 @@ SquaredLength = Callable[[np.ndarray], float]  # |z|^2 of the filter's values, b
 
 
 class ClockError(ArithmeticError):
-    """The steps did not reach the time that was asked for."""
+    """The steps did not reach the time that was asked for.
+
+    **Example:**
+
+        >>> from linnet.theories.one_output import ClockError
+        >>> issubclass(ClockError, ArithmeticError)
+        True
+    """
 
 
 def _integrals(rates: np.ndarray, theta: float) -> np.ndarray:
     r"""$\int_0^\theta e^{-\lambda(\theta - s)} s^k ds$ for every rate and power, (mode, power)."""
     nodes, weights = _FINE
-    result = np.empty((rates.size, _STAGES))
-    small = rates * theta < _SMALL
+    result = np.empty((rates.size, _STAGES), dtype=rates.dtype)
+    small = np.abs(rates) * theta < _SMALL
     s = theta * nodes
     result[small] = (np.exp(-rates[small, None] * (theta - s)) * (theta * weights)) @ (s[:, None] ** _POWERS)
     stiff = rates[~small]
@@ -54,14 +61,15 @@ def _integrals(rates: np.ndarray, theta: float) -> np.ndarray:
 class Clock:
     r"""The filter $\phi_i(T) = \int_0^T e^{-l_i (T - T')} y(T') dT'$ of every rate, marched until a canonical time.
 
-    `rates` are the eigenvalues $l_i$, `squared_length` maps $\phi$ to $|z|^2$ (for data, $\sum_i c_i^2 \phi_i^2$), and
-    `threshold` is g. `size` is $|c|$: the first step is a fraction of the time $2g/|c|$ in which y begins to fall.
+    `rates` are the eigenvalues $l_i$ (or complex nodes of a contour, with positive real parts), `squared_length` maps
+    $\phi$ to $|z|^2$ (for data, $\sum_i c_i^2 \phi_i^2$), and `threshold` is g. `size` is $|c|$: the first step is a
+    fraction of the time $2g/|c|$ in which y begins to fall.
     """
 
     def __init__(self, rates: np.ndarray, squared_length: SquaredLength, threshold: float, size: float):
         self.rates, self._length, self._g = rates, squared_length, threshold
-        self._filter, self._time, self._slow = np.zeros(rates.size), 0.0, 0.0
-        largest = max(float(rates.max(initial=0.0)), np.finfo(float).tiny)
+        self._filter, self._time = np.zeros(rates.size, dtype=rates.dtype), 0.0
+        largest = max(float(np.abs(rates).max(initial=0.0)), np.finfo(float).tiny)
         self._step = 0.02 * min(2 * threshold / max(size, np.finfo(float).tiny), 1 / largest)
         self._y = np.full(_STAGES, self._inverse(self._filter))
 
@@ -71,7 +79,7 @@ class Clock:
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The filter (time, rate) and a (time,) at increasing canonical times."""
         order = np.argsort(times, kind="stable")
-        filters, lengths = np.empty((times.size, self.rates.size)), np.empty(times.size)
+        filters, lengths = np.empty((times.size, self.rates.size), dtype=self.rates.dtype), np.empty(times.size)
         steps = 0
         for index in order:
             goal = times[index]
@@ -137,7 +145,6 @@ class Clock:
         return np.exp(-scaled * theta) * self._filter + self._step * (_integrals(scaled, theta) @ coefficients)
 
     def _accept(self, coefficients: np.ndarray, passed: float, end: np.ndarray, error: float) -> None:
-        self._slow += self._step
         self._time += passed
         self._filter = end
         growth = min(4.0, 0.8 * (_TOLERANCE / max(error, 1e-300)) ** (1 / _STAGES))

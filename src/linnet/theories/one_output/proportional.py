@@ -1,0 +1,214 @@
+r"""The learning curve without data, where inputs and samples are many: deterministic equivalents on two contours.
+
+With $m(z)$ the Stieltjes transform of $X X^T/n$, $1/m = -z + \frac1n \sum_i l_i/(1 + m l_i)$, and
+$R(z) = (S - z)^{-1}$:
+
+$$ R \simeq -\frac1z (I + m \Sigma)^{-1}, \qquad
+   R_1 \Sigma R_2 \simeq \frac{1}{z_1 z_2} \frac{(I + m_1 \Sigma)^{-1} \Sigma (I + m_2 \Sigma)^{-1}}{1 - D_{12}}, \quad
+   D_{12} = \frac{m_1 m_2}{n} \mathrm{tr}\, \Sigma^2 (I + m_1 \Sigma)^{-1} (I + m_2 \Sigma)^{-1} $$
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+
+from linnet._arguments import non_negative, positive, real_array, representable, times_array
+from linnet.theories.one_output.clock import Clock
+from linnet.theories.one_output.curves import LearningCurve
+
+_HEIGHTS = (0.55, 1.2)  # of the two contours, in log z: below pi/2, so that no exponential grows
+_NODES_PER_ASPECT = 34  # times the contour's width over its height: trapezia are then good to 1e-12 or so
+_NEAREST = 1e-5  # |n/rank - 1|: nearer to 1 the spectrum touches zero, and n is moved that far
+
+
+@representable
+def asymptotic(
+    eigenvalues: ArrayLike,
+    overlaps: ArrayLike,
+    samples: float,
+    *,
+    threshold: float,
+    times: ArrayLike,
+    noise_variance: float = 0.0,
+    multiplicities: ArrayLike | None = None,
+) -> LearningCurve:
+    r"""Training and test error over time for Gaussian inputs in the proportional limit, without sampling.
+
+    The flow of `learning_curve` is a spectral filter of the sample covariance whose clock needs only
+    $c^T h(S)\, c$; so the clock, the training error and the test error are integrals of one and two resolvents.
+
+    **Arguments:**
+
+    - `eigenvalues`: of the inputs' covariance, (mode,)
+    - `overlaps`: squared projections of the target on the eigenvectors, summed over equal ones, (mode,)
+    - `samples`: n
+    - `threshold`: $g$ of `flow`
+    - `times`: canonical, (time,)
+    - `noise_variance`: of the labels
+    - `multiplicities`: how often each eigenvalue occurs, (mode,); once by default
+
+    **Returns** a `LearningCurve`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
+
+    **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Within 1e-5 of
+    n equal to the rank, where the spectrum touches zero, n is moved to that distance.
+
+    **Reference:** ours; the equivalents are those behind the risk of ridge regression.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> curve = ln.theories.one_output.asymptotic(
+        ...     [21.0, 1.0], [0.5, 0.5], 200, multiplicities=[1, 299], noise_variance=0.25, threshold=0.01,
+        ...     times=[0.0, 0.3, 1.0, 1e4],
+        ... )
+        >>> risk = ln.theories.ridge.risk([21.0, 1.0], [0.5, 0.5], 200, multiplicities=[1, 299], noise_variance=0.25)
+        >>> bool(abs(2 * curve.test_loss[-1] / risk - 1) < 1e-6)
+        True
+    """
+    values, weights = real_array("eigenvalues", eigenvalues, ndim=1), real_array("overlaps", overlaps, ndim=1)
+    counts = np.ones(values.size) if multiplicities is None else real_array("multiplicities", multiplicities, ndim=1)
+    if not values.size == weights.size == counts.size:
+        raise ValueError(
+            "`eigenvalues`, `overlaps` and `multiplicities` must have the same length: got "
+            f"{values.size}, {weights.size} and {counts.size}."
+        )
+    if (values < 0).any() or (weights < 0).any() or (counts <= 0).any() or not (values > 0).any():
+        raise ValueError("`eigenvalues` and `overlaps` must not be negative, `multiplicities` must be positive.")
+    n, g, clock = positive("samples", samples), positive("threshold", threshold), times_array("times", times)
+    noise = non_negative("noise_variance", noise_variance)
+    kept = values > 0
+    population = _Population(values[kept], weights[kept], counts[kept], n)
+    signal = float(values @ weights)
+    if signal == 0 and noise == 0:
+        raise ValueError("`overlaps` must not all be zero without `noise_variance`: there is nothing to learn.")
+    inner, outer = (population.contour(height) for height in _HEIGHTS)
+    power = outer.weights * outer.nodes * (outer.nodes * outer.along + noise * outer.transform)
+    size = float(np.sqrt(max(np.sum(power.real), np.finfo(float).tiny)))
+    rates = np.concatenate([inner.nodes, outer.nodes])
+    split = inner.nodes.size
+
+    def squared_length(filtered: np.ndarray) -> float:
+        return max(float(np.sum((power * filtered[split:] ** 2).real)), 0.0)
+
+    filtered, lengths = Clock(rates, squared_length, g, size).at(clock)
+    learned = np.sqrt(lengths)[:, None] * filtered * rates  # z F(z), which tends to 1
+    one, two = learned[:, :split] * inner.weights, learned[:, split:] * outer.weights
+    left = 1 - learned[:, split:]
+    # conjugate pairs of both nodes are conjugate, those of one node alone are not: the outer contour in both halves
+    upper, lower = population.pairs(inner, outer), population.pairs(inner, outer.conjugate)
+    quadratic = ((one @ upper) * two + (one @ lower) * two.conj()).sum(-1)
+    linear = (two @ outer.across).real
+    variance = noise * ((learned[:, split:] ** 2 * outer.weights) @ (-1 / (outer.nodes**2 * outer.transform))).real
+    test = signal - 2 * linear + 0.5 * quadratic.real + variance
+    fitted = ((outer.weights * outer.nodes * outer.along) * left**2).sum(-1).real
+    rank = float(counts[kept].sum())
+    unfit = noise * (((outer.weights * outer.transform) * left**2).sum(-1).real + max(1 - rank / n, 0.0))
+    return LearningCurve(clock, 0.5 * (fitted + unfit), 0.5 * test, g)
+
+
+class _Contour:
+    """Nodes on the upper half of a closed curve around the spectrum, and what the integrands need there.
+
+    `weights` make a sum over nodes, real part taken, the integral $-\\frac{1}{2\\pi i} \\oint$ of a function that is
+    real on the real axis.
+    """
+
+    def __init__(self, nodes: np.ndarray, weights: np.ndarray, transform: np.ndarray, population: _Population):
+        self.nodes, self.weights, self.transform = nodes, weights, transform
+        self.shrunk = 1 / (1 + transform[:, None] * population.values)  # (node, mode)
+        self.along = -(self.shrunk @ population.weights) / nodes  # beta^T R beta
+        self.across = -(self.shrunk @ (population.values * population.weights)) / nodes  # beta^T Sigma R beta
+
+    @property
+    def conjugate(self) -> _Contour:
+        """The lower half."""
+        other = object.__new__(_Contour)
+        for name, value in vars(self).items():
+            setattr(other, name, value.conj())
+        return other
+
+
+class _Population:
+    """Eigenvalues, squared overlaps, multiplicities and number of samples."""
+
+    def __init__(self, values: np.ndarray, weights: np.ndarray, counts: np.ndarray, samples: float):
+        self.values, self.weights, self.counts = values, weights, counts
+        rank = counts.sum()
+        near = abs(samples / rank - 1) < _NEAREST
+        self.samples = rank * (1 + np.copysign(_NEAREST, samples - rank)) if near else samples
+
+    def inverse(self, m: np.ndarray | float) -> np.ndarray | float:
+        """z as a function of its Stieltjes transform m."""
+        m = np.asarray(m)
+        return -1 / m + (self.counts * self.values / (1 + m[..., None] * self.values)).sum(-1) / self.samples
+
+    def edges(self) -> tuple[float, float]:
+        """The ends of the positive spectrum: extrema of z(m) on the real intervals of m beside it."""
+        small, large = self.values.min(), self.values.max()
+        rank = self.counts.sum()
+
+        def top(u: float) -> float:  # m from -1/large to 0
+            return float(self.inverse(-1 / (large * (1 + np.exp(u)))))
+
+        def bottom(u: float) -> float:  # m below -1/small with more samples than modes, above 0 with fewer
+            m = -(1 + np.exp(u)) / small if self.samples > rank else np.exp(u) / small
+            return -float(self.inverse(m))
+
+        def extreme(function: object) -> float:
+            grid = np.linspace(-33, 60, 400)  # beyond, the pole itself is hit
+            levels = [function(u) for u in grid]  # type: ignore[operator]
+            best = int(np.argmin(levels))
+            around = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
+            return float(minimize_scalar(function, bounds=around, method="bounded", options={"xatol": 1e-12}).fun)
+
+        return max(-extreme(bottom), 0.0), extreme(top)
+
+    def contour(self, height: float) -> _Contour:
+        """An ellipse around the spectrum in the plane of log z."""
+        low, high = self.edges()
+        low = max(low, 1e-14 * high)
+        middle, half = (np.log(high) + np.log(low)) / 2, (np.log(high) - np.log(low)) / 2
+        wide = np.hypot(half, height)  # the ends of the spectrum are the foci
+        count = 2 * int(np.ceil(_NODES_PER_ASPECT * max(wide / height, 1.0) / 2)) + 16
+        angles = np.pi * (np.arange(count) + 0.5) / count
+        log_nodes = middle + wide * np.cos(angles) + 1j * height * np.sin(angles)
+        nodes = np.exp(log_nodes)
+        step = nodes * (-wide * np.sin(angles) + 1j * height * np.cos(angles)) * (np.pi / count)
+        weights = 2 * (-1 / (2j * np.pi)) * step  # both halves, real part taken
+        return _Contour(nodes, weights, self._transforms(nodes), self)
+
+    def _transforms(self, nodes: np.ndarray) -> np.ndarray:
+        """m at the nodes, followed from far away, where it is -1/z, by Newton's method."""
+        far = 1e3 * (abs(nodes[0]) + self.values @ self.counts / self.samples + self.values.max())
+        path = np.exp(np.linspace(np.log(far), np.log(nodes[0]), 40))
+        m, result = -1 / path[0], []
+        for z in np.concatenate([path, nodes]):
+            m = self._newton(z, m)
+            result.append(m)
+        return np.array(result[path.size :])
+
+    def _newton(self, z: complex, guess: complex) -> complex:
+        """The root near the guess with a positive imaginary part, in the unknown 1/m, by damped steps."""
+        for damping in (1.0, 0.5, 0.2):
+            m = guess
+            for _ in range(200):
+                shares = self.values / (1 + m * self.values)
+                gap = 1 / m + z - (self.counts * shares).sum() / self.samples
+                slope = -1 / m**2 + (self.counts * shares**2).sum() / self.samples
+                step = gap / slope
+                step *= min(1.0, 0.5 * abs(m) / abs(step)) if step else 1.0
+                m = m - damping * step
+                if abs(step) <= 4e-16 * abs(m):
+                    break
+            if m.imag >= 0 or abs(z.imag) < 1e-12 * abs(z):
+                return m
+        raise ArithmeticError(f"no Stieltjes transform was found at z = {z:.6g}.")
+
+    def pairs(self, one: _Contour, two: _Contour) -> np.ndarray:
+        """beta^T R_1 Sigma R_2 beta for every pair of nodes."""
+        top = (one.shrunk * (self.weights * self.values)) @ two.shrunk.T
+        traces = (one.shrunk * (self.counts * self.values**2)) @ two.shrunk.T / self.samples
+        below = 1 - np.outer(one.transform, two.transform) * traces
+        return top / below / np.outer(one.nodes, two.nodes)
