@@ -141,6 +141,47 @@ def scale_drift(in_dim: int) -> float:
 
 
 @representable
+def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
+    r"""Sum of the k largest Lyapunov exponents of the first layer under noise of any invertible shape D.
+
+    $$ \lambda_1 + \dots + \lambda_k = \frac{d - 1 - k}{2}\, E[q_k], \qquad q_k = a^\top (U^\top U)^{-1} a, \quad
+       U = D^{-1} (w_1, \dots, w_k) $$
+
+    **Why.** Noise of shape D moves the incoming and outgoing weights of neuron i by $dw_i = a_i D\,dB$ and
+    $da_i = w_i \cdot D\,dB$. In $u_i = D^{-1} w_i$ the first is $du_i = a_i\,dB$ whatever D is, and Ito's formula for
+    $G = U^\top U$ sees D no more: $d\ln\det G = (d - 1 - k)\,q_k\,dt + 2\sqrt{q_k}\,db$. As D is fixed, volumes of
+    u and of w grow at one rate.
+
+    **What follows** for every invertible D, as $E[q_k] > 0$: lengths grow from d = 3 on, so that mean powers
+    diverge; the d - 1 largest exponents add up to zero; for d = 2 typical lengths neither grow nor shrink; the last
+    exponent is negative.
+
+    **Arguments:**
+
+    - `clock`: $E[q_k]$, the mean of $q_k$ over time
+    - `in_dim`: $d$
+    - `columns`: $k$, at most $d$
+
+    **Returns** the sum.
+
+    **Valid when** there is one output and no drift. For D = 1 the mean of $q_k$ is known: `lyapunov_exponents`.
+
+    **Reference:** ours, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of Proposition
+    4.1(b) would need $\mathrm{tr}\,D^2 > 2 \max D_i^2$.
+
+    **Example:**
+
+        >>> from linnet.theories.noise import exponent_sum
+        >>> [exponent_sum(0.5, in_dim=4, columns=k) for k in (1, 2, 3, 4)]
+        [0.5, 0.25, 0.0, -0.25]
+    """
+    d, k = count("in_dim", in_dim), count("columns", columns)
+    if k > d:
+        raise ValueError(f"`columns` must be at most `in_dim` = {d}: got {k}.")
+    return 0.5 * (d - 1 - k) * non_negative("clock", clock)
+
+
+@representable
 def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarray, " mode"]:
     r"""Rates at which the singular values of the first layer grow under noise alone, $\ln\sigma_k(W_1) \sim \lambda_k
     t$.
@@ -186,8 +227,7 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
     d = count("in_dim", in_dim)
     if d > MOST_DIMENSIONS:
         raise ValueError(f"`in_dim` must be at most {MOST_DIMENSIONS}, one integral for each of them: got {in_dim}.")
-    columns = np.arange(1, d + 1)
-    sums = 0.5 * (d - 1 - columns) * np.array([_mean_square_cosine(d, int(k)) for k in columns])
+    sums = [exponent_sum(_mean_square_cosine(d, k), in_dim=d, columns=k) for k in range(1, d + 1)]
     return non_negative("noise_std", noise_std) ** 2 * np.diff(sums, prepend=0.0)
 
 

@@ -12,6 +12,7 @@ from linnet.reproduction import Limit
 SAMPLES, INPUTS, OUTPUTS, WIDTH = 5, 10, 3, 200
 # Figure 1b: orthogonal data, one output, width 200; the step, the noise and the start are ours
 NOISY_INPUTS, NOISY_RATE = 5, 0.02
+NOISY_RATES = (0.02, 0.08)  # steps at which the decay is measured
 # Figures 2 and 5: points, inputs and neurons of the ReLU teacher and of its student; the scales of the starts are ours
 POINTS, POINT_INPUTS, TEACHERS, HIDDEN = 10, 5, 2, 20
 # Figure 4: variances of both layers
@@ -29,7 +30,7 @@ GAMMAS = {
 }
 QUICK_GAMMAS = {
     "regression": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "scalar": (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0),
+    "scalar": (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0),
     "white": (1e-12, 1e-6, 1.0),
     "gaussian": (1e-2, 1.0),
 }
@@ -51,7 +52,7 @@ GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 START = "orthogonal start of scale gamma"
 FLOWS = "gradient flow until 1e-21 of the loss is left, n = 5, d = 10, k = 3, width 200"
 REGRESSION = f"{FLOWS}, orthogonal starts of scale 1e-6 to 10"
-ONE_OUTPUT = f"{FLOWS.replace('k = 3', 'k = 1')}, orthogonal starts of scale 1e-10 to 1 (10 in full mode)"
+ONE_OUTPUT = f"{FLOWS.replace('k = 3', 'k = 1')}, orthogonal starts of scale 1e-10 to 10"
 NOISE_ALONE = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"
 RATES = (
     "growth rates of lengths and areas from t = 4 to 40, 4 000 paths (24 000 in full mode), a scheme of weak order 2"

@@ -14,6 +14,8 @@ from linnet.papers.varre.tables import limits, one_output, whitened
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest
 
+DERIVATIVE = Limit(1e-10, "derivatives by complex steps are exact but for rounding, over sums of a hundred terms")
+TRAINER = Limit(1e-9, "the difference of weights of about ten over a step that moves them by a thousandth")
 RICCATI = Limit(1e-6, "alpha is divided by gamma >= 1e-3, which leaves about seven digits")
 RISE = Limit(1e-4, "a rise of |R|^2 far above the flow's tolerance")
 ONE_DIRECTION = Limit(1e-12, "rank one is exact: rounding alone")
@@ -25,6 +27,55 @@ INVARIANT = Limit(1e-8, "drift of a flow integrated to a relative tolerance of 1
 OF_GAMMA = Limit(1e-3, "the invariant is 2 gamma I itself: at gamma = 1e-6 a drift of 1e-8 would hide it")
 FRAME = Limit(1e-10, "the part outside the start's frame is an equilibrium of the flow: rounding alone")
 SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, over gamma")
+
+
+@claim(
+    "equations-2.4",
+    where="Eqs. (2.3), (2.4), (C.4)",
+    says="Gradient flow on (2.2) moves the layers by X^T (Y - X W1 W2) W2^T and W1^T X^T (Y - X W1 W2).",
+    assumes="none: an identity, with 1/N in the data",
+    tried="Gaussian layers of size 0.1, 1 and 10, n = 5, d = 10, k = 3, width 12; derivatives by complex steps",
+    holds=AllOf(
+        Below(DERIVATIVE, what="largest distance of (2.4) from minus the derivative of (2.2), of its size", form=".1e"),
+        Below(DERIVATIVE, "plain", what="the same of a step of descent in NumPy, over the step", form=".1e"),
+        Below(TRAINER, "trainer", what="the same of a step of the trainer", form=".1e"),
+    ),
+    reads="all {weights} weights of three networks",
+)
+def gradients(trial: Trial) -> Numbers:
+    """(2.2) from the samples alone; the step is so small that a step is a velocity, to rounding."""
+    problem = ln.problems.gaussian_regression(key=[trial.seed, 26], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
+    x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
+    random = generator(trial.seed, 27)
+    formula, plain, trainer = [], [], []
+    for size in (0.1, 1.0, 10.0):
+        layers = size * random.standard_normal((12, INPUTS)), size * random.standard_normal((OUTPUTS, 12))
+        wanted = [-slopes for slopes in _derivatives(layers, x, y)]
+        scale = highest(np.abs(part).max() for part in wanted)
+        left = (y - x @ layers[0].T @ layers[1].T) / SAMPLES  # of the paper's Y - X W1 W2, with 1/N
+        printed = (x.T @ left @ layers[1]).T, (layers[0] @ x.T @ left).T
+        rate = 1e-3 / scale
+        moved = plain_step(layers, problem, rate)
+        run = ln.gradient_descent(problem, ln.Weights(*layers), learning_rate=rate, steps=1, save_every=1)
+        ends = (run.weights.first[-1], run.weights.second[-1])
+        for found, steps in ((formula, printed), (plain, moved), (trainer, ends)):
+            speeds = steps if found is formula else [(b - a) / rate for a, b in zip(layers, steps, strict=True)]
+            found.append(highest(np.abs(v - w).max() / scale for v, w in zip(speeds, wanted, strict=True)))
+    numbers = {"value": highest(formula), "plain": highest(plain), "trainer": highest(trainer)}
+    return {**numbers, "weights": 12 * (INPUTS + OUTPUTS)}
+
+
+def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    """Derivatives of (2.2) by every weight: the imaginary part of the loss a tiny imaginary step away."""
+    found = []
+    for which, layer in enumerate(layers):
+        slopes = np.empty(layer.shape)
+        for place in np.ndindex(*layer.shape):
+            moved = [one.astype(complex) for one in layers]
+            moved[which][place] += 1e-30j
+            slopes[place] = (((x @ moved[0].T @ moved[1].T - y) ** 2).sum() / (2 * len(x))).imag / 1e-30
+        found.append(slopes)
+    return found
 
 
 @claim(
@@ -84,6 +135,8 @@ def invariant(trial: Trial) -> Numbers:
     corrected=AllOf(
         Below(RICCATI, "back", what="error of the predictor", form=".1e"),
         Below(RICCATI, "speed", what="error of the Riccati equation", form=".1e"),
+        Below(RICCATI, "gram", what="error of (C.12), Z1 Z1^T = 2 gamma (1 - alpha alpha^T)^-1", form=".1e"),
+        Below(RICCATI, "gram_speed", what="error of (C.9)-(C.11), its velocity", form=".1e"),
         Below(SPAN, "leak", what="part of alpha outside the span of the data", form=".0e"),
     ),
     correction="2 gamma (1 - alpha alpha^T)^-1 alpha, with the factor of Lemma C.2",
@@ -94,7 +147,7 @@ def alpha(trial: Trial) -> Numbers:
     """alpha from the trained layers, its velocity against the Riccati equation, the predictor with and without 2
     gamma."""
     theory = ln.theories.spectral_bias
-    speed, back, printed = [], [], []
+    speed, back, printed, gram, gram_speed = [], [], [], [], []
     rows = limits.TABLE.rows(trial)
     for path in (path for path in rows if path.gamma >= 1e-3):  # 1 - |alpha| is of order gamma: below, it is lost
         for i in range(0, len(path.times), 7):
@@ -108,10 +161,22 @@ def alpha(trial: Trial) -> Numbers:
             size = np.abs(product).max()
             back.append(np.abs(theory.predictor(a, path.gamma) - product).max() / size)
             printed.append(np.abs(misprints.predictor(a) - product).max() / size)
+            squares = first.T @ first  # the paper's Z1 Z1^T; alpha is `a` transposed
+            claimed = 2 * path.gamma * np.linalg.inv(np.eye(a.shape[1]) - a.T @ a)
+            turned = path.residual[i].T @ a @ claimed
+            gram.append(np.abs(claimed - squares).max() / np.abs(squares).max())
+            gram_speed.append(np.abs(turned + turned.T - (moving + moving.T)).max() / np.abs(moving).max())
     others = [*one_output.TABLE.rows(trial), *whitened.TABLE.rows(trial)]
     # the inverse in alpha is as badly conditioned as gamma is small
     leak = highest(path.outside for path in [*rows, *others] if path.gamma >= 1e-3)
-    return {"value": highest(printed), "back": highest(back), "speed": highest(speed), "leak": leak}
+    return {
+        "value": highest(printed),
+        "back": highest(back),
+        "speed": highest(speed),
+        "gram": highest(gram),
+        "gram_speed": highest(gram_speed),
+        "leak": leak,
+    }
 
 
 @claim(

@@ -107,6 +107,27 @@ def top_value(trial: Trial) -> Numbers:
 
 
 @claim(
+    "coarse-steps",
+    where="Figure 3a, Appendix A",
+    says="In the runs drawn for d = 2 the largest singular value increases.",
+    assumes="no drift, Euler's scheme",
+    tried="d = 2, Euler-Maruyama with steps of 0.5, 0.2, 0.1 and 0.05 to t = 40, 2 000 paths (10 000 in full mode)",
+    holds=Above(GROWS, "fine", errors=ERRORS, what="rate of ln|W| at the finest step", form="+.3f"),
+    corrected=AllOf(
+        Above(GROWS, "coarse", errors=ERRORS, what="least rate at the two coarsest steps", form="+.3f"),
+        Within(SCHEME, "fine", of=0, errors=ERRORS, what="rate at the finest step", form="+.3f"),
+    ),
+    correction="coarse steps of Euler's scheme make it grow, at the rates {rates:+.3f}",
+    expected=Verdict.CORRECTED,
+    reads="rate of ln|W| of Euler's scheme itself, by its step: {rates:+.3f}",
+)
+def coarse_steps(trial: Trial) -> Numbers:
+    steps = (0.5, 0.2, 0.1, 0.05)
+    rates = noise_process.euler_rates(trial.seed, steps=steps, time=40.0, paths=2000 if trial.quick else 10_000)
+    return {"rates": rates, "fine": rates[0.05], "coarse": [rates[0.5], rates[0.2]]}
+
+
+@claim(
     "rows-align",
     where="after Proposition 4.1",
     says="Under noise alone all rows of the first layer align with the second layer.",

@@ -9,14 +9,15 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.varre import misprints
-from linnet.papers.varre.networks.path import Path, by_gamma
+from linnet.papers.varre.networks.path import Path, by_gamma, transposed
 from linnet.papers.varre.settings import ONE_OUTPUT, REGRESSION, START
-from linnet.papers.varre.tables import limits, one_output
+from linnet.papers.varre.tables import limits, one_output, whitened
 from linnet.papers.varre.tables.flows import bound_share
-from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest, lowest
 
 MIRROR = Limit(1e-6, "the velocity of the mirror image is a central difference, of relative error 1e-10 and rounding")
+SLOPE = Limit(0.05, "an integral by trapezoids over a hundred states whose times grow by 8% each")
 QUARTER = Limit(0.25, "the constant of |beta|^2/(4 gamma t), which Lemma C.8's own bound implies")
 GRADIENT = Limit(1e-6, "asymmetry of a Jacobian by central differences of width 1e-5")
 NO_GRADIENT = Limit(1e-2, "an asymmetry far above the differences' error")
@@ -31,20 +32,62 @@ WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
     assumes=START,
     tried=REGRESSION,
     holds=Below(MIRROR, "printed", what="error of the mirror flow with the printed potential", form=".2g"),
-    corrected=Below(MIRROR, what="error with 1/2 on both terms", form=".1e"),
+    corrected=AllOf(
+        Below(MIRROR, what="error with 1/2 on both terms", form=".1e"),
+        Below(MIRROR, "alpha", what="error of (C.36), the velocity of the singular values of alpha", form=".1e"),
+    ),
     correction="1/2 on both terms of the potential",
     expected=Verdict.CORRECTED,
-    reads="velocity of the mirror image against the gradient in the singular basis, of the first gradient; at gamma = "
-    "1e-200 the potential is {nuclear:.3f} ln(1/gamma) nuclear norms",
+    reads="velocity of the mirror image against the gradient in the singular basis, of the first gradient",
 )
 def singular_value_mirror(trial: Trial) -> Numbers:
     theory, rows = ln.theories.spectral_bias, limits.TABLE.rows(trial)
-    values, tiny = np.array([1.0, 2.0]), 1e-200
     return {
         "value": highest(_mirror_error(path, theory.mirror) for path in rows),
         "printed": highest(_mirror_error(path, misprints.mirror) for path in rows),
-        "nuclear": float(theory.potential(values, tiny)) / (-np.log(tiny) * values.sum()),
+        "alpha": highest(_alpha_error(path) for path in rows if path.gamma >= 1e-3),
     }
+
+
+def _alpha_error(path: Path) -> float:
+    """(C.36): velocity of the singular values of alpha, from those of the layers, against (1 - D^2) diag(U^T R V)."""
+    inverse = np.linalg.inv(transposed(path.first) @ path.first)
+    a, residual = path.alpha, path.residual
+    moving = transposed(path.first) @ transposed(path.second) @ residual
+    speed = (path.velocity - a @ (moving + transposed(moving))) @ inverse
+    left, values, right = np.linalg.svd(a, full_matrices=False)
+    found, wanted = (np.einsum("tki,tkd,tid->ti", left, matrix, right) for matrix in (speed, residual))
+    return float(np.abs(found - (1 - values**2) * wanted).max() / np.abs(wanted[0]).max())
+
+
+@claim(
+    "potential-limit",
+    where="section 3.2",
+    says="As gamma tends to 0 the potential tends to ln(1/gamma) nuclear norms.",
+    assumes=f"{START}, whitened data",
+    tried="gradient flow on whitened data, gamma from 1e-12 to 1e-3: the time integral of diag(U^T R V), which is the "
+    "gradient of the potential at the end, for every mode",
+    holds=Within(SLOPE, of=1, what="its slope against ln(1/gamma)", form=".3f"),
+    corrected=Within(SLOPE, of=0.5, what="its slope against ln(1/gamma)", form=".3f"),
+    correction="half of that, as the 1/2 stands before both terms",
+    expected=Verdict.CORRECTED,
+    reads="slopes of {modes} modes: {least:.3f} to {most:.3f}, median {value:.3f}",
+)
+def potential_limit(trial: Trial) -> Numbers:
+    from scipy.integrate import trapezoid
+
+    rows = {gamma: row for gamma, row in by_gamma(whitened.TABLE.rows(trial)).items() if gamma <= 1e-3}
+    images = []
+    for row in rows.values():
+        for path in row:
+            left, _, right = np.linalg.svd(path.solution, full_matrices=False)
+            pushes = np.einsum("ki,tkd,id->ti", left, path.residual, right)
+            times, pushes = np.append(0.0, path.times), np.concatenate([pushes[:1], pushes])
+            images.append(trapezoid(pushes, times, axis=0))
+    found = np.array(images).reshape(len(rows), -1)
+    logs = np.log(1 / np.array(list(rows)))
+    slopes = (found[0] - found[-1]) / (logs[0] - logs[-1])
+    return {"value": float(np.median(slopes)), "least": slopes.min(), "most": slopes.max(), "modes": slopes.size}
 
 
 def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) -> float:

@@ -8,11 +8,13 @@ import linnet as ln
 from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, plain_step, two_frames
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
 from linnet.papers.varre.tables import limits
-from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Trial, Within, claim
+from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
 WHOLE = Limit(0.5, "dimensions are whole numbers")
 RANK = 1e-6  # singular values of the constraints below this are rounding: squares of them are zeros of 1e-16
+FASTER = Limit(0, "a larger start must be faster, or nothing is decoupled from the speed")
+RELATIVE = Limit(2e-3, "of the first order of gamma_2/gamma = 0.001")
 HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
 ROUNDING = Limit(1e-7, "the flow is integrated to a relative tolerance of 1e-9 and rank is conserved exactly")
 MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")
@@ -89,6 +91,62 @@ def balanced_rank(trial: Trial) -> Numbers:
         ratios.append(float((values[:, OUTPUTS] / values[:, 0]).max()))
         moves.append(float(np.abs(values[-1] - values[0]).max()))
     return {"value": highest(ratios), "moved": lowest(moves)}
+
+
+@claim(
+    "balanced-decoupled",
+    where="section 3.2",
+    says="From balanced starts the speed of learning and the quality of the solution are decoupled.",
+    assumes="W1 W1^T = W2^T W2 at the start (Braun et al., cited)",
+    tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, balanced starts of scale 0.001, 0.01, 0.1 and 1",
+    holds=AllOf(
+        Falls(FASTER, "times", what="times to half of the loss, from the least scale on", form=".2f"),
+        Below(EXACT, what="largest excess of the squared norms over twice the predictor's nuclear norm", form=".0e"),
+        Below(ROUNDING, "rank", what="largest sigma_4/sigma_1 of W1 at the end", form=".0e"),
+    ),
+    reads="times to half of the loss: {times:.2f}",
+)
+def balanced_decoupled(trial: Trial) -> Numbers:
+    problem, times = _problem(trial.seed), np.geomspace(0.01, 100.0, 200)
+    product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
+    halves, excess, ranks = [], [], []
+    for scale in (1e-3, 1e-2, 0.1, 1.0):
+        narrow = ln.inits.balanced(scale * product)
+        frame = np.linalg.qr(np.random.default_rng([trial.seed, 28]).standard_normal((2 * INPUTS, narrow.width)))[0]
+        states = plain_flow(problem, ln.Weights(frame @ narrow.first, narrow.second @ frame.T), times)
+        losses = np.array([float(problem.loss(state.second @ state.first)) for state in states])
+        halves.append(float(times[np.argmax(losses < 0.5 * losses[0])]))
+        norms = 0.5 * sum((layer**2).sum() for layer in (states[-1].first, states[-1].second))
+        excess.append(norms / np.linalg.norm(states[-1].second @ states[-1].first, "nuc") - 1)
+        values = np.linalg.svd(states[-1].first, compute_uv=False)
+        ranks.append(values[OUTPUTS] / values[0])
+    return {"times": halves, "value": highest(np.abs(excess)), "rank": highest(ranks)}
+
+
+@claim(
+    "small-second-layer",
+    where="section 2, I_gamma (b)",
+    says="A second layer at zero is the limiting case of one of very small relative scale.",
+    assumes="orthogonal layers, of scales gamma = 0.1 and gamma_2 far below it",
+    tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, gamma_2/gamma = 0.1, 0.01, 0.001 and 0",
+    holds=AllOf(
+        Within(HALF, "power", of=1, what="power of gamma_2 with which the distance falls", form=".3f"),
+        Below(RELATIVE, what="distance of W1's singular values at gamma_2/gamma = 0.001, of them", form=".1e"),
+    ),
+    reads="largest distance of the final singular values of W1 from those with W2(0) = 0, by gamma_2/gamma: "
+    "{distances:.1e}",
+)
+def small_second_layer(trial: Trial) -> Numbers:
+    problem, ratios = _problem(trial.seed), (0.1, 0.01, 0.001, 0.0)
+    shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
+    ends = []
+    for ratio in ratios:
+        start = two_frames([trial.seed, 29], first_gamma=0.1, second_gamma=0.1 * ratio, **shape)
+        end = plain_flow(problem, start, np.array([400.0]))[-1]
+        ends.append(np.linalg.svd(end.first, compute_uv=False))
+    distances = [float(np.abs(values / ends[-1] - 1).max()) for values in ends[:-1]]
+    slope, _ = exponent(ratios[:-1], distances)
+    return {"value": distances[-1], "power": slope, "distances": dict(zip(ratios, distances, strict=False))}
 
 
 @claim(

@@ -10,35 +10,35 @@ import linnet as ln
 from linnet.papers.varre.settings import NOISY_INPUTS, WIDTH
 
 
-def noisy_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, rate: float, steps: int, seed: int
-) -> dict[str, Any]:
+def noisy_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, time: float, seed: int) -> dict[str, Any]:
     """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
 
-    `start_values` and `end_values` are the singular values of the first layer before and after, `loss` that of the
-    clean labels at the end.
+    `start_values`, `half_values` and `end_values` are the singular values of the first layer before, halfway and after,
+    `loss` that of the clean labels at the end.
     """
     values, losses = [], []
-    for delta, replicate, key in zip(points["delta"], points["replicate"].tolist(), seeds.tolist(), strict=True):
+    columns = (points[name].tolist() for name in ("delta", "rate", "replicate"))
+    for delta, rate, replicate, key in zip(*columns, seeds.tolist(), strict=True):
         problem = ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
         weights = ln.inits.orthogonal(key=[seed, replicate], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
         run = ln.label_noise_descent(
             problem,
             weights,
             learning_rate=rate,
-            steps=steps,
+            steps=round(time / rate),
             noise_std=float(delta) * np.sqrt(NOISY_INPUTS),
             key=key,
-            save_every=ln.trajectories.last(),
+            save_every=round(time / rate / 2),
         )
         values.append(np.linalg.svd(run.reduced.first, compute_uv=False))
         losses.append(run.loss[-1])
-    start, end = np.moveaxis(np.array(values), 1, 0)
+    start, half, end = np.moveaxis(np.array(values), 1, 0)
     return {
         "start_values": (("value",), start),
+        "half_values": (("value",), half),
         "end_values": (("value",), end),
         "loss": np.array(losses),
-        "time": np.full(len(seeds), rate * steps),
+        "time": np.full(len(seeds), time),
     }
 
 
@@ -73,13 +73,13 @@ def _small(first: np.ndarray, inputs: int) -> np.ndarray:
     return np.log(np.linalg.svd(first, compute_uv=False)[..., 1:inputs]).mean(axis=-1)
 
 
-def minibatch_shares(seed: int, *, noisy: bool, networks: int, rate: float, steps: int) -> np.ndarray:
+def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rate: float, time: float) -> np.ndarray:
     """What is left of the small singular values of W1 after descent with batches of one sample (network, value).
 
-    20 samples of 5 whitened inputs, one output, from the large start gamma = 1; the labels can be fitted, or (`noisy`)
+    `samples` of 5 whitened inputs, one output, from the large start gamma = 1; the labels can be fitted, or (`noisy`)
     carry noise of unit variance, which is drawn once.
     """
-    samples, found = 4 * NOISY_INPUTS, []
+    found = []
     for network in range(networks):
         random = np.random.default_rng([seed, network, 5])
         inputs = np.sqrt(samples) * np.linalg.qr(random.standard_normal((samples, NOISY_INPUTS)))[0]
@@ -91,7 +91,7 @@ def minibatch_shares(seed: int, *, noisy: bool, networks: int, rate: float, step
             problem,
             start,
             learning_rate=rate,
-            steps=steps,
+            steps=round(time / rate),
             batch_size=1,
             key=[seed, network],
             save_every=ln.trajectories.last(),
@@ -99,3 +99,42 @@ def minibatch_shares(seed: int, *, noisy: bool, networks: int, rate: float, step
         ends = np.linalg.svd(run.reduced.first, compute_uv=False)
         found.append(ends[-1, 1:NOISY_INPUTS] / ends[0, 1:NOISY_INPUTS])
     return np.array(found)
+
+
+def from_any_start(seed: int, *, networks: int, rate: float, time: float) -> dict[str, np.ndarray]:
+    """What label noise of delta = 1 leaves of the small singular values of W1, by its start (network, value).
+
+    One output and 5 whitened inputs at width 200, as in figure 1b: orthogonal starts of three scales, Gaussian layers
+    of two, and a second layer much larger than the first.
+    """
+    shape = {"in_dim": NOISY_INPUTS, "out_dim": 1, "width": WIDTH}
+    keys = [[seed, network, 6] for network in range(networks)]
+    problems = [ln.problems.orthogonal_regression(key=key, in_dim=NOISY_INPUTS) for key in keys]
+    starts: dict[str, list[ln.Weights]] = {
+        f"orthogonal, gamma = {scale:g}": [ln.inits.orthogonal(key=key, scale=scale, **shape) for key in keys]
+        for scale in (0.01, 1.0, 10.0)
+    }
+    for name, first, second in (("Gaussian, std 0.1", 0.1, 0.1), ("second layer ten times the first", 0.02, 0.2)):
+        starts[name] = [ln.inits.gaussian(key=key, first_std=first, second_std=second, **shape) for key in keys]
+    run = ln.label_noise_descent(
+        ln.Problem.stack([problem for _ in starts for problem in problems]),
+        ln.Weights.stack([start for group in starts.values() for start in group]),
+        learning_rate=rate,
+        steps=round(time / rate),
+        noise_std=np.sqrt(NOISY_INPUTS),
+        key=[seed, 6],
+        save_every=round(time / rate / 2),
+    )
+    values = np.linalg.svd(run.reduced.first, compute_uv=False)[1:, :, 1:NOISY_INPUTS]  # halfway and at the end
+    return dict(zip(starts, (values[1] / values[0]).reshape(len(starts), networks, -1), strict=True))
+
+
+def sizes_under_noise(seed: int, *, noise: float, times: tuple[float, ...], paths: int, drift: bool) -> np.ndarray:
+    """|W1| by the stochastic equation at each time, three inputs and one output, with the drift or of noise alone, from
+    the orthogonal start gamma = 1 (time, path)."""
+    problem = ln.problems.orthogonal_regression(key=[seed, 7], in_dim=3)
+    start = ln.inits.orthogonal(key=[seed, 7], in_dim=3, out_dim=1, width=3, scale=1.0)
+    run = ln.noise_sde(
+        problem if drift else None, start, times=times, step=0.05, key=[seed, 7], paths=paths, noise_std=noise
+    )
+    return np.linalg.norm(run.reduced.first, axis=(-1, -2))

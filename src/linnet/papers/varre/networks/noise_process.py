@@ -25,9 +25,10 @@ def process_cells(
 ) -> dict[str, Any]:
     """Statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
-    At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, the sine of the angle of w_1 and a, the largest
-    such sine of all rows, and the commutator [w_1, a] along its start. From t = 3 to 6: the change of the logarithms of
-    the singular values of W1. To t = 3: the growth of the mean of ln|w_i|^2, and its clock.
+    At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, one entry of [w_1, a] without its sign, the sine
+    of the angle of w_1 and a, the largest such sine of all rows, and the commutator [w_1, a] along its start. From
+    t = 3 to 6: the change of the logarithms of the singular values of W1. To t = 3: the growth of the mean of
+    ln|w_i|^2, and its clock.
     """
     found = [
         statistics(int(dim), str(start) == "tilted", seed, paths=paths, step=step, batch=batch)
@@ -87,6 +88,7 @@ def _looked_at(run: Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
         "first_square": (chosen.first**2).sum(axis=(-1, -2)),
         "second_square": (chosen.second**2).sum(axis=(-1, -2)),
         "area": ln.observables.commutator(chosen)[..., 0],
+        "entry": np.abs(commuted[..., 0, -1]),
         "sine": sines[..., 0],
         "worst_sine": sines.max(axis=-1),
         "signed": (commuted * at_start).sum(axis=(-1, -2)) / (size if size > 0 else np.nan),
@@ -108,3 +110,60 @@ def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Est
     run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
     logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
     return [Estimate(float(row.mean()), float(row.std() / np.sqrt(paths))) for row in logs]
+
+
+def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
+    """Mean size of [w_1, a] for two inputs from W1 = I and a = 0, by importance sampling with det W1, a martingale.
+
+    Paths are drawn from the law that weights each by its det W1: Brownian motion with the drift W1^-1 a (Girsanov),
+    whose length stays below one. There the area over det W1 is bounded, so that no rare path carries the mean.
+    """
+    random = np.random.default_rng([seed, 43])
+    first, a, logs = np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2)), np.zeros(paths)
+    found, taken = [], 0
+    for time in times:
+        while taken < round(time / step):
+            taken += 1
+            tilt = np.linalg.solve(first, a[..., None])[..., 0]
+            push = np.sqrt(step) * random.standard_normal((paths, 2)) + step * tilt
+            logs += (0.5 * step * tilt**2 - tilt * push).sum(axis=1)
+            first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
+        areas = np.exp(logs) * np.abs(first[:, 0, 0] * a[:, 1] - first[:, 1, 0] * a[:, 0])
+        found.append(Estimate(float(areas.mean()), float(areas.std() / np.sqrt(paths))))
+    return found
+
+
+def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
+    """Growth of ln|W1| per unit of time that Euler's scheme itself has for two inputs, by its step."""
+    found = {}
+    for step in steps:
+        random = np.random.default_rng([seed, 44])
+        first, a, logs = np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2)), np.zeros(paths)
+        early = logs
+        for number in range(round(time / step)):
+            push = np.sqrt(step) * random.standard_normal((paths, 2))
+            first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
+            size = np.linalg.norm(first, axis=(1, 2))
+            first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
+            early = logs if number + 1 == round(time / step / 4) else early
+        rate = (logs - early) / (0.75 * time)
+        found[step] = Estimate(float(rate.mean()), float(rate.std() / np.sqrt(paths)))
+    return found
+
+
+def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int) -> np.ndarray:
+    """ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which the noise is
+    of unit variance, for each delta^2 (strength, path); infinity is no drift.
+
+    All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
+    """
+    d, step, found = problem.in_dim, 0.01, []
+    for strength in strengths:
+        random = np.random.default_rng([seed, 45])
+        first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
+        for _ in range(round(time / step)):
+            push = np.sqrt(step) * random.standard_normal((paths, 1, d))
+            push = push + step / strength * (problem.cross - a @ first @ problem.cov)
+            first, a = first + np.swapaxes(a, 1, 2) @ push, a + push @ np.swapaxes(first, 1, 2)
+        found.append(np.log(np.linalg.norm(first, axis=(1, 2))))
+    return np.array(found)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+EVERY = 0.2  # how often neurons are made orthogonal, and q looked at
 BURN_IN = 4.0  # the angles that decide the growth forget their start within a time of about one
 
 
@@ -32,36 +33,73 @@ def growth(scales: np.ndarray, seed: int, *, paths: int, step: float, time: floa
     `length` is that of ln|w_1|, `second` that of ln(area of w_1 and w_2) less that of the length, `outgoing` that of
     ln|(a_1, a_2)|; `ended` the mean of ln|w_1| at the end.
     """
-    random, d = np.random.default_rng(seed), scales.size
-    first, a = np.zeros((d, 2, paths)), np.zeros((2, paths))
-    first[0, 0] = first[1, 1] = 1.0
-    order = [*range(d), *range(d - 2, -1, -1)]
-    spread = scales[order] * np.sqrt(step / 2)
-    spread[d - 1] *= np.sqrt(2)  # the last input is turned once, by a whole step
-    inner, outer = np.exp(-step / 4 * scales**2)[:, None, None], np.exp(-step / 4 * (scales**2).sum())
-    early, last = round(BURN_IN / step), round(time / step)
+    process = Process(scales, seed, neurons=2, paths=paths, step=step)
     seen = []
-    for number in range(1, last + 1):
-        angle = np.exp(spread[:, None] * random.standard_normal((len(order), paths)))
-        cosh = 0.5 * (angle + 1 / angle)
-        sinh = angle - cosh
-        first *= inner
-        a *= outer
-        for turn, i in enumerate(order):
-            turned = first[i] * cosh[turn] + a * sinh[turn]
-            a = first[i] * sinh[turn] + a * cosh[turn]
-            first[i] = turned
-        first *= inner
-        a *= outer
-        if number in (early, last):
-            seen.append(_sizes(first, a))
+    for until in (BURN_IN, time):
+        process.follow(until)
+        seen.append(_sizes(process.first, process.second))
     gained = (seen[1] - seen[0]) / (time - BURN_IN)
     rates = {"length": gained[0], "second": gained[1] - gained[0], "outgoing": gained[2]}
-    error = np.sqrt(paths)
     return {
         **{name: float(rate.mean()) for name, rate in rates.items()},
-        **{f"{name}_error": float(rate.std() / error) for name, rate in rates.items()},
+        **{f"{name}_error": float(rate.std() / np.sqrt(paths)) for name, rate in rates.items()},
     }
+
+
+class Process:
+    """Paths of `neurons` neurons from unit vectors and a = 0: `first` (input, neuron, path), `second` (neuron, path)."""
+
+    def __init__(self, scales: np.ndarray, seed: int | list[int], *, neurons: int, paths: int, step: float) -> None:
+        d = scales.size
+        self.random, self.step, self.taken = np.random.default_rng(seed), step, 0
+        self.first, self.second = np.zeros((d, neurons, paths)), np.zeros((neurons, paths))
+        self.first[range(neurons), range(neurons)] = 1.0
+        self.order = [*range(d), *range(d - 2, -1, -1)]
+        self.spread = scales[self.order] * np.sqrt(step / 2)
+        self.spread[d - 1] *= np.sqrt(2)  # the last input is turned once, by a whole step
+        self.inner = np.exp(-step / 4 * scales**2)[:, None, None]
+        self.outer = np.exp(-step / 4 * (scales**2).sum())
+
+    def follow(self, until: float) -> None:
+        """Steps to the time `until`."""
+        first, a = self.first, self.second
+        while self.taken < round(until / self.step):
+            self.taken += 1
+            angle = np.exp(self.spread[:, None] * self.random.standard_normal((len(self.order), a.shape[1])))
+            cosh = 0.5 * (angle + 1 / angle)
+            sinh = angle - cosh
+            first *= self.inner
+            a *= self.outer
+            for turn, i in enumerate(self.order):
+                turned = first[i] * cosh[turn] + a * sinh[turn]
+                a[...] = first[i] * sinh[turn] + a * cosh[turn]
+                first[i] = turned
+            first *= self.inner
+            a *= self.outer
+
+
+def volumes(scales: np.ndarray, seed: list[int], *, paths: int, step: float, time: float) -> dict[str, np.ndarray]:
+    """For k = 1 to d neurons, with u = D^-1 w: growth per unit of time of ln(volume of u_1, ..., u_k), and the mean of
+    q_k = a^T (U^T U)^-1 a, both from `BURN_IN` to `time` (k, path).
+
+    Neurons are made orthogonal again and again, which changes neither volumes, once counted, nor q_k.
+    """
+    process = Process(scales, seed, neurons=scales.size, paths=paths, step=step)
+    logs, clocks, start = np.zeros((paths, scales.size)), [], np.zeros(0)
+    for at in np.arange(EVERY, time + EVERY / 2, EVERY):
+        process.follow(at)
+        both = np.concatenate([process.first / scales[:, None, None], process.second[None]]).transpose(2, 0, 1)
+        mixed = np.linalg.qr(both)
+        logs += np.log(np.abs(np.diagonal(mixed.R, axis1=1, axis2=2)))
+        inside = np.linalg.qr(mixed.Q[:, :-1]).R  # of u alone
+        sizes = (logs + np.log(np.abs(np.diagonal(inside, axis1=1, axis2=2)))).cumsum(axis=1)
+        if at > BURN_IN - EVERY / 2:
+            start = sizes if not start.size else start
+            seen = np.linalg.solve(inside.transpose(0, 2, 1), mixed.Q[:, -1, :, None])[..., 0]
+            clocks.append((seen**2).cumsum(axis=1))
+        process.first[...] = (mixed.Q[:, :-1] * scales[:, None]).transpose(1, 2, 0)
+        process.second[...] = mixed.Q[:, -1].T
+    return {"growth": (sizes - start).T / (time - BURN_IN), "clock": np.mean(clocks, axis=0).T}
 
 
 def _sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:

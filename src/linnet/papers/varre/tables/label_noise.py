@@ -8,14 +8,14 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.label_noise import noisy_cells
-from linnet.papers.varre.settings import NOISY_RATE
+from linnet.papers.varre.settings import NOISY_RATES
 from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-NETWORKS = 10
+NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -23,38 +23,40 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return ln.sweeps.Sweep(
         name="varre-label-noise",
         function=noisy_cells,
-        axes={"delta": [0.0, 1.0], "replicate": list(range(NETWORKS))},
+        axes={"delta": list(DELTAS), "rate": list(NOISY_RATES), "replicate": list(range(NETWORKS))},
         seed=trial.seed,
-        fixed={"rate": NOISY_RATE, "steps": 10_000 if trial.quick else 40_000, "seed": trial.seed},
+        fixed={"time": 400.0 if trial.quick else 1600.0, "seed": trial.seed},
         block=NETWORKS,
-        apart=["delta"],
+        apart=["delta", "rate"],
     )
 
 
-def shares(networks: xr.Dataset, delta: float) -> np.ndarray:
-    """Small singular values at the end over the start (replicate, value)."""
-    chosen = networks.sel(delta=delta).isel(value=slice(1, None))
-    return (chosen["end_values"] / chosen["start_values"]).transpose("replicate", "value").values
+def read(results: xr.Dataset) -> dict[tuple[float, float], np.ndarray]:
+    """Small singular values at the end over the start, by delta and step (replicate, value)."""
+    small = results.isel(value=slice(1, None))
+    left = (small["end_values"] / small["start_values"]).transpose("delta", "rate", "replicate", "value")
+    return {(float(d), float(r)): left.sel(delta=d, rate=r).values for d in left["delta"] for r in left["rate"]}
 
 
-def decay(networks: xr.Dataset, delta: float) -> float:
-    """The predicted share exp(-eta delta^2 t/2)."""
-    return float(np.exp(-NOISY_RATE * delta**2 * float(networks["time"].isel(delta=0, replicate=0)) / 2))
+def decay(delta: float, rate: float, time: float) -> float:
+    """The predicted share exp(-eta delta^2 t/2), for small eta delta^2."""
+    return float(np.exp(-rate * delta**2 * time / 2))
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(results: xr.Dataset) -> Columns:
     """What is left of the small singular values."""
-    deltas = networks["delta"].values.tolist()
-    found = {delta: shares(networks, delta) for delta in deltas}
+    rows, time = read(results), float(results["time"].max())
+    losses = {(d, r): float(results["loss"].sel(delta=d, rate=r).max()) for d, r in rows}
     return {
-        "label noise delta": [f"{delta:g}" for delta in deltas],
-        "networks": [str(len(found[delta])) for delta in deltas],
-        "training time": [f"{float(networks['time'].sel(delta=delta)[0]):g}" for delta in deltas],
-        "largest final loss": [f"{networks['loss'].sel(delta=delta).values.max():.0e}" for delta in deltas],
-        "small values, end / start: median": [f"{np.median(found[delta]):.2g}" for delta in deltas],
-        "smallest": [f"{found[delta].min():.2g}" for delta in deltas],
-        "largest": [f"{found[delta].max():.2g}" for delta in deltas],
-        "exp(-eta delta^2 t/2)": [f"{decay(networks, delta):.2g}" for delta in deltas],
+        "label noise delta": [f"{delta:g}" for delta, _ in rows],
+        "step eta": [f"{rate:g}" for _, rate in rows],
+        "networks": [str(len(left)) for left in rows.values()],
+        "training time": [f"{time:g}" for _ in rows],
+        "largest final loss": [f"{losses[key]:.0e}" for key in rows],
+        "small values, end / start: median": [f"{np.median(left):.2g}" for left in rows.values()],
+        "smallest": [f"{left.min():.2g}" for left in rows.values()],
+        "largest": [f"{left.max():.2g}" for left in rows.values()],
+        "exp(-eta delta^2 t/2)": [f"{decay(*key, time):.2g}" for key in rows],
     }
 
 
@@ -62,6 +64,7 @@ TABLE = Table(
     name="label-noise",
     title="Label noise from a large start: what is left of the small singular values",
     sweep=sweep,
+    read=read,
     columns=columns,
     note="Singular values of W1 but the largest, at the end over the start.",
 )
