@@ -166,8 +166,8 @@ def exponent_sum(clock: float, *, in_dim: int, columns: int = 1) -> float:
 
     **Valid when** there is one output and no drift. For D = 1 the mean of $q_k$ is known: `lyapunov_exponents`.
 
-    **Reference:** ours, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of Proposition
-    4.1(b) would need $\mathrm{tr}\,D^2 > 2 \max D_i^2$.
+    **Reference:** ours, for the process (4.1) of Varre et al. 2023 and the D of its Appendix D; its proof of
+    Proposition 4.1(b) would need $\mathrm{tr}\,D^2 > 2 \max D_i^2$.
 
     **Example:**
 

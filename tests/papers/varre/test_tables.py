@@ -168,9 +168,9 @@ def test_students_of_a_batch_do_not_see_each_other():
         students.student_cells(points, np.zeros(2, int), starts={}, seed=0)
 
 
-def noisy(deltas, replicates, seeds, steps=200):
-    points = {"delta": np.array(deltas), "replicate": np.array(replicates)}
-    return label_noise.noisy_cells(points, np.array(seeds), rate=0.02, steps=steps, seed=0)
+def noisy(deltas, replicates, seeds, time=4.0):
+    points = {"delta": np.array(deltas), "rate": np.full(len(seeds), 0.02), "replicate": np.array(replicates)}
+    return label_noise.noisy_cells(points, np.array(seeds), time=time, seed=0)
 
 
 def test_without_noise_it_is_plain_descent_at_full_width():

@@ -47,7 +47,7 @@ def gradients(trial: Trial) -> Numbers:
     problem = ln.problems.gaussian_regression(key=[trial.seed, 26], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
     x, y = np.asarray(problem.inputs), np.asarray(problem.outputs)
     random = generator(trial.seed, 27)
-    formula, plain, trainer = [], [], []
+    errors: dict[str, list[float]] = {"value": [], "plain": [], "trainer": []}
     for size in (0.1, 1.0, 10.0):
         layers = size * random.standard_normal((12, INPUTS)), size * random.standard_normal((OUTPUTS, 12))
         wanted = [-slopes for slopes in _derivatives(layers, x, y)]
@@ -57,12 +57,11 @@ def gradients(trial: Trial) -> Numbers:
         rate = 1e-3 / scale
         moved = plain_step(layers, problem, rate)
         run = ln.gradient_descent(problem, ln.Weights(*layers), learning_rate=rate, steps=1, save_every=1)
-        ends = (run.weights.first[-1], run.weights.second[-1])
-        for found, steps in ((formula, printed), (plain, moved), (trainer, ends)):
-            speeds = steps if found is formula else [(b - a) / rate for a, b in zip(layers, steps, strict=True)]
-            found.append(highest(np.abs(v - w).max() / scale for v, w in zip(speeds, wanted, strict=True)))
-    numbers = {"value": highest(formula), "plain": highest(plain), "trainer": highest(trainer)}
-    return {**numbers, "weights": 12 * (INPUTS + OUTPUTS)}
+        moves = (("plain", moved), ("trainer", (run.weights.first[-1], run.weights.second[-1])))
+        steps = {name: [(b - a) / rate for a, b in zip(layers, to, strict=True)] for name, to in moves}
+        for name, speeds in {"value": printed, **steps}.items():
+            errors[name].append(highest(np.abs(v - w).max() / scale for v, w in zip(speeds, wanted, strict=True)))
+    return {**{name: highest(found) for name, found in errors.items()}, "weights": 12 * (INPUTS + OUTPUTS)}
 
 
 def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:

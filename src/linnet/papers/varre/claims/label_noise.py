@@ -48,8 +48,9 @@ WRONG = Limit(10, "the equation must differ visibly with the other scale")
 def decays(trial: Trial) -> Numbers:
     results = label_noise.TABLE.results(trial)
     rows, small = label_noise.TABLE.rows(trial), results.isel(value=slice(1, None))
-    late = np.log(small["end_values"] / small["half_values"]).mean("value")
-    half, rates, expected = float(results["time"].max()) / 2, {}, {}
+    late: Any = np.log(small["end_values"] / small["half_values"])
+    late, half = late.mean("value"), float(results["time"].max()) / 2
+    rates, expected = {}, {}
     for delta, rate in (key for key in rows if key[0] > 0):
         each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.decay(delta, rate, half))
         name = f"delta = {delta:g}, eta = {rate:g}"

@@ -6,6 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.path import Path, by_gamma
+from linnet.papers.varre.networks.regression import plain_flow
 from linnet.papers.varre.settings import FLOWS, INPUTS, ONE_OUTPUT, OUTPUTS, REGRESSION, SAMPLES, START
 from linnet.papers.varre.tables import gaussian_starts, limits, one_output
 from linnet.papers.varre.tables.flows import final_values, limit_error

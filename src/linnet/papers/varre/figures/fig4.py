@@ -23,7 +23,7 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> xr.Dataset:
     import xarray as xr
 
     times = np.geomspace(0.01, settings.end_time, settings.times)
-    values, modes, loss = both_layers(settings, times)
+    values, modes, loss, _ = both_layers(settings, times)
     variances = settings.second_variances
     gamma = settings.first_variance * settings.width / 2
     theory = ln.theories.spectral_bias

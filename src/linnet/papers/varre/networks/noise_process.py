@@ -152,8 +152,8 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
 
 
 def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int) -> np.ndarray:
-    """ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which the noise is
-    of unit variance, for each delta^2 (strength, path); infinity is no drift.
+    """ln|W1| under noise of variance delta^2 with the drift of the problem, on the clock delta^2 t on which the noise
+    is of unit variance, for each delta^2 (strength, path); infinity is no drift.
 
     All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
     """

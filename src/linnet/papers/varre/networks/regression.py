@@ -42,9 +42,10 @@ def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: i
     )
 
 
-def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Flows from Gaussian starts of both layers: singular values of W1 (time, seed, start, input), those of the
-    minimum-norm solution (seed, start, mode), and the final losses (seed, start)."""
+    minimum-norm solution (seed, start, mode), the final losses, and the distance of the final predictor from that
+    solution, of its norm (seed, start)."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
     shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
     std, variances = float(np.sqrt(settings.first_variance)), settings.second_variances
@@ -58,8 +59,10 @@ def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np
     run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times)
     grid = (len(seeds), len(variances))
     values = ln.observables.first_layer_values(run).reshape(len(times), *grid, -1)
-    modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False).reshape(*grid, -1)
-    return values, modes, run.loss[-1].reshape(grid)
+    solution = problem.min_norm_solution()
+    modes = np.linalg.svd(solution, compute_uv=False).reshape(*grid, -1)
+    off, size = (np.linalg.norm(matrix, axis=(-1, -2)) for matrix in (run.products[-1] - solution, solution))
+    return values, modes, run.loss[-1].reshape(grid), (off / size).reshape(grid)
 
 
 def plain_flow(problem: Problem, start: ln.Weights, times: np.ndarray) -> list[ln.Weights]:

@@ -47,7 +47,7 @@ def growth(scales: np.ndarray, seed: int, *, paths: int, step: float, time: floa
 
 
 class Process:
-    """Paths of `neurons` neurons from unit vectors and a = 0: `first` (input, neuron, path), `second` (neuron, path)."""
+    """Paths of neurons from unit vectors and a = 0: `first` (input, neuron, path), `second` (neuron, path)."""
 
     def __init__(self, scales: np.ndarray, seed: int | list[int], *, neurons: int, paths: int, step: float) -> None:
         d = scales.size
