@@ -78,7 +78,37 @@ def test_a_long_simulation_has_these_exponents(d):
     assert (np.abs(mean - wrong) > 4.5 * error + bias).any()
 
 
+def test_sums_of_exponents_for_noise_of_any_shape():
+    """Volumes of D^-1 W grow by (d - 1 - k)/2 of their clock, measured along the same paths; controls in k and in D."""
+    d, scales, paths, step, end = 3, np.array([1.0, 0.3, 0.2]), 4000, 0.01, 6.0
+    random = np.random.default_rng(8)
+    first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
+    clocks = np.zeros((paths, d))
+    for _ in range(round(end / step)):
+        seen = [(first / scales[:, None])[:, :, :k] for k in range(1, d + 1)]
+        for k, u in enumerate(seen, start=1):
+            gram = np.swapaxes(u, 1, 2) @ u
+            clocks[:, k - 1] += step * (a[..., :k] @ np.linalg.solve(gram, np.swapaxes(a[..., :k], 1, 2)))[:, 0, 0]
+        push = np.sqrt(step) * scales[:, None] * random.standard_normal((paths, d, 1))
+        first, a = first + push @ a, a + np.swapaxes(push, 1, 2) @ first
+    for k in range(1, d + 1):
+        start, u = (np.eye(d) / scales[:, None])[:, :k], (first / scales[:, None])[:, :, :k]
+        grown = 0.5 * (np.linalg.slogdet(np.swapaxes(u, 1, 2) @ u)[1] - np.linalg.slogdet(start.T @ start)[1])
+        expected = noise.exponent_sum(clocks[:, k - 1].mean() / end, in_dim=d, columns=k) * end
+        error = grown.std() / np.sqrt(paths)
+        assert abs(grown.mean() - expected) < 4.5 * error + 0.02
+        if k != 2:  # at d - 1 columns the sum is zero whatever the clock
+            wrong = 0.5 * (d - k) * clocks[:, k - 1].mean()  # without Ito's correction
+            assert abs(grown.mean() - wrong) > 4.5 * error + 0.02
+    for k in (1, 2, 3, 4):
+        sums = noise.lyapunov_exponents(4)[:k].sum()
+        clock = 2 * sums / (3 - k) if k != 3 else 0.7
+        assert_allclose(noise.exponent_sum(clock, in_dim=4, columns=k), sums, atol=1e-12)
+
+
 def test_refusals():
+    with pytest.raises(ValueError, match="`columns` must be at most `in_dim` = 2: got 3"):
+        noise.exponent_sum(0.5, in_dim=2, columns=3)
     with pytest.raises(ValueError, match="`in_dim` must be"):
         noise.lyapunov_exponents(0)
     with pytest.raises(ValueError, match="`noise_std` must not be negative"):

@@ -154,6 +154,7 @@ example(
     noise_std=0.5,
 )
 example(N + "scale_drift", in_dim=3)
+example(N + "exponent_sum", clock=0.5, in_dim=3, columns=2)
 example(N + "lyapunov_exponents", in_dim=3, noise_std=0.5)
 example(N + "commutator_mean_limit", determinant=2.0)
 B = "theories.noise_bulk."
