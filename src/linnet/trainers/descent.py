@@ -14,7 +14,8 @@ from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import testing_objective, training_objective
-from linnet.trainers._states import Array, Hyper, Objective, Params, Seen
+from linnet.trainers._states import Params
+from linnet.trainers._updates import UPDATES
 from linnet.trainers._widths import filled
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
@@ -144,33 +145,6 @@ def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> P
     return params
 
 
-def _step(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    _, residual = seen
-    first, second = params["first"], params["second"]
-    return _moved(params, hyper, {"first": second.T @ residual, "second": residual @ first.T})
-
-
-def _sequential_step(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    _, residual = seen
-    moved = _moved(params, hyper, {"first": params["second"].T @ residual})
-    return _moved(moved, hyper, {"second": residual @ moved["first"].T}, also_rest=False)
-
-
-def _moved(params: Params, hyper: Hyper, forces: Params, also_rest: bool = True) -> Params:
-    """One step along `forces`, with weight decay and, where the state carries velocities, momentum."""
-    new = dict(params)
-    for name, force in {**forces, **({"rest": 0.0} if also_rest else {})}.items():
-        push = force - hyper["weight_decay"] * params[name]
-        if f"velocity_{name}" in params:
-            push = hyper["momentum"] * params[f"velocity_{name}"] + push
-            new[f"velocity_{name}"] = push
-        new[name] = params[name] + hyper["learning_rate"] * push
-    return new
-
-
-UPDATES = {"simultaneous": _step, "sequential": _sequential_step}
-
-
 def learning_rates(learning_rate: float | ArrayLike, problem: Problem, weights: Weights) -> np.ndarray:
     """The step size of each run, checked: one number, or one for each member of the batch."""
     rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
@@ -201,9 +175,8 @@ def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weight
         stable = stable_learning_rate(problem, weights)
     except ValueError:  # no number is: the curvature overflows
         return DivergedError(
-            f"{who} diverged at step {step}: `weights` or `problem` are too large for any `learning_rate`. Give them "
-            "in "
-            "other units."
+            f"{who} diverged at step {step}: `weights` or `problem` are too large for any `learning_rate`. "
+            "Give them in other units."
         )
     advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
     return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")

@@ -12,7 +12,8 @@ from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.trainers._objective import Samples, Spectral
 from linnet.trainers._states import Array, Hyper, Params, Seen, Update
-from linnet.trainers.stochastic import moved, sample_count, sampled_run
+from linnet.trainers._updates import along
+from linnet.trainers.stochastic import sample_count, sampled_run
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
@@ -117,11 +118,11 @@ def _population_step(objective: Spectral, hyper: Hyper, params: Params, index: A
     A, residual = seen
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), residual.shape, A.dtype)
     spread = draw if objective.scales is None else draw * objective.scales
-    return moved(params, hyper["learning_rate"], residual + hyper["noise"] * spread)
+    return along(params, hyper, residual + hyper["noise"] * spread)
 
 
 def _step(objective: Samples, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     A, residual = seen
     samples, outputs = objective.outputs.shape
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), (outputs, samples), A.dtype)
-    return moved(params, hyper["learning_rate"], residual + hyper["noise"] * (draw @ objective.inputs) / samples)
+    return along(params, hyper, residual + hyper["noise"] * (draw @ objective.inputs) / samples)

@@ -18,6 +18,7 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.trainers import _loop as loop
 from linnet.trainers._states import Array, Hyper, Params, Seen
+from linnet.trainers._updates import moved
 from linnet.trainers.descent import learning_rates, start
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy
@@ -130,8 +131,7 @@ class Rectified:
 
 
 def _step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    rate = hyper["learning_rate"]
-    return {**params, "first": params["first"] - rate * seen[0], "second": params["second"] - rate * seen[1]}
+    return moved(params, hyper, {"first": -seen[0], "second": -seen[1]})
 
 
 def _samples(data: Any) -> Problem:

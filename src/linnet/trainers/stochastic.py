@@ -17,6 +17,7 @@ from linnet.problems.problem import Problem
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import Samples, testing_objective, training_objective
 from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update
+from linnet.trainers._updates import along
 from linnet.trainers._widths import filled
 from linnet.trainers.descent import diverged, learning_rates, prepare, start
 from linnet.trainers.stopping import Rule, rule_of
@@ -168,12 +169,6 @@ def sampled_run(
     return trajectory
 
 
-def moved(params: Params, rate: Array, residual: Array) -> Params:
-    """Both layers one step along `residual`."""
-    first, second = params["first"], params["second"]
-    return {**params, "first": first + rate * second.T @ residual, "second": second + rate * residual @ first.T}
-
-
 _UPDATES: dict[int, Update] = {}
 
 
@@ -186,7 +181,7 @@ def _minibatch_step(size: int, objective: Samples, hyper: Hyper, params: Params,
     A, residual = seen
     total = objective.inputs.shape[0]
     if size == total:
-        return moved(params, hyper["learning_rate"], residual)
+        return along(params, hyper, residual)
     drawn = jax.random.choice(jax.random.fold_in(params["key"], index), total, (size,), replace=False)
     inputs, outputs = objective.inputs[drawn], objective.outputs[drawn]
-    return moved(params, hyper["learning_rate"], (outputs.T - A @ inputs.T) @ inputs / size)
+    return along(params, hyper, (outputs.T - A @ inputs.T) @ inputs / size)

@@ -14,7 +14,7 @@ from linnet.reductions.reduction import Reduction
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import Spectral
 from linnet.trainers._states import Arrays, Hyper, State
-from linnet.trainers.descent import UPDATES
+from linnet.trainers._updates import UPDATES
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.stopping import Rule, rule_of
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from linnet.trainers._choice import either
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
+from linnet.trainers._updates import forces
 from linnet.trainers.diagrams._largest_value import largest_value
 
 
@@ -127,12 +128,11 @@ def _moved(params: Params, rate: Array, seen: Seen, *, sequential: bool) -> Arra
 
 def _stepped(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
     """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
-    first_step = push.T @ second
+    first_step, second_step = forces(first.T, second, push)
     if sequential:
-        first = first + first_step
-        return first, second + push @ first
-    second_step = push @ first
-    return first + _after(second_step, first_step), second + _after(first_step, second_step)
+        first = first + first_step.T
+        return first, second + forces(first.T, second, push)[1]
+    return first + _after(second_step, first_step.T), second + _after(first_step.T, second_step)
 
 
 def _after(earlier: Array, later: Array) -> Array:
