@@ -7,6 +7,7 @@ import pytest
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe import PAPER, networks
+from linnet.papers.watanabe.figures import fig3 as watanabe_fig3
 from linnet.papers.watanabe.figures import fig5 as watanabe_fig5
 
 FIGURES = {figure.name: figure for figure in PAPER.figures}
@@ -103,7 +104,7 @@ def computed():
 
 
 @pytest.mark.parametrize(
-    ("name", "axes"), [("watanabe-fig1", 1), ("watanabe-fig2", 2), ("watanabe-fig3", 2), ("watanabe-fig4", 2)]
+    ("name", "axes"), [("watanabe-fig1", 1), ("watanabe-fig2", 2), ("watanabe-fig3", 4), ("watanabe-fig4", 2)]
 )
 def test_drawn_and_checked(name, axes, computed):
     figure, ds = FIGURES[name], computed[name]
@@ -160,8 +161,15 @@ def test_figure_3_draws_one_panel_alone():
     figure = FIGURES["watanabe-fig3"]
     ds = figure.compute(figure.configure(samples=400, points=60, alignments=(0.5,)), ("b",))
     assert ds.attrs["panels"] == "b" and "loss_a" not in ds
-    assert len(figure.plot(ds).axes) == 1
+    assert len(figure.plot(ds).axes) == 2  # on a linear and on a logarithmic axis
     np.testing.assert_allclose(ds.loss_b.values[:, 0], 1)
+
+
+def test_colours_of_figure_3_do_not_depend_on_how_many_curves_are_drawn():
+    usual = watanabe_fig3.LossSettings().spikes
+    assert watanabe_fig3.colours([1.0, 20.0], usual) == [
+        colour for spike, colour in zip(usual, watanabe_fig3.colours(usual, usual)) if spike in (1.0, 20.0)
+    ]
 
 
 def test_phase_times():

@@ -276,7 +276,7 @@ def order(trial: Trial) -> Numbers:
     ),
     correction="the early phase alone leaves rho^2 (1 + rho) A^2 (1 - A^2)/[(1 + rho A^2)(1 + ((1 + rho)^3 - 1) A^2)], "
     "nothing without a spike, at A = 0 and at A = 1; it falls with spike and alignment beyond its maximum in each",
-    reads="normalised loss left, spike, alignment: {left:.2f}",
+    reads="normalised loss left at alignment 0.5, along the spikes: {left:.3f}; by the closed form {wanted:.3f}",
 )
 def early_share(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
@@ -292,7 +292,8 @@ def early_share(trial: Trial) -> Numbers:
         "value": highest(beyond),
         "rises": rises,
         "identity": highest(np.abs(errors)),
-        "left": {cell.pair: float(cell.left.mean()) for cell in cells},
+        "left": [float(cell.left.mean()) for cell in cells if cell.alignment == FIXED_ALIGNMENT],
+        "wanted": [early_loss(cell) for cell in cells if cell.alignment == FIXED_ALIGNMENT],
     }
 
 

@@ -85,7 +85,8 @@ def _lambda2(cell: Cell) -> float:
     ),
     correction="the last approach has the rate (T - sqrt(T^2 - 8 (1 + rho)))/2, T = 3 + rho (1 + A^2), the smaller "
     "eigenvalue of Sigma (I + beta beta^T)",
-    reads="rate of w2's approach to its limit over lambda2, spike, alignment: {ratios:.2f}",
+    reads="rate of w2's approach to its limit over lambda2: {ratios.lowest:.2f} to {ratios.highest:.2f} in "
+    "{ratios.count} pairs of spike and alignment",
 )
 def governed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)

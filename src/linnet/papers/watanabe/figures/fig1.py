@@ -82,7 +82,7 @@ def plot(ds: xr.Dataset) -> Picture:
     from linnet import style
 
     with style.applied():
-        picture, axis = style.subplots(size=style.column(1.45, ratio=0.68))
+        picture, axis = style.subplots(size=style.column(1.25, ratio=1.12))
         field = ds.field.values
         axis.streamplot(
             ds.along.values,
@@ -104,9 +104,9 @@ def plot(ds: xr.Dataset) -> Picture:
             axis.plot(*line.T, color=style.GREY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
         axis.plot(
             *ds.descent.values.T,
-            color=style.PINK,
+            color=style.WINE,
             linewidth=3.4,
-            alpha=0.75,
+            alpha=0.8,
             label=f"gradient descent, n = {ds.attrs['samples']}",
         )
         axis.plot(
@@ -124,7 +124,7 @@ def plot(ds: xr.Dataset) -> Picture:
             f"Two phases: first along v₁, then along v₂ (ρ = {ds.attrs['spike']:g}, A = {ds.attrs['alignment']:g})"
         )
         axis.set_aspect("equal")
-        axis.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, handlelength=4)
     return picture
 
 
@@ -167,7 +167,7 @@ FIGURE = Figure(
     name="fig1",
     title="Two phases of learning in the plane of spike and target",
     caption=(
-        "Pink: a network of 30 inputs and 50 hidden units, trained by full-batch gradient descent on sampled spiked "
+        "Red: a network of 30 inputs and 50 hidden units, trained by full-batch gradient descent on sampled spiked "
         "data (n = 10 000; 2000 in quick mode; the learning rate is ours, as the text gives none): it grows along the "
         "input-output correlation v1, turns, and goes along v2 to the target. Black: the reduced dynamics (18)-(19) of "
         "the population, from the network's own u(0). What keeps the network from it is the sample's covariance, not "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import linnet as ln
 from linnet.papers.watanabe import networks
@@ -74,8 +75,17 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
     return ds
 
 
+def colours(values: Sequence[float], all_values: Sequence[float]) -> list[Any]:
+    """A colour for each value, the same however many of all of them are drawn."""
+    from linnet import style
+
+    known = sorted({*values, *all_values})
+    shades = style.shades(len(known))
+    return [shades[known.index(value)] for value in values]
+
+
 def plot(ds: xr.Dataset) -> Picture:
-    """Loss over its start; both times of each curve in its colour."""
+    """Loss over its start, both times of each curve in its colour; below it the same on a logarithmic axis."""
     from linnet import style
 
     panels = ds.attrs["panels"].split(",")
@@ -84,26 +94,28 @@ def plot(ds: xr.Dataset) -> Picture:
         "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
     }
     with style.applied():
-        size = style.column(len(panels), ratio=0.8 / len(panels))
-        picture, axes = style.subplots(1, len(panels), size=size, squeeze=False, sharey=True)
-        for axis, panel in zip(axes[0], panels):
+        size = style.column(len(panels), ratio=1.35 / len(panels))
+        picture, axes = style.subplots(2, len(panels), size=size, squeeze=False, sharex="col", sharey="row")
+        for (upper, lower), panel in zip(axes.T, panels):
             name, symbol = ("spike_a", "ρ") if panel == "a" else ("alignment_b", "A")
-            for i, colour in enumerate(style.shades(ds.sizes[name])):
-                loss = ds[f"loss_{panel}"].isel({name: i})
-                axis.plot(
-                    ds[f"time_{panel}"], loss, color=colour, label=f"{symbol} = {float(ds[name][i]):g}", linewidth=1.6
-                )
-                few = slice(None, None, max(1, ds.sizes[f"time_{panel}"] // 40))
-                descent = ds[f"descent_loss_{panel}"].isel({name: i})[few]
-                axis.plot(ds[f"time_{panel}"][few], descent, ".", color=colour, markersize=2.5)
-                for mark, dashes in (("early", ":"), ("later", "-.")):
-                    at = float(ds[f"{mark}_time_{panel}"][i])
-                    axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
-            axis.set(xlabel="time t (canonical)", title=titles[panel], xlim=(0, float(ds[f"time_{panel}"][-1])))
-            axis.plot([], [], color=style.GREY, linestyle=":", linewidth=0.9, label="t₁")
-            axis.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₁ + bound (20)")
-            axis.legend()
-        axes[0][0].set_ylabel("training loss / its start")
+            usual = LossSettings().spikes if panel == "a" else LossSettings().alignments
+            time, few = ds[f"time_{panel}"], slice(None, None, max(1, ds.sizes[f"time_{panel}"] // 40))
+            for axis in (upper, lower):
+                for i, colour in enumerate(colours(ds[name].values.tolist(), usual)):
+                    loss, descent = (ds[f"{kind}_{panel}"].isel({name: i}) for kind in ("loss", "descent_loss"))
+                    label = f"{symbol} = {float(ds[name][i]):g}"
+                    axis.plot(time, loss, color=colour, label=label, linewidth=1.6)
+                    axis.plot(time[few], descent[few], ".", color=colour, markersize=2.5)
+                    for mark, dashes in (("early", ":"), ("later", "-.")):
+                        at = float(ds[f"{mark}_time_{panel}"][i])
+                        axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
+            lower.plot([], [], color=style.GREY, linestyle=":", linewidth=0.9, label="t₁")
+            lower.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₁ + bound (20)")
+            upper.set(title=titles[panel], xlim=(0, float(time[-1])))
+            lower.set(xlabel="time t (canonical)", yscale="log", ylim=(1e-5, 2))
+            lower.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=4, columnspacing=1.2)
+        for axis in axes[:, 0]:
+            axis.set_ylabel("training loss / its start")
     return picture
 
 
@@ -144,12 +156,13 @@ FIGURE = Figure(
     title="Training loss for different spikes and alignments",
     caption=(
         "Loss of networks of 30 inputs and 50 hidden units trained on sampled data by gradient flow (lines) and "
-        "gradient descent (dots), divided by its start, the mean square of the labels. The spikes at A = 0.5 and the "
-        "alignments at rho = 20 are ours, as our copy of the text lists none. Dotted: the early timescale. "
-        "Dash-dotted: t1 plus the bound (20), delta = 3. A larger spike and a better aligned one speed up the early "
-        "phase, and with it everything. The bound assumes that the component along v1 is above its limit in the later "
-        "phase; where its plateau is below, as for rho = 1 in a and A = 0.1 in b, the network takes longer than the "
-        "bound says."
+        "gradient descent (dots), divided by its start, the mean square of the labels; below, the same on a "
+        "logarithmic axis, where the later phase of well aligned spikes is seen. The spikes at A = 0.5 and the "
+        "alignments at rho = 20 are ours, as our copy of the text lists none. Dotted: the early timescale. Dash- "
+        "dotted: t1 plus the bound (20), delta = 3. A larger spike and a better aligned one speed up the early phase, "
+        "and with it everything. The bound assumes that the component along v1 is above its limit in the later phase; "
+        "where its plateau is below, as for rho = 1 in a and A = 0.1 in b, the network takes longer than the bound "
+        "says."
     ),
     settings=LossSettings,
     quick={"samples": 2000, "points": 200, "spikes": (1.0, 20.0), "alignments": (0.1, 0.5, 0.9)},

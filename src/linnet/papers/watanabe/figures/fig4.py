@@ -17,7 +17,7 @@ ROUNDING = Limit(1e-12, "a formula of about ten operations on numbers near 1, in
 
 
 class MapSettings(Settings):
-    """The paper's ratio and ranges; the map has a value at every `spikes` x `alignments` point of a regular grid."""
+    """The paper's ratio; the largest spike is ours. The map has a value at every point of a grid."""
 
     ratio: PositiveFloat = 3.0
     largest_spike: PositiveFloat = 50.0
@@ -115,7 +115,8 @@ FIGURE = Figure(
         "Test error of the minimum-norm solution divided by the signal's power, by eq. (27) with the spike in its "
         "bracket (our copy has kappa there): a formula, nothing is trained. It is (1 - 1/g)[1 - A^2 (1 + rho)/(1 + rho "
         "A^2) (1 - (1 + rho/g)^-2)], every factor of which is monotone: both a large spike and a good alignment are "
-        "needed for a small error; at A = 0 the spike has no effect."
+        "needed for a small error; at A = 0 the spike has no effect. d/n = 3 is the paper's; the range, rho up to 50, "
+        "is ours, as our copy of the text gives none."
     ),
     settings=MapSettings,
     quick={"spikes": 51, "alignments": 41},

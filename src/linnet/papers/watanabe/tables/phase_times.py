@@ -119,7 +119,7 @@ class Cell:
     @property
     def pair(self) -> str:
         """Spike and alignment."""
-        return f"{self.spike:g}, {self.alignment:g}"
+        return f"({self.spike:g}, {self.alignment:g})"
 
     @property
     def length(self) -> np.ndarray:
