@@ -1,12 +1,14 @@
 """Real tables: every oddity is a clear line or a note, and nothing is dropped without a word."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from linnet.forecasts.scaling import scaler
-from linnet.forecasts.tables import data_table, read
+from linnet.forecasts.tables import data_table, from_frame, read
 
 FRAME = pd.DataFrame(
     {"a": [1.0, 2.0, 3.0, 4.0], "b": [2, 1, 0, 5], "flag": [True, False, True, True], "y": [0.1, 0.2, 0.3, 0.5]}
@@ -51,7 +53,7 @@ def test_the_last_column_is_the_target_unless_another_is_named(tmp_path):
     ("frame", "options", "message"),
     [
         (FRAME.assign(name=list("wxyz")), {}, r"column 'name' holds text or dates \('w'\).*--drop name"),
-        (FRAME.assign(a=[1.0, np.nan, 3.0, np.nan]), {}, "column 'a' has 2 missing values, the first in row 1"),
+        (FRAME.assign(a=[1.0, np.nan, 3.0, np.nan]), {}, "column 'a' has 2 missing values, the first in line 3"),
         (FRAME.assign(y=1.0), {}, "target 'y' is constant: there is nothing to learn"),
         (FRAME.assign(a=1.0, b=1.0, flag=1.0), {}, "all input columns are constant"),
         (FRAME.iloc[:1], {}, "at least 2 rows to learn from: got 1"),
@@ -112,7 +114,7 @@ def test_strange_files(tmp_path):
     np.savez(tmp_path / "z.npz", a=np.ones((3, 2)), b=np.ones(2))
     with pytest.raises(ValueError, match="must hold arrays X and Y, or one array: it holds a, b"):
         read(tmp_path / "z.npz")
-    with pytest.raises(ValueError, match="as many rows: got 3 and 2"):
+    with pytest.raises(ValueError, match="the same number of rows: got 3 and 2"):
         data_table(np.ones((3, 2)), np.ones(2))
     with pytest.raises(ValueError, match="occur more than once"):
         data_table(pd.DataFrame(np.ones((3, 2)), columns=["a", "a"]), np.arange(3.0))
@@ -135,3 +137,115 @@ def test_scaling_does_what_it_says(choice):
         assert_allclose(done.T @ done / 200, np.eye(3), atol=1e-12)
     with pytest.raises(ValueError, match="`scale` must be one of none, std, whiten"):
         scaler(X, "robust")
+
+
+MIXED = pd.DataFrame(
+    {
+        "Unnamed: 0": range(6),
+        "city": list("abcdef"),
+        "when": [f"2019-01-0{day}" for day in range(1, 7)],
+        "same": 3.0,
+        "size": [1.0, 2.0, 4.0, 8.0, 16.0, 31.0],
+        "y": [0.1, 0.2, 0.3, 0.5, 0.7, 0.1],
+    }
+)
+
+
+def test_text_dates_counts_and_constants_are_named_together_and_the_command_works(tmp_path):
+    path = tmp_path / "t.csv"
+    MIXED.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"columns 'city' \('a'\), 'when' \('2019-01-01'\) hold text") as refused:
+        read(path)
+    asked = re.search(r"--drop (\S+|'[^']*')\)", str(refused.value)).group(1).strip("'")
+    assert "counts the rows" in str(refused.value) and "'same' (it is constant)" in str(refused.value)
+    table = read(path, drop=asked)
+    assert table.input_names == ["size"] and table.output_names == ["y"]
+    assert not any("Constant" in note or "counts" in note for note in table.notes)
+
+
+def test_names_with_commas_are_dropped_by_number():
+    frame = MIXED.rename(columns={"city": "city, country"})
+    with pytest.raises(ValueError, match=r"--drop 1,2,0,3\)"):
+        from_frame(frame)
+    assert from_frame(frame, drop="1,2,0,3").input_names == ["size"]
+    assert data_table(frame.iloc[:, :5], frame["y"], drop=["city, country", "when"]).shape == (6, 3, 1)
+
+
+def test_a_target_of_text_is_not_answered_with_leaving_it_out():
+    with pytest.raises(ValueError, match=r"target 'city' .'a'. holds text or dates.*name another") as refused:
+        from_frame(MIXED, target="city", drop="when")
+    assert "--drop" not in str(refused.value)
+    with pytest.raises(ValueError, match="`drop` must not name the target: it names y"):
+        from_frame(MIXED, target="y", drop="y")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "note"),
+    [
+        ("a;b;y\n1,5;2;3\n2,5;1;4\n3,5;7;9\n", "utf-8", "separated by semicolons.*decimal comma"),
+        ("a;b;y\n1.001,5;2;3\n2,5;1;4\n3,5;7;9\n", "utf-8", "decimal comma"),
+        ("a\tb\ty\n1.5\t2\t3\n2.5\t1\t4\n3.5\t7\t9\n", "utf-8", "separated by tabs"),
+        ("a|b|y\n1.5|2|3\n2.5|1|4\n3.5|7|9\n", "utf-8", "separated by bars"),
+        ("a,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-16", "^$"),
+        ("a,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-16-le", "^$"),
+        ("a,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-8-sig", "^$"),
+        ("größe,b,y\n1.5,2,3\n2.5,1,4\n3.5,7,9\n", "latin-1", "read as Latin-1"),
+        ("1.5,2,3\n2.5,1,4\n3.5,7,9\n", "utf-8", "The first line .1.5, 2, 3. holds numbers alone"),
+    ],
+)
+def test_the_form_of_a_file_is_recognised_and_said(text, encoding, note, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode(encoding))
+    table = read(path, target=2)
+    first = [1001.5, 2.5, 3.5] if "1.001" in text else [1.5, 2.5, 3.5]
+    assert_allclose(table.inputs, np.stack([first, [2, 1, 7]], axis=1))
+    assert re.search(note, " ".join(table.notes))
+    assert encoding != "latin-1" or table.input_names[0] == "größe"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,y\n1,2,3,4\n5,6,7,8\n", "3 names in its header and 4 fields in line 2: columns would stand under the wr"),
+        ("a,b,y\n1,2,3\n5,6,7,8\n", "Expected 3 fields in line 3, saw 4"),
+        ("a,b,y\n", "has a header and no rows"),
+        ("a,b,y\n1,2,3\n\n1,inf,3\n2,2,5\n", "column 'b' has 1 infinite value, the first in line 4"),
+        ("a,b,y\n1,2,3\n\n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
+        ("a b y\n1 2 3\n", "has one column, 'a b y': no separator was recognised"),
+    ],
+)
+def test_what_a_file_should_not_hold(text, message, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read(path)
+
+
+def test_lines_are_those_of_the_file_even_when_rows_are_drawn(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{i * i % 7},{i % 5}" for i in range(20)]
+    rows[13] = "13,,3"
+    path.write_text("a,b,y\n" + "\n".join(rows) + "\n")
+    with pytest.raises(ValueError, match="the first in line 15"):
+        read(path, rows=19, key=1)
+
+
+def test_classes_copies_outliers_and_row_numbers_get_their_sentences():
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((90, 3)), np.repeat([0.0, 1.0, 2.0], 30)
+    assert "takes 3 whole values (0, 1, 2)" in " ".join(data_table(X, y).notes)
+    copied = np.column_stack([X, 1000 * X[:, 0] + 5 * X[:, 1]])
+    assert "x3 = y0" in " ".join(data_table(copied, X[:, 0] + 0.005 * X[:, 1]).notes)
+    X[7, 1] = 1e18
+    assert "'x1' holds 1e+18 in row 7" in " ".join(data_table(X, X[:, 0]).notes)
+    counted = data_table(np.column_stack([np.arange(90), random.standard_normal(90)]), random.standard_normal(90))
+    assert "x0 counts the rows" in " ".join(counted.notes)
+    plain = data_table(random.standard_normal((90, 3)), random.standard_normal(90))
+    assert plain.notes == []
+
+
+def test_an_empty_field_at_the_end_of_every_line_shifts_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n1,2,3,\n5,6,7,\n2,9,1,\n")
+    table = read(path)
+    assert table.inputs.tolist() == [[1, 2], [5, 6], [2, 9]] and table.outputs.ravel().tolist() == [3, 7, 1]

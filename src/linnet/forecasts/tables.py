@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,18 @@ from linnet import _extras as extras
 from linnet._arguments import count, path_of
 from linnet._memory import check_fits
 from linnet._randomness import generator, words
-from linnet.forecasts._columns import SMALL, chosen, filled, is_number, look_over, numbers, some
+from linnet.forecasts._columns import (
+    SMALL,
+    chosen,
+    filled,
+    look_over,
+    named_columns,
+    numbers,
+    refuse_text,
+    some,
+    without,
+)
+from linnet.forecasts._text_files import FileLines, read_text
 
 MISSING = ("refuse", "drop", "mean")
 KINDS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
@@ -58,10 +70,11 @@ def read(
 
     **Arguments:**
 
-    - `path`: of the file; an NPZ file may hold arrays `X` and `Y`, otherwise its only array is taken like that of an
-      NPY file
+    - `path`: of the file; the encoding (UTF-8, UTF-16, Latin-1), the separator and a decimal comma of text are
+      recognised, and said in the notes; an NPZ file may hold arrays `X` and `Y`, otherwise its only array is taken like
+      that of an NPY file
     - `target`: the columns to predict, by name or number counted from 0; by default the last
-    - `drop`: the columns to leave out
+    - `drop`: the columns to leave out, before anything is asked of them: text and dates too
     - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
     - `rows`: take so many at random
     - `key`: the seed of that choice
@@ -76,8 +89,8 @@ def read(
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "table.csv"
         ...     _ = file.write_text("size,age,price\n1,2,3\n2,1,5\n")
-        ...     found = read(file, target="price")
-        >>> found.input_names, found.outputs.ravel().tolist()
+        ...     table = read(file, target="price")
+        >>> table.input_names, table.outputs.ravel().tolist()
         (['size', 'age'], [3.0, 5.0])
     """
     place = path_of("path", path)
@@ -95,6 +108,11 @@ def read(
             return data_table(frame, others, drop=drop, missing=missing)
     else:
         frame = some_rows(read_frame(place), rows, key)
+        if frame.shape[1] < 2:
+            raise ValueError(
+                f"{place.name} has one column, {str(frame.columns[0])!r}: no separator was recognised (commas, "
+                "semicolons, tabs or bars), or there is nothing to predict from."
+            )
     return from_frame(frame, target=target, drop=drop, missing=missing)
 
 
@@ -119,16 +137,32 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     """
     if not hasattr(frame, "columns") or not hasattr(frame, "set_axis"):
         raise ValueError(f"`frame` must be a pandas data frame: got {type(frame).__name__}.")
-    names = [str(name) for name in frame.columns]
-    wanted = chosen("target", target, names) if target is not None else [names[-1]]
-    kept = [name for name in names if name not in wanted]
-    if not kept:
-        raise ValueError(f"`target` must leave columns to predict from: it names all of {some(names)}.")
+    frame, names = named_columns("frame", frame, "")
+    attached, index = frame.attrs, frame.index
     frame = frame.set_axis(names, axis="columns")
-    found = data_table(frame[kept], frame[wanted], drop=drop, missing=missing)
+    wanted = None if target is None else chosen("target", target, names)  # numbers count all columns of the table
+    frame, left, dropped = without(frame, names, drop)
+    if gone := [name for name in wanted or [] if name not in left]:
+        raise ValueError(f"`drop` must not name the target: it names {some(gone)}.")
+    wanted = wanted or [left[-1]]
+    kept = [name for name in left if name not in wanted]
+    if not kept:
+        raise ValueError(f"`target` must leave columns to predict from: it names all of {some(left)}.")
+    lines: FileLines | None = attached.get("linnet_lines")
+    notes = [*attached.get("linnet_notes", []), *dropped]
     if target is None:
-        found.notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
-    return found
+        notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
+    refuse_text(frame[wanted], wanted, "target")
+    refuse_text(frame[kept], kept)
+    return _checked(
+        frame[kept],
+        frame[wanted],
+        kept,
+        wanted,
+        missing,
+        notes,
+        _place_in(index) if lines is None else _line(lines, index),
+    )
 
 
 def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> DataTable:
@@ -152,29 +186,46 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
         >>> data_table([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], [1.0, 2.0, 4.0]).notes
         ['Constant inputs, which say nothing beside the intercept and are kept at zero: x1.']
     """
+    X, input_names = named_columns("X", X, "x")
+    Y, output_names = named_columns("Y", Y, "y")
+    if len(X) != len(Y):
+        raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(X)} and {len(Y)}.")
+    X, input_names, notes = without(X, input_names, drop)
+    return _checked(X, Y, input_names, output_names, missing, notes, _place_in(getattr(X, "index", None)))
+
+
+def _checked(
+    X: Any,
+    Y: Any,
+    input_names: list[str],
+    output_names: list[str],
+    missing: str,
+    notes: list[str],
+    place_of: Callable[[int], str],
+) -> DataTable:
+    """The table of these columns, looked over."""
     if not isinstance(missing, str) or missing not in MISSING:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING)}: got {missing!r}.")
-    inputs, input_names = numbers("X", X, "x")
-    outputs, output_names = numbers("Y", Y, "y")
-    if inputs.shape[0] != outputs.shape[0]:
-        raise ValueError(f"`X` and `Y` must have as many rows: got {inputs.shape[0]} and {outputs.shape[0]}.")
-    notes: list[str] = []
-    if drop is not None:
-        gone = chosen("drop", drop, input_names)
-        keep = [index for index, name in enumerate(input_names) if name not in gone]
-        if not keep:
-            raise ValueError("`drop` must leave columns to predict from: it names all of them.")
-        inputs, input_names = inputs[:, keep], [input_names[index] for index in keep]
-        notes.append(f"Left out, as asked: {some(gone)}.")
-    inputs, outputs = filled(inputs, outputs, input_names, output_names, missing, notes)
+    inputs, outputs = numbers("X", X, input_names), numbers("Y", Y, output_names)
+    inputs, outputs = filled(inputs, outputs, input_names, output_names, missing, notes, place_of)
     if len(inputs) < 2:
         raise ValueError(f"a table must have at least 2 rows to learn from: got {len(inputs)}.")
-    look_over(inputs, outputs, input_names, output_names, notes)
+    look_over(inputs, outputs, input_names, output_names, notes, place_of)
     return DataTable(inputs, outputs, input_names, output_names, notes)
 
 
+def _place_in(index: Any) -> Callable[[int], str]:
+    """Rows by the labels of a data frame, or by their number counted from 0."""
+    return lambda row: f"row {row if index is None else index[row]}"
+
+
+def _line(lines: FileLines, index: Any) -> Callable[[int], str]:
+    """Rows by the lines of the file that they were read from."""
+    return lambda row: f"line {lines.of(int(index[row]))}"
+
+
 def read_frame(place: Path) -> Any:
-    """The data frame in a CSV, TSV or Parquet file; where the first line holds numbers alone, columns are numbered."""
+    """The data frame in a CSV, TSV, text or Parquet file, with notes on how a text file was read (`_text_files`)."""
     import pandas as pd
 
     kind = place.suffix.lower()
@@ -182,18 +233,9 @@ def read_frame(place: Path) -> Any:
         extras.need("pyarrow", "a Parquet table")
     check_fits(4 * place.stat().st_size, f"reading {place.name}", SMALL)
     try:
-        if kind == ".parquet":
-            return pd.read_parquet(place)
-        separator = "\t" if kind == ".tsv" else "," if kind == ".csv" else None
-        options: dict[str, Any] = {"sep": separator, "engine": "python" if separator is None else "c"}
-        top = pd.read_csv(place, header=None, nrows=1, dtype=str, **options)
-        if not all(is_number(name) for name in top.iloc[0]):
-            return pd.read_csv(place, **options)
-        frame = pd.read_csv(place, header=None, **options)  # no names: the first row is data
-        frame.columns = [str(index) for index in range(frame.shape[1])]
+        return pd.read_parquet(place) if kind == ".parquet" else read_text(place)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as reason:
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
-    return frame
 
 
 def _arrays(place: Path, rows: int | None, key: Any) -> tuple[Any, Any]:

@@ -1,0 +1,200 @@
+"""Tables in text files: the encoding, the separator, the decimal comma and the header are recognised, and said."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+HEAD_BYTES = 1 << 18  # looked at to recognise the form of a file
+HEAD_LINES = 60
+SEPARATORS = ("\t", ";", "|", ",")
+NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
+BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")
+DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
+GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file holds its table, and what a reader should be told about it."""
+
+    encoding: str
+    separator: str
+    decimal: str = "."
+    thousands: str | None = None
+    header: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
+class FileLines:
+    """The line of the file on which each row of a frame stands: exact where lines are blank or rows span several."""
+
+    def __init__(self, place: Path, form: TextForm) -> None:
+        self._form, self._text = form, None
+        self._first = 2 if form.header else 1
+        self._place = place
+        with place.open("rb") as file:
+            breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+        self._breaks = breaks
+        self._exact: list[int] | None = None
+
+    def check(self, rows: int) -> None:
+        """Reads the lines of all rows where counting them from the header would be wrong."""
+        if self._breaks - rows - (self._first - 1) not in (0, -1):
+            self._exact = [number for number, _ in records(self._place, self._form)][self._first - 1 :]
+
+    def of(self, row: int) -> int:
+        """The line of a row, counted from 1 as editors count."""
+        exact = self._exact
+        return exact[row] if exact is not None and row < len(exact) else row + self._first
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FileLines:
+        return self  # pandas copies what is attached to a frame
+
+
+def read_text(place: Path) -> Any:
+    """The data frame in a text file; notes on its form and the lines of its rows are attached."""
+    import pandas as pd
+
+    form = recognise(place)
+    options: dict[str, Any] = {
+        "sep": form.separator,
+        "decimal": form.decimal,
+        "thousands": form.thousands,
+        "header": 0 if form.header else None,
+        "index_col": False,  # pandas would take fields beyond the header for an index, and shift the names
+    }
+    notes = list(form.notes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # of fields beyond the header
+        warnings.simplefilter("ignore", pd.errors.DtypeWarning)  # of mixed columns, which are refused by name later
+        try:
+            frame = pd.read_csv(place, encoding=form.encoding, **options)
+        except UnicodeDecodeError:
+            form = replace(form, encoding="latin-1")
+            notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
+            frame = pd.read_csv(place, encoding=form.encoding, **options)
+        except pd.errors.ParserWarning:
+            _refuse_shifted(place, form)
+    if not form.header:
+        frame.columns = [str(index) for index in range(frame.shape[1])]
+    if len(frame) == 0:
+        raise ValueError(f"{place.name} has a header and no rows: it must have lines of numbers below its names.")
+    lines = FileLines(place, form)
+    lines.check(len(frame))
+    frame.attrs.update(linnet_notes=notes, linnet_lines=lines)
+    return frame
+
+
+def recognise(place: Path) -> TextForm:
+    """The form of a text file, from its first lines."""
+    with place.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    whole = len(head) < HEAD_BYTES
+    encoding = _encoding(head, place.name)
+    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head, final=whole)
+    lines = [line for line in text.splitlines() if line.strip()]
+    lines = (lines if whole else lines[:-1])[:HEAD_LINES]
+    if not lines:
+        raise ValueError(f"{place.name} cannot be read as a table: it is empty.")
+    separator = _separator(lines, place.suffix.lower())
+    fields = [line.split() if separator == r"\s+" else next(csv.reader([line], delimiter=separator)) for line in lines]
+    cells = [cell.strip() for row in fields for cell in row]
+    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    comma = comma and not any(DECIMAL_POINT.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in cells)
+    grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
+    header = not all(_number(cell, comma=comma) for cell in fields[0])
+    notes = []
+    if encoding == "latin-1":
+        notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
+    if separator != {".csv": ",", ".tsv": "\t"}.get(place.suffix.lower(), separator):
+        notes.append(f"{place.name} is separated by {NAMES[separator]}.")
+    if comma:
+        notes.append("Its numbers have a decimal comma.")
+    if not header:
+        first = ", ".join(fields[0][:4]) + (", ..." if len(fields[0]) > 4 else "")
+        notes.append(
+            f"The first line ({first}) holds numbers alone: it is taken as data and columns are numbered from 0. If "
+            "these are names, write a letter into one of them."
+        )
+    return TextForm(encoding, separator, "," if comma else ".", "." if grouped else None, header, notes)
+
+
+def records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
+    """The line on which each record ends or begins, and its fields; blank lines are none."""
+    with place.open(encoding=form.encoding, newline="") as file:
+        if form.separator == r"\s+":
+            yield from ((n, line.split()) for n, line in enumerate(file, 1) if line.strip())
+            return
+        reader = csv.reader(file, delimiter=form.separator)
+        before = 0
+        for row in reader:
+            if row:
+                yield before + 1, row
+            before = reader.line_num
+
+
+def _refuse_shifted(place: Path, form: TextForm) -> NoReturn:
+    rows = records(place, form)
+    _, header = next(rows)
+    for line, row in rows:
+        if len(row) > len(header):
+            raise ValueError(
+                f"{place.name} has {len(header)} names in its header and {len(row)} fields in line {line}: columns "
+                "would stand under the wrong names. Give every column a name, or take away the field that has none."
+            )
+    raise ValueError(f"{place.name} has rows with more fields than its header has names: give every column a name.")
+
+
+def _encoding(head: bytes, name: str) -> str:
+    for mark, encoding in BOMS:
+        if head.startswith(mark):
+            return encoding
+    if b"\x00" in head:
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        half = len(head) // 2
+        if odd > 0.4 * half and even < 0.1 * half:
+            return "utf-16-le"
+        if even > 0.4 * half and odd < 0.1 * half:
+            return "utf-16-be"
+        raise ValueError(f"{name} cannot be read as a table: it holds zero bytes, which no text file does.")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=False)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _separator(lines: list[str], kind: str) -> str:
+    """The separator that splits all lines into as many fields; semicolons, tabs and bars before commas."""
+    expected = {".csv": ",", ".tsv": "\t"}.get(kind)
+    counts = {
+        mark: [len(row) for row in csv.reader(io.StringIO("\n".join(lines)), delimiter=mark)] for mark in SEPARATORS
+    }
+    for mark in SEPARATORS:
+        if min(counts[mark]) > 1 and min(counts[mark]) == max(counts[mark]):
+            return mark
+    if kind == ".txt":
+        spaced = [len(line.split()) for line in lines]
+        if min(spaced) > 1 and min(spaced) == max(spaced):
+            return r"\s+"
+    if expected is not None and counts[expected][0] > 1:
+        return expected
+    most = max(SEPARATORS, key=lambda mark: counts[mark][0])
+    return most if counts[most][0] > 1 else expected or ","
+
+
+def _number(text: str, *, comma: bool) -> bool:
+    try:
+        float(text.replace(".", "").replace(",", ".") if comma else text)
+    except ValueError:
+        return False
+    return True
