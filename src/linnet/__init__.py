@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from linnet.forecasts.denoising import Denoised, denoise
     from linnet.forecasts.diagnosis import Diagnosis, diagnose
     from linnet.forecasts.forecasting import Forecast, forecast
+    from linnet.inits.layers import Layers
     from linnet.inits.weights import Weights
     from linnet.problems.problem import Problem
     from linnet.reductions.reduction import Reduction, reduce
@@ -70,6 +71,7 @@ _HOMES = {
     "Denoised": "linnet.forecasts.denoising",
     "DivergedError": "linnet.trajectories.status",
     "Forecast": "linnet.forecasts.forecasting",
+    "Layers": "linnet.inits.layers",
     "Problem": "linnet.problems.problem",
     "Reduction": "linnet.reductions.reduction",
     "Status": "linnet.trajectories.status",
@@ -94,6 +96,7 @@ __all__ = [
     "Diagnosis",
     "DivergedError",
     "Forecast",
+    "Layers",
     "Problem",
     "Reduction",
     "Status",

@@ -1,5 +1,6 @@
-"""Smaller problems with exactly the same dynamics."""
+"""Smaller problems with the same dynamics: exactly, or to a told accuracy."""
 
+from linnet.reductions.deep import DeepReduction
 from linnet.reductions.reduction import Reduction, reduce
 
-__all__ = ["Reduction", "reduce"]
+__all__ = ["DeepReduction", "Reduction", "reduce"]

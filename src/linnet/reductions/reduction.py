@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import broadcast, real_array, representable
+from linnet.inits.layers import Layers, check_layers
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems._factor import Factor
 from linnet.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from linnet.reductions.deep import DeepReduction
 
 COORDINATE_WISE = {
     "adam",
@@ -62,8 +67,8 @@ class Reduction:
     """
 
     full_problem: Problem
-    full_weights: Weights
-    weights: Weights
+    full_weights: Any
+    weights: Any
     basis: np.ndarray | None
     frame: np.ndarray | None
 
@@ -175,18 +180,44 @@ class Reduction:
         return self.full_problem.test_loss(self.products(states.product, states.second, rest=rest))
 
 
-def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") -> Reduction:
-    r"""The smallest network with the same dynamics as `weights` on `problem`, at every step, to rounding.
+@overload
+def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") -> Reduction: ...
+
+
+@overload
+def reduce(
+    problem: Problem, weights: Layers, *, order: int | None = None, rtol: float | None = None, optimizer: str = ...
+) -> DeepReduction: ...
+
+
+def reduce(
+    problem: Problem,
+    weights: Weights | Layers,
+    *,
+    order: int | None = None,
+    rtol: float | None = None,
+    optimizer: str = "descent",
+) -> Reduction:
+    r"""The smallest network with the same dynamics as `weights` on `problem`, at every step.
+
+    Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
+    and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above
+    all, words up to length `order` are kept: the error falls about tenfold for each letter, and `.error` estimates it.
+    With a tolerance `rtol` in place of an order, as many words are taken as it needs, and of their span only what
+    training uses (along a trial descent of the same problem); a network that needs too many is left as it is.
 
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start, at any width
+    - `weights`: the start, `Weights` or `Layers`, at any width
+    - `order`: of `Layers`, the longest word kept; by default as long as `rtol` needs
+    - `rtol`: of `Layers`, the error of the products that is allowed, relative to the largest; 1e-8 by default
     - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
       `"flow"`, all of which commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are
       refused.
 
-    **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`.
+    **Returns** a `Reduction`: `.problem`, `.weights` of width $\min(h, r + k)$, and `.lift(weights)`; of `Layers` a
+    `DeepReduction`, which has `.error`, `.order` and `.exact` too. It is never wider than what it is given.
 
     **Example:**
 
@@ -209,6 +240,14 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
     check_match(problem, weights)
     refuse_diverged("weights", weights)
+    if isinstance(weights, Layers):
+        from linnet.reductions.deep import reduced_layers
+
+        return reduced_layers(problem, check_layers(weights), order=order, rtol=rtol)
+    if order is not None or rtol is not None:
+        raise ValueError(
+            "`order` and `rtol` belong to `Layers`: two layers, as `Weights`, reduce exactly at every width."
+        )
     if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
         # the float32 result of another run is reduced in float64
         weights = Weights(weights.first, weights.second, full_width=weights.full_width)
@@ -227,18 +266,19 @@ def reduce(problem: Problem, weights: Weights, *, optimizer: str = "descent") ->
     return Reduction(problem, weights, small, basis, frame)
 
 
-def refuse_diverged(name: str, weights: Weights) -> None:
+def refuse_diverged(name: str, weights: Weights | Layers) -> None:
     """Refuses the weights of a run that diverged."""
-    if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
+    layers = weights.layers if isinstance(weights, Layers) else (weights.first, weights.second)
+    if not all(np.isfinite(layer).all() for layer in layers):
         raise ValueError(f"`{name}` must be finite: these have NaN or infinities, as of a run that diverged.")
 
 
-def check_match(problem: Problem, weights: Weights) -> None:
+def check_match(problem: Problem, weights: Weights | Layers) -> None:
     """Refuses weights that do not fit the problem's inputs, outputs or batch."""
     if not isinstance(problem, Problem):
         raise ValueError(f"`problem` must be a linnet Problem: got {type(problem).__name__}.")
-    if not isinstance(weights, Weights):
-        raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
+    if not isinstance(weights, (Weights, Layers)):
+        raise ValueError(f"`weights` must be linnet Weights or Layers: got {type(weights).__name__}.")
     if weights.first.ndim > 3:
         raise ValueError(f"`weights` may have one leading batch axis: got `first` of shape {weights.first.shape}.")
     if (weights.in_dim, weights.out_dim) != (problem.in_dim, problem.out_dim):

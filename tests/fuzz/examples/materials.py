@@ -68,6 +68,17 @@ def weights() -> Any:
 
 
 @made
+def layers() -> Any:
+    return ln.Layers([FIRST, array(4, FIRST.shape[0]), array(2, 4)])
+
+
+@made
+def deep_reduction() -> Any:
+    start = ln.inits.deep_orthogonal(in_dim=3, out_dim=2, width=9, depth=3, scales=0.5, key=0)
+    return ln.reduce(ln.Problem.from_data(X, Y, truth=TRUTH), start)
+
+
+@made
 def scalar_weights() -> Any:
     return ln.Weights(FIRST, SECOND[:1])
 

@@ -14,7 +14,10 @@ instance("problems.Problem", m.data_problem, received=True)  # by its classmetho
 instance("problems.Regression", m.regression, received=True)
 instance("problems.Images", m.images, received=True)
 instance("inits.Weights", m.weights)
+instance("inits.Layers", m.layers)
+instance("inits.Scaling", m.made(lambda: ln.inits.scaling("ntk", in_dim=3, out_dim=2, width=5, depth=3)), received=True)
 instance("reductions.Reduction", m.reduction, received=True)
+instance("reductions.DeepReduction", m.deep_reduction, received=True)
 
 example("problems.Problem.from_data", X=m.X, Y=m.Y, truth=m.TRUTH, test_cov=m.COV)
 example("problems.Problem.from_moments", cov=m.COV, cross=m.TARGET, output_power=9.0, truth=m.TRUTH, test_cov=m.COV)
@@ -98,6 +101,19 @@ example(
     first=m.FIRST,
     second=m.SECOND,
 )
+LAYERS = [m.FIRST, m.array(4, m.FIRST.shape[0]), m.array(2, 4)]
+DEEP: dict = {"in_dim": 3, "out_dim": 2, "width": 5, "depth": 3}
+example("inits.Layers", layers=LAYERS, full_width=7)
+example("inits.Layers.computed", layers=LAYERS, frozen=("layers",))  # as they are, by design
+example("inits.Layers.from_weights", weights=m.weights)
+example("inits.Layers.to_weights", on=m.made(lambda: ln.Layers([m.FIRST, m.SECOND])))
+example("inits.Layers.stack", networks=[m.layers(), m.layers()])
+example("inits.Layers.__getitem__", on=m.made(lambda: ln.Layers.stack([m.layers(), m.layers()])), index=1)
+example("inits.deep_gaussian", **DEEP, stds=[0.5, 0.25, 0.5], key=0, batch=2)
+example("inits.reduced_deep_gaussian", **(DEEP | {"width": 50}), stds="ntk", key=0, order=2, batch=2)
+example("inits.deep_orthogonal", **DEEP, scales=0.5, key=0)
+example("inits.deep_balanced", product=m.TARGET, depth=3, width=2)
+example("inits.scaling", name="mup", **DEEP, output_factor=2.0)
 example("inits.balanced", product=m.TARGET, imbalance=0.5, width=2)
 example("inits.gaussian", key=0, in_dim=3, out_dim=2, width=5, first_std=0.5, second_std=0.25, batch=2)
 example("inits.orthogonal", key=0, in_dim=3, out_dim=2, width=5, scale=0.5)
@@ -105,6 +121,20 @@ example("inits.reduced_gaussian", key=0, in_dim=3, out_dim=2, width=50, first_st
 example("inits.signed", key=0, in_dim=3, width=5, first_std=0.5, magnitude=0.25)
 
 example("reductions.reduce", problem=m.data_problem, weights=m.wide_weights, optimizer="descent")
+example("reductions.reduce", problem=m.data_problem, weights=m.layers, order=2)
+example("reductions.reduce", problem=m.data_problem, weights=m.layers, rtol=1e-3)
+example(
+    "reductions.DeepReduction.lift",
+    on=m.deep_reduction,
+    weights=m.made(lambda: m.deep_reduction().weights),
+    rest=1.0,
+)
+example(
+    "reductions.DeepReduction.test_loss",
+    on=m.deep_reduction,
+    weights=m.made(lambda: m.deep_reduction().weights),
+    rest=1.0,
+)
 example(
     "reductions.Reduction.lift",
     on=m.reduction,

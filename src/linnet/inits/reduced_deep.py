@@ -1,0 +1,182 @@
+"""Deep Gaussian starts drawn directly in their reduced form, at any width."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linnet._arguments import count
+from linnet._memory import check_fits
+from linnet.inits.layers import Layers
+from linnet.inits.scalings import layer_sizes, shapes
+from linnet.randomness import Key, generator
+
+DEFAULT_ORDER = {3: 8, 4: 6}  # the longest word kept where none is asked for; 5 from depth 5 on, where words branch
+
+
+def reduced_deep_gaussian(
+    *,
+    in_dim: int,
+    out_dim: int,
+    width: int,
+    depth: int,
+    stds: float | ArrayLike | str,
+    key: Key,
+    order: int | None = None,
+    batch: int | None = None,
+) -> Layers:
+    r"""The law of `deep_gaussian` after `reduce(..., order=order)`, at a cost that does not depend on the width.
+
+    The hidden spaces are spanned by words in the inner layers, applied to the range of $W_1(0)$ and to the rows of
+    $W_L(0)$; `order` is the longest word kept. A Gaussian matrix that has shown its images of some directions, and its
+    preimages of others, is a fresh Gaussian matrix on what is left: each new word has Gaussian components along the
+    directions already there and, beyond them, the triangular factor of a Gaussian matrix of the remaining height
+    (Bartlett). So only small blocks are drawn. At depth 3 these are two interleaved block Golub-Kahan chains; from
+    depth 4 on words branch, as an inner space is reached from both sides. At depth 2 there is no inner layer, and the
+    result is exact.
+
+    **Arguments:**
+
+    - `in_dim`: $d$
+    - `out_dim`: $k$
+    - `width`: $w$ of all hidden layers, as large as one likes
+    - `depth`: the number of layers $L$
+    - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
+    - `key`: an integer seed or a JAX key
+    - `order`: the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond. `ln.reduce(problem, layers)`
+      tells the error of what is kept for a problem of yours
+    - `batch`: how many networks, as a leading axis; none by default
+
+    **Returns** `Layers` of hidden widths at most $w$, which remember $w$ as `.full_width`.
+
+    **Example:**
+
+        >>> from linnet.inits import reduced_deep_gaussian
+        >>> start = reduced_deep_gaussian(in_dim=2, out_dim=1, width=10**9, depth=3, stds="ntk", key=0, order=4)
+        >>> start.widths, start.full_width
+        ((8, 7), 1000000000)
+    """
+    sizes = shapes(in_dim, out_dim, count("width", width), depth)
+    longest = DEFAULT_ORDER.get(depth, 5) if order is None else count("order", order, least=0, most=1000)
+    each = layer_sizes("stds", stds, sizes=sizes)
+    lead = () if batch is None else (count("batch", batch),)
+    held = word_counts(sizes, longest)
+    check_fits(
+        24 * math.prod(lead) * sum(a * b for a, b in zip([sizes[0], *held], [*held, sizes[-1]], strict=True)),
+        f"a reduced network of hidden widths {held}",
+        "Use a smaller `order`, fewer inputs or outputs, or a smaller `batch`.",
+    )
+    drawn = _Drawn(sizes, generator(key), lead)
+    for _ in range(longest):
+        if not drawn.grow():
+            break
+    layers = drawn.finished()
+    return Layers([std * layer for std, layer in zip(each, layers, strict=True)], full_width=sizes[1])
+
+
+def word_counts(sizes: list[int], order: int) -> list[int]:
+    """The hidden widths that words up to `order` span in layers in general position, `sizes` at most."""
+    hidden = sizes[1:-1]
+    held = [0] * len(hidden)
+    held[0] = min(sizes[0], hidden[0])
+    new = list(held)
+    added = min(sizes[-1], hidden[-1] - held[-1])
+    held[-1] += added
+    new[-1] += added
+    for _ in range(order):
+        if len(hidden) == 1:
+            break
+        after = [0] * len(hidden)
+        for at in range(len(hidden)):
+            for near in (at - 1, at + 1):
+                if 0 <= near < len(hidden):
+                    more = min(new[near], hidden[at] - held[at])
+                    held[at] += more
+                    after[at] += more
+        new = after
+    return held
+
+
+class _Drawn:
+    """Hidden spaces of width w as far as they have been seen, and standard normal layers between them.
+
+    `inner[l]` holds the entries of the layer from space l to space l + 1 between the directions held there; NaN is an
+    entry that has not been drawn. The first `up[l]` directions of a space have shown their images through the layer
+    above, the first `down[l]` theirs through the transpose of the layer below: those images lie in what was held then,
+    and have no part in any direction that comes later.
+    """
+
+    def __init__(self, sizes: list[int], random: np.random.Generator, lead: tuple[int, ...]) -> None:
+        self.random, self.lead, self.width, spaces = random, lead, sizes[1], len(sizes) - 2
+        self.held, self.up, self.down = [0] * spaces, [0] * spaces, [0] * spaces
+        self.inner = [np.zeros((*lead, 0, 0)) for _ in range(spaces - 1)]
+        self.first = self._beyond(0, sizes[0])
+        along = random.standard_normal((*lead, self.held[-1], sizes[-1]))
+        self.last = np.concatenate([along, self._beyond(spaces - 1, sizes[-1])], axis=-2)
+
+    def grow(self) -> bool:
+        """Words longer by one letter; False where there is none."""
+        before, spaces = list(self.held), len(self.held)
+        for space in range(spaces):  # the words of the last round, through the layer above and the one below
+            if space + 1 < spaces:
+                self._image(space, before[space], upwards=True)
+            if space > 0:
+                self._image(space, before[space], upwards=False)
+        return self.held != before
+
+    def finished(self) -> list[np.ndarray]:
+        """All layers, what was not drawn yet drawn now."""
+        between = [np.where(np.isnan(m), self.random.standard_normal(m.shape), m) for m in self.inner]
+        first, last = (
+            _padded(outer, held, outer.shape[-1])
+            for outer, held in ((self.first, self.held[0]), (self.last, self.held[-1]))
+        )
+        return [first, *between, np.swapaxes(last, -1, -2)]
+
+    def _image(self, space: int, until: int, *, upwards: bool) -> None:
+        """Show the images of the directions of `space` up to `until`, in the space next to it."""
+        to, shown = (space + 1, self.up) if upwards else (space - 1, self.down)
+        since, there = shown[space], self.held[to]
+        if until == since:
+            return
+        layer = min(space, to)
+        beyond = self._beyond(to, until - since)
+        known = self.inner[layer] if upwards else np.swapaxes(self.inner[layer], -1, -2)
+        along = known[..., :there, since:until]
+        known[..., :there, since:until] = np.where(np.isnan(along), self.random.standard_normal(along.shape), along)
+        known[..., there:, since:until] = beyond
+        shown[space] = until
+
+    def _beyond(self, space: int, columns: int) -> np.ndarray:
+        """The triangular factor of Gaussian columns in what is left of `space`, whose directions are now held."""
+        left = self.width - self.held[space]
+        if left < columns:  # they fill the space
+            self._hold(space, left)
+            return self.random.standard_normal((*self.lead, left, columns))
+        triangle = np.triu(self.random.standard_normal((*self.lead, columns, columns)), 1)
+        heights = np.array([float(left - j) for j in range(columns)])
+        at = np.arange(columns)
+        triangle[..., at, at] = np.sqrt(self.random.chisquare(heights, size=(*self.lead, columns)))
+        self._hold(space, columns)
+        return triangle
+
+    def _hold(self, space: int, count: int) -> None:
+        """Hold `count` more directions of a space: nothing is known of their images."""
+        self.held[space] += count
+        if space > 0:
+            layer = _padded(self.inner[space - 1], self.held[space], self.held[space - 1], np.nan)
+            layer[..., self.held[space] - count :, : self.up[space - 1]] = 0.0
+            self.inner[space - 1] = layer
+        if space + 1 < len(self.held):
+            layer = _padded(self.inner[space], self.held[space + 1], self.held[space], np.nan)
+            layer[..., : self.down[space + 1], self.held[space] - count :] = 0.0
+            self.inner[space] = layer
+
+
+def _padded(matrix: np.ndarray, rows: int, columns: int, fill: float = 0.0) -> np.ndarray:
+    """The matrix in the upper left corner of a larger one."""
+    whole = np.full((*matrix.shape[:-2], rows, columns), fill)
+    whole[..., : matrix.shape[-2], : matrix.shape[-1]] = matrix
+    return whole

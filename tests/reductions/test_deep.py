@@ -1,0 +1,125 @@
+"""Deep networks in fewer units against the full ones, in plain NumPy."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import linnet as ln
+from deep_reference import descend
+
+TARGET = np.random.default_rng(0).standard_normal((3, 4))
+PROBLEM = ln.Problem.from_target(TARGET)
+
+
+def apart(start, reduction, rate=0.01, steps=400):
+    full = descend(start.layers, TARGET, rate, steps, every=10)
+    return np.abs(full - descend(reduction.weights.layers, TARGET, rate, steps, every=10)).max() / np.abs(full).max()
+
+
+@pytest.mark.parametrize("depth", range(3, 9))
+def test_orthogonal_starts_are_exact(depth):
+    start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=60, depth=depth, scales=0.9, key=depth)
+    reduction = ln.reduce(PROBLEM, start)
+    assert reduction.exact
+    assert reduction.error == 0
+    assert set(reduction.weights.widths) == {7}
+    assert apart(start, reduction) < 1e-12
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=[40, 60, 60], depth=4, scales=0.9, key=1),
+        ln.inits.deep_balanced(np.random.default_rng(1).standard_normal((3, 4)), 5, width=30),
+        ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=[60, 5, 60], depth=4, stds=[0.1, 0.1, 0.1, 0.1], key=1),
+    ],
+)
+def test_words_that_close_are_exact(start):
+    reduction = ln.reduce(PROBLEM, start)
+    assert reduction.exact
+    assert all(small <= wide for small, wide in zip(reduction.weights.widths, start.widths, strict=True))
+    assert sum(reduction.weights.widths) < sum(start.widths)
+    assert apart(start, reduction) < 1e-12
+
+
+def test_in_dim_plus_out_dim_is_not_enough_for_unequal_widths():
+    """The control: words cut off at the width that suffices for equal layers are far from the full network."""
+    start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=[40, 60, 60], depth=4, scales=0.9, key=1)
+    short = ln.reduce(PROBLEM, start, order=2)
+    assert not short.exact
+    assert apart(start, short) > 1e-5
+    assert short.error >= apart(start, short)
+
+
+@pytest.mark.parametrize("outer", [1.0, 0.3])
+@pytest.mark.parametrize("depth", [3, 4])
+def test_the_error_of_gaussian_starts_is_told(depth, outer):
+    """Width 1000: the estimate bounds the true error at every order, and 1e-8 is reached by default.
+
+    Depth 4 from small outer layers needs more words than are tried: there the network stays as it is.
+    """
+    stds = np.full(depth, 1000**-0.5)
+    stds[[0, -1]] *= outer
+    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=1000, depth=depth, stds=stds, key=depth)
+    full = descend(start.layers, TARGET, 0.05, 250, every=10)
+
+    def error(reduction):
+        return np.abs(descend(reduction.weights.layers, TARGET, 0.05, 250, every=10) - full).max() / np.abs(full).max()
+
+    errors = {}
+    for order in (1, 2, 3, 4, 5):
+        reduction = ln.reduce(PROBLEM, start, order=order)
+        errors[order] = error(reduction)
+        assert errors[order] <= reduction.error
+    assert errors[5] < 0.1 * errors[3] < 0.01 * errors[1]
+    chosen = ln.reduce(PROBLEM, start)
+    assert error(chosen) <= max(chosen.error, 1e-14) <= 1e-8
+    if depth == 3:
+        assert chosen.weights.width < 60
+
+
+def test_lift_is_the_way_back():
+    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=50, depth=4, stds="ntk", key=0)
+    reduction = ln.reduce(PROBLEM, start, order=3)
+    back = reduction.lift(reduction.weights)
+    assert [layer.shape for layer in back.layers] == [layer.shape for layer in start.layers]
+    for one, other in zip(back.layers, start.layers, strict=True):
+        assert_allclose(one, other, atol=1e-13)
+    with pytest.raises(ValueError, match="must be reduced Layers of shapes"):
+        reduction.lift(start)
+
+
+def test_fewer_samples_than_inputs():
+    """Directions that the data never touch are kept for the lift and for the test loss."""
+    random = np.random.default_rng(0)
+    X, Y, truth = random.standard_normal((3, 6)), random.standard_normal((3, 2)), random.standard_normal((2, 6))
+    problem = ln.Problem.from_data(X, Y, truth=truth, test_cov=np.eye(6))
+    start = ln.inits.deep_orthogonal(in_dim=6, out_dim=2, width=30, depth=4, scales=0.8, key=0)
+    reduction = ln.reduce(problem, start)
+    assert reduction.weights.in_dim == 3
+    assert set(reduction.weights.widths) == {5}
+    assert_allclose(reduction.test_loss(reduction.weights), problem.test_loss(start.product), rtol=1e-12)
+
+
+def test_batches_are_reduced_member_by_member():
+    starts = [ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=i) for i in range(3)]
+    reduction = ln.reduce(PROBLEM, ln.Layers.stack(starts))
+    assert reduction.weights.batch == 3
+    assert_allclose(reduction.weights.product, np.stack([start.product for start in starts]), atol=1e-14)
+    problems = ln.Problem.stack([PROBLEM, ln.Problem.from_target(2 * TARGET), PROBLEM])
+    assert ln.reduce(problems, ln.Layers.stack(starts), order=1).error == 0
+
+
+def test_refusals():
+    start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=0)
+    with pytest.raises(ValueError, match="`rtol` must lie between"):
+        ln.reduce(PROBLEM, start, rtol=0.0)
+    with pytest.raises(ValueError, match="`order` must be"):
+        ln.reduce(PROBLEM, start, order=-1)
+    with pytest.raises(ValueError, match="coordinate"):
+        ln.reduce(PROBLEM, start, optimizer="adam")
+    weights = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=9, first_std=1.0, second_std=1.0)
+    with pytest.raises(ValueError, match="belong to `Layers`"):
+        ln.reduce(PROBLEM, weights, order=3)
+    with pytest.raises(ValueError, match="must fit the problem's 4 inputs"):
+        ln.reduce(PROBLEM, ln.inits.deep_gaussian(in_dim=5, out_dim=3, width=9, depth=3, stds=1.0, key=0))
