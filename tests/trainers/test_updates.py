@@ -34,7 +34,7 @@ def test_forces_are_minus_the_gradients():
 
     with computing():
         slopes = jax.grad(loss)((jnp.asarray(FIRST), jnp.asarray(SECOND)))
-        pushes = _updates.forces(FIRST, SECOND, TARGET - SECOND @ FIRST)
+        pushes = _updates.forces((FIRST, SECOND), TARGET - SECOND @ FIRST)
     for slope, push in zip(slopes, pushes, strict=True):
         assert_allclose(push, -np.asarray(slope), rtol=1e-13)
 

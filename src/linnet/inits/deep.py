@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, real_array, representable
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.inits.layers import Layers
 from linnet.inits.scalings import layer_sizes, shapes
-from linnet.randomness import Key, generator
 
 
 def deep_gaussian(

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count
 from linnet._memory import check_fits
+from linnet._randomness import Key, generator
 from linnet.inits.layers import Layers
 from linnet.inits.scalings import layer_sizes, shapes
-from linnet.randomness import Key, generator
 
 DEFAULT_ORDER = {3: 8, 4: 6}  # the longest word kept where none is asked for; 5 from depth 5 on, where words branch
 

@@ -17,6 +17,7 @@ def check_weights(value: Any, name: str = "weights") -> Weights:
     if not isinstance(value, Weights):
         kind = type(value).__name__
         hint = " Take one of its states: `trajectory.weights[-1]`." if kind == "Trajectory" else ""
+        hint = " This is known for two layers only, which convert by `.to_weights()`." if kind == "Layers" else hint
         raise ValueError(f"`{name}` must be linnet Weights, made by `ln.Weights(first, second)`: got {kind}.{hint}")
     if value.first.dtype == value.second.dtype == np.float64:
         return value

@@ -238,7 +238,7 @@ def reduce(
         )
     if not isinstance(name, str) or name not in ROTATION_INVARIANT:
         raise ValueError(f"`optimizer` must be one of {sorted(ROTATION_INVARIANT)}: got {optimizer!r}.")
-    check_match(problem, weights)
+    check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
     if isinstance(weights, Layers):
         from linnet.reductions.deep import reduced_layers
@@ -273,10 +273,16 @@ def refuse_diverged(name: str, weights: Weights | Layers) -> None:
         raise ValueError(f"`{name}` must be finite: these have NaN or infinities, as of a run that diverged.")
 
 
-def check_match(problem: Problem, weights: Weights | Layers) -> None:
+def check_match(problem: Problem, weights: Weights | Layers, *, any_depth: bool = False) -> None:
     """Refuses weights that do not fit the problem's inputs, outputs or batch."""
     if not isinstance(problem, Problem):
         raise ValueError(f"`problem` must be a linnet Problem: got {type(problem).__name__}.")
+    if isinstance(weights, Layers) and not any_depth:
+        raise ValueError(
+            f"`weights` must be linnet Weights, as this is known for two layers only: got Layers of depth "
+            f"{weights.depth}. Two layers convert by `.to_weights()`; any depth is for `reduce`, `gradient_descent`, "
+            "`gradient_flow`, `stochastic_descent`, `label_noise_descent` and `theories.deep`."
+        )
     if not isinstance(weights, (Weights, Layers)):
         raise ValueError(f"`weights` must be linnet Weights or Layers: got {type(weights).__name__}.")
     if weights.first.ndim > 3:

@@ -14,10 +14,12 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet import _progress as progress
+from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes, member
 from linnet.trainers._pauses import affordable
 from linnet.trainers._tail import Spectrum
+from linnet.trainers._updates import forces
 
 ROUND = 2000  # steps at most; most flows take a few hundred
 SHORTEST = 50  # steps of a round of the largest flows: a step of theirs takes up to a second
@@ -48,7 +50,7 @@ class Asked:
 class Run:
     """One network on its way: the states saved so far (NaN where not yet), where it is, and how it ended."""
 
-    layers: tuple[np.ndarray, np.ndarray]
+    layers: tuple[np.ndarray, ...]
     asked: Asked
     spectrum: Spectrum | None
     where: float = 0.0
@@ -56,19 +58,21 @@ class Run:
     pending: bool = True
     failed: bool = False
     stiff: bool = True  # until an implicit solver has withdrawn
-    states: tuple[np.ndarray, np.ndarray] = field(init=False)
+    states: tuple[np.ndarray, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        first, second = (np.full((len(self.asked.times), *layer.shape), np.nan, layer.dtype) for layer in self.layers)
-        self.states = first, second
+        shapes = ((len(self.asked.times), *layer.shape) for layer in self.layers)
+        self.states = tuple(np.full(shape, np.nan, self.layers[0].dtype) for shape in shapes)
 
     def take(self, found: Sequence[np.ndarray], steps: int, share: float) -> None:
         """Takes what one more round found, and decides whether there is to be another."""
-        first, second, end_first, end_second, where, taken, arrived = found
-        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(first).all(axis=(-1, -2))
-        self.states[0][new], self.states[1][new] = first[new], second[new]
+        depth = len(self.layers)
+        where, taken, arrived = found[2 * depth :]
+        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(found[0]).all(axis=(-1, -2))
+        for state, layer in zip(self.states, found[:depth], strict=True):
+            state[new] = layer[new]
         pace = (float(where) - self.where) / steps
-        self.layers, self.where, self.taken = (end_first, end_second), float(where), self.taken + int(taken)
+        self.layers, self.where, self.taken = tuple(found[depth : 2 * depth]), float(where), self.taken + int(taken)
         if arrived or not np.isfinite(self.where):
             self.pending = False
         elif not self._ends() and not self._fades(SLOW * pace) and share >= PATIENCE:
@@ -133,9 +137,9 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
 
 
 def follow(
-    objective: Any, layers: tuple[Any, Any], asked: Asked, spectrum: Spectrum | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Both layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
+    objective: Any, layers: tuple[Any, ...], asked: Asked, spectrum: Spectrum | None
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
     After every round a flow that has converged is ended in closed form (`tail`), and one that would need `SLOW` more
     steps is tried with an implicit solver, once (`stiff`). Once half of a batch has ended the others go on one by one:
@@ -144,15 +148,15 @@ def follow(
     """
     rounds = -(-asked.max_steps // _length(*layers))
     steps = -(-asked.max_steps // rounds)
-    first, second = (np.asarray(layer) for layer in layers)
-    batched = first.ndim == 3
+    begun = tuple(np.asarray(layer) for layer in layers)
+    batched = begun[0].ndim == 3
     if batched:
         runs = [
-            Run((first[i], second[i]), _of(asked, i), None if spectrum is None else spectrum.of_member(i))
-            for i in range(len(first))
+            Run(tuple(layer[i] for layer in begun), _of(asked, i), None if spectrum is None else spectrum.of_member(i))
+            for i in range(len(begun[0]))
         ]
     else:
-        runs = [Run((first, second), asked, spectrum)]
+        runs = [Run(begun, asked, spectrum)]
     solve = partial(_solve, max_steps=steps)
     with ExitStack() as stack:
         for turn in range(rounds):
@@ -163,9 +167,10 @@ def follow(
             _round(objective, runs, solve, steps, (turn + 1) / rounds)
             if turn >= LONG:
                 advance(1)
-    out = [np.stack([run.states[i] for run in runs], axis=1) if batched else runs[0].states[i] for i in (0, 1)]
+    every = range(len(begun))
+    out = [np.stack([run.states[i] for run in runs], axis=1) if batched else runs[0].states[i] for i in every]
     taken, failed = np.array([run.taken for run in runs]), np.array([run.failed for run in runs])
-    return out[0], out[1], taken if batched else taken[0], failed if batched else failed[0]
+    return out, taken if batched else taken[0], failed if batched else failed[0]
 
 
 def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float) -> None:
@@ -175,7 +180,7 @@ def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float
     if 2 * len(pending) > len(runs) > 1:
         # those that have ended stand at the last time, which costs no step
         where = np.array([run.where if run.pending else asked.times[-1] for run in runs])
-        layers = np.stack([run.layers[0] for run in runs]), np.stack([run.layers[1] for run in runs])
+        layers = tuple(np.stack(several) for several in zip(*(run.layers for run in runs), strict=True))
         asked = replace(asked, atol=np.array([run.asked.atol for run in runs]))
         found = [np.asarray(value) for value in solve(objective, *_there(layers, where, asked, dtype))]
         for index in pending:
@@ -187,9 +192,11 @@ def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float
         run.take([np.asarray(value) for value in found], steps, share)
 
 
-def _length(first: Any, second: Any) -> int:
+def _length(*layers: Any) -> int:
     """Steps of one round; of few lengths, as each is compiled."""
-    most = affordable(first, 13 * 8.0 * first.size * second.shape[-2])  # stages, and products of matrices in each
+    first, second = layers[0], layers[-1]
+    inner = sum(6.0 * layer.size * (first.shape[-1] + second.shape[-2]) for layer in layers[1:-1])
+    most = affordable(first, 13 * (8.0 * first.size * second.shape[-2] + inner))  # stages, and products in each
     return next((length for length in (ROUND, 500, 200) if length <= most), SHORTEST)
 
 
@@ -197,7 +204,7 @@ def _of(asked: Asked, index: int) -> Asked:
     return replace(asked, atol=asked.atol[index] if asked.atol.ndim else asked.atol)
 
 
-def _there(layers: tuple[Any, Any], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
+def _there(layers: tuple[Any, ...], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
     numbers = (where, asked.times, asked.rtol, asked.atol, asked.share)
     return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
 
@@ -217,9 +224,8 @@ def _solve(
     import diffrax
 
     def slope(t: Any, layers: Any, objective: Any) -> Any:
-        first, second = layers
-        _, residual = objective.evaluate(second @ first)
-        return second.T @ residual, residual @ first.T
+        _, residual = objective.evaluate(product_of(layers))
+        return tuple(forces(layers, residual))
 
     def one(objective: Any, layers: Any, where: Any, atol: Any) -> Any:
         # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.

@@ -24,6 +24,7 @@ import numpy as np
 
 from linnet._memory import check_fits
 from linnet._progress import bar
+from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
 from linnet.trainers._choice import either
 from linnet.trainers._compiling import QUICKLY
@@ -41,6 +42,8 @@ from linnet.trainers._states import (
     State,
     Tested,
     Update,
+    layer_names,
+    layers_of,
 )
 from linnet.trainers._widths import without_filling
 from linnet.trainers.stopping import Rule
@@ -216,7 +219,9 @@ def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[n
 
 def _operations(params: Params) -> float:
     """Of one step: three products of matrices, and what goes with them."""
-    return 8.0 * params["first"].size * params["second"].shape[-2]
+    layers = layers_of(params)
+    inner = sum(6.0 * layer.size * (layers[0].shape[-1] + layers[-1].shape[-2]) for layer in layers[1:-1])
+    return 8.0 * params["first"].size * params["second"].shape[-2] + inner
 
 
 def _state_bytes(params: Params, keep: str) -> int:
@@ -224,8 +229,9 @@ def _state_bytes(params: Params, keep: str) -> int:
     if keep == "losses":
         return 16 * max(1, first.size // (first.shape[-1] * first.shape[-2]))
     if keep == "products":
-        return first.dtype.itemsize * (second.size + second.size // second.shape[-1] * first.shape[-1])
-    return first.dtype.itemsize * (first.size + second.size)
+        own = second.size // second.shape[-1]
+        return first.dtype.itemsize * own * (first.shape[-2] + first.shape[-1])
+    return first.dtype.itemsize * sum(layer.size for layer in layers_of(params))
 
 
 def _mapped(
@@ -255,9 +261,10 @@ def _look(objective: Objective, test: Kept | None, params: Params, *, plan: Plan
     if test is not None:
         kept |= test.losses(params, seen)
     if plan.keep == "weights":
-        kept |= {"first": params["first"], "second": params["second"]}
+        kept |= {name: params[name] for name in layer_names(params)}
     elif plan.keep == "products":
-        kept |= {"product": params["second"] @ params["first"], "second": params["second"]}
+        layers = layers_of(params)
+        kept |= {"product": product_of(layers), "second": product_of(layers[1:])}
     return kept
 
 

@@ -17,9 +17,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
-from linnet.trainers._states import Array, Objective
+from linnet.trainers._states import Array, Objective, layers_of
 
 
 class OfProduct:
@@ -31,7 +32,7 @@ class OfProduct:
 
     def at(self, params: dict[str, Array]) -> tuple[Array, tuple[Array, Array]]:
         """The loss of a state, with its product and residual."""
-        A = params["second"] @ params["first"]
+        A = product_of(layers_of(params))
         loss, residual = self.evaluate(A)
         return loss, (A, residual)
 
@@ -127,10 +128,10 @@ class TestLoss:
 
     def at(self, params: dict[str, Array], seen: tuple[Array, Array]) -> Array:
         """The test loss of a state whose product is the first of `seen`."""
-        A, second, rest = seen[0], params["second"], params["rest"]
+        A, rest = seen[0], params["rest"]
         mapped = A if self.weight is None else A @ self.weight if self.weight.shape[0] > 1 else A * self.weight
         if self.rest is not None:
-            mapped = mapped + rest * (second @ self.rest)
+            mapped = mapped + rest * (product_of(layers_of(params)[1:]) @ self.rest)
         return 0.5 * jnp.sum((mapped - self.truth) ** 2) + (0.0 if self.floor is None else self.floor)
 
     def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:

@@ -15,12 +15,23 @@ import jax
 
 Array = jax.Array
 Arrays = dict[str, Any]  # by name: JAX's arrays, or NumPy's on their way into compiled code
-# What moves: "first", "second", "rest" (the factor left of the weights that the data never touch), and whatever else a
-# trainer carries, such as velocities or a key.
+# What moves: "first", "second" (between them "inner_2", "inner_3" and so on, of deeper networks), "rest" (the factor
+# left of the weights that the data never touch), and whatever else a trainer carries, such as velocities or a key.
 Params = Arrays
 Hyper = Arrays  # "learning_rate" and the like: one number for all, or one for each member of a batch
 Seen = Any  # what an objective saw of a state: of linear networks the product A and the residual R = -dL/dA
 Remembered = Any  # what a stopping rule or a record keeps from step to step: any tree of numbers
+
+
+def layer_names(named: Arrays) -> list[str]:
+    """The names of the layers among what moves, from the first to the last."""
+    inner = sum(name.startswith("inner_") for name in named)
+    return ["first", *(f"inner_{number}" for number in range(2, inner + 2)), "second"]
+
+
+def layers_of(params: Params) -> list[Array]:
+    """The layers, from the first to the last."""
+    return [params[name] for name in layer_names(params)]
 
 
 class Objective(Protocol):

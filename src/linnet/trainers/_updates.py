@@ -1,22 +1,31 @@
-"""The update of the two layers, written once for compiled code: forces, weight decay, momentum, step size.
+"""The update of the layers, written once for compiled code: forces, weight decay, momentum, step size.
 
 NumPy's kernels (`diagrams/_numpy_run.py`, `_self_consistent.py`, `torch/_affine_descent.py`) are tested against it.
 """
 
 from __future__ import annotations
 
-from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update
+from collections.abc import Sequence
+
+from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update, layer_names, layers_of
 
 
-def forces(first: Array, second: Array, residual: Array) -> tuple[Array, Array]:
-    """Minus the gradients of both layers, $W_2^T R$ and $R W_1^T$, for the residual $R = -dL/dA$."""
-    return second.T @ residual, residual @ first.T
+def forces(layers: Sequence[Array], residual: Array) -> list[Array]:
+    """Minus the gradients of all layers for the residual $R = -dL/dA$; of two, $W_2^T R$ and $R W_1^T$."""
+    below = [layers[0]]
+    for layer in layers[1:-1]:
+        below.append(layer @ below[-1])
+    pushes, pull = [], residual
+    for index in range(len(layers) - 1, 0, -1):
+        pushes.append(pull @ below[index - 1].T)
+        pull = layers[index].T @ pull
+    return [pull, *pushes[::-1]]
 
 
 def along(params: Params, hyper: Hyper, residual: Array) -> Params:
-    """Both layers after one step for the residual, each seeing the other as it was."""
-    first, second = forces(params["first"], params["second"], residual)
-    return moved(params, hyper, {"first": first, "second": second})
+    """All layers after one step for the residual, each seeing the others as they were."""
+    pushes = forces(layers_of(params), residual)
+    return moved(params, hyper, dict(zip(layer_names(params), pushes, strict=True)))
 
 
 def moved(params: Params, hyper: Hyper, pushes: Params, *, also_rest: bool = True) -> Params:
@@ -31,7 +40,9 @@ def moved(params: Params, hyper: Hyper, pushes: Params, *, also_rest: bool = Tru
         if f"velocity_{name}" in params:
             push = hyper["momentum"] * params[f"velocity_{name}"] + push
             new[f"velocity_{name}"] = push
-        new[name] = params[name] + hyper["learning_rate"] * push
+        own = hyper.get("rate_first" if name == "rest" else f"rate_{name}")  # of layers that have a rate of their own
+        rate = hyper["learning_rate"] if own is None else hyper["learning_rate"] * own
+        new[name] = params[name] + rate * push
     return new
 
 
@@ -41,11 +52,11 @@ def simultaneous(objective: Objective, hyper: Hyper, params: Params, index: Arra
 
 
 def sequential(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    """The first layer moves, then the second one, which sees the new first layer and the old residual."""
-    residual = seen[1]
-    halfway = moved(params, hyper, {"first": forces(params["first"], params["second"], residual)[0]})
-    second = forces(halfway["first"], halfway["second"], residual)[1]
-    return moved(halfway, hyper, {"second": second}, also_rest=False)
+    """The first layer moves, then the next ones, each of which sees the new layers below it and the old residual."""
+    for index, name in enumerate(layer_names(params)):
+        push = forces(layers_of(params), seen[1])[index]
+        params = moved(params, hyper, {name: push}, also_rest=index == 0)
+    return params
 
 
 UPDATES: dict[str, Update] = {"simultaneous": simultaneous, "sequential": sequential}

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from linnet.inits.weights import Weights
+from linnet.reductions.deep import DeepReduction
 from linnet.reductions.reduction import Reduction
 
 RUNGS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same; then at most half as much again
@@ -26,6 +27,8 @@ def rung(width: int, most: int) -> int:
 
 def filled(reduction: Reduction) -> Reduction:
     """The same network with hidden units at zero, at one of a few widths; as it is where its width was reduced."""
+    if isinstance(reduction, DeepReduction):
+        return reduction
     width = reduction.weights.width
     missing = rung(width, reduction.weights.in_dim + reduction.weights.out_dim) - width
     if reduction.frame is not None or not missing:
@@ -42,5 +45,7 @@ def filled(reduction: Reduction) -> Reduction:
 
 def without_filling(kept: dict[str, np.ndarray], reduction: Reduction) -> dict[str, np.ndarray]:
     """What was kept of the states of a run, with the hidden units of `reduction` alone."""
+    if isinstance(reduction, DeepReduction):
+        return kept
     own = {"first": np.s_[..., : reduction.weights.width, :], "second": np.s_[..., : reduction.weights.width]}
     return {name: value[own[name]] if name in own else value for name, value in kept.items()}

@@ -1,4 +1,4 @@
-"""Gradient descent on both layers at once, at any width."""
+"""Gradient descent on all layers at once, at any width and depth."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag, non_negative, positive, real_array
+from linnet.inits.layers import Layers
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
+from linnet.reductions.deep import DeepReduction
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import _loop as loop
@@ -26,7 +28,7 @@ from linnet.trajectories.trajectory import Trajectory
 
 def gradient_descent(
     problem: Problem,
-    weights: Weights,
+    weights: Weights | Layers,
     *,
     learning_rate: float | ArrayLike,
     steps: int,
@@ -40,17 +42,19 @@ def gradient_descent(
     keep: str = "weights",
     device: str | None = None,
     throw: bool = True,
+    layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
-    r"""Full-batch gradient descent on both layers at once.
+    r"""Full-batch gradient descent on all layers at once.
 
     $$ W_1 \leftarrow W_1 + \eta (W_2^T R - \lambda W_1), \quad W_2 \leftarrow W_2 + \eta (R W_1^T - \lambda W_2), $$
 
-    with $R = \Gamma - W_2 W_1 \Sigma$ (or minus the gradient of the cost).
+    with $R = \Gamma - W_2 W_1 \Sigma$ (or minus the gradient of the cost); of deeper networks $W_l$ moves along
+    $(W_L \cdots W_{l+1})^T R (W_{l-1} \cdots W_1)^T$.
 
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start; a leading axis is a batch of networks
+    - `weights`: the start, `Weights` or `Layers`; a leading axis is a batch of networks
     - `learning_rate`: $\eta$, one number, or one for each member of the batch
     - `steps`: how many
     - `save_every`: an interval, or a policy of `linnet.trajectories`
@@ -65,8 +69,10 @@ def gradient_descent(
     - `keep`: what to keep of a saved state: its `"weights"`, its `"products"` or only its `"losses"`
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise `DivergedError` where the loss explodes, or to say so in the status
+    - `layer_rates`: learning rates of the layers in units of `learning_rate`, one for each (see `inits.scaling`)
 
-    **Returns** a `Trajectory`.
+    **Returns** a `Trajectory`. That of `Layers` is exact where they reduce exactly, and to 1e-8 of the products
+    elsewhere; `run.reduction.error` tells it.
 
     **Example:**
 
@@ -89,6 +95,7 @@ def gradient_descent(
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
     if not isinstance(update, str) or update not in UPDATES:
         raise ValueError(f"`update` must be one of {sorted(UPDATES)}: got {update!r}.")
+    hyper |= _layer_rates(layer_rates, weights, reduced=reduce, decays=hyper["weight_decay"] != 0)
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
@@ -121,37 +128,65 @@ def gradient_descent(
     return trajectory
 
 
-def prepare(problem: Problem, weights: Weights, reduced: bool) -> Reduction:
+def prepare(problem: Problem, weights: Weights | Layers, reduced: bool) -> Reduction:
     """The coordinates a run is carried out in; the problem's own with `reduced=False`."""
     if not isinstance(reduced, (bool, np.bool_)):
         raise ValueError(f"`reduce` must be True or False: got {reduced!r}.")
     if reduced:
         return reduction_of(problem, weights)
-    check_match(problem, weights)
+    check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
-    return Reduction(problem, weights, weights, None, None)
+    kind = DeepReduction if isinstance(weights, Layers) else Reduction
+    return kind(problem, weights, weights, None, None)
 
 
 def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
     """The state a loop starts from, with the batch of the problem or of the weights in front."""
-    first, second = reduction.weights.first, reduction.weights.second
+    layers = reduction.weights.layers if isinstance(reduction.weights, Layers) else _two(reduction.weights)
     batch = reduction.full_problem.batch
-    if batch and first.ndim == 2:
-        first, second = (np.broadcast_to(layer, (batch, *layer.shape)) for layer in (first, second))
-    params = {"first": jnp.asarray(first, dtype), "second": jnp.asarray(second, dtype)}
-    params["rest"] = jnp.asarray(np.ones(first.shape[:-2], dtype))
+    if batch and layers[0].ndim == 2:
+        layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)
+    names = ["first", "second", *(f"inner_{number}" for number in range(2, len(layers)))]
+    ordered = (layers[0], layers[-1], *layers[1:-1])
+    params = {name: jnp.asarray(layer, dtype) for name, layer in zip(names, ordered, strict=True)}
+    params["rest"] = jnp.asarray(np.ones(layers[0].shape[:-2], dtype))
     if velocity:
         params |= {f"velocity_{name}": jnp.zeros_like(value) for name, value in params.items()}
     return params
 
 
-def learning_rates(learning_rate: float | ArrayLike, problem: Problem, weights: Weights) -> np.ndarray:
+def _two(weights: Weights) -> tuple[np.ndarray, ...]:
+    return weights.first, weights.second
+
+
+def _layer_rates(
+    rates: ArrayLike | None, weights: Weights | Layers, *, reduced: bool, decays: bool
+) -> dict[str, float]:
+    """The rate of each layer in units of the common one, by its name in the loop."""
+    if rates is None:
+        return {}
+    depth = weights.depth if isinstance(weights, Layers) else 2
+    each = real_array("layer_rates", rates, ndim=1)
+    if each.size != depth:
+        raise ValueError(f"`layer_rates` must be one for each of the {depth} layers: got {each.size}.")
+    if (each < 0).any():
+        raise ValueError(f"`layer_rates` must not be negative: the least is {each.min():g}.")
+    if decays and reduced and depth > 2:
+        raise ValueError(
+            "`layer_rates` and `weight_decay` do not go together in reduced coordinates at depth 3 and more, as what "
+            "the data never touch would shrink at a rate of its own in each layer. Use `reduce=False`."
+        )
+    names = ["first", *(f"inner_{number}" for number in range(2, depth)), "second"]
+    return {f"rate_{name}": float(rate) for name, rate in zip(names, each, strict=True)}
+
+
+def learning_rates(learning_rate: float | ArrayLike, problem: Problem, weights: Weights | Layers) -> np.ndarray:
     """The step size of each run, checked: one number, or one for each member of the batch."""
     rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
     if (rates <= 0).any():
         raise ValueError(f"`learning_rate` must be positive: got {learning_rate!r}.")
     if rates.ndim == 1:
-        check_match(problem, weights)
+        check_match(problem, weights, any_depth=True)
         batch = weights.batch or problem.batch
         if rates.shape[0] != batch:
             raise ValueError(
@@ -162,7 +197,7 @@ def learning_rates(learning_rate: float | ArrayLike, problem: Problem, weights: 
     return rates
 
 
-def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights) -> DivergedError:
+def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights | Layers) -> DivergedError:
     """The error that says where a run diverged and what to do about it."""
     reasons = np.atleast_1d(trajectory.status.reason)
     first = int(np.argmax(reasons == "diverged"))

@@ -1,4 +1,4 @@
-"""Gradient flow of both layers, by an adaptive eighth-order solver."""
+"""Gradient flow of all layers, by an adaptive eighth-order solver."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, positive, times_array
 from linnet._memory import check_fits
+from linnet.inits.layers import Layers, product_of
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes, testing_objective, training_objective
+from linnet.trainers._states import layer_names, layers_of
 from linnet.trainers._tail import Spectrum
 from linnet.trainers._widths import filled, without_filling
 from linnet.trainers.descent import prepare, start
@@ -27,7 +29,7 @@ from linnet.trajectories.trajectory import Trajectory
 
 def gradient_flow(
     problem: Problem,
-    weights: Weights,
+    weights: Weights | Layers,
     *,
     times: ArrayLike,
     rtol: float = 1e-10,
@@ -38,14 +40,16 @@ def gradient_flow(
     device: str | None = None,
     throw: bool = True,
 ) -> Trajectory:
-    r"""Gradient flow of both layers on the canonical clock, to ten digits.
+    r"""Gradient flow of all layers on the canonical clock, to ten digits.
 
     $$ \dot W_1 = W_2^T R, \qquad \dot W_2 = R W_1^T, \qquad R = \Gamma - W_2 W_1 \Sigma, $$
+
+    and of deeper networks $\dot W_l = (W_L \cdots W_{l+1})^T R (W_{l-1} \cdots W_1)^T$.
 
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start, at time 0; a leading axis is a batch of networks
+    - `weights`: the start, `Weights` or `Layers`, at time 0; a leading axis is a batch of networks
     - `times`: increasing, from 0 on, (time,); the start is among the states only if asked for
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
@@ -87,7 +91,7 @@ def gradient_flow(
         run = filled(reduction) if reduce else reduction
         test = testing_objective(run, resolved)
         params = start(run, resolved)
-        layers = (params["first"], params["second"])
+        layers = tuple(layers_of(params))
         check_fits(
             8 * len(moments) * sum(layer.size for layer in layers),
             f"keeping {len(moments)} states",
@@ -98,9 +102,10 @@ def gradient_flow(
         tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
         until = flow_rounds.filled_times(moments, entries=sum(layer.size for layer in layers))
         asked = flow_rounds.Asked(until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width)
-        first, second, taken, failed = flow_rounds.follow(objective, layers, asked, Spectrum.of(problem, reduction))
-        seen = _look(objective, test, first, second)
-        found = {**seen, "first": first, "second": second}
+        spectrum = Spectrum.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
+        states, taken, failed = flow_rounds.follow(objective, layers, asked, spectrum)
+        named = dict(zip(layer_names(params), states, strict=True))
+        found = {**_look(objective, test, named), **named}
         kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in found.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
@@ -129,11 +134,11 @@ def gradient_flow(
     return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
 
 
-def _tolerances(weights: Weights, rtol: float) -> np.ndarray:
+def _tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
     """The absolute tolerance of one network, or of every network of a batch by its own scale."""
-    layers = (weights.first, weights.second)
+    layers = weights.layers if isinstance(weights, Layers) else (weights.first, weights.second)
     inside = (-1, -2)
-    top = np.maximum(*(np.abs(layer).max(axis=inside) for layer in layers))
+    top = np.max([np.abs(layer).max(axis=inside) for layer in layers], axis=0)
     safe = np.where(top > 0, top, 1.0)[..., None, None]  # nothing under- or overflows
     squares = sum(((layer / safe) ** 2).sum(axis=inside) for layer in layers)
     entries = sum(layer.shape[-1] * layer.shape[-2] for layer in layers)
@@ -142,16 +147,16 @@ def _tolerances(weights: Weights, rtol: float) -> np.ndarray:
 
 
 @partial(jax.jit, compiler_options=QUICKLY)
-def _look(objective: Any, test: Any, first: Any, second: Any) -> dict[str, Any]:
+def _look(objective: Any, test: Any, states: Any) -> dict[str, Any]:
     """The losses of states that have the times in front, and the members of a batch next."""
 
-    def look(objective: Any, test: Any, first: Any, second: Any) -> dict[str, Any]:
-        A = second @ first
+    def look(objective: Any, test: Any, state: Any) -> dict[str, Any]:
+        A = product_of(layers_of(state))
         seen = {"loss": objective.evaluate(A)[0]}
         if test is not None:
-            seen |= test.losses({"second": second, "rest": jnp.ones(())}, (A, None))
+            seen |= test.losses({**state, "rest": jnp.ones(())}, (A, None))
         return seen
 
-    if first.ndim == 4:
-        look = jax.vmap(look, in_axes=(batch_axes(objective), batch_axes(test), 0, 0))
-    return jax.vmap(look, in_axes=(None, None, 0, 0))(objective, test, first, second)
+    if states["first"].ndim == 4:
+        look = jax.vmap(look, in_axes=(batch_axes(objective), batch_axes(test), 0))
+    return jax.vmap(look, in_axes=(None, None, 0))(objective, test, states)

@@ -5,24 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from linnet._arguments import representable
+from linnet.inits.layers import Layers, check_layers
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, refuse_diverged
 
 
 @representable
-def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
+def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float | None:
     r"""A step size at which descent is stable, at the start and where it ends; None for a general cost.
 
     Descent is stable below 2 over the largest curvature, which is at most $\lambda_{max}(\Sigma)(|W_1|^2 + |W_2|^2)$
     plus the residual's norm. At the end the layers satisfy $|W_i|^2 \le (m + \sqrt{m^2 + 4a^2})/2$, with m the norm of
     the conserved imbalance and a that of the solution. The step returned is 1 over the larger of the two curvatures:
-    half of the limit.
+    half of the limit. Of deeper networks both curvatures are bounded by the norms of the layers, at the end by
+    $|W_l|^2 + |A_*|^{2/L}$.
 
     **Arguments:**
 
     - `problem`: what is to be learned
-    - `weights`: the start
+    - `weights`: the start, `Weights` or `Layers`
 
     **Returns** a step size, half of the limit; None for a general cost.
 
@@ -34,12 +36,14 @@ def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
         >>> round(float(stable_learning_rate(ln.Problem.from_target([[2.0]]), start)), 3)  # the curvature ends at 2 x 2
         0.25
     """
-    check_match(problem, weights)
+    check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
-    weights = check_weights(weights)
     if problem.cost is not None:
         return None
     f = problem.factor
+    if isinstance(weights, Layers):
+        return _of_layers(problem, check_layers(weights))
+    weights = check_weights(weights)
     top = float((f.scales**2).max())
     layers = [np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() ** 2 for layer in (weights.first, weights.second)]
     solution = float(np.linalg.norm(problem.min_norm_solution(), ord=2, axis=(-2, -1)).max())
@@ -51,3 +55,24 @@ def stable_learning_rate(problem: Problem, weights: Weights) -> float | None:
     if not max(start, end) > 0:
         raise ValueError("`problem` or `weights` must not be zero: nothing moves, and every step size is stable.")
     return 1.0 / max(start, end)
+
+
+def _of_layers(problem: Problem, layers: Layers) -> float:
+    f = problem.factor
+    top = float((f.scales**2).max())
+    norms = np.array([np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() for layer in layers.layers])
+    solution = float(np.linalg.norm(problem.min_norm_solution(), ord=2, axis=(-2, -1)).max())
+    target = float(np.linalg.norm(f.target * f.scales[..., None, :], ord=2, axis=(-2, -1)).max())
+    at_end = np.hypot(norms, solution ** (1 / layers.depth))
+    start = _curvature(norms, top, target + top * float(np.prod(norms)))
+    end = _curvature(at_end, top, 0.0)
+    if not max(start, end) > 0:
+        raise ValueError("`problem` or `weights` must not be zero: nothing moves, and every step size is stable.")
+    return 1.0 / max(start, end)
+
+
+def _curvature(norms: np.ndarray, top: float, residual: float) -> float:
+    """A bound from the norms of the layers: the kernel's part, and the residual's."""
+    kernel = sum(float(np.prod(np.delete(norms, at))) ** 2 for at in range(norms.size))
+    pairs = sum(float(np.prod(np.delete(norms, [i, j]))) for i in range(norms.size) for j in range(i))
+    return top * kernel + residual * pairs

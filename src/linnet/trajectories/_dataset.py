@@ -33,9 +33,12 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
         about = {"long_name": "held-out loss, 1/2 E|y - A x|^2"}
         variables["validation_loss"] = (lead, trajectory.validation_loss, about)
     if {"first", "product"} & set(trajectory.kept):
-        about = {"long_name": "product A = W2 W1"}
+        about = {"long_name": "product A = W2 W1" if "inner_2" not in trajectory.kept else "product A = WL ... W1"}
         variables["product"] = ((*lead, "output", "input"), trajectory.products, about)
-    if "first" in trajectory.kept:
+    if "first" in trajectory.kept and "inner_2" in trajectory.kept:
+        about = {"long_name": "layers in reduced coordinates, filled up with zeros", "widths": _widths(trajectory)}
+        variables["layers"] = ((*lead, "layer", "to", "from"), _filled(trajectory.reduced.layers), about)
+    elif "first" in trajectory.kept:
         reduced = trajectory.reduced
         variables["first"] = ((*lead, "hidden", "direction"), reduced.first, {"long_name": "W1 in reduced coordinates"})
         variables["second"] = ((*lead, "output", "hidden"), reduced.second, {"long_name": "W2 in reduced coordinates"})
@@ -47,9 +50,26 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
         coordinates["time"] = ("time", trajectory.times, clock)
     else:
         coordinates["clock"] = (lead, trajectory.times, clock)
+    if "layers" in variables:
+        coordinates["layer"] = ("layer", np.arange(1, len(trajectory.reduced.layers) + 1))
     if trajectory.steps is not None:
         coordinates["step"] = ("time", trajectory.steps, {"long_name": "step of descent"})
     return xr.Dataset(variables, coordinates, attrs={**provenance(), **_plain(trajectory.attributes)})
+
+
+def _widths(trajectory: Trajectory) -> list[int]:
+    """The numbers of units from the inputs to the outputs, in reduced coordinates."""
+    layers = trajectory.reduced.layers
+    return [layers[0].shape[-1], *(layer.shape[-2] for layer in layers)]
+
+
+def _filled(layers: tuple[np.ndarray, ...]) -> np.ndarray:
+    """All layers along one axis, filled up with zeros to the largest."""
+    rows, columns = (max(layer.shape[axis] for layer in layers) for axis in (-2, -1))
+    whole = np.zeros((*layers[0].shape[:-2], len(layers), rows, columns), layers[0].dtype)
+    for index, layer in enumerate(layers):
+        whole[..., index, : layer.shape[-2], : layer.shape[-1]] = layer
+    return whole
 
 
 def provenance() -> dict[str, Any]:

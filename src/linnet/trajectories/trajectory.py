@@ -10,6 +10,7 @@ import numpy as np
 
 from linnet._arguments import count
 from linnet._memory import check_fits
+from linnet.inits.layers import Layers, product_of
 from linnet.inits.weights import Weights
 from linnet.reductions.reduction import Reduction
 from linnet.trajectories.status import Status
@@ -69,24 +70,33 @@ class Trajectory:
         return len(self.loss)
 
     @property
-    def reduced(self) -> Weights:
-        """The states in reduced coordinates."""
+    def reduced(self) -> Any:
+        """The states in reduced coordinates, `Weights` or `Layers` as the start was."""
         if "first" not in self.kept:
             raise ValueError("this run did not keep its weights: ask for keep='weights' when training.")
+        if isinstance(self.reduction.weights, Layers):
+            return Layers.computed(self._layers)
         return Weights.computed(self.kept["first"], self.kept["second"])
 
+    @property
+    def _layers(self) -> list[np.ndarray]:
+        """What was kept of the layers, from the first to the last."""
+        inner = sorted((name for name in self.kept if name.startswith("inner_")), key=lambda name: int(name[6:]))
+        return [self.kept[name] for name in ("first", *inner, "second")]
+
     @cached_property
-    def weights(self) -> Weights:
-        """The full networks at every saved state."""
+    def weights(self) -> Any:
+        """The full networks at every saved state, `Weights` or `Layers` as the start was."""
         full = self.reduction.full_weights
         states = self.reduced.first.shape[:-2]
-        numbers = int(np.prod(states)) * full.width * (full.in_dim + full.out_dim)
+        inner = sum(layer.shape[-1] * layer.shape[-2] for layer in full.layers[1:-1]) if len(self._layers) > 2 else 0
+        numbers = int(np.prod(states)) * (full.width * (full.in_dim + full.out_dim) + inner)
         check_fits(
             8 * numbers, f"lifting {states} states of width {full.width}", "Use `weights_at(index)`, or `.reduced`."
         )
         return self.reduction.lift(self.reduced, rest=self.rest)
 
-    def weights_at(self, index: int) -> Weights:
+    def weights_at(self, index: int) -> Any:
         """The full network at one saved state."""
         states = len(self)
         index = count("index", index, least=-states, most=states - 1)
@@ -94,14 +104,14 @@ class Trajectory:
 
     @cached_property
     def products(self) -> np.ndarray:
-        """$A = W_2 W_1$ at every saved state, (time, [batch,] output, input)."""
+        """$A = W_L \\cdots W_1$ at every saved state, (time, [batch,] output, input)."""
         if "product" in self.kept:
-            product = self.kept["product"]
+            product, above = self.kept["product"], self.kept["second"]
         elif "first" in self.kept:
-            product = self.kept["second"] @ self.kept["first"]
+            product, above = product_of(self._layers), product_of(self._layers[1:])
         else:
             raise ValueError("this run kept only its losses: ask for keep='products' or keep='weights' when training.")
-        return self.reduction._lifted(product, self.kept["second"], self.rest)
+        return self.reduction._lifted(product, above, self.rest)
 
     @property
     def test_loss(self) -> np.ndarray:

@@ -128,10 +128,10 @@ def _moved(params: Params, rate: Array, seen: Seen, *, sequential: bool) -> Arra
 
 def _stepped(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
     """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
-    first_step, second_step = forces(first.T, second, push)
+    first_step, second_step = forces((first.T, second), push)
     if sequential:
         first = first + first_step.T
-        return first, second + forces(first.T, second, push)[1]
+        return first, second + forces((first.T, second), push)[1]
     return first + _after(second_step, first_step.T), second + _after(first_step.T, second_step)
 
 

@@ -1,0 +1,168 @@
+"""Balanced starts: every mode by itself, in closed form at any depth."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import broadcast, count, real_array, representable, times_array
+
+_HALVINGS = 200
+_FAR = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
+
+
+@representable
+def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: ArrayLike) -> Float[np.ndarray, "time mode"]:
+    r"""Singular values of the product of a balanced network of any depth, whitened inputs.
+
+    $$ \dot s = L\, s^{2 - 2/L} (S - s), \qquad s(0) = s_0 $$
+
+    With $x = s/S = v^L$ the time to go from $v_0$ to $v$ is elementary (`balanced_times`), and is inverted here. At
+    depth 2 it is the logistic curve; for $S = 0$, $s = (s_0^{-p} + L p t)^{-1/p}$ with $p = 2 - 2/L$.
+
+    **Arguments:**
+
+    - `values`: $S \ge 0$, the singular values of the target, (mode,)
+    - `start`: $s_0 \ge 0$, one number or one for each mode; 0 stays 0
+    - `depth`: the number of layers $L \ge 2$
+    - `times`: canonical, increasing, (time,)
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Valid when** the layers are balanced and their singular vectors are those of the target (`inits.deep_balanced` of
+    a product in the target's basis), inputs whitened.
+
+    **Reference:** Saxe et al. 2014, eq. (14) and its solutions; Arora et al. 2019, Theorem 3.
+
+    **Example:**
+
+        >>> from linnet.theories.deep import balanced_modes
+        >>> balanced_modes([2.0, 1.0], 0.01, depth=3, times=[0.0, 5.0, 500.0]).round(3).tolist()
+        [[0.01, 0.01], [2.0, 0.023], [2.0, 1.0]]
+    """
+    S, s0, L = _modes(values, start, depth)
+    clock = times_array("times", times)
+    out = np.empty((clock.size, S.size))
+    p = 2 - 2 / L
+    for mode, (top, first) in enumerate(zip(S, s0, strict=True)):
+        if first == 0 or first == top:
+            out[:, mode] = first
+        elif top == 0:
+            out[:, mode] = first * (1 + L * p * clock * first**p) ** (-1 / p)
+        elif L == 2:
+            out[:, mode] = _logistic(top, first, clock)
+        else:
+            out[:, mode] = top * _shares(first / top, top**p * clock, L)
+    return out
+
+
+@representable
+def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, depth: int) -> Float[np.ndarray, " mode"]:
+    r"""When the modes of a balanced network reach given sizes.
+
+    $$ t = S^{-(2 - 2/L)} \left[\frac{v^{2-L}}{2 - L} - \frac1L \sum_{k=0}^{L-1} \omega_k^2
+       \log(1 - v/\omega_k)\right]_{v_0}^{v}, \qquad v = (s/S)^{1/L}, \quad \omega_k = e^{2\pi i k/L} $$
+
+    (at depth 2 the first term is $\log v$).
+
+    **Arguments:**
+
+    - `values`: $S > 0$, (mode,)
+    - `start`: $s_0$, between 0 and $S$, one number or one for each mode
+    - `reached`: $s$, between $s_0$ and $S$, one number or one for each mode
+    - `depth`: the number of layers $L \ge 2$
+
+    **Returns** the times, (mode,).
+
+    **Reference:** Saxe et al. 2014, eq. (14), integrated.
+
+    **Example:**
+
+        >>> from linnet.theories.deep import balanced_times
+        >>> balanced_times([2.0, 1.0], 0.01, [1.0, 0.5], depth=3).round(2).tolist()  # half-way
+        [2.17, 6.67]
+    """
+    S, s0, L = _modes(values, start, depth)
+    s = np.broadcast_to(real_array("reached", reached, ndim=(0, 1)), S.shape)
+    if (S <= 0).any() or (s0 <= 0).any() or (s < s0).any() or (s >= S).any():
+        raise ValueError("`reached` must lie between `start` > 0 and `values`, below them: it never gets there.")
+    clock = np.empty(S.size)
+    for mode, (top, first, last) in enumerate(zip(S, s0, s, strict=True)):
+        z0, z = (np.log(part) - np.log(top - part) for part in (first, last))
+        clock[mode] = (_clock(z, L) - _clock(z0, L)) / top ** (2 - 2 / L)
+    return clock
+
+
+def _modes(values: ArrayLike, start: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
+    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
+    s0 = real_array("start", start, ndim=(0, 1))
+    if (S < 0).any():
+        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+    if (s0 < 0).any():
+        raise ValueError(f"`start` must not be negative: the least is {s0.min():g}.")
+    if s0.ndim == 1 and s0.size != S.size:
+        broadcast(values=S, start=s0)
+    return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)
+
+
+def _logistic(top: float, first: float, clock: np.ndarray) -> np.ndarray:
+    decay = np.exp(-2 * top * clock)
+    return top / (1 + (top - first) / first * decay)
+
+
+def _shares(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
+    """x(t) of x' = L x^(2 - 2/L) (1 - x): the clock of `_clock` inverted by Newton's method inside a bracket."""
+    if first > 1:
+        return _falling(first, clock, depth)
+    z0 = np.log(first) - np.log1p(-first)
+    begin = _clock(z0, depth)
+    shares = np.empty(clock.size)
+    low = z0
+    for index, time in enumerate(clock):
+        if time == 0:
+            shares[index] = first
+            continue
+        wanted, high = begin + time, max(low, 0.0) + depth * time + 2.0  # dz/dt = L v^(L-2) is at most L
+        low = z = _root(wanted, low, high, depth)
+        shares[index] = 1 / (1 + np.exp(-z)) if z > -_FAR else 0.0
+    return shares
+
+
+def _root(wanted: float, low: float, high: float, depth: int) -> float:
+    z = 0.5 * (low + high)
+    for _ in range(_HALVINGS):
+        off = _clock(z, depth) - wanted
+        low, high = (low, z) if off > 0 else (z, high)
+        share = 1 / (1 + np.exp(-z))
+        newton = z - off * depth * share ** ((depth - 2) / depth)
+        nxt = newton if low < newton < high else 0.5 * (low + high)
+        if abs(nxt - z) <= 2e-16 * max(1.0, abs(z)):
+            return float(nxt)
+        z = nxt
+    return float(z)
+
+
+def _clock(z: float, depth: int) -> float:
+    """The antiderivative of dt = v^(1-L)/(1 - v^L) dv at z = log(x/(1 - x)), x = v^L."""
+    log_share = -np.log1p(np.exp(-z)) if z > 0 else z - np.log1p(np.exp(z))
+    v, missing = np.exp(log_share / depth), -np.expm1(log_share / depth)  # 1 - v without cancellation
+    roots = np.exp(2j * np.pi * np.arange(1, depth) / depth)
+    logs = np.log(missing) + (roots**2 * np.log(1 - v / roots)).sum().real
+    first = np.log(v) if depth == 2 else np.exp((2 - depth) * log_share / depth) / (2 - depth)
+    return float(first - logs / depth)
+
+
+def _falling(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
+    """From above the target: y = x - 1 falls to 0; integrated, as nothing there is small or sudden."""
+    from scipy.integrate import solve_ivp
+
+    p = 2 - 2 / depth
+
+    def slope(t: float, log: np.ndarray) -> np.ndarray:
+        return -depth * (1 + np.exp(log)) ** p
+
+    begin = np.log(first - 1)
+    last = max(float(clock[-1]), np.finfo(float).tiny)
+    solved = solve_ivp(slope, (0.0, last), [begin], "DOP853", t_eval=np.minimum(clock, last), rtol=1e-13, atol=1e-13)
+    return 1 + np.exp(solved.y[0])

@@ -1,0 +1,131 @@
+"""Wide Gaussian and orthogonal starts: every mode is a tiny network of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import count, positive, real_array, representable, times_array
+from linnet.theories.deep.trees import MOST_UNITS, couplings, flowing
+
+LONGEST = 40
+RTOL = 1e-9  # of the integration
+
+
+@representable
+def gaussian_modes(
+    values: ArrayLike,
+    coupling: ArrayLike,
+    depth: int,
+    times: ArrayLike,
+    *,
+    order: int | None = None,
+    rtol: float = 1e-5,
+) -> Float[np.ndarray, "time mode"]:
+    r"""Singular values of the product of a wide deep network from a Gaussian start of negligible product.
+
+    Every singular value S of the target follows a network of one input and one output at infinite width. Its hidden
+    units are words: roots are the image of the input and the row of the last layer; every unit of hidden layer l has
+    one child through $W_{l+1}$ and one through $W_l^T$, coupled by $c_l = \sqrt w\,\mathrm{std}_l$. At depth 2 there is
+    no inner layer, and $s' = 2\sqrt{s^2 + g^2}(S - s)$ with $g = c^2$ comes back.
+
+    **Arguments:**
+
+    - `values`: $S \ge 0$, the singular values of the target, (mode,)
+    - `coupling`: $c_l = \sqrt w\,\mathrm{std}_l$, one number or one for each layer
+    - `depth`: the number of layers $L$
+    - `times`: canonical, increasing, (time,)
+    - `order`: the longest word kept; by default so long that two letters more change nothing beyond `rtol`
+    - `rtol`: the error that is allowed, in units of the largest singular value
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Valid when** inputs are whitened, $w$ is large against in_dim and out_dim, and the start's own product is
+    negligible: networks of width $w$ are away by about $w^{-1/2}$.
+
+    **Reference:** ours; Chizat et al. 2022 and Bordelon and Pehlevan 2022 have the infinite width at fixed data.
+
+    **Example:**
+
+        >>> from linnet.theories.deep import gaussian_modes
+        >>> gaussian_modes([2.0, 0.5], 0.3, depth=3, times=[0.0, 2.0, 50.0]).round(2).tolist()
+        [[0.0, 0.14], [0.0, 0.01], [2.0, 0.5]]
+    """
+    S, c, L, clock = _checked(values, coupling, depth, times, "coupling")
+    tolerance = positive("rtol", rtol)
+    if order is not None or L == 2:
+        longest = 0 if order is None else count("order", order, least=0, most=LONGEST)
+        return _tree(S, c, L, clock, longest)
+    letters = L
+    found = _tree(S, c, L, clock, letters)
+    size = max(float(S.max()), float(np.abs(found).max()))
+    while letters + 2 <= LONGEST and max(len(layer) for layer in couplings(L, letters + 2)) <= MOST_UNITS:
+        letters += 2
+        longer = _tree(S, c, L, clock, letters)
+        change, found = float(np.abs(longer - found).max()), longer
+        if not change > tolerance * size:
+            return found
+    raise ArithmeticError(
+        f"words of {letters} letters do not suffice for `rtol` = {tolerance:g} at depth {L}: allow more, or give "
+        "`order` to insist."
+    )
+
+
+@representable
+def orthogonal_modes(
+    values: ArrayLike, scales: ArrayLike, depth: int, times: ArrayLike
+) -> Float[np.ndarray, "time mode"]:
+    r"""Singular values of the product of a deep network from an orthogonal start of negligible product.
+
+    Every mode is a network of hidden width 2: $c_1 e_1$, $c_l I$, $c_L e_2^T$.
+
+    **Arguments:**
+
+    - `values`: $S \ge 0$, the singular values of the target, (mode,)
+    - `scales`: $c_l$, the singular values of each layer at the start, one number or one for each layer
+    - `depth`: the number of layers $L$
+    - `times`: canonical, increasing, (time,)
+
+    **Returns** $s(t)$, (time, mode).
+
+    **Valid when** inputs are whitened, hidden layers are wide against in_dim + out_dim and the start's own product is
+    negligible.
+
+    **Example:**
+
+        >>> from linnet.theories.deep import orthogonal_modes
+        >>> orthogonal_modes([2.0, 0.5], 0.3, depth=3, times=[0.0, 50.0]).round(2).tolist()
+        [[0.0, 0.0], [2.0, 0.5]]
+    """
+    S, c, _, clock = _checked(values, scales, depth, times, "scales")
+    start = [c[0] * np.array([[1.0], [0.0]]), *(one * np.eye(2) for one in c[1:-1]), c[-1] * np.array([[0.0, 1.0]])]
+    return _flow(S, start, clock)
+
+
+def _tree(S: np.ndarray, c: np.ndarray, depth: int, clock: np.ndarray, order: int) -> np.ndarray:
+    return _flow(S, [one * layer for one, layer in zip(c, couplings(depth, order), strict=True)], clock)
+
+
+def _flow(S: np.ndarray, start: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
+    if clock[-1] == 0:
+        return np.zeros((clock.size, S.size))
+    found = flowing(S, start, clock, RTOL)
+    if not np.isfinite(found).all():
+        raise ArithmeticError("the mode equations took too many steps: ask for earlier `times`.")
+    return found
+
+
+def _checked(
+    values: ArrayLike, sizes: ArrayLike, depth: int, times: ArrayLike, name: str
+) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
+    S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
+    L = count("depth", depth, least=2, most=12)
+    c = real_array(name, sizes, ndim=(0, 1))
+    if (S < 0).any():
+        raise ValueError(f"`values` must not be negative: the least is {S.min():g}.")
+    if (c < 0).any():
+        raise ValueError(f"`{name}` must not be negative: the least is {c.min():g}.")
+    if c.ndim == 1 and c.size != L:
+        raise ValueError(f"`{name}` must be one number or one for each of the {L} layers: got {c.size}.")
+    return S, np.broadcast_to(c, (L,)), L, times_array("times", times)

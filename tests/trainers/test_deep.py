@@ -1,0 +1,102 @@
+"""Descent and flow of deep networks against plain NumPy at full width; two layers as they were, bit for bit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import linnet as ln
+from deep_reference import descend
+
+TARGET = np.random.default_rng(0).standard_normal((2, 3))
+PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)
+ORTHOGONAL = ln.inits.deep_orthogonal(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0)
+RUN = {"learning_rate": 0.05, "steps": 60, "save_every": 10}
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+@pytest.mark.parametrize(
+    "setting", [{}, {"weight_decay": 0.1}, {"momentum": 0.5}, {"layer_rates": [1.0, 0.5, 2.0, 0.1]}]
+)
+def test_descent_is_that_of_the_full_network(setting, reduce):
+    run = ln.gradient_descent(PROBLEM, ORTHOGONAL, **RUN, **setting, reduce=reduce)
+    names = {"weight_decay": "decay", "momentum": "momentum", "layer_rates": "rates"}
+    plain = {names[name]: value for name, value in setting.items()}
+    products = descend(ORTHOGONAL.layers, TARGET, 0.05, 60, every=10, **plain)
+    assert run.reduction.weights.width == (5 if reduce else 20)
+    assert_allclose(run.products, products, atol=1e-13)
+    assert_allclose(run.loss, 0.5 * ((products - TARGET) ** 2).sum(axis=(-1, -2)), atol=1e-13)
+    assert_allclose(run.test_loss, 0.5 * ((products - 0.5 * TARGET) ** 2).sum(axis=(-1, -2)), atol=1e-13)
+    assert_allclose(run.weights.product, products, atol=1e-13)
+    assert [layer.shape for layer in run.weights_at(-1).layers] == [layer.shape for layer in ORTHOGONAL.layers]
+
+
+def test_gaussian_starts_and_batches():
+    starts = [ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=i) for i in range(3)]
+    run = ln.gradient_descent(PROBLEM, ln.Layers.stack(starts), **RUN)
+    for member, start in enumerate(starts):
+        products = descend(start.layers, TARGET, 0.05, 60, every=10)
+        assert np.abs(run.products[:, member] - products).max() < 2e-8
+    assert run.reduction.weights.width < 40
+    assert run.singular_values.shape == (7, 3, 2)
+
+
+def test_two_layers_are_what_they_were():
+    weights = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=20, first_std=0.3, second_std=0.3)
+    old = ln.gradient_descent(PROBLEM, weights, **RUN, reduce=False)
+    new = ln.gradient_descent(PROBLEM, ln.Layers.from_weights(weights), **RUN, reduce=False)
+    assert_array_equal(old.products, new.products)
+    assert_array_equal(old.loss, new.loss)
+    assert_allclose(
+        ln.gradient_descent(PROBLEM, ln.Layers.from_weights(weights), **RUN).products, old.products, atol=1e-14
+    )
+    flows = [
+        ln.gradient_flow(PROBLEM, start, times=[0.5, 1.0, 2.0], reduce=False).products
+        for start in (weights, ln.Layers.from_weights(weights))
+    ]
+    assert_allclose(flows[0], flows[1], atol=1e-14)
+
+
+def test_flow_is_the_limit_of_small_steps_and_conserves_the_imbalances():
+    run = ln.gradient_flow(PROBLEM, ORTHOGONAL, times=[0.0, 0.5, 1.5])
+    errors = []
+    for steps in (600, 1200):
+        products = descend(ORTHOGONAL.layers, TARGET, 1.5 / steps, steps, every=steps // 3)
+        errors.append(np.abs(run.products - products[[0, 1, 3]]).max())
+    assert 1.8 < errors[0] / errors[1] < 2.2  # descent is of order one
+    for before, after in zip(ORTHOGONAL.imbalances, run.weights_at(-1).imbalances, strict=True):
+        assert_allclose(before, after, atol=1e-9)
+
+
+def test_a_saved_run_has_a_layer_dimension():
+    data = ln.gradient_descent(PROBLEM, ORTHOGONAL, **RUN).to_dataset()
+    assert data.sizes["layer"] == 4
+    assert data["layers"].attrs["widths"] == [3, 5, 5, 5, 2]
+    assert data["product"].dims == ("time", "output", "input")
+
+
+def test_stopping_validation_and_statuses():
+    run = ln.gradient_descent(PROBLEM, ORTHOGONAL, learning_rate=0.05, steps=2000, stop=1e-3)
+    assert run.status.ok
+    assert run.status.steps < 2000
+    assert run.loss[-1] < 1e-3
+    with pytest.raises(ln.DivergedError, match="is stable here") as told:
+        ln.gradient_descent(PROBLEM, ORTHOGONAL, learning_rate=5.0, steps=200)
+    rate = ln.stable_learning_rate(PROBLEM, ORTHOGONAL)
+    assert f"{rate:.3g}" in str(told.value)
+    assert ln.gradient_descent(PROBLEM, ORTHOGONAL, learning_rate=rate, steps=200).status.ok
+    random = np.random.default_rng(0)
+    X, Y = random.standard_normal((4, 6)), random.standard_normal((4, 2))
+    problem = ln.Problem.from_data(X, Y).with_validation(X[:2] + 1, Y[:2])
+    start = ln.inits.deep_orthogonal(in_dim=6, out_dim=2, width=20, depth=3, scales=0.5, key=0)
+    small, full = (ln.gradient_descent(problem, start, **RUN, reduce=reduce) for reduce in (True, False))
+    assert_allclose(small.validation_loss, full.validation_loss, rtol=1e-10)
+    assert_allclose(small.products, full.products, atol=1e-12)
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="one for each of the 4 layers: got 2"):
+        ln.gradient_descent(PROBLEM, ORTHOGONAL, **RUN, layer_rates=[1.0, 1.0])
+    with pytest.raises(ValueError, match="do not go together"):
+        ln.gradient_descent(PROBLEM, ORTHOGONAL, **RUN, layer_rates=[1.0, 1.0, 1.0, 1.0], weight_decay=0.1)
+    with pytest.raises(ValueError, match="known for two layers only: got Layers of depth 4"):
+        ln.observables.regimes(PROBLEM, ORTHOGONAL)
