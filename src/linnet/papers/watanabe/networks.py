@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
+    CORNERS,
     DELTA,
     DIM,
     POINTS,
@@ -22,6 +24,7 @@ from linnet.papers.watanabe.settings import (
     RunSettings,
 )
 from linnet.reproduction import Trial
+from linnet.reproduction.fits import lowest, slopes
 from linnet.theories.spiked import TwoPhase
 
 LATER = 10.0  # how long the later phase is followed: w2 is then within e^-8 of its limit at every pair tried
@@ -139,7 +142,7 @@ def phase_grid(found: Moments, scale: float) -> np.ndarray:
     return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + LATER, half + 1)[1:]])
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=32)
 def trained(
     spike: float, alignment: float, scale: float = SCALE, seed: int = 0, samples: int | None = None
 ) -> Networks:
@@ -165,6 +168,19 @@ def scales(trial: Trial) -> list[float]:
 def runs_by_scale(trial: Trial) -> list[Networks]:
     """The networks of Figures 1 and 2 from starts of each of the `scales`."""
     return [trained(SPIKE, ALIGNMENT, s, trial.seed) for s in scales(trial)]
+
+
+def slopes_everywhere(trial: Trial, size: Callable[[Networks], float]) -> tuple[float, float, list[float]]:
+    """The power of the start's scale that a size follows, the least between neighbouring scales and at the corners of
+    the plane of spike and alignment, and the sizes."""
+    sizes = [size(run) for run in runs_by_scale(trial)]
+    overall, least = slopes(scales(trial), sizes)
+    small = (1e-3, 1e-5)
+    corners = [
+        slopes(small, [size(trained(*pair, s, trial.seed)) for s in small])[0]
+        for pair in CORNERS[: 2 if trial.quick else 4]
+    ]
+    return overall, lowest(least, *corners), sizes
 
 
 def follow(
