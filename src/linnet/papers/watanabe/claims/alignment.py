@@ -113,8 +113,8 @@ def reduced_error(run: Networks, networks: int) -> float:
     where="Eqs. (18)-(19)",
     says="Two scalar equations describe the whole training of the network, both phases, up to O(s).",
     assumes=SMALL,
-    tried=f"{NETWORKS}; spike 20, alignment 0.3, the corners (spikes 0.2 and 100 with alignments 0.05 and 0.95) and four "
-    "pairs between them (two corners in quick mode)",
+    tried=f"{NETWORKS}; spike 20, alignment 0.3, the corners (spikes 0.2 and 100 with alignments 0.05 and 0.95) and "
+    "four pairs between them (two corners in quick mode)",
     holds=AllOf(
         Below(
             10.0,
