@@ -4,10 +4,10 @@ import pytest
 
 import linnet as ln
 from linnet.papers.linnet import PAPER
-from linnet.papers.linnet.claims import diagram
+from linnet.papers.linnet.claims import diagram, over_time
 from linnet.papers.linnet.tables import dimensions
 from linnet.reproduction import Trial
-from linnet.theories import mixed, spectral_bias
+from linnet.theories import mixed, one_output, spectral_bias
 
 QUICK = Trial(quick=True, seed=3)
 CLAIMS = {claim.name.removeprefix("linnet-"): claim for claim in PAPER.claims}
@@ -43,8 +43,18 @@ MUTATIONS = {
         keyword(ln.inits, "balanced", "imbalance", 0.5),
         changed(mixed, "self_consistent", lambda args: (*args[:2], 1.01 * args[2], *args[3:])),
     ],
+    "over-time": [changed(one_output, "learning_curve", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
+    "over-time-limit": [keyword(one_output, "asymptotic", "threshold", 1.5)],
+    "start-scale": [keyword(one_output, "asymptotic", "noise_variance", 1e-3)],
+    "layer-scales": [
+        scaled(over_time, "_layered", lambda start: ln.Weights(start.first, 1.1 * start.second)),
+    ],
+    "no-shortcut": [
+        changed(one_output, "flow", lambda args: (args[0], args[1], 10 * args[2] if args[1] < 2 else args[2]))
+    ],
     "flattest": [keyword(ln, "label_noise_descent", "noise_std", 0.7)],
 }
+TURNS = {name: name for name in MUTATIONS}  # the claim that each turns
 QUICKLY = ("one-equation", "flattest")
 ALL = [pytest.param(name, marks=[] if name in QUICKLY else [pytest.mark.slow]) for name in CLAIMS]
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from linnet.papers.linnet.claims import diagram, flattest, one_start, stopping
+from linnet.papers.linnet.claims import diagram, flattest, one_start, over_time, stopping
+from linnet.papers.linnet.figures import over_time as over_time_figure
 from linnet.papers.linnet.figures import published
 from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import Paper
@@ -12,8 +13,8 @@ PAPER = Paper(
     title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
     authors="linnet",
     subject="predictions without training",
-    figures=[published],
+    figures=[published, over_time_figure],
     tables=[cells, dimensions],
-    claims=[diagram, stopping, one_start, flattest],
+    claims=[diagram, stopping, one_start, flattest, over_time],
     statements=Path(__file__).with_name("statements.toml"),
 )

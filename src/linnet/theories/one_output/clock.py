@@ -27,7 +27,7 @@ _SMALL = 4.0  # of rate x step: below it the integrals are quadratures, above it
 _MAX_STEPS = 20_000
 _MAX_ITERATIONS = 60
 
-SquaredLength = Callable[[np.ndarray], float]  # |z|^2 of the filter's values, by mode
+SquaredLength = Callable[[np.ndarray], np.ndarray]  # |z|^2 of the filter's values (..., mode)
 
 
 class ClockError(ArithmeticError):
@@ -41,18 +41,20 @@ class ClockError(ArithmeticError):
     """
 
 
-def _integrals(rates: np.ndarray, theta: float) -> np.ndarray:
-    r"""$\int_0^\theta e^{-\lambda(\theta - s)} s^k ds$ for every rate and power, (mode, power)."""
-    nodes, weights = _FINE
-    result = np.empty((rates.size, _STAGES), dtype=rates.dtype)
-    small = np.abs(rates) * theta < _SMALL
-    s = theta * nodes
-    result[small] = (np.exp(-rates[small, None] * (theta - s)) * (theta * weights)) @ (s[:, None] ** _POWERS)
-    stiff = rates[~small]
-    last = -np.expm1(-stiff * theta) / stiff
+def _integrals(rates: np.ndarray, theta: np.ndarray | float) -> np.ndarray:
+    r"""$\int_0^\theta e^{-\lambda(\theta - s)} s^k ds$ by share of the step, rate and power, (share, mode, power)."""
+    shares = np.atleast_1d(theta)[:, None]
+    reach = shares * rates
+    small = np.abs(reach) < _SMALL
+    result = np.empty((*reach.shape, _STAGES), dtype=rates.dtype)
+    spread = np.broadcast_to(shares, reach.shape)
+    part, decay = spread[small][:, None], np.exp(-reach[small][:, None] * (1 - _FINE[0]))
+    result[small] = (decay * _FINE[1]) @ (_FINE[0][:, None] ** _POWERS) * part ** (_POWERS + 1)
+    part, stiff = spread[~small], np.broadcast_to(rates, reach.shape)[~small]
+    last = -np.expm1(-reach[~small]) / stiff
     rows = [last]
     for power in range(1, _STAGES):
-        last = (theta**power - power * last) / stiff
+        last = (part**power - power * last) / stiff
         rows.append(last)
     result[~small] = np.stack(rows, axis=-1)
     return result
@@ -71,10 +73,10 @@ class Clock:
         self._filter, self._time = np.zeros(rates.size, dtype=rates.dtype), 0.0
         largest = max(float(np.abs(rates).max(initial=0.0)), np.finfo(float).tiny)
         self._step = 0.02 * min(2 * threshold / max(size, np.finfo(float).tiny), 1 / largest)
-        self._y = np.full(_STAGES, self._inverse(self._filter))
+        self._y = np.full(_STAGES, float(self._inverse(self._filter)))
 
-    def _inverse(self, values: np.ndarray) -> float:
-        return float((2 * self._g + self._length(values)) ** -0.5)
+    def _inverse(self, values: np.ndarray) -> np.ndarray:
+        return (2 * self._g + self._length(values)) ** -0.5
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The filter (time, rate) and a (time,) at increasing canonical times."""
@@ -99,17 +101,18 @@ class Clock:
                     filters[index] = self._inside(coefficients, goal - self._time)
                     break
                 self._accept(coefficients, passed, end, error)
-            lengths[index] = self._inverse(filters[index]) ** -2
+            lengths[index] = float(self._inverse(filters[index])) ** -2
         return filters, lengths
 
     def _attempt(self) -> tuple[np.ndarray, float, np.ndarray, float]:
         """One step: the polynomial of y, the canonical time it takes, the filter at its end, its error."""
         h, scaled = self._step, self.rates * self._step
-        kept = np.exp(-np.outer(_NODES, scaled))
-        weights = np.stack([_integrals(scaled, node) @ _TO_MONOMIALS for node in _NODES]) * h  # stage, mode, stage
+        shares = np.append(_NODES, 1.0)
+        kept = np.exp(-np.outer(shares, scaled)) * self._filter
+        weights = (_integrals(scaled, shares) @ _TO_MONOMIALS) * h  # (stages and end, mode, stage)
         y = self._y
         for _ in range(_MAX_ITERATIONS):
-            new = np.array([self._inverse(kept[i] * self._filter + weights[i] @ y) for i in range(_STAGES)])
+            new = self._inverse(kept[:-1] + weights[:-1] @ y)
             change = float(np.abs(new / y - 1).max())
             y = new
             if change < 1e-14:
@@ -119,9 +122,9 @@ class Clock:
                 return np.zeros(_STAGES), 0.0, self._filter, np.inf
         self._last = y
         coefficients = _TO_MONOMIALS @ y
-        end = np.exp(-scaled) * self._filter + h * (_integrals(scaled, 1.0) @ coefficients)
-        true = self._inverse(end)
-        return coefficients, h * float(_WEIGHTS @ y**2), end, abs(coefficients.sum() / true - 1)
+        end = kept[-1] + weights[-1] @ y
+        error = abs(float(coefficients.sum() / self._inverse(end)) - 1)
+        return coefficients, h * float(_WEIGHTS @ y**2), end, error
 
     def _inside(self, coefficients: np.ndarray, wanted: float) -> np.ndarray:
         """The filter where the canonical time of this step is `wanted`: Newton in the share of the step."""
@@ -142,7 +145,7 @@ class Clock:
                 break
             theta = new
         scaled = self.rates * self._step
-        return np.exp(-scaled * theta) * self._filter + self._step * (_integrals(scaled, theta) @ coefficients)
+        return np.exp(-scaled * theta) * self._filter + self._step * (_integrals(scaled, theta)[0] @ coefficients)
 
     def _accept(self, coefficients: np.ndarray, passed: float, end: np.ndarray, error: float) -> None:
         self._time += passed
@@ -150,5 +153,5 @@ class Clock:
         growth = min(4.0, 0.8 * (_TOLERANCE / max(error, 1e-300)) ** (1 / _STAGES))
         self._y = np.maximum(((1 + growth * _NODES)[:, None] ** _POWERS) @ coefficients, 0.3 * self._last[-1])
         if growth > 2 or not np.all(np.isfinite(self._y)):
-            self._y = np.full(_STAGES, self._inverse(end))
+            self._y = np.full(_STAGES, float(self._inverse(end)))
         self._step *= growth

@@ -89,8 +89,8 @@ def asymptotic(
     rates = np.concatenate([inner.nodes, outer.nodes])
     split = inner.nodes.size
 
-    def squared_length(filtered: np.ndarray) -> float:
-        return max(float(np.sum((power * filtered[split:] ** 2).real)), 0.0)
+    def squared_length(filtered: np.ndarray) -> np.ndarray:
+        return np.maximum((filtered[..., split:] ** 2 @ power).real, 0.0)
 
     filtered, lengths = Clock(rates, squared_length, g, size).at(clock)
     learned = np.sqrt(lengths)[:, None] * filtered * rates  # z F(z), which tends to 1
