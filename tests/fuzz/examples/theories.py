@@ -141,6 +141,9 @@ for name in ("gamma_share", "quadratic_share", "spectrum_gap"):
     example(F + name, data=m.regression)
 example(F + "overlap_bound", gamma=2.0, first_std=0.25, width=8, delta=0.5)
 example(F + "target_aligned_kernel", gram=m.COV, outputs=[1.0, -0.5, 0.25])
+instance(F + "End", m.made(lambda: f.end(m.COV, [1.0, -0.5, 0.25])), received=True)
+example(F + "end", gram=m.COV, outputs=[1.0, -0.5, 0.25])
+example(F + "lazy_feature_ratio", start=[0.5, 2.0], share=0.25)
 
 N = "theories.noise."
 example(N + "second_moments", first_square=2.0, second_square=0.5, times=m.TIMES, in_dim=3, out_dim=2, noise_std=0.5)

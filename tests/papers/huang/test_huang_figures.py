@@ -12,7 +12,7 @@ from linnet.reproduction.registry import figures
 TINY = {
     "huang-fig1": {"dim": 400, "width": 40, "steps": 40},
     "huang-fig2": {"data": "digits", "samples": 40, "width": 30, "steps": 200},
-    "huang-fig3": {"samples": 20, "width": 30, "steps": 200, "save_every": 8},
+    "huang-fig3": {"samples": 20, "width": 30, "steps": 200},
 }
 
 
@@ -24,13 +24,13 @@ def computed():
 @pytest.mark.parametrize("name", TINY)
 def test_figures_compute_draw_and_check(name, computed):
     figure, ds = figures()[name], computed[name]
-    assert ds.attrs["panels"] == "a,b,c"
+    assert ds.attrs["panels"] == "a,b,c,d"
     assert ds.loss.values[0] == 1.0 and ds.loss.values[-1] < 0.6
     assert ds.ratio.values[0] == 0.0 and 0.5 < ds.ratio.values.max() < 1.1
     assert all(np.isfinite(ds[name]).all() for name, values in ds.data_vars.items() if "convention" not in values.dims)
     assert [key for key, variable in ds.variables.items() if not variable.attrs.get("long_name")] == []
     picture = figure.plot(ds)
-    assert [axis.get_title("left")[0] for axis in picture.axes] == ["a", "b", "c"]
+    assert [axis.get_title("left")[0] for axis in picture.axes] == ["a", "b", "c", "d"]
     checks = figure.check(ds)
     assert any("rho/(v sqrt(gamma))" in check.text for check in checks)
     assert all(check.limit is None or check.value is not None for check in checks)
@@ -88,7 +88,7 @@ def test_all_conventions_of_pixels_and_targets_are_reported(computed):
         texts = [check.text for check in figures()[name].check(ds)]
         for pixels in ("centred", "raw"):
             for targets in ("+1 and -1", "the class numbers"):
-                assert any(f"{pixels} pixels, targets {targets}: at t1" in text for text in texts)
+                assert any(f"{pixels} pixels, targets {targets}: where 5%" in text for text in texts)
         drawn = ds.ratios.sel(convention="centred pixels, targets +1 and -1").values
         assert drawn[-1] == pytest.approx(float(ds.ratio[-1]), rel=1e-6)  # the convention that is drawn is among them
     assert "3072 inputs" not in computed["huang-fig2"].attrs["subtitle"]

@@ -58,13 +58,22 @@ def test_proxies_of_single_neurons_cease_to_exist():
 def test_the_stated_times():
     stages = small_stages(magnitude=1e-3)
     scale = 2.0 / (np.sqrt(stages.trace) * stages.signal)
-    assert_allclose(misprints.first_time(stages), np.log(1e3) * scale, rtol=1e-12)
-    assert misprints.first_time(stages, constant=2.0) == pytest.approx(2 * misprints.first_time(stages))
-    assert_allclose(misprints.second_time(stages, 1e-3), scale * np.log(4 * stages.signal * stages.trace * 1e3))
+    data: Any = {"samples": 4, "signal": stages.signal, "trace": stages.trace}
+    assert_allclose(misprints.first_time(1e-3, **data), np.log(1e3) * scale, rtol=1e-12)
+    assert_allclose(misprints.first_time(1e-3, constant=2.0, **data), 2 * misprints.first_time(1e-3, **data))
+    assert_allclose(misprints.second_time(1e-3, **data), scale * np.log(4 * stages.signal * stages.trace * 1e3))
     with pytest.raises(ValueError, match=r"`magnitude` must be between 0 and 1 for the printed time.*got 10"):
-        misprints.first_time(small_stages(magnitude=10.0))
+        misprints.first_time(10.0, **data)
     with pytest.raises(ValueError, match=r"`loss` must be below .* for the printed time to be positive"):
-        misprints.second_time(stages, 1e6)
+        misprints.second_time(1e6, **data)
+
+
+def test_the_printed_end_of_the_proxy_has_the_share_for_its_root():
+    stages = small_stages()
+    loss = 0.01 * (stages.outputs**2).mean() / 2
+    share = 2 * loss / (stages.outputs**2).mean()
+    right = np.sqrt((1 - np.sqrt(share)) / np.sqrt(share) * stages.limit)
+    assert misprints.proxy_end(stages, loss) > 2 * right
 
 
 def test_the_printed_assumption():

@@ -18,7 +18,7 @@ def test_section_6_breaks_the_conditions_on_its_start():
     checked = fa.assumption(gaussian_teacher(key=0), **START, epsilon=0.01)
     assert checked.broken == ("2", "3", "6a", "7") and not checked.holds
     lines = str(checked).splitlines()
-    assert len(lines) == 8 and "FAILS" in lines[1] and "holds" in lines[0] and "0.01 <=" in lines[1]
+    assert len(lines) == 9 and "FAILS" in lines[1] and "holds" in lines[0] and "0.01 <=" in lines[1]
 
 
 def test_both_sides_are_what_the_paper_writes():
@@ -38,6 +38,7 @@ def test_both_sides_are_what_the_paper_writes():
     assert_allclose([sides["6a"].left, sides["6a"].right], [trace, 10.0 * spread])
     assert_allclose(sides["6b"].left, trace * beta**2)
     assert_allclose([sides["7"].left, sides["7"].right], [0.001, 0.01 * np.sqrt(np.log(1024))])
+    assert_allclose([sides["8"].left, sides["8"].right], [1e-6, beta * np.sqrt(n / trace)])
     scaled = {c.number: c for c in fa.assumption(data, **START, epsilon=eps, constants={"magnitude": 3.0}).conditions}
     assert_allclose(scaled["3"].right, 3 * sides["3"].right)
 
@@ -48,6 +49,15 @@ def test_admissible_scales_satisfy_everything_on_unit_signal_data():
     assert fa.assumption(data, width=1024, epsilon=0.1, **scales).holds
     louder = {**scales, "magnitude": 100 * scales["magnitude"]}
     assert fa.assumption(data, width=1024, epsilon=0.1, **louder).broken == ("3",)
+
+
+def test_admissible_scales_are_those_of_feature_learning_at_small_signals_too():
+    """There (3) alone would let training be lazy: the small-signal corner of the assumption."""
+    data = gaussian_teacher(key=1, dim=10_000, signal=0.03)
+    scales: dict[str, Any] = fa.admissible(data, width=1024, epsilon=0.01)
+    assert fa.assumption(data, width=1024, epsilon=0.01, **scales).holds
+    lazy = {**scales, "magnitude": 1 / np.sqrt(10 * 0.03**2 * 1e4)}
+    assert fa.assumption(data, width=1024, epsilon=0.01, **lazy).broken == ("8",)
 
 
 def test_lemmas_quantities():

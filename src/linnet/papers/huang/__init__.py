@@ -9,12 +9,13 @@ from linnet.papers.huang.claims import (
     kernel,
     lemma_5_2,
     lemma_5_3,
+    section_4_1,
     section_5_1,
     section_6,
     theorem_4_1,
 )
 from linnet.papers.huang.figures import fig1, fig2, fig3
-from linnet.papers.huang.tables import convergence, lemmas, neurons, scalings, synthetic
+from linnet.papers.huang.tables import convergence, lemmas, neurons, region, scalings, synthetic
 from linnet.papers.huang.tables import equations as equation_errors
 from linnet.reproduction import Paper
 
@@ -26,9 +27,10 @@ PAPER = Paper(
     link="https://irep.mbzuai.ac.ae/items/c28329c8-8834-4092-ba8b-64c12400b7c2",
     subject="two stages of learning from a small start",
     figures=[fig1, fig2, fig3],
-    tables=[convergence, equation_errors, lemmas, neurons, scalings, synthetic],
+    tables=[convergence, equation_errors, lemmas, neurons, region, scalings, synthetic],
     claims=[
         equations,
+        section_4_1,
         theorem_4_1,
         section_5_1,
         lemma_5_2,

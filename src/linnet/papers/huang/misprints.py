@@ -60,37 +60,44 @@ def appendix_proxy(alignments: Any, *, gamma: float, trace: float) -> np.ndarray
     return _proxy(alignments, gamma**1.5 / trace)
 
 
-def first_time(stages: Stages, *, constant: float = 1.0) -> float:
+def first_time(magnitude: float, *, samples: int, signal: float, trace: float, constant: float = 1.0) -> float:
     r"""Theorem 4.1: $t_1 = C\log(1/v_0)\,\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$ on the canonical clock.
 
     The distance to cover is from $v_0\sqrt\gamma$ to 1, not from $v_0$; Lemma B.1 has the constant 1.
     """
-    if not 0 < stages.magnitude < 1:
+    if not 0 < magnitude < 1:
         raise ValueError(
             "`magnitude` must be between 0 and 1 for the printed time, a multiple of log(1/magnitude): "
-            f"got {stages.magnitude:g}."
+            f"got {magnitude:g}."
         )
-    scale = np.sqrt(stages.samples) / (np.sqrt(stages.trace) * stages.signal)
-    return float(constant * np.log(1 / stages.magnitude) * scale)
+    return float(constant * np.log(1 / magnitude) * np.sqrt(samples) / (np.sqrt(trace) * signal))
 
 
-def second_time(stages: Stages, loss: float, *, constant: float = 1.0) -> float:
+def second_time(loss: float, *, samples: int, signal: float, trace: float, constant: float = 1.0) -> float:
     r"""Lemma 5.3: $t_2 - t_1$, canonical, for a loss $L$.
 
     $$ C\frac{\sqrt n}{|\bar\beta|\sqrt{\mathrm{tr}\Sigma}}\log(n|\bar\beta|\mathrm{tr}\Sigma/L) $$
 
     An order of magnitude in the paper, hence `constant`; its logarithm depends on the units of the data.
     """
-    ratio = stages.samples * stages.signal * stages.trace / arguments.positive("loss", loss)
+    ratio = samples * signal * trace / arguments.positive("loss", loss)
     if ratio <= 1:
         raise ValueError(f"`loss` must be below {loss * ratio:.4g} for the printed time to be positive: got {loss:g}.")
-    return float(constant * np.sqrt(stages.samples) / (stages.signal * np.sqrt(stages.trace)) * np.log(ratio))
+    return float(constant * np.sqrt(samples) / (signal * np.sqrt(trace)) * np.log(ratio))
+
+
+def proxy_end(stages: Stages, loss: float) -> float:
+    r"""Section 5: the proxy's last value, $\sqrt{(1-\epsilon)|y|^2/(n\epsilon\phi/\gamma^{5/2})}$.
+
+    By the proxy's own definition it is $\sqrt{(1-e)/(e\phi/\gamma^{5/2})}$ with $e$ the root of the loss's share.
+    """
+    return float(np.sqrt((1 - loss) * (stages.outputs**2).mean() / loss * stages.limit))
 
 
 def assumption(
     data: Regression, *, width: int, learning_rate: float, first_std: float, magnitude: float, epsilon: float
 ) -> Assumption:
-    r"""Assumption 4.1: $\sqrt{nm}$ in (4), $\sqrt\epsilon|\bar\beta|$ in (6), no word on $v_0$ against $\sigma_0$."""
+    r"""Assumption 4.1: $\sqrt{nm}$ in (4), $\sqrt\epsilon|\bar\beta|$ in (6), no (7) and (8)."""
     ours = assumptions.assumption(
         data,
         width=width,
@@ -102,7 +109,7 @@ def assumption(
     step = np.sqrt(data.samples * width / data.trace) / data.signal
     spread = data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
     printed = {"4": step, "6a": max(1.0, np.sqrt(epsilon) * data.signal) * spread}
-    kept = [c for c in ours.conditions if c.number != "7"]
+    kept = [c for c in ours.conditions if c.number not in ("7", "8")]
     return replace(ours, conditions=tuple(replace(c, right=float(printed.get(c.number, c.right))) for c in kept))
 
 

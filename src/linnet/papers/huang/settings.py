@@ -19,6 +19,9 @@ MARGIN = 10.0  # how far inside each condition on the start and the step
 SMALL: dict[str, Any] = {"dim": 2000, "width": 512}  # quick mode; conditions (1)-(6) hold there too
 LARGE: dict[str, Any] = {"dim": DIM, "width": WIDTH}
 RATIOS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # v_0/(sigma_0 sqrt(log m)): all inside the printed assumption
+MARGINS = (MARGIN, 1.0)  # 1: the start at the limit of conditions (2) and (3), all constants 1
+SIGNALS = (1.0, 0.3, 0.1, 0.03)  # |beta|, down to where (6), tr(Sigma)|beta|^2 = Omega(1), ends
+FEATURE_START = 1 / 400  # v_0^2 over sqrt(gamma)/tr: below it the layers are within 5% when 5% of the loss is lost
 DOMINANT = 3.0  # from this ratio on v_0 is well above sigma_0 sqrt(log m): the condition that the paper lacks
 
 # Where stages end on runs that are not inside the assumption, whose alignments pass 1 in the first step: Figure 1's
@@ -42,7 +45,13 @@ SECTION_SIX = (
 )
 INSIDE = "unit-signal data inside Assumption 4.1: n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 512)"
 OVER_RATIOS = (
-    INSIDE + f"; v_0/(sigma_0 sqrt(log m)) = {', '.join(f'{ratio:g}' for ratio in RATIOS)}, 8 draws of each (quick: 6)"
+    INSIDE
+    + f"; v_0/(sigma_0 sqrt(log m)) = {', '.join(f'{ratio:g}' for ratio in RATIOS)}, sigma_0 a tenth of the limit "
+    "of (2) and at it, 8 draws of each (quick: 6)"
+)
+OVER_SIGNALS = (
+    f"n = 10, d = 10 000, m = 1024 (quick: d = 2000, m = 512), |beta| = {', '.join(f'{s:g}' for s in SIGNALS)}, v_0 "
+    "and sigma_0 a tenth of the limits of (2) and (3) and at them, 4 draws of each (quick: 2)"
 )
 
 

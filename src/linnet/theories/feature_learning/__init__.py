@@ -11,16 +11,20 @@ from linnet.theories.feature_learning.assumptions import (
     quadratic_share,
     spectrum_gap,
 )
+from linnet.theories.feature_learning.ends import End, end, lazy_feature_ratio
 from linnet.theories.feature_learning.stages import Stages, target_aligned_kernel
 
 __all__ = [
     "Assumption",
     "Condition",
+    "End",
     "Stages",
     "admissible",
     "assumption",
     "assumptions",
+    "end",
     "gamma_share",
+    "lazy_feature_ratio",
     "overlap_bound",
     "quadratic_share",
     "spectrum_gap",

@@ -62,7 +62,7 @@ class Assumption:
         >>> scales = admissible(data, width=50, epsilon=0.01)
         >>> found = assumption(data, width=50, epsilon=0.01, **scales)
         >>> len(found.conditions), found.holds == (not found.broken)
-        (8, True)
+        (9, True)
     """
 
     conditions: tuple[Condition, ...]
@@ -80,7 +80,7 @@ class Assumption:
         return "\n".join(str(condition) for condition in self.conditions)
 
 
-CONSTANTS = {"width": 1.0, "first": 1.0, "magnitude": 1.0, "step": 1.0, "trace": 1.0, "power": 1.0, "dominance": 1.0}
+CONSTANTS = dict.fromkeys(("width", "first", "magnitude", "step", "trace", "power", "dominance", "feature"), 1.0)
 
 
 @arguments.representable
@@ -105,13 +105,15 @@ def assumption(
     - `magnitude`: $v_0$
     - `epsilon`: the loss to be reached
     - `constants`: in place of the paper's unnamed constants, all 1 unless given: "width" of (1), "first" $C_1$ of (2),
-      "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7)
+      "magnitude" $C_2$ of (3), "step" of (4), "trace" and "power" of the two parts of (6), "dominance" of (7),
+      "feature" of (8)
 
     **Returns** an `Assumption`: every condition with both sides, `.holds` and `.broken`.
 
     **Departs from the print:** $\sqrt n\,m$ for $\sqrt{nm}$ in (4), $|\bar\beta|/\sqrt\epsilon$ for
-    $\sqrt\epsilon|\bar\beta|$ in (6), and (7) is new: $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the neurons
-    are not alike and do not keep the signs of $v_r(0)$.
+    $\sqrt\epsilon|\bar\beta|$ in (6), and two are new: (7) $v_0 \ge C\sigma_0\sqrt{\log m}$, without which the neurons
+    are not alike and do not keep the signs of $v_r(0)$; (8) $v_0^2 \le C|\bar\beta|\sqrt{n/\mathrm{tr}\,\Sigma}$, the
+    square of the magnitude at the end, without which training is lazy (`lazy_feature_ratio`).
 
     **Reference:** Huang et al. 2025, Assumption 4.1.
 
@@ -150,6 +152,7 @@ def assumption(
         Condition("6a", "tr(Sigma) against n |Sigma| + sqrt(n) |Sigma|_F", trace, ">=", factor * spread),
         Condition("6b", "tr(Sigma) |beta|^2", trace * beta**2, ">=", c["power"]),
         Condition("7", "v_0 against sigma_0 sqrt(log m)", v0, ">=", dominant),
+        Condition("8", "v_0^2 against its end, |beta| sqrt(n/tr)", v0**2, "<=", c["feature"] * _end_square(data)),
     ]
     return Assumption(tuple(found))
 
@@ -183,10 +186,15 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
     margin = arguments.positive("margin", margin)
     m, eps = float(arguments.count("width", width, least=2)), arguments.positive("epsilon", epsilon)
     power = data.samples * data.signal**2 * data.trace
-    magnitude = 1 / (margin * np.sqrt(power))
+    magnitude = min(1 / np.sqrt(power), np.sqrt(_end_square(data))) / margin
     first = min(1 / np.sqrt(data.in_dim * power), np.sqrt(eps) / power**0.25, magnitude / np.sqrt(np.log(m))) / margin
     step = np.sqrt(data.samples * m / data.trace) / data.signal / m
     return {"first_std": first, "magnitude": magnitude, "learning_rate": step / margin}
+
+
+def _end_square(data: Regression) -> float:
+    """The square of the magnitude at the end of training, sqrt(gamma)/tr with gamma = n tr |beta|^2."""
+    return float(data.signal * np.sqrt(data.samples / data.trace))
 
 
 def spectrum_gap(data: Regression) -> tuple[float, float]:

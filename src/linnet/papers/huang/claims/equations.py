@@ -11,7 +11,7 @@ from linnet.papers.huang import settings
 from linnet.papers.huang.networks import section_six
 from linnet.papers.huang.tables import equations
 from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors, Row
-from linnet.reproduction import Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest
 
 GRID = (
@@ -22,8 +22,16 @@ GRID = (
 OFF = Limit(0.05, "the equation is an approximation whose neglected terms are of the order sqrt(n/d), a few percent")
 FLOW = Limit(1e-3, "one step of 1e-7 is the flow up to its own size")
 AS_PRINTED = Below(OFF, "printed", what="largest distance of all alignments from the printed equation", form=".2g")
-WITH_CORRECTION = Below(OFF, what="largest distance inside the assumption", form=".2%") & Below(
-    OFF, "section_six", what="in section 6", form=".1%"
+WITH_CORRECTION = AllOf(
+    Below(OFF, what="largest distance inside the assumption", form=".2%"),
+    Below(OFF, "section_six", what="in section 6", form=".1%"),
+    Below(
+        0.05,
+        "neuron",
+        what="largest distance of any one neuron inside, in units of the root mean square of all",
+        form=".2%",
+        because="the neglected terms are of the order sqrt(n/d) for each neuron as for their norm",
+    ),
 )
 
 
@@ -127,6 +135,7 @@ def linear_stage(trial: Trial) -> Numbers:
     firsts = _stage("first", right)
     return {
         "value": _inside(firsts),
+        "neuron": _inside(_stage("neuron", right)),
         "printed": min(highest(each) for each in _stage("first", printed).values()),
         "right": firsts,
         "late": [error.late_share for setting in INSIDE for error in right[setting]],
@@ -175,9 +184,11 @@ def cubic_of_the_second_stage(trial: Trial) -> Numbers:
 
 
 def _second_stage(trial: Trial, equation: Row) -> dict[str, Any]:
-    right, printed = (_stage("second", _errors(trial, equation, printed=each)) for each in (False, True))
+    corrected = _errors(trial, equation)
+    right, printed = _stage("second", corrected), _stage("second", _errors(trial, equation, printed=True))
     return {
         "value": _inside(right),
+        "neuron": _inside(_stage("neuron", corrected)),
         "printed": _inside(printed),
         "section_six": highest(right[SECTION_SIX]),
         "section_six_printed": highest(printed[SECTION_SIX]),

@@ -8,7 +8,8 @@ import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks import inside
 from linnet.papers.huang.tables import neurons, synthetic
-from linnet.reproduction import AtLeast, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.papers.huang.tables.neurons import well_inside
+from linnet.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import exponent, lowest
 
 NEAR = Limit(0.01, "the start's own part outside the span of the inputs, sigma_0 v against |beta|")
@@ -25,19 +26,27 @@ SMALLER = (1.0, 0.1, 0.01)
 @claim(
     "ntk-turning",
     where="Section 1",
-    says="In the initial stage the kernel maintains its norm while it evolves towards the target-aligned kernel, "
-    "however small the start.",
+    says="In the initial stage the kernel maintains its norm while it evolves towards the target-aligned kernel.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE + "; v_0 and sigma_0 1, 1/10 and 1/100 times the admissible ones",
-    holds=Within(
-        0.5,
-        what="power of the start's scale by which the norm grows until t1",
-        form=".2f",
-        because="a norm that is maintained has exponent 0 in the start's scale; alignments of 1 at t1 give -2",
+    holds=AtMost(
+        10.0,
+        "grown",
+        what="factor by which the norm grows until t1",
+        form=".2g",
+        because="a norm that is maintained stays of its order: within a factor ten",
     ),
-    expected=Verdict.REFUTED,
-    reads="from the start to t1 the kernel's norm grows {grown:.2g}-fold for starts 1, 1/10 and 1/100 as large, while "
-    "1 - cosine to the target falls {turned:.2g}-fold; at t1 it is {left:.1g} of its end",
+    corrected=AtMost(
+        0.05, "left", what="norm at t1 over that at the end", form=".1g", because="small against its end: a twentieth"
+    )
+    & AtLeast(
+        10, "turned", what="factor by which 1 - cosine to the target falls", because="ten times nearer is turned"
+    ),
+    correction="the norm grows as 1/v_0^2 until t1 and is still small against its end, while the kernel turns",
+    expected=Verdict.CORRECTED,
+    reads="from the start to t1 the kernel's norm grows {grown:.2g}-fold for starts 1, 1/10 and 1/100 as large, as the "
+    "power {value:.2f} of the start's scale, while 1 - cosine to the target falls {turned:.2g}-fold; at t1 it is "
+    "{left:.1g} of its end",
 )
 def turning(trial: Trial) -> Numbers:
     grown, turned, left = [], [], []
@@ -58,25 +67,35 @@ def turning(trial: Trial) -> Numbers:
     where="Section 1, Lemma 5.3, Section 6",
     says="In the latter stage the kernel's norm increases while it keeps the structure of the target-aligned kernel.",
     assumes=settings.ASSUMED,
-    tried=settings.INSIDE + "; and " + settings.SECTION_SIX,
+    tried=settings.OVER_RATIOS + "; and " + settings.SECTION_SIX,
     holds=AtLeast(
         0.995,
         what="least cosine to the target-aligned kernel from t1 on",
         form=".5f",
         because="XX' is a multiple of the identity up to sqrt(n/d), 7% in quick mode: 1 - cosine is its square",
+    )
+    & AtLeast(2.0, "growth", what="factor by which the norm grows from t1 on", because="it increases: doubles at least")
+    & AtLeast(
+        1.0,
+        "rising",
+        what="share of saved states, until 1% of the loss is left, at which it has grown",
+        form=".2f",
+        because="it increases through the second stage; beyond, where nothing moves, it may not",
     ),
-    reads="from t1 on the cosine to the target-aligned kernel is at least {inside:.5f} inside the assumption and "
-    "{section_six:.5f} in section 6, whose norm grows {growth.lowest:.0f}- to {growth.highest:.0f}-fold",
+    reads="from t1 on the cosine to the target-aligned kernel is at least {inside:.5f} inside the assumption (starts a "
+    "tenth of the limits) and {section_six:.5f} in section 6; the norm grows {growth.lowest:.0f}- to "
+    "{growth.highest:.0f}-fold, at a share of {rising.lowest:.2f} or more of the saved states",
 )
 def growth(trial: Trial) -> Numbers:
-    own = synthetic.TABLE.rows(trial)
-    inside_it = lowest(neurons.TABLE.rows(trial)["kernel_cosine"].values())
+    own, rows = synthetic.TABLE.rows(trial), neurons.TABLE.rows(trial)
+    inside_it = lowest(well_inside(rows["kernel_cosine"]).values())
     section_six = lowest(own["kernel_cosine"].values)
     return {
         "value": lowest(inside_it, section_six),
         "inside": inside_it,
         "section_six": section_six,
-        "growth": own["kernel_growth"].values.tolist(),
+        "growth": [*own["kernel_growth"].values.tolist(), *rows["kernel_growth"].values()],
+        "rising": [*own["kernel_rising"].values.tolist(), *rows["kernel_rising"].values()],
     }
 
 
@@ -87,25 +106,38 @@ def growth(trial: Trial) -> Numbers:
     assumes="none stated",
     tried=settings.SECTION_SIX + ", 12 draws (quick: 3); v_r^2 read as its mean over neurons",
     holds=Below(
-        1.0,
-        what="distance at the end over that at t1, median draw",
+        2.0,
+        what="distance at the end over its least, least of the draws",
         form=".1f",
-        because="a distance that converges to zero is at the end below what it was at t1",
+        because="a distance that converges to zero does not double again; whichever t1 is",
     ),
-    expected=Verdict.REFUTED,
+    corrected=Below(
+        0.005,
+        "to_end",
+        what="distance at the end to v^2 (K + yy'/(y'K^-1 y))",
+        form=".1e",
+        because="the start is small against the end to 1e-3 or so, and 64 steps leave a little of the loss",
+    ),
+    correction="it converges to v^2 (K + yy'/(y'K^-1 y)), K = XX', which is the target-aligned kernel only where K is "
+    "a multiple of the identity",
+    expected=Verdict.CORRECTED,
     reads="the relative distance to the target-aligned kernel is {first.lowest:.1e} to {first.highest:.1e} at t1, "
     "least at {least.lowest:.1e} to {least.highest:.1e} (steps {step.lowest:.0f} to {step.highest:.0f}, t1 at "
-    "{first_step.lowest:.0f} to {first_step.highest:.0f}), and ends at {end.lowest:.1e} to {end.highest:.1e}",
+    "{first_step.lowest:.0f} to {first_step.highest:.0f}), and ends at {end.lowest:.1e} to {end.highest:.1e}, by the "
+    "closed form at {predicted.lowest:.1e} to {predicted.highest:.1e}; to the kernel of the closed form it ends at "
+    "{to_end.lowest:.1e} to {to_end.highest:.1e}",
 )
 def convergence(trial: Trial) -> Numbers:
     own = synthetic.TABLE.rows(trial)
     first, least, end = (own[f"kernel_distance_{name}"].values for name in ("first", "least", "end"))
     return {
-        "value": float(np.median(end / first)),
+        "value": lowest(end / least),
         "draws": len(end),
         "first": first.tolist(),
         "least": least.tolist(),
         "end": end.tolist(),
+        "to_end": own["kernel_to_end"].values.tolist(),
+        "predicted": own["kernel_end_predicted"].values.tolist(),
         "step": own["kernel_least_step"].values.tolist(),
         "first_step": own["first_step"].values.tolist(),
     }

@@ -8,7 +8,7 @@ from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks import inside
 from linnet.papers.huang.tables import convergence, scalings
 from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE
-from linnet.reproduction import Above, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest, line, lowest
 
 FIRST_OFF = Below(
@@ -16,6 +16,13 @@ FIRST_OFF = Below(
     what="distance of the time at which the median |rho| of Eq. (9), corrected, is 1 from the measured t1",
     form=".2%",
     because="the median of 128 normal numbers scatters by 10%, and t1 is 2.5 growth times where sigma_0 leads",
+)
+STRAIGHT = Below(
+    0.02,
+    "bend",
+    what="relative standard error of the slope in log(1/epsilon)",
+    form=".1%",
+    because="the relative standard error of the slope of a straight line through the tail",
 )
 ORDER = Limit(10.0, "t1 + t2 is an order of magnitude: within ten times above or below")
 
@@ -63,23 +70,38 @@ def first_time(trial: Trial) -> Numbers:
     says="The second stage takes of the order of m sqrt(n)/(eta |beta| sqrt(tr)) log(n |beta| tr/epsilon): one "
     "constant for all m, n, tr, beta, eta, v_0 and epsilon, linear in log(1/epsilon).",
     assumes="Assumption 4.1",
-    tried=SETTING,
+    tried=SETTING + "; and |beta| = 0.25",
     holds=AtMost(
         4.0,
         what="largest over least constant",
         form=".1f",
         because="one constant for all cases: the largest that is needed is at most this times the least",
     )
-    & Below(
+    & Within(
         0.02,
-        "bend",
-        what="relative standard error of the slope in log(1/epsilon)",
+        "exponents",
+        of="stated",
+        errors=3,
+        what="exponent of t2 - t1",
+        form=".3f",
+        because="an exponent is the printed one within this, or within three standard errors, as for t1",
+    )
+    & STRAIGHT,
+    corrected=Below(
+        0.1,
+        "off",
+        what="distance of (n/sqrt(gamma)) log of the proxy's growth from the measured t2 - t1",
         form=".1%",
-        because="the relative standard error of the slope of a straight line through the tail",
-    ),
+        because="the closed form takes XX' for a multiple of the identity, which it is to a few percent",
+    )
+    & STRAIGHT,
+    correction="t2 - t1 is n/sqrt(gamma) times the logarithm of what the proxy of the mean grows by, from rho = 1 to "
+    "where the share of the loss is left: gamma stands in the logarithm as gamma^(5/2)/phi",
+    expected=Verdict.CORRECTED,
     reads="(t2 - t1) over the stated time is {least:.2f} to {most:.2f} in all {cases} cases and for shares of the loss "
     "from 1e-2 to 1e-9; exponents at a share of 1e-2: {exponents:.3f}, of the stated time: {stated:.2f}; slope in "
-    "log(1/epsilon) in growth times (aligned mode: 1/4 in the drop, other directions: 1/2 in the tail): {slopes:.3f}",
+    "log(1/epsilon) in growth times (aligned mode: 1/4 in the drop, other directions: 1/2 in the tail): {slopes:.3f}; "
+    "the closed form is off by {off.highest:.1%} or less at a share of 1e-2",
 )
 def second_time(trial: Trial) -> Numbers:
     results = scalings.TABLE.results(trial)
@@ -98,26 +120,41 @@ def second_time(trial: Trial) -> Numbers:
         "slopes": {name: base.slope(*window) for name, window in (("drop", DROP), ("tail", TAIL), ("whole", WHOLE))},
         "exponents": {name: fit for name, (fit, _) in exponents.items()},
         "stated": {name: stated for name, (_, stated) in exponents.items()},
+        "off": scalings.second_time_errors(results, 1e-2),
         "cases": len(chosen),
     }
 
 
 @claim(
     "theorem4.1",
-    where="Theorem 4.1",
-    says="There is a time of the stated order, t = Omega(t1 + t2), at which the loss is below 4 epsilon.",
+    where="Theorem 4.1, Remark (4)",
+    says="There is a time of the stated order, t = Omega(t1 + t2), at which the loss is below 4 epsilon: descent "
+    "minimises the training loss.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE
     + "; also entries of +-1, uniform entries and a sloped covariance; v_0 and sigma_0 1 and 1/1000 times the "
     "admissible ones; epsilon = 0.01, 5 draws (quick: 3)",
-    holds=AtLeast(1.0, "reached", times="rows", what="runs that reach 4 epsilon", because="it is said of every run")
-    & AtMost(
-        4 * settings.EPSILON, "highest", what="highest loss after that", because="a loss that is kept stays below it"
-    )
-    & AtMost(ORDER, what="largest time over t1 + t2", form=".2f")
-    & AtLeast(1 / ORDER, "least", what="least time over t1 + t2", form=".2f", because=ORDER.reason),
+    holds=AllOf(
+        AtLeast(1.0, "reached", times="rows", what="runs that reach 4 epsilon", because="it is said of every run"),
+        AtMost(
+            4 * settings.EPSILON,
+            "highest",
+            what="highest loss after that",
+            because="a loss that is kept stays below it",
+        ),
+        AtMost(ORDER, what="largest time over t1 + t2", form=".2f"),
+        AtLeast(1 / ORDER, "least", what="least time over t1 + t2", form=".2f", because=ORDER.reason),
+        Below(1e-3, "last", what="share of the loss at the end", form=".1g", because="minimised: a thousandth is left"),
+        AtLeast(
+            1.0,
+            "falls",
+            what="share of saved states at which the loss has fallen",
+            because="descent lowers the loss at every step",
+        ),
+    ),
     reads="{reached} of {rows} runs reach 4 epsilon at {least:.2f} to {value:.2f} times the stated time; the loss goes "
-    "down to {last:.1g} of the first one; their t1 is {first_off:.1%} from the predicted one",
+    "down to {last:.1g} of the first one, falling at {falls:.1%} of the saved states; their t1 is {first_off:.1%} "
+    "from the predicted one",
 )
 def convergence_in_time(trial: Trial) -> Numbers:
     rows = convergence.TABLE.rows(trial)
@@ -129,6 +166,7 @@ def convergence_in_time(trial: Trial) -> Numbers:
         "rows": len(rows),
         "highest": highest(row.highest for row in rows),
         "last": highest(row.last for row in rows),
+        "falls": lowest(row.falls for row in rows),
         "first_off": highest(abs(row.first_off) for row in rows),
     }
 
@@ -139,24 +177,41 @@ def convergence_in_time(trial: Trial) -> Numbers:
     says="t1 = log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|), without a constant, ends the first stage: |rho| = Theta(1) "
     "and the loss has not begun to fall.",
     assumes=settings.ASSUMED,
-    tried=settings.INSIDE + ", 3 draws",
+    tried=settings.INSIDE + ", 8 draws; v_0 and sigma_0 1 and 1/1000 times the admissible ones",
     holds=Above(
         0.5,
-        what="largest share of the loss that is left at that time",
+        "left",
+        what="share of the loss that is left at that time",
         form=".1%",
         because="half of the loss: stage 2 is well under way once it is gone",
-        otherwise="training is over",
     ),
-    expected=Verdict.REFUTED,
-    reads="at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) the median |rho| is {alignments:.0f}, and the time "
-    "{times:.1f} times the measured t1",
+    corrected=AtMost(
+        10.0,
+        what="largest over least constant that ends the first stage",
+        form=".2f",
+        because="one constant for all draws and starts: an order of magnitude, as for Theorem 4.1",
+    ),
+    correction="there is a constant C, as in the lemma's own proof and in Lemma 5.2: {constants.lowest:.2f} to "
+    "{constants.highest:.2f} here",
+    expected=Verdict.CORRECTED,
+    reads="at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) a share of {left:.1%} of the loss is left and the median "
+    "|rho| is {alignments:.0f}; the measured t1 is {constants:.2f} times that time",
 )
 def unit_constant(trial: Trial) -> Numbers:
-    shares, alignments, ours = [], [], []
-    for draw in range(3):
-        run = inside([trial.seed, draw], **settings.size(trial.quick))
-        stated = misprints.first_time(run.stages)
-        shares.append(float(np.interp(stated, run.history.times, run.share)))
-        alignments.append(float(np.median(np.abs(run.moment(stated).alignments))))
-        ours.append(stated / run.first_time())
-    return {"value": highest(shares), "alignments": alignments, "times": ours}
+    left, alignments, constants = [], [], []
+    for smaller in (1.0, 1e-3):
+        for draw in range(8):
+            run = inside([trial.seed, draw], **settings.size(trial.quick), smaller=smaller)
+            data = run.data
+            stated = misprints.first_time(
+                run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace
+            )
+            left.append(float(np.interp(stated, run.history.times, run.share)))
+            alignments.append(float(np.median(np.abs(run.moment(stated).alignments))))
+            constants.append(run.first_time() / stated)
+    return {
+        "value": highest(constants) / lowest(constants),
+        "left": left,
+        "alignments": alignments,
+        "constants": constants,
+    }

@@ -1,4 +1,4 @@
-"""The three panels that the feature-learning figures share: the loss, the ratio of the layers, and the kernel."""
+"""The panels that the feature-learning figures share: the loss, the ratio of the layers, and the kernel."""
 
 from __future__ import annotations
 
@@ -11,25 +11,33 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure as Picture
 
-PANELS = ("a", "b", "c")
+PANELS = ("a", "b", "c", "d")
 TITLES = {
-    "a": "a  Loss: flat, then a drop",
-    "b": "b  Layers: the ratio settles first",
-    "c": "c  Kernel: direction, norm",
+    "a": "a  Loss",
+    "b": "b  Ratio of the layers",
+    "c": "c  Kernel: distance to the target-aligned one",
+    "d": "d  Kernel: norm",
 }
+RATIOS = (0.0, 1.25)  # what panel b shows: the mean of the ratios may leave it where a neuron's v passes 0
 
 
 def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture:
     """The panels that the dataset names; `theory` draws the stages' prediction, `gated` the ReLU network's kernel."""
     panels = tuple(ds.attrs["panels"].split(","))
+    rows, columns = (2, 2) if len(panels) > 2 else (1, len(panels))
     with style.applied():
-        picture, axes = style.subplots(1, len(panels), size=style.column(2, ratio=0.5), squeeze=False)
+        picture, axes = style.subplots(rows, columns, size=style.column(2, ratio=0.5 * rows), squeeze=False)
         layout: Any = picture.get_layout_engine()
         layout.set(w_pad=0.1)  # room for the labels beside legends that hang below
-        for axis, panel in zip(axes[0], panels):
+        for axis in axes.ravel()[len(panels) :]:
+            axis.remove()
+        for axis, panel in zip(axes.ravel(), panels):
             _PAINTERS[panel](axis, ds, theory, gated)
-            axis.set_title(TITLES[panel])
+            axis.set_title("d  Kernel: direction" if panel == "d" and gated else TITLES[panel])
             axis.set_xlabel("training step")
+            if ds.attrs.get("logarithmic"):
+                axis.set_xscale("log")
+                axis.set_xlim(left=10)
             axis.axvline(
                 ds.attrs["first_time_loss"],
                 color=style.ORANGE,
@@ -47,37 +55,59 @@ def _loss(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **(style.TRAINING if theory else style.ALONE))
     if theory:
         axis.plot(ds.step, ds.loss_theory, color=style.LOSS, label="eq. (10), mean over neurons", **style.THEORY)
+    if ds.attrs.get("loss_floor", 0.0) > 1e-3:
+        axis.axhline(ds.attrs["loss_floor"], label="least loss of any linear predictor", **style.GUIDELINE)
     axis.set_ylabel("loss / loss at the start")
     axis.set_ylim(bottom=0)
 
 
 def _ratio(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     look = style.TRAINING if theory else style.ALONE
-    # marks: the two readings of the training often lie on each other
+    # marks: the readings of the training often lie on each other
     marks = {**style.MARKS, "markerfacecolor": "none", "markevery": max(1, ds.sizes["step"] // 16)}
     axis.plot(ds.step, ds.ratio, color=style.ALIGNMENT, label="median of ρ/(v√γ)", **look)
     axis.plot(ds.step, ds.ratio_of_means, color=style.FIRST_LAYER, label="mean |ρ| / (√γ mean |v|)", **marks)
-    axis.plot(ds.step, ds.mean_of_ratios, color=style.PINK, label="mean of ρ/(v√γ), the paper's", linewidth=0.8)
+    low, high = RATIOS
+    mean = ds.mean_of_ratios.values
+    axis.plot(
+        ds.step, mean, color=style.GREEN, label="mean of ρ/(v√γ), the paper's", linestyle=":", linewidth=1.6, zorder=4
+    )
+    for outside, mark, height in ((mean > high, "^", 0.97 * high), (mean < low, "v", low + 0.03 * high)):
+        if outside.any():
+            beyond = {"color": style.GREEN, "linestyle": "none", "marker": mark, "markersize": 3.5, "zorder": 5}
+            axis.plot(ds.step.values[outside], outside[outside] * height, label="the same, beyond the panel", **beyond)
     if theory:
         axis.plot(ds.step, ds.ratio_theory, color=style.ALIGNMENT, label="median by eq. (10)", **style.THEORY)
+    if ds.attrs.get("end_ratio") and not gated:
+        axis.axhline(ds.attrs["end_ratio"], color=style.BLACK, linewidth=0.8, label="end by the closed form")
     axis.axhline(1.0, **style.GUIDELINE)
     axis.set_ylabel("alignment / magnitude")
-    axis.set_ylim(0, 1.25)  # the mean of the ratios may leave it: neurons whose v passes 0
+    axis.set_ylim(low, high)
 
 
 def _kernel(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     look = style.TRAINING if theory else style.ALONE
-    axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="distance to target kernel", **look)
+    axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="training", **look)
     if theory:
-        axis.semilogy(
-            ds.step, ds.kernel_distance_theory, color=style.KERNEL, label="distance, predicted", **style.THEORY
-        )
+        axis.semilogy(ds.step, ds.kernel_distance_theory, color=style.KERNEL, label="eq. (10)", **style.THEORY)
+    if ds.attrs.get("end_distance") and not gated:
+        axis.axhline(ds.attrs["end_distance"], color=style.BLACK, linewidth=0.8, label="end by the closed form")
+    if gated:  # far from the target throughout: nothing to magnify
+        axis.set_yscale("linear")
+        axis.set_ylim(0, None)
+    axis.set_ylabel("relative distance")
+
+
+def _norm(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+    """The norm of the kernel; of a ReLU network's its direction, to the target and to the gated one."""
     if gated:
-        axis.semilogy(ds.step, 1 - ds.gated_cosine, color=style.PINK, label="1 − cosine to gated target", **style.ALONE)
-    axis.semilogy(ds.step, 1 - ds.kernel_cosine, color=style.GREEN, label="1 − cosine to target kernel", **style.ALONE)
-    grown = ds.kernel_norm / float(ds.kernel_norm[-1])
-    axis.semilogy(ds.step, grown, color=style.GREY, label="norm / norm at the end", **style.ALONE)
-    axis.set_ylabel("kernel (relative)")
+        axis.plot(ds.step, ds.kernel_cosine, color=style.KERNEL, label="cosine to the target-aligned", **style.ALONE)
+        axis.plot(ds.step, ds.gated_cosine, color=style.PINK, label="cosine to it between gated images", **style.ALONE)
+        axis.set_ylabel("cosine")
+        axis.set_ylim(0, 1.05)
+        return
+    axis.semilogy(ds.step, ds.kernel_norm, color=style.GREY, label="training", **style.ALONE)
+    axis.set_ylabel("operator norm")
 
 
 def kernel_check(ds: xr.Dataset) -> Check:
@@ -86,10 +116,10 @@ def kernel_check(ds: xr.Dataset) -> Check:
     at = int(distance.argmin())
     return Check(
         f"kernel distance to the target-aligned kernel: trained at least {distance[at]:.1e} (step {int(ds.step[at])}) "
-        "and "
-        f"{distance[-1]:.1e} at the end, where eq. (10), without the other directions, predicts {predicted[-1]:.1e}",
+        f"and {distance[-1]:.1e} at the end, where the closed form has {ds.attrs['end_distance']:.1e} and eq. (10), "
+        f"without the other directions, {predicted[-1]:.1e}",
         float(distance[at]),
     )
 
 
-_PAINTERS = {"a": _loss, "b": _ratio, "c": _kernel}
+_PAINTERS = {"a": _loss, "b": _ratio, "c": _kernel, "d": _norm}

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.huang import settings
+from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.runs import (
     INGREDIENTS,
     FeatureRun,
@@ -44,14 +44,14 @@ EQUATION_STATES = (32, 128)  # kept of each stage
 
 
 def neurons_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
-    """Networks inside the printed assumption at given v_0/(sigma_0 sqrt(log m)): what Lemmas 5.2 and 5.3 speak of.
+    """Networks inside the printed assumption at given v_0/(sigma_0 sqrt(log m)) and margin of the start: what Lemmas
+    5.2 and 5.3 speak of.
 
     Stage 2 is the lemma's: from t1, where the median |rho_r| is 1, until the loss is 4 epsilon.
     """
     rows = []
-    for ratio, seed in zip(points["ratio"].tolist(), seeds.tolist(), strict=True):
-        run = inside(seed, dim=dim, width=width, ratio=ratio)
-        rows.append(_neurons(run))
+    for ratio, margin, seed in zip(points["ratio"].tolist(), points["margin"].tolist(), seeds.tolist(), strict=True):
+        rows.append(_neurons(inside(seed, dim=dim, width=width, ratio=ratio, margin=margin)))
     dims: Rows = {**dict.fromkeys(PER_NEURON, ("neuron",)), **INGREDIENTS}
     return _stacked(rows, dims)
 
@@ -81,6 +81,11 @@ def _neurons(run: FeatureRun) -> Block:
         "kernel_mean": mean,
         "kernel_none": np.linalg.norm(history.target, 2) / run.data.trace,
         "kernel_cosine": history.kernel_cosine[history.times > first.time].min(),
+        # (2/m)|X'X W v| over sqrt(gamma), the largest; and |f(x_i)| over the least |y_i| at the start
+        "pull": 2 * np.linalg.norm(run.outputs @ run.data.inputs, axis=1).max() / root,
+        "first_output": np.abs(run.outputs[0]).max() / np.abs(run.data.outputs).min(),
+        "kernel_growth": history.kernel_norm[-1] / np.interp(first.time, history.times, history.kernel_norm),
+        "kernel_rising": (np.diff(history.kernel_norm[(history.times > first.time) & (run.share > 0.01)]) > 0).mean(),
         "output_start": _output_cosine(run, run.outputs[1]),
         "output_first": _output_cosine(run, _at(first.time, history.times, run.outputs)),
         "first_steps": first.time / run.scales["learning_rate"],
@@ -124,11 +129,10 @@ def equations_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) 
     early, late = EQUATION_STATES
     rows = []
     for setting, seed in zip(points["setting"].tolist(), seeds.tolist(), strict=True):
-        if setting == "section 6":  # more steps than its figure has: some draws of a smaller network need them
-            run = section_six(seed, dim=dim, width=width, steps=120)
+        run = _trained_to(1e-4, setting, seed, dim=dim, width=width)
+        if setting == "section 6":
             begin = run.reached(settings.FIRST_SHARE)
         else:
-            run = inside(seed, dim=dim, width=width, ratio=float(setting))
             begin = int(np.abs(run.history.times - run.first_time()).argmin())
         end = run.reached(1e-4)
         states = np.concatenate([[0], np.linspace(1, begin, early - 1), np.linspace(begin, end, late + 1)[1:]])
@@ -156,6 +160,51 @@ def equations_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) 
     return _stacked(rows, dims)
 
 
+def _trained_to(share: float, setting: str, seed: int, *, dim: int, width: int) -> FeatureRun:
+    """The network of a setting, trained until its loss has fallen to that share: slow ones longer, up to 16 times."""
+    for longer in (1, 2, 4, 8, 16):
+        if setting == "section 6":  # more steps than its figure has: some draws of a smaller network need them
+            run = section_six(seed, dim=dim, width=width, steps=120 * longer)
+        else:
+            run = inside(seed, dim=dim, width=width, ratio=float(setting), growth_times=10.0 * longer)
+        if run.share.min() <= share:
+            return run
+    raise RuntimeError(f"the network of {setting} with seed {seed} has only lost its loss down to {run.share[-1]:.2g}")
+
+
+def region_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int) -> Block:
+    """Networks over the region of the printed Assumption 4.1: by the signal and by the margin of the start.
+
+    `first_share` is what is left of the loss at t1, NaN where the median |rho_r| never reaches 1; `worst` by which
+    factor an alignment or a magnitude is off its order there.
+    """
+    rows = []
+    for signal, margin, seed in zip(points["signal"].tolist(), points["margin"].tolist(), seeds.tolist(), strict=True):
+        run = inside(seed, dim=dim, width=width, signal=signal, margin=margin)
+        history, first = run.history, run.history.alignment_time()
+        printed = misprints.assumption(run.data, width=width, epsilon=settings.EPSILON, **run.scales)
+        worst = np.inf
+        if first == first:
+            at = run.moment(first)
+            sizes = np.abs([at.alignments, at.magnitudes * run.magnitude_unit])
+            worst = max(sizes.max(), 1 / sizes.min())
+        rows.append(
+            {
+                "inside": printed.holds,
+                "settled": np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio),
+                "first_share": np.interp(first, history.times, run.share) if first == first else np.nan,
+                "worst": worst,
+                "first_output": np.abs(run.outputs[0]).max() / np.abs(run.data.outputs).min(),
+                "end_ratio": history.median_ratio[-1],
+                "end_square": (history.alignments[-1] ** 2).mean(),
+                "end_magnitude": (history.magnitudes[-1] ** 2).mean(),
+                "last": run.share[-1],
+                **ingredients(run),
+            }
+        )
+    return _stacked(rows, INGREDIENTS)
+
+
 def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
     """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
     rows = []
@@ -163,6 +212,7 @@ def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
         run = section_six(seed)
         history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
         end = history.alignments[-1] ** 2
+        predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
         before, later = history.times < first, history.times >= first
         # until the loss has all but gone: beyond, the distance no longer moves
         distance, cosine = history.kernel_distance, history.kernel_cosine
@@ -173,6 +223,11 @@ def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
                 "ratio_least": history.median_ratio[later].min(),
                 "ratio_most": history.median_ratio[later].max(),
                 "ratio_before": history.median_ratio[before].max(),
+                "ratio_rising": (np.diff(history.median_ratio[before]) > 0).mean(),
+                "loss_settled": np.where(history.median_ratio >= 0.9, run.share, np.nan)[
+                    (history.median_ratio >= 0.9).argmax()
+                ],
+                "drop_steps": (history.loss_time(0.9) - first) / run.scales["learning_rate"],
                 "mean_of_ratios_end": (history.alignments[-1] / history.magnitudes[-1]).mean() / np.sqrt(history.gamma),
                 "square_mean": end.mean(),
                 "square_spread": np.median(np.abs(end / end.mean() - 1)),
@@ -180,6 +235,9 @@ def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
                 "kernel_distance_least": distance.min(),
                 "kernel_distance_end": distance[-1],
                 "kernel_least_step": run.steps[distance.argmin()],
+                "kernel_to_end": _relative(history.kernels[-1], predicted.kernel),
+                "kernel_end_predicted": _relative(predicted.kernel, predicted.square * history.target),
+                "kernel_rising": (np.diff(history.kernel_norm[later & (run.share > 0.01)]) > 0).mean(),
                 "kernel_cosine": cosine[later].min(),
                 "kernel_growth": history.kernel_norm[-1] / np.interp(first, history.times, history.kernel_norm),
                 "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
@@ -188,6 +246,10 @@ def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
             }
         )
     return _stacked(rows, INGREDIENTS)
+
+
+def _relative(kernel: np.ndarray, other: np.ndarray) -> float:
+    return float(np.linalg.norm(kernel - other, 2) / np.linalg.norm(other, 2))
 
 
 def _within_half(run: FeatureRun, states: np.ndarray) -> float:
@@ -231,7 +293,10 @@ def convergence_cells(points: Points, seeds: np.ndarray, *, dim: int, width: int
         loss, rate = run.history.loss, run.scales["learning_rate"]
         rows.append(
             {
+                "signal": run.data.signal,
+                "trace": run.data.trace,
                 "steps": run.history.loss_time(1 - min(4 * settings.EPSILON / loss[0], 0.999)) / rate,
+                "falls": (np.diff(loss) < 0).mean(),
                 "first_steps": run.first_time() / rate,
                 "first_loss": loss[0],
                 "last_loss": loss[-1],

@@ -5,6 +5,7 @@ The paper gives no settings for CIFAR-10, neither of its pixels nor of its targe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
@@ -17,11 +18,13 @@ from linnet.reproduction.fits import first_index
 
 if TYPE_CHECKING:
     from linnet.observables.features import FeatureHistory
-    from linnet.theories.feature_learning import Stages
+    from linnet.theories.feature_learning import End, Stages
+    from linnet.trajectories import Saving
 
 # (centred, targets): what is done to the pixels, and what is asked for
 CONVENTIONS: tuple[tuple[bool, str], ...] = tuple(product((True, False), ("signs", "labels")))
-MOMENTS = ("t1", "dropped", "end")
+MOMENTS = ("t1", "half", "fifth")
+SHARES = (settings.FIRST_SHARE, 0.5, 0.2)  # of what can be lost
 
 
 def convention(centred: bool, targets: str) -> str:
@@ -40,11 +43,28 @@ class PictureRun:
     stages: Stages
     floor: float
 
-    def moments(self) -> list[int]:
-        """The saved states where the loss has lost 5%, where it has lost 90% of all it loses, and the last."""
-        share = self.history.loss / self.history.loss[0]
-        dropped = first_index(share <= share[-1] + 0.1 * (1 - share[-1]), "the loss never drops")
-        return [first_index(share <= settings.FIRST_SHARE, "the loss never loses 5%"), dropped, len(share) - 1]
+    @property
+    def left(self) -> np.ndarray:
+        """What is left of the loss that can be lost, as a share, (time,)."""
+        return (self.history.loss / self.history.loss[0] - self.floor) / (1 - self.floor)
+
+    def moments(self, shares: tuple[float, ...] = SHARES) -> list[int]:
+        """The saved states where the first time no more than these shares of what can be lost are left."""
+        return [
+            first_index(self.left <= share, f"the loss never falls to {share:g} of what can be lost")
+            for share in shares
+        ]
+
+    @property
+    def end(self) -> End:
+        """Where a linear network ends from a vanishing start, by the closed form."""
+        return ln.theories.feature_learning.end(self.stages.gram, self.targets)
+
+    @property
+    def end_distance(self) -> float:
+        """The relative distance of that end's kernel from the target-aligned one."""
+        aligned = self.end.square * self.history.target
+        return float(np.linalg.norm(self.end.kernel - aligned, 2) / np.linalg.norm(aligned, 2))
 
     @property
     def gated_cosine(self) -> np.ndarray:
@@ -74,18 +94,28 @@ def linear_network(
     first_std: float = settings.IMAGE_FIRST_STD,
     magnitude: float = settings.IMAGE_MAGNITUDE,
     steps: int = 600,
-    save_every: int = 4,
+    save_every: int | Saving = 4,
+    until: float = 1.0,
 ) -> PictureRun:
-    """Descent of a linear network from the signed start; the step is the `growth` of the first stage per step."""
+    """Descent of a linear network from the signed start; the step is the `growth` of the first stage per step.
+
+    It goes on, twice as long each time, until no more than the share `until` of what can be lost is left.
+    """
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
     start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
     problem = ln.Problem.from_data(X, y)
-    run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=save_every)
     theory = ln.theories.feature_learning.Stages(
         X, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
     )
-    history = ln.observables.feature_history(run)
-    return PictureRun(X, y, history, theory, float(problem.factor.floor / history.loss[0]))
+
+    def trained(longer: int) -> PictureRun:
+        run = ln.gradient_descent(
+            problem, start, learning_rate=rate, steps=steps * longer, save_every=_spaced(save_every, longer)
+        )
+        history = ln.observables.feature_history(run)
+        return PictureRun(X, y, history, theory, float(problem.factor.floor / history.loss[0]))
+
+    return _trained_to(until, trained)
 
 
 def relu_network(
@@ -98,7 +128,8 @@ def relu_network(
     first_std: float = settings.IMAGE_FIRST_STD,
     magnitude: float = settings.IMAGE_MAGNITUDE,
     steps: int = 400,
-    save_every: int = 4,
+    save_every: int | Saving = 4,
+    until: float = 1.0,
 ) -> PictureRun:
     """The same for a ReLU network, which cannot be reduced in width: hence the larger step."""
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
@@ -106,14 +137,32 @@ def relu_network(
     # gradients of the first layer stay in the span of the pictures: in its basis the network is the same, and smaller
     basis = ln.Problem.from_data(X, y).factor.basis
     seen = X @ basis
-    run = ln.relu_descent(
-        (seen, y),
-        ln.Weights(start.first @ basis, start.second),
-        learning_rate=rate,
-        steps=steps,
-        save_every=save_every,
-    )
     theory = ln.theories.feature_learning.Stages(
         seen, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
     )
-    return PictureRun(seen, y, ln.observables.feature_history(run, activation="relu"), theory, 0.0)
+
+    def trained(longer: int) -> PictureRun:
+        run = ln.relu_descent(
+            (seen, y),
+            ln.Weights(start.first @ basis, start.second),
+            learning_rate=rate,
+            steps=steps * longer,
+            save_every=_spaced(save_every, longer),
+        )
+        return PictureRun(seen, y, ln.observables.feature_history(run, activation="relu"), theory, 0.0)
+
+    return _trained_to(until, trained)
+
+
+def _spaced(save_every: int | Saving, longer: int) -> int | Saving:
+    """As many states of a longer run."""
+    return save_every * longer if isinstance(save_every, int) else save_every
+
+
+def _trained_to(until: float, trained: Callable[[int], PictureRun]) -> PictureRun:
+    """The first run, each twice as long as the one before, that leaves no more than that share; the longest if none."""
+    for longer in (1, 2, 4, 8, 16):
+        run = trained(longer)
+        if run.left[-1] <= until:
+            break
+    return run

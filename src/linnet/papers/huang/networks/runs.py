@@ -127,15 +127,18 @@ def section_six(
     )
 
 
-def scales_at(data: Regression, *, width: int, ratio: float | None = None) -> dict[str, float]:
+def scales_at(
+    data: Regression, *, width: int, ratio: float | None = None, margin: float = settings.MARGIN
+) -> dict[str, float]:
     """Start scales and a step inside Assumption 4.1, as printed.
 
+    `margin` says how far inside the conditions on the start are met, 1 at their limit; the step keeps its own.
     `ratio` is v_0/(sigma_0 sqrt(log m)): v_0 alone moves, down from the admissible one, so that every condition of the
     printed assumption goes on holding. Without it v_0 is the admissible one, where (7) holds as well.
     """
-    scales = ln.theories.feature_learning.admissible(
-        data, width=width, epsilon=settings.EPSILON, margin=settings.MARGIN
-    )
+    scales = ln.theories.feature_learning.admissible(data, width=width, epsilon=settings.EPSILON, margin=margin)
+    scales["learning_rate"] *= margin / settings.MARGIN
+    scales["magnitude"] = 1 / (margin * np.sqrt(data.samples * data.signal**2 * data.trace))  # (3), whatever (8) asks
     if ratio is not None:
         scales["magnitude"] = ratio * scales["first_std"] * np.sqrt(np.log(width))
     return scales
@@ -150,6 +153,7 @@ def inside(
     width: int = settings.WIDTH,
     signal: float = 1.0,
     ratio: float | None = None,
+    margin: float = settings.MARGIN,
     smaller: float = 1.0,
     growth_times: float = 10.0,
     states: int = 400,
@@ -157,15 +161,15 @@ def inside(
     """A run inside Assumption 4.1: a teacher of small signal, or the given `data`, and small enough scales.
 
     It goes on for `growth_times` times n/sqrt(gamma) after about the end of the first stage, keeping about `states`
-    states. `ratio` as in `scales_at`; `smaller` multiplies both v_0 and sigma_0.
+    states. `ratio` and `margin` as in `scales_at`; `smaller` multiplies both v_0 and sigma_0.
     """
     if data is None:
         data = ln.problems.gaussian_teacher(key=seed, samples=samples, dim=dim, signal=signal)
-    scales = scales_at(data, width=width, ratio=ratio)
+    scales = scales_at(data, width=width, ratio=ratio, margin=margin)
     scales = {name: value * (1.0 if name == "learning_rate" else smaller) for name, value in scales.items()}
     feature = float(np.linalg.norm(data.inputs.T @ data.outputs))
     # |rho| grows as e^(t |X'y|/n) from about the larger of v_0 and sigma_0, times |X'y|
-    first = np.log(2 / (feature * max(scales["magnitude"], scales["first_std"])))
+    first = max(0.0, np.log(2 / (feature * max(scales["magnitude"], scales["first_std"]))))
     steps = int((first + growth_times) * data.samples / feature / scales["learning_rate"])
     return train(data, seed, width=width, steps=steps, save_every=max(1, steps // states), **scales)
 

@@ -49,6 +49,7 @@ class Convergence:
     highest: float
     first: float
     first_off: float
+    falls: float  # the share of saved states at which the loss is below the one before
 
 
 def read(networks: xr.Dataset) -> list[Convergence]:
@@ -64,7 +65,9 @@ def read(networks: xr.Dataset) -> list[Convergence]:
 def _row(cell: xr.Dataset, law: str, smaller: float) -> Convergence:
     theory = theory_of(cell)
     loss, steps, rate = float(cell["first_loss"]), float(cell["steps"]), theory.learning_rate
-    first, second = misprints.first_time(theory) / rate, misprints.second_time(theory, settings.EPSILON) / rate
+    population = {"samples": theory.samples, "signal": float(cell["signal"]), "trace": float(cell["trace"])}
+    first = misprints.first_time(theory.magnitude, **population) / rate
+    second = misprints.second_time(settings.EPSILON, **population) / rate
     measured = float(cell["first_steps"])
     return Convergence(
         law,
@@ -78,6 +81,7 @@ def _row(cell: xr.Dataset, law: str, smaller: float) -> Convergence:
         float(cell["highest_after"]),
         measured,
         theory.first_time() / rate / measured - 1,
+        float(cell["falls"]),
     )
 
 

@@ -87,6 +87,7 @@ class Errors:
 
     first: float
     second: float
+    neuron: float  # of any one neuron in the stages that are predicted, relative to the root mean square of all
     late_step: int = 0
     late_share: float = np.nan
 
@@ -95,36 +96,42 @@ def linear(run: Neurons, *, printed: bool = False) -> Errors:
     """Eq. (9) from step 0."""
     law = misprints.linear if printed else ln.theories.feature_learning.Stages.linear
     rho, _ = law(run.stages, run.overlaps, run.magnitudes[0], run.steps)
-    errors = relative_errors(rho, run.alignments)
-    late = first_index(errors > 0.05, "the linear stage is never off by 5%")
-    return _errors(errors, run.begin, late_step=int(run.steps[late]), late_share=float(run.share[late]))
+    late = first_index(relative_errors(rho, run.alignments) > 0.05, "the linear stage is never off by 5%")
+    return _errors(
+        rho,
+        run.alignments,
+        run.begin,
+        last=run.begin,
+        late_step=int(run.steps[late]),
+        late_share=float(run.share[late]),
+    )
 
 
 def plane(run: Neurons, *, printed: bool = False) -> Errors:
     """Eq. (10) from the end of stage 1."""
     law = misprints.plane if printed else ln.theories.feature_learning.Stages.plane
     rho, _ = law(run.stages, run.alignments[run.begin], run.magnitudes[1], run.later)
-    return _errors(relative_errors(rho, run.alignments[run.begin :]), 0)
+    return _errors(rho, run.alignments[run.begin :], 0)
 
 
 def plane_from_start(run: Neurons, *, overlaps: bool = True) -> Errors:
     """Eq. (10), corrected, from step 0, with what the start's overlaps add to it, or without."""
     added = run.overlaps if overlaps else None
     rho, _ = run.stages.plane(0 * run.overlaps, run.magnitudes[0], run.steps, overlaps=added)
-    return _errors(relative_errors(rho, run.alignments), run.begin)
+    return _errors(rho, run.alignments, run.begin)
 
 
 def scalar(run: Neurons, *, printed: bool = False) -> Errors:
     """Eq. (11) from the end of stage 1."""
     law = misprints.scalar if printed else ln.theories.feature_learning.Stages.scalar
     rho = law(run.stages, run.alignments[run.begin], run.later)
-    return _errors(relative_errors(rho, run.alignments[run.begin :]), 0)
+    return _errors(rho, run.alignments[run.begin :], 0)
 
 
 def scalar_from_start(run: Neurons) -> Errors:
     """Eq. (11), corrected, from the first state after the start, where the alignments are zero."""
     rho = run.stages.scalar(run.alignments[1], run.steps[1:] - run.steps[1])
-    return _errors(relative_errors(rho, run.alignments[1:]), run.begin - 1)
+    return _errors(rho, run.alignments[1:], run.begin - 1)
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
@@ -136,8 +143,15 @@ def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(relative), relative, np.inf)
 
 
-def _errors(errors: np.ndarray, begin: int, **more: Any) -> Errors:
-    return Errors(float(errors[: begin + 1].max()), float(errors[begin:].max()), **more)
+def _errors(rho: np.ndarray, trained: np.ndarray, begin: int, *, last: int | None = None, **more: Any) -> Errors:
+    """The errors before and from state `begin` on; those of single neurons until state `last`."""
+    errors, until = relative_errors(rho, trained), None if last is None else last + 1
+    size = np.sqrt((trained[:until] ** 2).mean(axis=-1, keepdims=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        each = np.divide(
+            np.abs(rho[:until] - trained[:until]), size, out=np.zeros_like(trained[:until]), where=size > 0
+        )
+    return Errors(float(errors[: begin + 1].max()), float(errors[begin:].max()), float(each.max()), **more)
 
 
 Row = Callable[..., Errors]

@@ -29,6 +29,7 @@ AXES: dict[str, tuple[float, ...]] = {
     "v0": (1e-6, 1e-5, 1e-4, 1e-3),
 }
 RATIOS = (0.1, 1.0, 30.0)  # v_0/sigma_0
+CORNER = ("beta", 0.25)  # where rho^2 ends at about ten: t2 - t1 is shorter than the logarithm says
 PRINTED = {"m": 1.0, "n": 0.5, "trace": -0.5, "beta": -1.0, "eta": -1.0, "v0": 1.0}
 WORDS = {"m": "m", "n": "n", "trace": "tr Σ", "beta": "‖β‖", "eta": "η", "v0": "v₀"}
 SHARES = (0.95, *np.geomspace(0.1, 1e-9, 17).tolist())  # of the first loss: lost a twentieth, then two a decade
@@ -55,7 +56,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Every case with 32 replicates; in quick mode every second value of each quantity, with 4."""
     step, replicates = (2, 4) if trial.quick else (1, 32)
     cases = dict.fromkeys(["base", *(case_of(name, v) for name, values in AXES.items() for v in values[::step])])
-    cases |= dict.fromkeys(case_of("ratio", ratio) for ratio in RATIOS)
+    cases |= dict.fromkeys([*(case_of("ratio", ratio) for ratio in RATIOS), case_of(*CORNER)])
     return ln.sweeps.Sweep(
         name="huang-scalings",
         function=cells.scalings_cells,
@@ -182,11 +183,25 @@ def _second(networks: xr.Dataset, case: str) -> SecondTime:
     shares = networks["share"].values[1:]
     times = networks["loss_steps"].transpose("replicate", "share").values[:, 1:] * units
     first = networks["alignment_steps"].values[:, None] * units
+    p = settings(case)
+    population: Any = {"samples": int(p["n"]), "signal": p["beta"], "trace": p["trace"]}
     stated = [
-        [misprints.second_time(t, float(share) * (t.outputs**2).mean() / 2) * t.rate for share in shares]
+        [misprints.second_time(float(share) * (t.outputs**2).mean() / 2, **population) * t.rate for share in shares]
         for t in theories
     ]
     return SecondTime(case, shares, times, first, np.array(stated))
+
+
+def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
+    """How far `Stages.second_time` is from t2 - t1 at one share of the loss: the worst of each case."""
+    found = {}
+    for case, later in second_times(networks).items():
+        if case.startswith("ratio"):  # at t1 the alignments are not alike: their root mean square is not 1
+            continue
+        at = int(np.abs(np.log(later.shares / share)).argmin())
+        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in theory(networks.sel(case=case))])
+        found[case] = float(np.abs(ours / (later.times - later.first)[:, at] - 1).max())
+    return found
 
 
 def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Estimate, float]]:

@@ -1,0 +1,122 @@
+"""Networks over the region of Assumption 4.1, down to the smallest signals it admits: which have two stages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.huang import settings
+from linnet.papers.huang.networks import SCALES, cells, theory_of
+from linnet.reproduction import Columns, Table, Trial
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
+    """Four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller networks."""
+    return ln.sweeps.Sweep(
+        name="huang-region",
+        function=cells.region_cells,
+        axes={"signal": list(settings.SIGNALS), "margin": list(settings.MARGINS)},
+        seeds=2 if trial.quick else 4,
+        seed=trial.seed,
+        fixed=settings.size(trial.quick),
+        block=2,
+        coords={"scale": list(SCALES)},
+    )
+
+
+@dataclass(frozen=True)
+class Corner:
+    """The networks of one signal and margin, the worst of them.
+
+    - `start`: v_0^2 over sqrt(gamma)/tr, the largest; `limit`: the least gamma^(3/2)/tr, where rho^2 would end.
+    - `settled`: the least median rho/(v sqrt(gamma)) where the loss has lost 5%; `crossover` what
+      `lazy_feature_ratio` says of that network, `crossover_off` the largest distance of the two.
+    - `reached`: how many come to t1; `first_share` the least share of the loss there; `worst` by which factor an
+      alignment or a magnitude is off its order there.
+    """
+
+    signal: float
+    margin: float
+    networks: int
+    inside: int
+    start: float
+    limit: float
+    settled: float
+    crossover: float
+    crossover_off: float
+    reached: int
+    first_share: float
+    worst: float
+    first_output: float
+
+    @property
+    def name(self) -> str:
+        return f"|beta| = {self.signal:g}" + (" at the limit" if self.margin == 1 else "")
+
+
+def read(results: xr.Dataset) -> list[Corner]:
+    """One row for each signal and margin."""
+    return [
+        _corner(results.sel(signal=signal, margin=margin))
+        for margin in results["margin"].values
+        for signal in results["signal"].values
+    ]
+
+
+def _corner(cells_: xr.Dataset) -> Corner:
+    theories = [theory_of(cells_.sel(seed=seed)) for seed in cells_["seed"].values]
+    starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
+    predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)
+    settled, shares = cells_["settled"].values, cells_["first_share"].values
+    return Corner(
+        signal=float(cells_["signal"]),
+        margin=float(cells_["margin"]),
+        networks=len(theories),
+        inside=int(cells_["inside"].values.sum()),
+        start=float(starts.max()),
+        limit=float(min(t.gamma**1.5 / t.trace for t in theories)),
+        settled=float(settled.min()),
+        crossover=float(predicted[settled.argmin()]),
+        crossover_off=float(np.abs(settled - predicted).max()),
+        reached=int(np.isfinite(shares).sum()),
+        first_share=float(np.where(np.isfinite(shares), shares, 0.0).min()),
+        worst=float(cells_["worst"].values.max()),
+        first_output=float(cells_["first_output"].values.max()),
+    )
+
+
+def columns(results: xr.Dataset) -> Columns:
+    """The region, row by row."""
+    rows = read(results)
+    return {
+        "abs β": [f"{row.signal:g}" for row in rows],
+        "margin": [f"{row.margin:g}" for row in rows],
+        "inside": [f"{row.inside} of {row.networks}" for row in rows],
+        "v₀² tr Σ/√γ": [f"{row.start:.1e}" for row in rows],
+        "γ^(3/2)/tr Σ": [f"{row.limit:.2g}" for row in rows],
+        "ratio where 5% of the loss is lost": [f"{row.settled:.4f}" for row in rows],
+        "crossover": [f"{row.crossover:.4f}" for row in rows],
+        "reach t1": [f"{row.reached}" for row in rows],
+        "loss left at t1": [f"{row.first_share:.1%}" for row in rows],
+        "factor off at t1": [f"{row.worst:.2g}" for row in rows],
+    }
+
+
+TABLE = Table(
+    name="region",
+    title="Which networks inside Assumption 4.1 have two stages, by signal and margin of the start",
+    sweep=sweep,
+    read=read,
+    columns=columns,
+    note=(
+        "Margin: by which factor v₀ and σ₀ are below the limits of conditions (2) and (3) with all constants 1. Ratio: "
+        "median ρ/(v √γ), the least of the draws; crossover: `lazy_feature_ratio` for that network. Factor: by which "
+        "an alignment or a magnitude differs from 1 or 1/(√(n tr Σ) abs β) at t1."
+    ),
+)
