@@ -44,6 +44,7 @@ MUTATIONS = {
         changed(mixed, "self_consistent", lambda args: (*args[:2], 1.01 * args[2], *args[3:])),
     ],
     "over-time": [changed(one_output, "learning_curve", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
+    "any-spectrum": [changed(one_output, "learning_curve", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "over-time-limit": [keyword(one_output, "asymptotic", "threshold", 1.5)],
     "start-scale": [keyword(one_output, "asymptotic", "noise_variance", 1e-3)],
     "layer-scales": [

@@ -92,25 +92,23 @@ def plot(data: Any) -> Any:
             axes[0].plot(clock, one["limit"], color=colour, **style.THEORY)
             axes[0].plot(clock[::4], one["trained"][::4], color=colour, **style.MARKS)
         axes[0].set(
-            title="a  Marks: trained. Lines: one SVD; dashed: no data",
+            title="a  Test error over time",
             xlabel="time t · max(1, threshold)",
             ylabel="test loss",
             xscale="log",
             yscale="log",
         )
+        for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("no data", style.THEORY)):
+            axes[0].plot([], [], color=style.GREY, label=label, **look)
         axes[0].legend()
         ratio = data["ratio"]
-        shades = axes[1].pcolormesh(
-            np.arange(ratio.sizes["alignment"]), np.arange(ratio.sizes["signal_to_noise"]), ratio, shading="nearest",
-            cmap=style.DIVERGING, vmin=2 - max(float(ratio.max()), 1.01), vmax=max(float(ratio.max()), 1.01),
-        )  # fmt: skip
+        most = 1 + 1.5 * max(float(np.abs(ratio - 1).max()), 0.01)  # so that no shade hides the numbers
+        shades = axes[1].imshow(ratio, origin="lower", aspect="auto", cmap=style.DIVERGING, vmin=2 - most, vmax=most)
         picture.colorbar(shades, ax=axes[1])
         for (row, column), value in np.ndenumerate(ratio.values):
             axes[1].text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=6)
         axes[1].grid(False)
-        axes[1].set(
-            title="b  Least test error, large start / small start", xlabel="alignment A", ylabel="signal to noise"
-        )
+        axes[1].set(title="b  Large start / small start, least error", xlabel="alignment A", ylabel="signal to noise")
         axes[1].set_xticks(range(ratio.sizes["alignment"]), [f"{a:g}" for a in data["alignment"].values])
         axes[1].set_yticks(range(ratio.sizes["signal_to_noise"]), [f"{p:g}" for p in data["signal_to_noise"].values])
     return picture
