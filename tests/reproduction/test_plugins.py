@@ -14,7 +14,7 @@ import pytest
 
 from linnet.reproduction import Below, Claim, registry
 from linnet.reproduction.new_paper import write
-from linnet.reproduction.paper import Paper, Statement
+from linnet.reproduction.paper import Answer, Paper, Statement
 from linnet.reproduction.registry import PluginWarning
 
 ROOT = Path(__file__).parents[2]
@@ -107,6 +107,19 @@ def test_statements_name_what_is_there() -> None:
         Paper(name="p", title="T", authors="A", statements=[Statement(where="Eq. (1)", text="x", checked=["nothing"])])
     with pytest.raises(ValueError, match="either `checked` or a `reason`"):
         Statement(where="Eq. (1)", text="x")
+
+
+def test_answers_rest_on_claims_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Theorem 2 of p is answered by 'nothing', which is not there"):
+        Paper(
+            name="p", title="T", authors="A", answers=[Answer(theorem="Theorem 2", answer="Yes.", claims=["nothing"])]
+        )
+    with pytest.raises(ValueError, match="must have `theorem`, `answer` and `claims`"):
+        Answer(theorem="Theorem 2", answer="Yes.", claims=[])
+    listed = tmp_path / "statements.toml"
+    listed.write_text('statements = []\n[[answers]]\ntheorem = "Theorem 2"\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="must give `theorem`, `answer` and `claims`"):
+        Paper(name="p", title="T", authors="A", statements=listed)
 
 
 def test_a_new_paper_does_not_overwrite(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def pages() -> dict[str, str]:
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),
-        "claims.md": claims_page(registry.claims().values(), record.shares()),
+        "claims.md": claims_page(registry.claims().values(), record.shares(), registry.papers().values()),
         "coverage.md": coverage_page(registry.papers().values()),
     }
 
@@ -80,7 +80,7 @@ keeps them.
     return start + _by_paper(known, _table)
 
 
-def claims_page(known: Iterable[Claim], kept: Mapping[str, record.Share]) -> str:
+def claims_page(known: Iterable[Claim], kept: Mapping[str, record.Share], papers: Iterable[Paper] = ()) -> str:
     """Every claim: the sentence, its assumptions, how it is tried, and the verdict of a sound linnet."""
     known = list(known)
     count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
@@ -96,7 +96,21 @@ What is wrong in print, what is right, and how it was found stands in [errata.md
 | verdict | claims |
 |---|---|
 {_verdicts(known)}"""
-    return start + _by_paper(known, lambda claim: _claim(claim, kept.get(claim.name)))
+    answers = _answers(papers, {claim.name: claim.expected for claim in known})
+    return start + answers + _by_paper(known, lambda claim: _claim(claim, kept.get(claim.name)))
+
+
+def _answers(papers: Iterable[Paper], verdicts: Mapping[str, Verdict]) -> str:
+    """One line for each theorem that several claims share, with the verdicts it rests on."""
+    lines = [
+        f"| {paper.authors}, {_value(one.theorem)} | {_value(one.answer)} | "
+        + ", ".join(f"`{name}` ({verdicts[name]})" for name in (f"{paper.name}-{short}" for short in one.claims))
+        + " |\n"
+        for paper in papers
+        for one in paper.answers
+        if all(f"{paper.name}-{short}" in verdicts for short in one.claims)
+    ]
+    return "\n## Is it true?\n\n| theorem | answer | claims |\n|---|---|---|\n" + "".join(lines) if lines else ""
 
 
 def coverage_page(papers: Iterable[Paper]) -> str:

@@ -2,7 +2,7 @@
 
 from linnet.reproduction.figure import Check, Figure, Settings
 from linnet.reproduction.numbers import Estimate, Numbers
-from linnet.reproduction.paper import Paper, Statement
+from linnet.reproduction.paper import Answer, Paper, Statement
 from linnet.reproduction.registry import PluginWarning, claims, figures, papers, tables
 from linnet.reproduction.rules import Above, AllOf, AtLeast, AtMost, Below, Falls, Limit, Rises, Rule, Within
 from linnet.reproduction.table import Columns, Table
@@ -11,6 +11,7 @@ from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial,
 __all__ = [
     "Above",
     "AllOf",
+    "Answer",
     "AtLeast",
     "AtMost",
     "Below",

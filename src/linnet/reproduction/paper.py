@@ -50,6 +50,40 @@ class Statement:
             raise ValueError(f"the statement {self.where!r} is not checked: no `mutation` can turn a claim it names.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One line that answers "is it true?" of a theorem that several claims share.
+
+    **Attributes:**
+
+    - `theorem`: its number (`Theorem 2`)
+    - `answer`: in a sentence or two
+    - `claims`: short names of the claims that it rests on
+
+    **Example:**
+
+        >>> from linnet.reproduction import Answer
+        >>> Answer(theorem="Theorem 2", answer="Half of it.", claims=["thm2-lazy", "thm2-active"]).theorem
+        'Theorem 2'
+    """
+
+    theorem: str
+    answer: str
+    claims: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if not (self.theorem and self.answer and self.claims):
+            raise ValueError(f"the answer to {self.theorem!r} must have `theorem`, `answer` and `claims`.")
+
+
+def read_answers(path: Path) -> list[Answer]:
+    """The answers of a paper, from the optional tables `answers` of the file that lists its statements."""
+    try:
+        return [Answer(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8")).get("answers", ())]
+    except (tomllib.TOMLDecodeError, TypeError, ValueError) as reason:
+        raise ValueError(f"{path.name} must give `theorem`, `answer` and `claims` of each answer: {reason}") from None
+
+
 def read_statements(path: Path) -> list[Statement]:
     """The statements of a paper, from a TOML file with one inline table for each in its list `statements`."""
     try:
@@ -80,6 +114,7 @@ class Paper:
     - `subject`: in a few words
     - `figures`, `tables`, `claims`: its parts, or the modules that define them, in order
     - `statements`: what the paper says, one by one; or the path of the TOML file that lists it
+    - `answers`: what is true of theorems that several claims share; read from the same file
 
     **Example:**
 
@@ -98,6 +133,7 @@ class Paper:
     tables: Sequence[Any] = ()
     claims: Sequence[Any] = ()
     statements: Any = ()
+    answers: Sequence[Answer] = ()
 
     def __post_init__(self) -> None:
         for text in ("name", "title", "authors", "link", "subject"):
@@ -110,6 +146,7 @@ class Paper:
         if self.year is not None:
             object.__setattr__(self, "year", count("year", self.year, most=9999))
         if isinstance(self.statements, Path):
+            object.__setattr__(self, "answers", read_answers(self.statements))
             object.__setattr__(self, "statements", read_statements(self.statements))
         for part, wanted in (("figures", Figure), ("tables", Table), ("claims", Claim), ("statements", Statement)):
             given = getattr(self, part)
@@ -122,6 +159,9 @@ class Paper:
         object.__setattr__(self, "tables", self._bound(self.tables, "tables"))
         object.__setattr__(self, "claims", self._bound(self.claims, "claims"))
         known = set(self.names)
+        for answer in self.answers:
+            if missing := [name for name in answer.claims if f"{self.name}-{name}" not in known]:
+                raise ValueError(f"{answer.theorem} of {self.name} is answered by {missing[0]!r}, which is not there.")
         for statement in self.statements:
             for name in statement.checked:
                 if f"{self.name}-{name}" not in known:

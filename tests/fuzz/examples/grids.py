@@ -68,6 +68,7 @@ instance(R + "Settings", m.made(lambda: figures.Settings(seed=0)))
 # pydantic models: their errors name the field, and the command line puts them into words (tests/cli)
 example(R + "Settings", seed=1, frozen=("seed",))
 instance(R + "Statement", m.made(lambda: ln.reproduction.Statement(where="1", text="t", reason="r")), received=True)
+instance(R + "Answer", m.made(lambda: ln.reproduction.Answer(theorem="1", answer="t", claims=["c"])), received=True)
 instance(R + "Table", toy_table, received=True)
 instance(R + "Trial", m.made(lambda: claims.Trial(quick=True)))
 
