@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import linnet as ln
 import reference
@@ -204,8 +203,8 @@ def test_flows_are_read_against_the_target_they_were_trained_on() -> None:
 
 
 def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
-    fixed = {"gammas": [-1.85, 2.25], "spectra": {"(1, 1/2)": [1.0, 0.5]}, "steps": 120}
-    points = {"dim": np.full(2, 8), "spectrum": np.full(2, "(1, 1/2)")}
+    fixed = {"places": {"here": [-1.85, 2.25]}, "spectra": {"(1, 1/2)": [1.0, 0.5]}, "steps": 120}
+    points = {"place": np.full(2, "here"), "dim": np.full(2, 8), "spectrum": np.full(2, "(1, 1/2)")}
     found = descents.timeline_cells(points, np.array([5, 6]), **fixed)
     task = ln.problems.low_rank_plus_noise(8, rank=2, key=[6, 0], spectrum=[1.0, 0.5])
     std = 8 ** (-1.85 / 2)
@@ -217,6 +216,7 @@ def test_what_is_kept_of_a_run_is_that_of_plain_descent() -> None:
         left, values, right = np.linalg.svd(products[step])
         cosines = [(left0[:, k] @ left[:, k], right0[k] @ right[k]) for k in range(2)]
         np.testing.assert_allclose(found["singular_values"][1][1, state], values[:3], rtol=1e-9)
+        np.testing.assert_allclose(found["rest"][1][1, state], np.sqrt((values[2:] ** 2).sum()), rtol=1e-9)
         np.testing.assert_allclose(found["defect"][1][1, state], 8 - sum((u + v) ** 2 for u, v in cosines), atol=1e-8)
     np.testing.assert_allclose(found["times"][1][1], np.array(seen) / 320)
     np.testing.assert_allclose(found["goals"][1][1], np.linalg.svd(task.cross, compute_uv=False)[:3])
@@ -235,19 +235,3 @@ def test_stages_follow_each_other() -> None:
         times = np.stack(list(row.reached.values()))
         assert list(row.reached) == ["t1", "T1", "T2", "T3", "T5"] and (np.diff(times, axis=0) >= 0).all()
         assert (row.left < 0.01).all()
-
-
-def test_an_x_that_rises_again_has_its_first_time_taken() -> None:
-    times = np.linspace(0, 1, 101)
-    leading = 10 / (1 + 40 * np.exp(-20 * times))
-    defect = 0.1 + np.exp(-12 * times) + 0.01 * times  # least at about 0.5, a little more at the end
-    network = xr.Dataset(
-        {
-            "times": ("state", times),
-            "defect": ("state", defect),
-            "goals": ("mode", [leading[-1], 0.1]),
-            "singular_values": (("state", "mode"), np.stack([leading, np.full_like(leading, 0.1)], axis=1)),
-        }
-    )
-    found = tu_timeline.read_run(network, 10, (1.0,))
-    assert found["end"] > tu_timeline.ALIGNED * found["least"] and 0 < found["aligned"] < 10 * 0.5

@@ -20,21 +20,37 @@ def traces(a: np.ndarray, r: np.ndarray, b: np.ndarray) -> tuple[float, float, f
     return float(np.trace(a @ (r * b))), float(np.trace(b @ (r.T * a))), float(size), float(low)
 
 
+def stretched(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
+    """The three sides of A.2: sigma_min |B|, |AB| and sigma_max |B|."""
+    values = np.linalg.svd(a, compute_uv=False) * np.linalg.norm(b)
+    return float(values[-1]), float(np.linalg.norm(a @ b)), float(values[0])
+
+
+def moved_bound(blocks: int, x: float) -> float:
+    """The bound of A.5 over |Sigma|."""
+    return blocks**3 * (np.sqrt(x) + 2 * x)
+
+
 def turned(draw: np.random.Generator, size: int) -> float:
-    """|sin Theta|_F of the leading eigenvector over the bound of Theorem A.3."""
+    """|sin Theta|_F of the eigenvectors r .. s over the bound of Theorem A.3, for any r <= s."""
     base, change = draw.normal(size=(size, size)), draw.normal(size=(size, size))
-    base, change = base + base.T, 0.3 * draw.normal() * (change + change.T)
-    values, vectors = np.linalg.eigh(base)
-    near = np.linalg.eigh(base + change)[1][:, -1]
-    sine = np.sqrt(max(0.0, 1 - (near @ vectors[:, -1]) ** 2))
-    return float(sine * (values[-1] - values[-2]) / (2 * np.linalg.norm(change, 2)))
+    base, change = base + base.T, 10 ** draw.uniform(-3, 0.5) * (change + change.T)
+    (values, vectors), (_, near) = np.linalg.eigh(base), np.linalg.eigh(base + change)
+    first = int(draw.integers(0, size))
+    block = slice(first, int(draw.integers(first, size)) + 1)
+    cosines = np.linalg.svd(near[:, block].T @ vectors[:, block], compute_uv=False)
+    sines = np.sqrt(np.maximum(0.0, 1 - cosines**2).sum())
+    padded = np.concatenate([[-np.inf], values, [np.inf]])
+    gap = min(padded[block.start + 1] - padded[block.start], padded[block.stop + 1] - padded[block.stop])
+    moved = min(np.sqrt(len(cosines)) * np.linalg.norm(change, 2), np.linalg.norm(change))
+    return 0.0 if np.isinf(gap) else float(sines * gap / (2 * moved))
 
 
 @claim(
     "tools",
     where="Lemmas A.1, A.2, Theorem A.3",
     says="Matrix identities and the sin-theta theorem that the proofs use.",
-    tried="200 random matrices up to 8 x 8",
+    tried="200 random matrices up to 8 x 8; A.3 for every block of eigenvectors r .. s, perturbations of 1e-3 to 3",
     holds=Below(
         1e-10,
         what="largest excess over an identity or a bound",
@@ -52,9 +68,8 @@ def tools(trial: Trial) -> Numbers:
         a, b, r = (draw.normal(size=(n, n)) for _ in range(3))
         left, right, bound, low = traces(a, r, b)
         trace = highest(trace, abs(left - right) / bound, abs(left) / bound - 1, low - 1)
-        values = np.linalg.svd(a, compute_uv=False)
-        size = np.linalg.norm(a @ b) / np.linalg.norm(b)
-        norms = highest(norms, values[-1] / size - 1, size / values[0] - 1)
+        least, size, most = stretched(a, b)
+        norms = highest(norms, least / size - 1, size / most - 1)
         angles = highest(angles, turned(draw, n))
     return {"trace": trace, "norms": norms, "angles": angles, "value": highest(trace, norms, angles - 1)}
 
@@ -84,7 +99,7 @@ def distance_from_diagonal(trial: Trial) -> Numbers:
         left, _, right = np.linalg.svd(near)
         blocks = len(np.unique(values[:3])) + 1
         moved = np.linalg.norm(reference - left.T @ reference @ right.T, 2) / values[0]
-        second = highest(second, moved / (blocks**3 * (np.sqrt(x) + 2 * x)))
+        second = highest(second, moved / moved_bound(blocks, x))
     return {"first": first, "second": second, "value": highest(first, second)}
 
 

@@ -9,7 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, gaussian_start
 from linnet.papers.tu.tables import regions
-from linnet.reproduction import AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
 BOUND = Limit(1.0, "a bound is kept or it is not")
@@ -195,3 +195,99 @@ def values_of_the_start(trial: Trial) -> Numbers:
         "spread": highest(medians) / lowest(medians),
         "value": highest(abs(edge / 2 - 1) for edge in edges),
     }
+
+
+@claim(
+    "all-lazy",
+    where="section 2",
+    says="With w > d all singular values are lazy for at least a short time; a pure balanced regime needs fewer units "
+    "than d, or a balanced start.",
+    assumes="iid Gaussian weights",
+    tried="d = 64 (full: 256), w/d = 1/16, 1/8, 1.5, 2, 4, 8, 16, 64",
+    holds=AllOf(
+        Below(1.0, "wide", what="largest singular value of A(0) over sigma^2 w, for w > d", because="lazy: below it"),
+        Above(
+            1.0, "narrow", what="least of the w singular values over sigma^2 w, for w < d", because="active: above it"
+        ),
+    ),
+    corrected=AllOf(
+        Below(1.0, "wider", what="largest over sigma^2 w, for w >= 8 d", because="lazy: below it"),
+        Above(
+            1.0, "narrow", what="least of the w singular values over sigma^2 w, for w < d", because="active: above it"
+        ),
+    ),
+    correction="w well above d, here 8 d: the largest is about 2 sigma^2 sqrt(wd), above sigma^2 w up to w = 4 d",
+    expected=Verdict.CORRECTED,
+    reads="largest singular value of A(0) over sigma^2 w at w > d: {wide:.2f}; least of them at w < d: {narrow:.1f}",
+)
+def lazy_at_first(trial: Trial) -> Numbers:
+    dim = 64 if trial.quick else 256
+    values = {}
+    for ratio in (1 / 16, 1 / 8, 1.5, 2.0, 4.0, 8.0, 16.0, 64.0):
+        width = round(ratio * dim)
+        product = gaussian_start(dim, width, std=width**-0.5, key=[trial.seed, width]).product
+        values[ratio] = np.linalg.svd(product, compute_uv=False)[: min(dim, width)]
+    wide = {f"w = {ratio:g} d": float(own[0]) for ratio, own in values.items() if ratio > 1}
+    return {
+        "wide": wide,
+        "wider": {name: value for (name, value), ratio in zip(wide.items(), (1.5, 2, 4, 8, 16, 64)) if ratio >= 8},
+        "narrow": {f"w = d/{1 / ratio:g}": float(own[-1]) for ratio, own in values.items() if ratio < 1},
+        "value": highest(wide.values()),
+    }
+
+
+@claim(
+    "imbalance-descent",
+    where="section 1.5, sketch of Theorem 1",
+    says="Gradient descent with a small enough step keeps the imbalance W1 W1^T - W2^T W2 approximately.",
+    tried="6 x 5, width 9, to t = 1 in 50, 100, 200, 400 steps",
+    holds=Within(0.15, of=1, what="order in the step of the change of the imbalance", because="a first order"),
+    reads="the imbalance changes by {changes:.1e} of itself over t = 1 in 50, 100, 200, 400 steps: like the step to "
+    "the power {value:.2f}",
+)
+def imbalance_under_descent(trial: Trial) -> Numbers:
+    target = generator(key=trial.seed).normal(size=(6, 5))
+    weights = ln.inits.gaussian(key=trial.seed, in_dim=5, out_dim=6, width=9, first_std=0.5, second_std=0.5)
+    start, steps, changes = weights.imbalance, (50, 100, 200, 400), []
+    for count in steps:
+        run = ln.gradient_descent(
+            ln.Problem.from_target(target), weights, learning_rate=1 / count, steps=count, save_every=count
+        )
+        changes.append(float(np.linalg.norm(run.weights.imbalance[-1] - start) / np.linalg.norm(start)))
+    rate, error = exponent(1 / np.array(steps), changes)
+    return {"changes": changes, "value": rate, "uncertainty": error}
+
+
+@claim(
+    "lazy-below",
+    where="section 1.1, section 2.1",
+    says="In the lazy region all singular values stay below sigma^2 w throughout training.",
+    assumes="gamma_sigma2 + gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0",
+    tried="(gamma_sigma2, gamma_w) = (-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35), a = (1, 1/2), d = 40, 80 (full: 50, "
+    "100, 200), 400 steps of descent at c = 25, past the fit of A* + E",
+    holds=AllOf(
+        Below(1.0, "shares", what="largest singular value over sigma^2 w", because="lazy: below the threshold"),
+        Below(
+            0.05, "left", what="what is left of the loss", because="the network has fitted A* + E, as the lazy one does"
+        ),
+    ),
+    reads="largest singular value over the run, over sigma^2 w: {shares:.2f}; {left:.0e} of the loss is left",
+)
+def lazy_throughout(trial: Trial) -> Numbers:
+    shares, left = {}, []
+    for gammas in ((-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35)):
+        for dim in (40, 80) if trial.quick else (50, 100, 200):
+            task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, dim], spectrum=[1.0, 0.5])
+            threshold = dim ** gammas[0] * round(dim ** gammas[1])
+            run = ln.gradient_descent(
+                task,
+                active_start(dim, gammas, key=[trial.seed, dim, 1]),
+                learning_rate=1 / (25 * threshold),
+                steps=400,
+                save_every=10,
+                keep="products",
+            )
+            largest = np.linalg.norm(run.products, 2, axis=(1, 2)).max()
+            shares[f"{gammas}, d = {dim}"] = float(largest / threshold)
+            left.append(float(run.loss[-1] / run.loss[0]))
+    return {"shares": shares, "left": highest(left), "value": highest(shares.values())}

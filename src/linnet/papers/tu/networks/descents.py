@@ -55,21 +55,23 @@ def timeline_cells(
     points: dict[str, np.ndarray],
     seeds: np.ndarray,
     *,
-    gammas: list[float],
+    places: dict[str, list[float]],
     spectra: dict[str, list[float]],
     steps: int,
 ) -> dict[str, Any]:
     """One network and task for each cell: leading singular values, and how far the singular vectors are from aligned.
 
     Descent with a small step, 1/(40 |A*|), seen often while the signal grows (`SEEN`) and seldom later. `goals` are
-    the leading singular values of A* + E.
+    the leading singular values of A* + E, `rest` is the Frobenius norm of what is beyond the signal's.
     """
+    names = (points[axis].tolist() for axis in ("place", "dim", "spectrum"))
     found = [
-        followed(dim, spectra[name], gammas, steps, int(seed))
-        for dim, name, seed in zip(points["dim"].tolist(), points["spectrum"].tolist(), seeds, strict=True)
+        followed(dim, spectra[name], places[place], steps, int(seed))
+        for place, dim, name, seed in zip(*names, seeds, strict=True)
     ]
-    times, values, goals, defect = (np.stack(parts) for parts in zip(*found, strict=True))
+    times, values, goals, defect, rest = (np.stack(parts) for parts in zip(*found, strict=True))
     return {
+        "rest": (("state",), rest),
         "times": (("state",), times),
         "singular_values": (("state", "mode"), values),
         "goals": (("mode",), goals),
@@ -78,14 +80,16 @@ def timeline_cells(
 
 
 def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Times, leading singular values, those they go to, and the alignment measure x, along one run."""
+    """Times, leading singular values, those they go to, and the alignment measure x, and the rest, along one run."""
     task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[seed, 0], spectrum=list(spectrum))
     weights = active_start(dim, (gammas[0], gammas[1]), key=[seed, 1])
     rate = 1 / (40 * max(spectrum) * dim)
     seen = [step for step in SEEN if step <= steps]
     run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, save_every=at(seen), keep="products")
-    values, goals = (np.linalg.svd(matrix, compute_uv=False)[..., :LEADING] for matrix in (run.products, task.cross))
-    return run.times, values, goals, ln.theories.mixed.alignment_defect(run.products, task.truth, len(spectrum))
+    values, goals = (np.linalg.svd(matrix, compute_uv=False) for matrix in (run.products, task.cross))
+    rest = np.linalg.norm(values[:, len(spectrum) :], axis=1)
+    defect = ln.theories.mixed.alignment_defect(run.products, task.truth, len(spectrum))
+    return run.times, values[:, :LEADING], goals[:LEADING], defect, rest
 
 
 def border_cells(

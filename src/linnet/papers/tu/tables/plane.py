@@ -20,7 +20,7 @@ NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
-    dim, points = (30, 7) if trial.quick else (100, 9)
+    dim, points = (60, 7) if trial.quick else (100, 9)
     return ln.sweeps.Sweep(
         name="tu-plane",
         function=plane_cells,
@@ -36,11 +36,18 @@ class Cells:
     """The cells, one entry each: their region, and what their runs left behind."""
 
     dim: int
+    gamma_variance: np.ndarray
+    gamma_width: np.ndarray
     region: np.ndarray
     best_test: np.ndarray
     stable_rank: np.ndarray
     best_step: np.ndarray
     distance: np.ndarray  # largest root mean square distance to eq. (1) over the run
+
+    @property
+    def gap(self) -> np.ndarray:
+        """Delta of Theorem 2, how far a cell is from the lazy border."""
+        return 1 - self.gamma_variance - self.gamma_width
 
     @property
     def inside(self) -> np.ndarray:
@@ -51,15 +58,14 @@ class Cells:
 def read(networks: xr.Dataset) -> Cells:
     """The cells of the sweep in one line."""
     order = ("gamma_width", "gamma_variance")
-    region = ln.theories.mixed.phase(
-        networks["gamma_variance"].values[None, :], networks["gamma_width"].values[:, None]
-    )
+    width, variance = (part.ravel() for part in np.meshgrid(*(networks[name].values for name in order), indexing="ij"))
     flat = {
         name: networks[name].squeeze("replicate").transpose(*order).values.ravel()
         for name in ("best_test", "stable_rank", "best_step", "log_distance")
     }
     distance, dim = np.exp(flat.pop("log_distance") / 2), json.loads(networks.attrs["configuration"])["fixed"]["dim"]
-    return Cells(dim=dim, region=np.asarray(region).ravel(), distance=distance, **flat)
+    region = np.asarray(ln.theories.mixed.phase(variance, width))
+    return Cells(dim, variance, width, region, distance=distance, **flat)
 
 
 def columns(networks: xr.Dataset) -> Columns:
