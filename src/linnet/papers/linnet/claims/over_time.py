@@ -44,7 +44,7 @@ SMALL, LARGE = 1e-4, 1e3  # thresholds far on either side of the solution's size
     reads="{runs} networks of each kind, 40 times each",
 )
 def over_time(trial: Trial) -> Numbers:
-    times, exact, wide = np.linspace(0, 6, 40), [], []
+    times, exact, wide = np.linspace(0, 6, 40), list[float](), list[float]()
     thresholds = (0.01, 3.0) if trial.quick else (0.01, 0.3, 3.0)
     width = 10**7
     for (spike, alignment), samples, g in itertools.product(sorted(SPIKES), (25, 80), thresholds):
@@ -107,7 +107,7 @@ def any_spectrum(trial: Trial) -> Numbers:
             values, overlaps, 30, noise_variance=0.09, threshold=g, times=[0.0, 1e9]
         )
         risk = ln.theories.ridge.risk(values, overlaps, 30, noise_variance=0.09)
-        ends.append(abs(2 * limit.test_loss[-1] / risk - 1))
+        ends.append(abs(2 * np.asarray(limit.test_loss)[-1] / risk - 1))
     return {"value": highest(gaps), "end": highest(ends), "runs": len(gaps)}
 
 
@@ -148,7 +148,7 @@ def over_time_limit(trial: Trial) -> Numbers:
                 dim, spike=spike, alignment=alignment, samples=n, noise_std=noise**0.5, key=[trial.seed, dim, draw]
             )
             curve = ln.theories.one_output.learning_curve(problem, g, times)
-            curves.append([curve.loss, curve.test_loss])
+            curves.append([curve.loss, np.asarray(curve.test_loss)])
         mean, error = np.mean(curves, axis=0), np.std(curves, axis=0, ddof=1) / np.sqrt(draws)
         laws = []
         for factor in (1.0, 2.0):

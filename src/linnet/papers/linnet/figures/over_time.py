@@ -56,9 +56,9 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Any:
             times=times,
         )
         data["time"].append(times)
-        data["trained"].append(ln.gradient_flow(problem, start, times=times).test_loss)
-        data["one_svd"].append(ln.theories.one_output.learning_curve(problem, g, times).test_loss)
-        data["limit"].append(limit.test_loss)
+        data["trained"].append(np.asarray(ln.gradient_flow(problem, start, times=times).test_loss))
+        data["one_svd"].append(np.asarray(ln.theories.one_output.learning_curve(problem, g, times).test_loss))
+        data["limit"].append(np.asarray(limit.test_loss))
     ratios = [
         [limit_ratio(settings.spike, alignment, 100, 200, power) for alignment in settings.alignments]
         for power in settings.signal_to_noise
