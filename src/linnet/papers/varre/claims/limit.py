@@ -100,8 +100,8 @@ def gaussian_aligns(trial: Trial) -> Numbers:
     where="section 2, Vector Regression",
     says="The analysis holds for any pair of output and input dimensions, also for more outputs than inputs.",
     assumes=ASSUMES,
-    tried="gradient flow, (n, d, k) = (4, 6, 12) and (6, 6, 6), singular values of X from 1 to 2, width 30, "
-    "gamma = 1e-4, 1 and 10",
+    tried="gradient flow, (n, d, k) = (4, 6, 12) and (6, 6, 6), singular values of X and of the truth from 1 to 2, "
+    "width 30, gamma = 1e-4, 1 and 10",
     holds=AllOf(
         Below(BY_SCIPY, what="largest distance of the predictor from the minimum-norm solution", form=".1e"),
         Below(BY_SCIPY, "values", what="largest distance of a singular value of W1 from Corollary 3.1", form=".1e"),
@@ -113,9 +113,13 @@ def any_shape(trial: Trial) -> Numbers:
     random = np.random.default_rng([trial.seed, 25])
     for samples, inputs, outputs in ((4, 6, 12), (6, 6, 6)):
         shape = {"in_dim": inputs, "out_dim": outputs}
-        frame = np.linalg.qr(random.standard_normal((inputs, samples)))[0].T
-        x = np.linspace(1.0, 2.0, samples)[:, None] * frame * np.sqrt(samples)
-        y = x @ random.standard_normal((inputs, outputs))
+        least = min(inputs, outputs)
+        frames = [
+            np.linalg.qr(random.standard_normal((size, columns)))[0]
+            for size, columns in ((inputs, samples), (inputs, least), (outputs, least))
+        ]
+        x = np.sqrt(samples) * np.linspace(1.0, 2.0, samples)[:, None] * frames[0].T
+        y = x @ (frames[1] * np.linspace(1.0, 2.0, least)) @ frames[2].T
         problem, solution = ln.Problem.from_data(x, y), np.linalg.lstsq(x, y, rcond=None)[0].T
         modes = np.linalg.svd(solution, compute_uv=False)
         for gamma in (1e-4, 1.0, 10.0):

@@ -240,7 +240,7 @@ def _check_starts(ds: xr.Dataset) -> list[Check]:
 
 FIGURE = Figure(
     name="fig1",
-    title="Small starts leave a first layer of low rank, and label noise does so from any start",
+    title="Small starts leave a first layer of low rank, and label noise does so from a large one",
     caption=(
         "a: the four largest singular values of the first layer during gradient flow on 5 Gaussian samples of 10 "
         "inputs and 3 outputs, width 200, as in the paper, from orthogonal starts of scale 1 and 0.0001 and from "

@@ -54,7 +54,8 @@ def plot(ds: xr.Dataset) -> Any:
         if "b" in axes:
             stop = at + 1 if at > 0 else len(time)
             singular_values(axes["b"], time[1:stop], ds["values"][1:stop, seed], **style.ALONE)
-            axes["b"].set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of the hidden layer")
+            axes["b"].set(xscale="log", yscale="log", xlabel="time t (canonical)")
+            axes["b"].set_ylabel("singular values of the hidden layer")
             axes["b"].set_title("b  Phase 1 learns one direction")
             axes["b"].legend(loc="upper left")
         return picture
@@ -86,8 +87,8 @@ FIGURE = Figure(
     title="The loss of a small ReLU student falls in steps, and the first step learns one direction",
     caption=(
         "a: training loss of the ReLU student of figure 2 from a small start, with its first plateau. b: singular "
-        "values of its hidden layer up to that plateau: one of them has grown, and the others are so small that their "
-        "curves lie on each other, as one line near 0. The seed drawn is the first whose loss has a plateau; the scale "
+        "values of its hidden layer up to that plateau: one of them has grown, and the others, on a "
+        "logarithmic axis, stay near their start. The seed drawn is the first whose loss has a plateau; the scale "
         "of the start is ours."
     ),
     settings=Students,
