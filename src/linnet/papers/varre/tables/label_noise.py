@@ -25,7 +25,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
         function=noisy_cells,
         axes={"delta": list(DELTAS), "rate": list(NOISY_RATES), "replicate": list(range(NETWORKS))},
         seed=trial.seed,
-        fixed={"time": 400.0 if trial.quick else 1600.0, "seed": trial.seed},
+        fixed={"time": 400.0 if trial.quick else 800.0, "seed": trial.seed},
         block=NETWORKS,
         apart=["delta", "rate"],
     )
