@@ -55,8 +55,8 @@ def _power(trial: Trial) -> float:
     where="Lemma 5.2 (iii)",
     says="At t1 the kernel is within C/(m n^3 |beta|^6 tr) of the target-aligned one, C an absolute constant.",
     assumes=settings.ASSUMED,
-    tried=settings.INSIDE + "; |beta| = 1, 1.5, 2, 3 with 3 draws of each, v_0 and sigma_0 1 and 1/1000 times the "
-    "admissible ones, every step kept, at the best time of all",
+    tried=settings.INSIDE + "; |beta| = 1, 1.5, 2, 3 with 3 draws of each (quick: 2), v_0 and sigma_0 1 and 1/1000 "
+    "times the admissible ones, every step kept, at the best time of all",
     holds=Below(
         0.5,
         what="least power of |beta| by which C must grow",
@@ -92,7 +92,7 @@ def _kernel_constants(trial: Trial, smaller: float) -> tuple[list[float], list[f
     constants, relative, law = [], [], []
     for signal in SIGNALS:
         each = []
-        for draw in range(3):
+        for draw in range(2 if trial.quick else 3):
             run = inside(
                 [trial.seed, draw],
                 **settings.size(trial.quick),
