@@ -83,6 +83,8 @@ class Layers:
         """The two layers of `weights`."""
         if not isinstance(weights, Weights):
             raise ValueError(f"`weights` must be linnet Weights: got {type(weights).__name__}.")
+        if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
+            raise ValueError("`weights` must be finite: these have NaN or infinities, as of a run that diverged.")
         return cls.computed((weights.first, weights.second), full_width=weights.full_width)
 
     def to_weights(self) -> Weights:

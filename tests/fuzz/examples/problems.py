@@ -130,6 +130,13 @@ example(
     rest=1.0,
 )
 example(
+    "reductions.DeepReduction.products",
+    on=m.deep_reduction,
+    product=m.made(lambda: m.deep_reduction().weights.product),
+    second=m.made(lambda: m.deep_reduction().weights.above),
+    rest=1.0,
+)
+example(
     "reductions.DeepReduction.test_loss",
     on=m.deep_reduction,
     weights=m.made(lambda: m.deep_reduction().weights),

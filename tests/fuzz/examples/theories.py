@@ -210,3 +210,29 @@ example(P + "TwoPhase.later_bound", on=m.two_phase, delta=3.0)
 example(P + "TwoPhase.later_time", on=m.two_phase, scale=0.125, delta=3.0)
 example(P + "adapted_basis", covariance=m.COV, target=[1.0, 0.5, 0.25])
 example(P + "generalization_error", spike=3.0, alignment=0.5, ratio=2.0, variance=1.5, normalized=True)
+
+D = "theories.deep."
+MODES: dict = {"values": [2.0, 0.5], "depth": 3, "times": m.TIMES}
+example(D + "balanced_modes", **MODES, start=0.25)
+example(D + "balanced_times", values=[2.0, 0.5], start=0.125, reached=0.25, depth=3)
+example(D + "gaussian_modes", **MODES, coupling=0.5, order=3, slow=True)
+example(D + "gaussian_modes", **MODES, coupling=0.5, rtol=1e-2, slow=True)
+example(D + "orthogonal_modes", **MODES, scales=0.5, slow=True)
+example(D + "lazy_modes", **MODES, coupling=0.5)
+example(D + "lazy_rate", coupling=0.5, depth=3)
+example(D + "regime_ratio", values=[2.0, 0.5], coupling=0.5, depth=3)
+example(D + "threshold", coupling=0.5, depth=3)
+example(
+    D + "deep_diagram",
+    problem=m.target_problem,
+    variances=[1e-4, 1e-2],
+    widths=[1000],
+    depth=2,
+    points=4,
+    slow=True,
+)
+instance(
+    D + "DeepDiagram",
+    m.made(lambda: ln.theories.deep.deep_diagram(m.target_problem(), [1e-2], [1000], depth=2)),
+    received=True,
+)

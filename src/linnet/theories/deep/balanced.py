@@ -39,7 +39,7 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
 
         >>> from linnet.theories.deep import balanced_modes
         >>> balanced_modes([2.0, 1.0], 0.01, depth=3, times=[0.0, 5.0, 500.0]).round(3).tolist()
-        [[0.01, 0.01], [2.0, 0.023], [2.0, 1.0]]
+        [[0.01, 0.01], [2.0, 0.968], [2.0, 1.0]]
     """
     S, s0, L = _modes(values, start, depth)
     clock = times_array("times", times)
@@ -81,7 +81,7 @@ def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, dept
 
         >>> from linnet.theories.deep import balanced_times
         >>> balanced_times([2.0, 1.0], 0.01, [1.0, 0.5], depth=3).round(2).tolist()  # half-way
-        [2.17, 6.67]
+        [1.98, 3.77]
     """
     S, s0, L = _modes(values, start, depth)
     s = np.broadcast_to(real_array("reached", reached, ndim=(0, 1)), S.shape)

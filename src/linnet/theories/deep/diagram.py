@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet._arguments import count, real_array
+from linnet._arguments import count, real_array, representable
 from linnet.problems.problem import Problem
-from linnet.theories.deep.modes import gaussian_modes
+from linnet.theories.deep.family import family
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class DeepDiagram:
         )
 
 
+@representable
 def deep_diagram(
     problem: Problem | Spectrum, variances: object, widths: object, *, depth: int, points: int = POINTS
 ) -> DeepDiagram:
@@ -143,7 +144,7 @@ def _best(spectrum: Spectrum, coupling: float, depth: int) -> tuple[float, float
     early = 0.02 * learning_time(float(spectrum.values[0]), coupling, depth)
     late = 6 * learning_time(float(spectrum.values[max(spectrum.apart - 1, 0)]), coupling, depth)
     times = np.geomspace(early, late, INSTANTS)
-    s = gaussian_modes(spectrum.values, coupling, depth, times, rtol=1e-4)
+    s = family(depth).values(spectrum.values, coupling, times)
     test, train, power = _errors(spectrum, s)
     at = int(np.clip(np.argmin(test), 1, INSTANTS - 2))
     before, middle, after = test[at - 1 : at + 2]

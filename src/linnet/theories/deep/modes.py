@@ -50,7 +50,7 @@ def gaussian_modes(
 
         >>> from linnet.theories.deep import gaussian_modes
         >>> gaussian_modes([2.0, 0.5], 0.3, depth=3, times=[0.0, 2.0, 50.0]).round(2).tolist()
-        [[0.0, 0.14], [0.0, 0.01], [2.0, 0.5]]
+        [[0.0, 0.0], [1.95, 0.02], [2.0, 0.5]]
     """
     S, c, L, clock = _checked(values, coupling, depth, times, "coupling")
     tolerance = positive("rtol", rtol)
@@ -108,9 +108,8 @@ def _tree(S: np.ndarray, c: np.ndarray, depth: int, clock: np.ndarray, order: in
 
 
 def _flow(S: np.ndarray, start: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
-    if clock[-1] == 0:
-        return np.zeros((clock.size, S.size))
-    found = flowing(S, start, clock, RTOL)
+    networks = [np.repeat(layer[None], S.size, axis=0) for layer in start]
+    found = flowing(S, networks, np.repeat(clock[:, None], S.size, axis=1), RTOL)
     if not np.isfinite(found).all():
         raise ArithmeticError("the mode equations took too many steps: ask for earlier `times`.")
     return found

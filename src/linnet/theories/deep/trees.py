@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 MOST_UNITS = 400  # of one hidden layer
+MOST_STEPS = 20_000
+ARRIVED = 3.0  # times the tolerance from its value, a network has arrived
+# Dormand and Prince 1980: the last row is the step of order five itself
+STAGES = (
+    (1 / 5,),
+    (3 / 40, 9 / 40),
+    (44 / 45, -56 / 15, 32 / 9),
+    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+)
+ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 
 @lru_cache(maxsize=64)
@@ -15,24 +26,23 @@ def couplings(depth: int, order: int) -> tuple[np.ndarray, ...]:
     """Which hidden units are coupled at infinite width, of words up to `order`: 0 or 1, layers W1 to WL.
 
     The roots are the image of the input in the first hidden layer and the row of the last layer in the last one. A unit
-    has one child through the layer above and one through the layer below, unless it came from there.
+    has one child through the layer above and one through the transpose of the layer below.
     """
     spaces = depth - 1
-    first, last = np.zeros(1), np.zeros(1)
     links: list[list[tuple[int, int]]] = [[] for _ in range(spaces - 1)]  # (unit above, unit below) of inner layers
     held = [0] * spaces
-    fresh: list[tuple[int, int, int]] = []  # space, unit, the inner layer it came through (-1: a root)
+    fresh: list[tuple[int, int]] = []  # space and unit
     for space in (0, spaces - 1):
-        fresh.append((space, held[space], -1))
+        fresh.append((space, held[space]))
         held[space] += 1
     for _ in range(order):
-        grown: list[tuple[int, int, int]] = []
-        for space, unit, through in fresh:
+        grown: list[tuple[int, int]] = []
+        for space, unit in fresh:
             for to, layer in ((space + 1, space), (space - 1, space - 1)):
-                if 0 <= to < spaces and layer != through:
+                if 0 <= to < spaces:
                     pair = (held[to], unit) if to > space else (unit, held[to])
                     links[layer].append(pair)
-                    grown.append((to, held[to], layer))
+                    grown.append((to, held[to]))
                     held[to] += 1
         fresh = grown
         if max(held) > MOST_UNITS or not fresh:
@@ -50,53 +60,88 @@ def couplings(depth: int, order: int) -> tuple[np.ndarray, ...]:
 
 
 def flowing(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol: float) -> np.ndarray:
-    """Products of the flows of one network towards each of `values`, (time, mode)."""
-    import jax.numpy as jnp
+    """Products of the flows of many small networks, each towards its own value, (time, mode).
 
-    from linnet.precision import computing
+    `start` are layers (mode, to, from), `times` (time, mode). Every network has steps of its own, of Dormand and Prince
+    5(4); one that has arrived, or whose times are over, takes no more.
+    """
+    shapes, modes = [layer.shape[1:] for layer in start], len(values)
+    state = np.concatenate([layer.reshape(modes, -1) for layer in start], axis=1)
+    products = np.full(times.shape, np.nan)
+    clock, saved = np.zeros(modes), np.zeros(modes, dtype=int)
+    step = 1e-3 / np.maximum(_stiffness(values, start), np.finfo(float).tiny)
+    size = np.maximum(np.abs(state).max(axis=1), values ** (1 / len(start)))
+    alive = np.arange(modes)
+    for _ in range(MOST_STEPS):
+        now = _product(state[alive], shapes)
+        due = times[saved[alive], alive] <= clock[alive]
+        while due.any():
+            products[saved[alive[due]], alive[due]] = now[due]
+            saved[alive[due]] += 1
+            over = saved[alive] >= len(times)
+            due = ~over & (times[np.minimum(saved[alive], len(times) - 1), alive] <= clock[alive])
+        arrived = (saved[alive] < len(times)) & (np.abs(values[alive] - now) <= ARRIVED * rtol * values[alive])
+        for mode, at in zip(alive[arrived], now[arrived], strict=True):
+            products[saved[mode] :, mode] = at
+            saved[mode] = len(times)
+        alive = alive[saved[alive] < len(times)]
+        if not alive.size:
+            return products
+        length = np.minimum(step[alive], times[saved[alive], alive] - clock[alive])
+        moved, error = _stepped(state[alive], values[alive], length, shapes)
+        share = np.sqrt(((error / (rtol * (size[alive, None] + np.abs(moved)))) ** 2).mean(axis=1))
+        share = np.where(np.isfinite(share), share, 1e6)
+        good = share <= 1
+        state[alive[good]] = moved[good]
+        reached = np.isclose(clock[alive] + length, times[saved[alive], alive], rtol=1e-14, atol=0)
+        clock[alive[good]] = np.where(reached, times[saved[alive], alive], clock[alive] + length)[good]
+        factor = np.clip(0.9 * np.maximum(share, 1e-10) ** -0.2, 0.2, 5.0)
+        clipped = good & (length < step[alive])  # ended at a time asked for: the step itself was not at fault
+        step[alive] = np.where(clipped, np.maximum(step[alive], length * factor), length * factor)
+    return products
 
-    with computing():
-        batch = [jnp.broadcast_to(jnp.asarray(layer), (values.size, *layer.shape)) for layer in start]
-        return np.asarray(_solved()(tuple(batch), jnp.asarray(values), jnp.asarray(times), rtol)).T
+
+def _stiffness(values: np.ndarray, start: list[np.ndarray]) -> np.ndarray:
+    norms = np.array([np.sqrt((layer**2).sum(axis=(1, 2))) for layer in start]) + values ** (1 / len(start))
+    return np.sum([np.prod(np.delete(norms, at, axis=0), axis=0) ** 2 for at in range(len(start))], axis=0)
 
 
-@lru_cache(maxsize=1)
-def _solved() -> Any:
-    import diffrax
-    import jax
-    import jax.numpy as jnp
+def _layers(state: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+    ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
+    parts = np.split(state, ends, axis=1)
+    return [part.reshape(len(state), *shape) for part, shape in zip(parts, shapes, strict=True)]
 
-    def slope(t: Any, layers: Any, target: Any) -> Any:
-        below = [layers[0]]
-        for layer in layers[1:]:
-            below.append(layer @ below[-1])
-        pull = target - below[-1]
-        forces = []
-        for index in range(len(layers) - 1, -1, -1):
-            forces.append(pull @ below[index - 1].T if index else pull)
-            pull = layers[index].T @ pull
-        return tuple(forces[::-1])
 
-    def one(layers: Any, target: Any, times: Any, rtol: Any) -> Any:
-        solution = diffrax.diffeqsolve(
-            diffrax.ODETerm(slope),
-            diffrax.Dopri8(),
-            t0=0.0,
-            t1=times[-1],
-            dt0=None,
-            y0=layers,
-            args=target,
-            saveat=diffrax.SaveAt(fn=lambda t, y, args: _product(y), ts=times),
-            max_steps=100_000,
-            throw=False,
-            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
-        )
-        return jnp.where(jnp.isfinite(solution.ys), solution.ys, jnp.nan)
+def _product(state: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    layers = _layers(state, shapes)
+    product = layers[0]
+    for layer in layers[1:]:
+        product = layer @ product
+    return product[:, 0, 0]
 
-    def _product(layers: Any) -> Any:
-        product = layers[0]
-        for layer in layers[1:]:
-            product = layer @ product
-        return product[0, 0]
 
-    return jax.jit(jax.vmap(one, in_axes=(0, 0, None, None)))
+def _slope(state: np.ndarray, values: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    layers = _layers(state, shapes)
+    below = [layers[0]]
+    for layer in layers[1:]:
+        below.append(layer @ below[-1])
+    pull = values[:, None, None] - below[-1]
+    pushes = []
+    for index in range(len(layers) - 1, -1, -1):
+        pushes.append(pull @ np.swapaxes(below[index - 1], 1, 2) if index else pull)
+        pull = np.swapaxes(layers[index], 1, 2) @ pull
+    return np.concatenate([push.reshape(len(state), -1) for push in pushes[::-1]], axis=1)
+
+
+def _stepped(
+    state: np.ndarray, values: np.ndarray, length: np.ndarray, shapes: list[tuple[int, ...]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The states one step later, and the difference to the embedded method of order four."""
+    slopes = [_slope(state, values, shapes)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for row in STAGES:
+            ahead = sum(weight * slope for weight, slope in zip(row, slopes, strict=True) if weight)
+            moved = state + length[:, None] * ahead
+            slopes.append(_slope(moved, values, shapes))
+        error = length[:, None] * sum(weight * slope for weight, slope in zip(ERROR, slopes, strict=True) if weight)
+    return moved, error

@@ -1,0 +1,95 @@
+r"""All modes of one depth as one family of curves.
+
+The flow keeps its form under $S \to \lambda S$, $c \to \lambda^{1/L} c$, $t \to \lambda^{-(2-2/L)} t$, so
+$s(t; S, c) = S f(S^{2-2/L} t,\ c\,S^{-1/L})$: the times at which $f$ passes given levels are tabulated over the one
+parameter $\kappa = c S^{-1/L}$, where they are smooth, however sharp the transition is in time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from linnet.theories.deep.trees import couplings, flowing
+
+ORDER = {2: 0, 3: 5}  # the longest word, for an error of 1e-4; 4 from depth 4 on
+LEVELS = np.linspace(-12.0, 12.0, 73)  # log(f/(1 - f))
+SMALLEST, LARGEST, POINTS = 0.02, 4.0, 24  # of kappa; beyond them the active limit's shape, and the lazy limit
+RTOL = 1e-6
+
+
+@dataclass(frozen=True)
+class Family:
+    """Logarithms of the times at which every level is passed, (kappa, level)."""
+
+    depth: int
+    kappas: np.ndarray
+    clocks: np.ndarray
+
+    def values(self, S: np.ndarray, coupling: float, times: np.ndarray) -> np.ndarray:
+        """s at all times, (time, mode)."""
+        from scipy.interpolate import PchipInterpolator
+
+        found = np.zeros((times.size, S.size))
+        power = 2 - 2 / self.depth
+        for mode, top in enumerate(S):
+            if top <= 0:
+                continue
+            kappa = coupling * top ** (-1 / self.depth)
+            scaled = top**power * times
+            if kappa >= LARGEST:
+                found[:, mode] = -top * np.expm1(-self.depth * kappa ** (2 * self.depth - 2) * scaled)
+                continue
+            held = max(kappa, SMALLEST)
+            if kappa < held:  # the plateau ends at a multiple of kappa^(2 - L)
+                scaled = scaled * (held / kappa) ** (2 - self.depth)
+            logs = self._at(np.log(held))
+            with np.errstate(divide="ignore"):
+                at = np.log(scaled)
+            inside = (at > logs[0]) & (at < logs[-1])
+            z = PchipInterpolator(logs, LEVELS)(np.clip(at, logs[0], logs[-1]))
+            found[:, mode] = np.where(inside, top / (1 + np.exp(-z)), np.where(at <= logs[0], 0.0, top))
+        return found
+
+    def _at(self, log_kappa: float) -> np.ndarray:
+        """The times at one kappa, by a cubic through four neighbours."""
+        grid = np.log(self.kappas)
+        first = int(np.clip(np.searchsorted(grid, log_kappa) - 2, 0, grid.size - 4))
+        nodes = grid[first : first + 4]
+        weights = [
+            np.prod([(log_kappa - nodes[j]) / (nodes[i] - nodes[j]) for j in range(4) if j != i]) for i in range(4)
+        ]
+        return np.einsum("k,kl->l", np.array(weights), self.clocks[first : first + 4])
+
+
+@lru_cache(maxsize=8)
+def family(depth: int) -> Family:
+    """The family of one depth: computed once, a second or two."""
+    from scipy.interpolate import PchipInterpolator
+
+    kappas = np.geomspace(SMALLEST, LARGEST, POINTS)
+    start = [layer[None] * kappas[:, None, None] for layer in couplings(depth, ORDER.get(depth, 4))]
+    ones = np.ones(POINTS)
+    plateau = np.log(2 + 1 / kappas**2) if depth == 2 else kappas ** (2.0 - depth)
+    unit = 1 / (depth * np.maximum(kappas ** (2 * depth - 2), 1.0)) + plateau / np.maximum(1.0, kappas**depth)
+    times = unit * np.geomspace(1e-7, 40.0, 120)[:, None]
+    for _ in range(2):  # the second time at times that are dense where the levels are passed
+        z = _logit(flowing(ones, start, times, RTOL))
+        rising = [_increasing(np.maximum.accumulate(one), np.log(times[:, k])) for k, one in enumerate(z.T)]
+        clocks = np.stack([PchipInterpolator(*one)(LEVELS) for one in rising])
+        times = np.exp(clocks).T
+        times = np.maximum.accumulate(times * (1 + 1e-12 * np.arange(len(times))[:, None]), axis=0)
+    return Family(depth, kappas, clocks)
+
+
+def _logit(share: np.ndarray) -> np.ndarray:
+    inside = np.clip(share, 1e-9, 1 - 1e-12)
+    return np.log(inside) - np.log1p(-inside)
+
+
+def _increasing(z: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The points at which z rises."""
+    kept = np.concatenate([[True], np.diff(z) > 0])
+    return z[kept], logs[kept]

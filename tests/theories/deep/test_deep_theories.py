@@ -1,0 +1,123 @@
+"""Theories of deep networks: against mpmath, the two-layer theory, their own equations and full networks."""
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
+
+import linnet as ln
+from deep_reference import descend
+from linnet.theories import deep, mixed
+
+VALUES = np.array([4.0, 2.0, 1.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4, 7])
+def test_times_of_balanced_modes_to_thirteen_digits(depth):
+    """The integral of ds/(L s^(2 - 2/L) (S - s)) by quadrature in forty digits."""
+    with mpmath.workdps(40):
+        power = 2 - mpmath.mpf(2) / depth
+        for top, reached in ((2.0, 1.9), (1.0, 0.3)):
+            exact = mpmath.quad(lambda s, top=top: 1 / (depth * s**power * (top - s)), [0.01, 0.1, reached])
+            assert_allclose(deep.balanced_times([top], 0.01, reached, depth)[0], float(exact), rtol=2e-13)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_balanced_modes_solve_their_equation(depth):
+    times = np.linspace(0.0, 12.0, 25)
+    found = deep.balanced_modes(VALUES, 0.05, depth, times)
+    assert_allclose(found[0], 0.05)
+    for mode, top in enumerate(VALUES):
+        solved = solve_ivp(
+            lambda t, s, top=top: depth * s ** (2 - 2 / depth) * (top - s),
+            (0, 12),
+            [0.05],
+            "DOP853",
+            t_eval=times,
+            rtol=1e-12,
+            atol=1e-14,
+        )
+        assert_allclose(found[:, mode], solved.y[0], atol=1e-10)
+    restart = deep.balanced_modes(VALUES, found[10], depth, times[10:] - times[10])
+    assert_allclose(restart, found[10:], atol=1e-11)
+    assert_allclose(deep.balanced_modes(VALUES[:4], 0.05, depth, [1e4])[0], VALUES[:4], rtol=1e-12)
+    # at depth 2 it is Saxe's logistic; the control: one depth is not another
+    if depth == 2:
+        logistic = VALUES[0] / (1 + (VALUES[0] / 0.05 - 1) * np.exp(-2 * VALUES[0] * times))
+        assert_allclose(found[:, 0], logistic, rtol=1e-12)
+    assert np.abs(deep.balanced_modes(VALUES, 0.05, depth + 1, times) - found).max() > 0.1
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_balanced_modes_are_those_of_networks(depth):
+    target = np.diag([2.0, 1.0])
+    start = ln.inits.deep_balanced(0.05 * np.eye(2), depth)
+    run = ln.gradient_flow(ln.Problem.from_target(target), start, times=[0.5, 1.0, 3.0])
+    modes = deep.balanced_modes([2.0, 1.0], 0.05, depth, run.times)
+    assert_allclose(np.diagonal(run.products, axis1=1, axis2=2), modes, atol=1e-9)
+
+
+def test_two_layers_come_back():
+    times = np.linspace(0, 5, 6)
+    assert_allclose(deep.gaussian_modes(VALUES, 0.5, 2, times), mixed.mode_values(VALUES, 0.25, times), atol=1e-7)
+    assert_allclose(deep.orthogonal_modes(VALUES, 0.5, 2, times), mixed.mode_values(VALUES, 0.25, times), atol=1e-7)
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_modes_are_those_of_wide_networks(depth):
+    """Decoupling like w^-1/2: a hundred times the width, a tenth of the distance."""
+    target, times = np.diag(VALUES), np.arange(0, 6) * 0.4
+    modes = deep.gaussian_modes(VALUES, 0.7, depth, times)
+    apart = []
+    for width in (10**4, 10**6):
+        starts = ln.inits.reduced_deep_gaussian(
+            in_dim=5, out_dim=5, width=width, depth=depth, stds=0.7 * width**-0.5, key=0, order=4, batch=4
+        )
+        # two sizes of steps, extrapolated: the flow to a few 1e-4
+        coarse, fine = (descend(starts.layers, target, 0.4 / n, 5 * n, every=n) for n in (40, 80))
+        products = 2 * fine - coarse
+        apart.append(np.abs(np.diagonal(products, axis1=-2, axis2=-1) - modes[:, None]).max(axis=(0, 2)).mean())
+    assert apart[1] < 0.25 * apart[0] < 0.05
+
+
+def test_longer_words_change_nothing_and_short_ones_do():
+    times = np.linspace(0, 4, 5)
+    chosen = deep.gaussian_modes(VALUES, 0.5, 3, times)
+    assert np.abs(deep.gaussian_modes(VALUES, 0.5, 3, times, order=9) - chosen).max() < 1e-4
+    assert np.abs(deep.gaussian_modes(VALUES, 0.5, 3, times, order=1) - chosen).max() > 1e-3
+
+
+def test_lazy_and_scale_laws():
+    times = np.linspace(0, 0.05, 5)
+    lazy = deep.lazy_modes([1e-3], 2.0, 3, times)
+    assert_allclose(deep.gaussian_modes([1e-3], 2.0, 3, times), lazy, atol=2e-6)
+    # S -> 8 S, c -> 2 c, t -> t/16 at depth 3
+    one = deep.gaussian_modes([1.0], 0.5, 3, [0.0, 1.0, 2.0], order=5)
+    other = deep.gaussian_modes([8.0], 1.0, 3, [0.0, 1 / 16, 2 / 16], order=5)
+    assert_allclose(other, 8 * one, rtol=1e-6, atol=1e-8)
+    assert deep.threshold(0.5, 3) == 0.125
+    assert_allclose(deep.regime_ratio([1.0], 0.5, 3), 8.0)
+
+
+def test_the_diagram_is_that_of_its_modes():
+    task = ln.problems.low_rank_plus_noise(24, rank=2, key=0)
+    told = deep.deep_diagram(task, [1e-7, 1e-5], [10**5], depth=3)
+    assert told.covered.all()
+    spectrum = mixed.task_spectrum(task)
+    times = told.best_time[0, 1] * np.array([0.7, 0.85, 1.0, 1.15, 1.3])
+    s = deep.gaussian_modes(spectrum.values, np.sqrt(1e-5 * 1e5), 3, times, rtol=1e-3)
+    errors = (s**2 - 2 * spectrum.overlaps * s).sum(axis=1) + spectrum.truth_power
+    assert_allclose(told.best_test[0, 1], errors.min() / 2, rtol=5e-3)
+    assert not deep.deep_diagram(task, [1e-5], [50], depth=3).covered.any()  # narrow cells are not claimed
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="`values` must not be negative"):
+        deep.gaussian_modes([-1.0], 0.5, 3, [1.0])
+    with pytest.raises(ValueError, match="one for each of the 3 layers: got 2"):
+        deep.orthogonal_modes([1.0], [0.5, 0.5], 3, [1.0])
+    with pytest.raises(ValueError, match="never gets there"):
+        deep.balanced_times([1.0], 0.1, 1.0, 3)
+    with pytest.raises(ValueError, match="must have a `truth`"):
+        deep.deep_diagram(ln.Problem.from_target(np.eye(3)), [1e-3], [100], depth=3)
