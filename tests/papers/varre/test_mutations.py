@@ -301,7 +301,7 @@ MISTAKES = {  # by name: the claim that turns, and how
     ),
     "coarse-steps": (
         "coarse-steps",
-        always(growth.noise_process, "euler_rates", steps=(0.5, 0.2, 0.1, 0.05), time=2.0),
+        always(growth.noise_process, "euler_rates", steps=(0.5, 0.2, 0.1, 0.02), time=2.0),
     ),
     "mean-commutator": ("proposition-4.1c", scaled(noise_theory, "commutator_mean_limit", 1.5)),
     "weights-of-paths": (

@@ -48,9 +48,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     area = ln.observables.commutator(sample)[..., 0]
     means, errors = area.mean(axis=1), area.std(axis=1) / np.sqrt(settings.paths)
     if settings.dim == 2:  # rare paths carry the mean: with paths weighted by det W1 it can be sampled at any time
-        weighted = weighted_areas(
-            settings.seed, times=tuple(coarse[1:]), step=settings.step / 2, paths=settings.paths // 4
-        )
+        weighted = weighted_areas(settings.seed, times=tuple(coarse[1:]), step=0.01, paths=settings.paths // 4)
         means[1:], errors[1:] = np.transpose(weighted)
     sine = ln.observables.commutator(sample, normalized=True)[1:, :, 0]
     logs = np.log(np.linalg.svd(sample.first, compute_uv=False))

@@ -134,7 +134,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
 
 
 def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
-    """Growth of ln|W1| per unit of time that Euler's scheme itself has for two inputs, by its step."""
+    """Growth of ln|W1| per unit of time, in the second half of it, that Euler's scheme itself has for two inputs."""
     found = {}
     for step in steps:
         random = np.random.default_rng([seed, 44])
@@ -145,8 +145,8 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
             first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
             size = np.linalg.norm(first, axis=(1, 2))
             first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
-            early = logs if number + 1 == round(time / step / 4) else early
-        rate = (logs - early) / (0.75 * time)
+            early = logs if number + 1 == round(time / step / 2) else early
+        rate = (logs - early) / (0.5 * time)
         found[step] = Estimate(float(rate.mean()), float(rate.std() / np.sqrt(paths)))
     return found
 
