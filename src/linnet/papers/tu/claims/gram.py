@@ -147,6 +147,7 @@ def strong_bound(trial: Trial) -> Numbers:
 
 
 RATIOS = (4.0, 64.0, 1024.0)  # w/d
+LAYERS = ("first", "second")
 SHARES = (1.0, 0.1, 0.01, 0.001)  # of sigma^2 w over |Y|: lazy first, then more and more active
 OVER_SCALES = (
     "noisy rank-2 target, d = 12, 24 (full: 20, 40), w/d = 4, 64, 1024, sigma^2 w = 1, 0.1, 0.01 and 0.001 |Y| "
@@ -160,8 +161,13 @@ def flows_of_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
     found = {}
     for dim in (12, 24) if trial.quick else (20, 40):
         for i, share in enumerate(SHARES):
-            keys = range(1000 * trial.seed + 100 * i, 1000 * trial.seed + 100 * i + 9)
-            found[dim, share] = flows(dim, np.repeat(RATIOS, 3).tolist(), keys, trial.seed, share)
+            key = 1000 * trial.seed + 100 * i
+            parts = [  # three at a time, as the table has them: one compilation serves both
+                flows(dim, [ratio] * 3, range(key + 3 * j, key + 3 * j + 3), trial.seed, share)
+                for j, ratio in enumerate(RATIOS)
+            ]
+            first, second = (np.concatenate([getattr(part, layer) for part in parts], axis=1) for layer in LAYERS)
+            found[dim, share] = parts[0]._replace(first=first, second=second)
     return found
 
 

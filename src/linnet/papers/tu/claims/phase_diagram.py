@@ -44,7 +44,7 @@ REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
     where="Theorem 2 (lazy), Proposition D.1",
     says="In the lazy region the test error never falls below a third of min(|A*|^2, |E|^2).",
     assumes=f"{REGION}, gamma_sigma2 + gamma_w > 1",
-    tried=CELLS,
+    tried=f"{CELLS}; (gamma_sigma2, gamma_w) = {', '.join(map(str, regions.LAZY))}, up to the border",
     holds=AtLeast(
         1 / 3, what="least test error over min(|A*|^2, |E|^2)/d^2", because="the constant of Proposition D.1"
     ),

@@ -130,7 +130,7 @@ def _dimensions(axis: Any, data: Any) -> None:
             marker="o",
             **style.ALONE,
         )
-        axis.fill_between(data["dim"], low[region], high[region], color=colour, alpha=0.2, linewidth=0)
+        axis.fill_between(data["dim"], low[region], high[region], color=colour, alpha=0.3, linewidth=1.0)
         first = (float(data["dim"][0]), float(medians[region][0]))
         axis.annotate(f"{region} region", first, (5, 5), textcoords="offset points", color=colour)
     axis.set(
