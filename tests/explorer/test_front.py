@@ -15,7 +15,7 @@ pytest.importorskip("dash", reason="the explorer needs dash: pip install 'linnet
 import linnet.explorer
 from linnet.explorer import serving
 from linnet.explorer.application import create_app
-from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, refusal
+from linnet.explorer.front import HEAD, HEADERS, PLOTLY, Front, refusal, site_of
 from linnet.explorer.loading import ALL, TRAINING
 from linnet.explorer.pages import PAGES
 
@@ -105,8 +105,8 @@ def test_nothing_heavy_is_loaded_before_the_address_is_told():
         "import sys\nfrom linnet.cli.main import commands\ncommands('explore')\nimport linnet.explorer.serving\n"
         "light = {'numpy', 'dash', 'linnet.explorer.pages'} & set(sys.modules)\n"
         "import linnet.explorer.pages\n"
-        "print(light, {'jax', 'pandas', 'xarray', 'scipy', 'linnet.forecasts', 'linnet.reproduction'} & "
-        "set(sys.modules))"
+        "print(light, {'jax', 'pandas', 'xarray', 'scipy', 'pydantic', 'linnet.forecasts', "
+        "'linnet.reproduction.registry'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "set() set()\n"
@@ -124,3 +124,15 @@ def test_all_that_pages_import_late_is_loaded_by_one_thread():
                     late.add(".".join(str(node.module).split(".")[:2]))
     assert late - set(ALL) <= {"linnet.explorer", "linnet.papers", "linnet._arguments"}
     assert set(TRAINING) < set(ALL)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_sites_cannot_make_it_compute(site):
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    where = "127.0.0.1:8050"
+    assert "its own pages" in refusal(where, None, only_local=True, site=site_of(headers, "/data/train/run.csv"))
+    link = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert refusal(where, None, only_local=True, site=site_of(link, "/phase-diagram")) == ""  # a link opens a page
+    assert refusal(where, None, only_local=True, site=site_of(link, "/data/phase-diagram/map.csv"))  # and no more
+    for own in ("same-origin", "none"):
+        assert refusal(where, None, only_local=True, site=site_of({"Sec-Fetch-Site": own}, "/data/x.csv")) == ""

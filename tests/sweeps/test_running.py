@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -187,3 +188,41 @@ def test_a_fingerprint_of_a_foreign_package_is_of_its_files(package):
     assert package("foreign.cells", "foreign/claims/words.py") == before
     assert package("foreign.cells", "foreign/other.py") != before
     assert package("no_such_module") == "unknown\n"
+
+
+def test_a_problem_of_ones_own_that_changes_is_not_the_same_sweep(tmp_path):
+    """The functions that settings name count, and so do the files that these import."""
+    (tmp_path / "my_numbers.py").write_text("SIZE = 1.0\n")
+    (tmp_path / "my_problem.py").write_text(
+        "import numpy as np\nimport linnet as ln\nimport my_numbers\n\n"
+        "def make(key):\n    return ln.Problem.from_target(my_numbers.SIZE * np.eye(2))\n"
+    )
+    code = (
+        "from linnet.sweeps import Sweep\nfrom linnet.sweeps._provenance import source\n"
+        "sweep = Sweep(name='own', function='linnet.sweeps.cells:train', axes={'width': [3]},\n"
+        "              fixed={'problem': 'my_problem:make'})\n"
+        "print(source(sweep.function, sweep.fixed, sweep.axes))\n"
+    )
+
+    def seen():
+        place = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=place, check=True)
+        return done.stdout
+
+    first = seen()
+    assert seen() == first
+    (tmp_path / "my_numbers.py").write_text("SIZE = 2.0\n")
+    helper = seen()
+    assert helper != first
+    (tmp_path / "my_problem.py").write_text((tmp_path / "my_problem.py").read_text() + "\nEXTRA = 1\n")
+    assert seen() != helper
+
+
+def masked_cells(points, seeds):
+    return {"value": np.ma.masked_array([1.0] * len(seeds), mask=[True] * len(seeds))}
+
+
+def test_a_mask_is_refused_rather_than_lost():
+    sweep = sweeps.Sweep(name="masked", function=f"{__name__}:masked_cells", axes={"x": [1, 2]})
+    with pytest.raises(sweeps.SweepError, match="whose mask a store does not keep"):
+        sweeps.run(sweep)

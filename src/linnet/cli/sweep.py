@@ -73,7 +73,7 @@ def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table
     if path.is_file() or path.name != config or path.suffix:
         if quick or seed is not None:
             raise typer.BadParameter("--quick and --seed are for tables of the papers; a file has its own fields.")
-        sys.path.insert(0, str(path.resolve().parent))  # cell functions may lie beside their configuration
+        sys.path.append(str(path.resolve().parent))  # cell functions may lie beside their configuration
         return sweeps.load(path), None
     try:
         table = find_table(config)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from linnet.explorer import controls as control
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
-from linnet.explorer.front import HEAD, HEADERS, HERE, LARGEST_REQUEST, refusal
+from linnet.explorer.front import HEAD, HEADERS, HERE, LARGEST_REQUEST, refusal, site_of
 from linnet.explorer.layout import shell
 from linnet.explorer.service import Service, told
 
@@ -75,7 +75,7 @@ def _guard(server: Flask, only_local: bool) -> None:
 
     @server.before_request
     def from_here() -> Response | None:
-        why = refusal(request.host, request.headers.get("Origin"), only_local)
+        why = refusal(request.host, request.headers.get("Origin"), only_local, site_of(request.headers, request.path))
         return Response(why, 403, mimetype="text/plain") if why else None
 
     @server.after_request

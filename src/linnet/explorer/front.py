@@ -6,7 +6,7 @@ head of every page is the same and names Plotly; it is sent at once, the rest of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,8 +38,12 @@ HEADERS = {
 }
 
 
-def refusal(host: str, origin: str | None, only_local: bool) -> str:
-    """Why a request under this name, from a page of this origin, is refused; empty if it is not."""
+def refusal(host: str, origin: str | None, only_local: bool, site: str | None = None) -> str:
+    """Why a request under this name, from a page of this origin and site, is refused; empty if it is not.
+
+    `site` is the header Sec-Fetch-Site: a browser sends "cross-site" for what a page of another site asks for, links
+    that somebody follows aside, which only open a page.
+    """
     # A page of another site must not reach this server by a name of its own that resolves to this machine.
     try:
         name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
@@ -49,7 +53,15 @@ def refusal(host: str, origin: str | None, only_local: bool) -> str:
         return "This explorer answers only to 127.0.0.1 and localhost.\n"
     if origin and page != host:
         return "This explorer answers only to its own pages.\n"
+    if site in ("cross-site", "same-site"):
+        return "This explorer answers only to its own pages.\n"
     return ""
+
+
+def site_of(headers: Mapping[str, str], path: str) -> str | None:
+    """What the browser says of where a request comes from; None for a link from elsewhere that opens a page."""
+    opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
+    return None if opened and not path.startswith("/data/") else headers.get("Sec-Fetch-Site")
 
 
 class Front:

@@ -1,12 +1,54 @@
 """What a paper is here: Paper, Figure, Table and Claim; the rules of claims; registry, runner and report page."""
 
-from linnet.reproduction.figure import Check, Figure, Settings
-from linnet.reproduction.numbers import Estimate, Numbers
-from linnet.reproduction.paper import Answer, Paper, Statement
-from linnet.reproduction.registry import PluginWarning, claims, figures, papers, tables
-from linnet.reproduction.rules import Above, AllOf, AtLeast, AtMost, Below, Falls, Limit, Rises, Rule, Within
-from linnet.reproduction.table import Columns, Table
-from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, Verdict, claim, verify
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linnet.reproduction.figure import Check, Figure, Settings
+    from linnet.reproduction.numbers import Estimate, Numbers
+    from linnet.reproduction.paper import Answer, Paper, Statement
+    from linnet.reproduction.registry import PluginWarning, claims, figures, papers, tables
+    from linnet.reproduction.rules import Above, AllOf, AtLeast, AtMost, Below, Falls, Limit, Rises, Rule, Within
+    from linnet.reproduction.table import Columns, Table
+    from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, Verdict, claim, verify
+
+# Each loads its file on first use: who asks for the plane of a diagram does not load papers or pydantic.
+_HOMES = {
+    "Above": "rules",
+    "AllOf": "rules",
+    "Answer": "paper",
+    "AtLeast": "rules",
+    "AtMost": "rules",
+    "Below": "rules",
+    "Check": "figure",
+    "Claim": "verification",
+    "Columns": "table",
+    "Estimate": "numbers",
+    "Falls": "rules",
+    "Figure": "figure",
+    "Limit": "rules",
+    "Measurement": "verification",
+    "Numbers": "numbers",
+    "Outcome": "verification",
+    "Paper": "paper",
+    "PluginWarning": "registry",
+    "Rises": "rules",
+    "Rule": "rules",
+    "Settings": "figure",
+    "Statement": "paper",
+    "Table": "table",
+    "Trial": "verification",
+    "Verdict": "verification",
+    "Within": "rules",
+    "claim": "verification",
+    "claims": "registry",
+    "figures": "registry",
+    "papers": "registry",
+    "tables": "registry",
+    "verify": "verification",
+}
 
 __all__ = [
     "Above",
@@ -42,3 +84,13 @@ __all__ = [
     "tables",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"linnet.reproduction.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'linnet.reproduction' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

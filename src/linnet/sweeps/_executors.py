@@ -76,13 +76,20 @@ def _local(workers: int) -> Iterator[Any]:
         "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
         "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
     }
-    options = {"threads_per_worker": 1, "processes": True, "memory_limit": 0, "dashboard_address": "127.0.0.1:0"}
+    options: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "processes": True,
+        "memory_limit": 0,
+        "dashboard_address": "127.0.0.1:0",
+    }
     with ExitStack() as stack:
         # Dask sets the workers' variables in this process on the way, and leaves them there.
         stack.enter_context(environment_restored())
         stack.enter_context(dask.config.set(settings))
         with interrupts_later():
             try:
+                # keys of the moment: without them any user of this machine could send tasks to the scheduler
+                options |= {"security": distributed.security.Security.temporary(), "protocol": "tls"}
                 cluster = distributed.LocalCluster(n_workers=workers, silence_logs=logging.CRITICAL, **options)
             except TimeoutError as error:
                 raise ExecutorError(
@@ -236,7 +243,7 @@ def _gathered(
     """The jobs as they are done, with what came of them: `KilledWorker` where the workers that had it died."""
     from distributed import KilledWorker, as_completed
 
-    code = (linnet.__version__, provenance.source(task.function))
+    code = (linnet.__version__, provenance.source(task.function, task.fixed))
     futures = {client.submit(_on_worker, task, grid.arguments(job), code, pure=False): job for job in jobs}
     completion = as_completed(list(futures), loop=client.loop)
     for future in completion:
@@ -265,7 +272,7 @@ def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
     if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
         os.environ.setdefault("NPROC", "1")
     task.resolve()
-    found = (linnet.__version__, provenance.source(task.function))
+    found = (linnet.__version__, provenance.source(task.function, task.fixed))
     if found != code:
         raise ExecutorError(
             f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file "

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import json
 import platform
+import re
 import sys
-from collections.abc import Iterable
+import sysconfig
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -25,7 +29,7 @@ def attributes(sweep: Sweep, *, executor: str, devices: Iterable[str]) -> dict[s
         "title": sweep.name,
         **provenance(),
         "configuration": json.dumps(sweep.plain(), sort_keys=True),
-        "function_source": source(sweep.function),
+        "function_source": source(sweep.function, sweep.fixed, sweep.axes),
         "seed": sweep.seed,
         "dtype": sweep.dtype or "as the function has it",
         "device": "; ".join(sorted(devices)) or "none yet",
@@ -67,13 +71,49 @@ ENGINE = (
 READERS = ("claims", "statements", "__init__")
 
 
-def source(function: str) -> str:
-    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file."""
-    return fingerprint(function.partition(":")[0])
+def source(function: str, *settings: object) -> str:
+    """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file.
+
+    Functions that the settings name (`problem = "module:name"`) count as well, and so does every file of the user's own
+    that a named module imports. What a function imports only while it runs cannot be seen from here.
+    """
+    modules = {name.partition(":")[0] for name in [function, *_named(settings)]}
+    return fingerprint(function.partition(":")[0], modules)
 
 
-def fingerprint(module: str) -> str:
-    """A digest of linnet's version, of the files that compute, and of the files beside `module`.
+def _named(value: object) -> list[str]:
+    """The functions that settings name, however deep in lists and tables they stand."""
+    if isinstance(value, str):
+        return [value] if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", value) else []
+    if isinstance(value, Mapping):
+        return _named(list(value.values()))
+    return [name for entry in value for name in _named(entry)] if isinstance(value, (list, tuple)) else []
+
+
+def _own_files(modules: Iterable[str]) -> set[Path]:
+    """The files of these modules and of all that they import, but for Python's, installed packages' and linnet's."""
+    installed = [Path(path) for path in set(sysconfig.get_paths().values())] + [Path(linnet.__file__).parent]
+    seen: set[str] = set()
+    files: set[Path] = set()
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        module = sys.modules.get(name)
+        path = getattr(module, "__file__", None)
+        if name in seen or path is None:
+            continue
+        seen.add(name)
+        if any(Path(path).is_relative_to(place) for place in installed):
+            continue
+        files.add(Path(path))
+        for value in list(vars(module).values()):
+            waiting.append(value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", "")))
+    return files
+
+
+def fingerprint(module: str, others: Iterable[str] = ()) -> str:
+    """A digest of linnet's version, of the files that compute, of the files beside `module`, and of the user's own
+    files that `others` and their imports are.
 
     Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
     that package; beside a script, nothing.
@@ -84,7 +124,10 @@ def fingerprint(module: str) -> str:
         return "unknown"
     if not own.is_file():
         return "unknown"
-    return _digest(_engine(), {own, *_beside(module, own)})
+    for other in others:
+        with contextlib.suppress(Exception):  # a name that cannot be imported is refused where it is used
+            importlib.import_module(other)
+    return _digest(_engine(), {own, *_beside(module, own), *_own_files({module, *others})})
 
 
 @cache

@@ -71,7 +71,11 @@ class Store:
         self.arrays = Arrays(folder, self.grid)
         self.arrays.prepare(sweep.coords, self.variables)
         self._check_chunks()
-        book.begin(version=linnet.__version__, source=provenance.source(sweep.function), executor=executor)
+        book.begin(
+            version=linnet.__version__,
+            source=provenance.source(sweep.function, sweep.fixed, sweep.axes),
+            executor=executor,
+        )
         self.describe()
 
     def pending(self) -> list[PendingBlock]:
@@ -108,7 +112,7 @@ class Store:
 
     def foreign(self) -> int:
         """Finished blocks that other code has computed: another linnet, or another text of the function's file."""
-        here = (linnet.__version__, provenance.source(self.sweep.function))
+        here = (linnet.__version__, provenance.source(self.sweep.function, self.sweep.fixed, self.sweep.axes))
         return sum(s["blocks"] for s in self.book.sessions() if (s["version"], s["source"]) != here)
 
     def failures(self) -> dict[int, Failure]:

@@ -162,6 +162,11 @@ class Task:
             dims, value = raw[name] if isinstance(raw[name], tuple) else (None, raw[name])
             if not isinstance(name, str) or not name.isidentifier():
                 raise CellFunctionError(f"`{self.function}` returns {name!r}: variables must have Python names.")
+            if np.ma.isMaskedArray(value) and np.ma.getmaskarray(value).any():
+                raise CellFunctionError(
+                    f"the cell function returned {name!r} as a masked array, whose mask a store does not keep. Return "
+                    "NaN for what is missing, or the mask as a variable of its own."
+                )
             data = np.asarray(value)
             if data.dtype.kind not in "fiubc":
                 raise CellFunctionError(f"`{name}` of `{self.function}` must be numbers: got {data.dtype}.")

@@ -228,7 +228,8 @@ def _run(
     folder = _folder.get()
     if path is None and folder is not None:
         retry_failed = True
-        path = folder / f"{sweep.name}-{sweep.digest(linnet.__version__, provenance.source(sweep.function))}.zarr"
+        code = provenance.source(sweep.function, sweep.fixed, sweep.axes)
+        path = folder / f"{sweep.name}-{sweep.digest(linnet.__version__, code)}.zarr"
     opened: AbstractContextManager[Memory | store.Store]
     if path is None:
         opened = nullcontext(Memory(sweep, told))
