@@ -19,6 +19,7 @@ NOT_FINITE = {
     "forecasts.learning_curve": "nothing is predicted without more rows than inputs: NaN",
     "forecasts.diagnose": "what cannot be predicted or measured is NaN",
     "forecasts.diagnose_table": "what cannot be predicted or measured is NaN",
+    "trainers.gaussian_diagram": "losses of a run that diverged may be infinite or NaN",
     "sweeps.Sweep": "fixed arguments may be infinite or NaN",
     "theories.ridge.risk": "infinite with noise at as many samples as directions",
     "theories.feature_learning.Stages.proxy": "NaN beyond its limit",

@@ -6,19 +6,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linnet.trainers import diagrams, stopping
+    from linnet.trainers import diagrams, stopping, updates
     from linnet.trainers.descent import gradient_descent
     from linnet.trainers.diagrams import gaussian_diagram
     from linnet.trainers.flow import gradient_flow
     from linnet.trainers.interpolation import interpolating_network
     from linnet.trainers.label_noise import label_noise_descent
     from linnet.trainers.relu import relu_descent
+    from linnet.trainers.schedules import Schedule
     from linnet.trainers.sde import decreasing, noise_sde
     from linnet.trainers.stability import stable_learning_rate
     from linnet.trainers.stochastic import stochastic_descent
 
 # Each loads its file on first use: who trains by descent does not pay for ReLU networks or whole diagrams.
 _HOMES = {
+    "Schedule": "schedules",
     "decreasing": "sde",
     "gaussian_diagram": "diagrams",
     "gradient_descent": "descent",
@@ -32,6 +34,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Schedule",
     "decreasing",
     "diagrams",
     "gaussian_diagram",
@@ -44,11 +47,12 @@ __all__ = [
     "stable_learning_rate",
     "stochastic_descent",
     "stopping",
+    "updates",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("diagrams", "stopping"):
+    if name in ("diagrams", "stopping", "updates"):
         return importlib.import_module(f"linnet.trainers.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(f"linnet.trainers.{_HOMES[name]}"), name)

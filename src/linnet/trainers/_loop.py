@@ -115,7 +115,8 @@ def stepped(
     new, seen = judged(objective, test, highest, state, plan=plan)
     moving = going & (new.code == 0)
     # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
-    active = {**hyper, "learning_rate": jnp.where(moving, hyper["learning_rate"], 0)}
+    now = _at_step(hyper, state.step)
+    active = {**now, "learning_rate": jnp.where(moving, now["learning_rate"], 0)}
     params = plan.update(objective, active, state.params, state.step, seen)
     rule, code, record = jax.tree.map(
         lambda after, before: jnp.where(going, after, before),
@@ -123,6 +124,23 @@ def stepped(
         (state.rule, state.code, state.record),
     )
     return State(params, rule, state.step + moving, code, record)
+
+
+def _at_step(hyper: Hyper, step: Array) -> Hyper:
+    """The numbers of one step, with the learning rate that a schedule has there."""
+    if "schedule" not in hyper:
+        return hyper
+    values = hyper["schedule"]
+    rate = hyper["learning_rate"] * values[jnp.minimum(step, values.shape[0] - 1)]
+    return {name: value for name, value in hyper.items() if name != "schedule"} | {"learning_rate": rate}
+
+
+def _elapsed(hyper: Hyper, used: np.ndarray) -> np.ndarray:
+    """The canonical time after so many steps: (time,), or (time, member) where members differ in their rate."""
+    rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
+    if "schedule" in hyper:
+        used = np.concatenate([[0.0], np.cumsum(np.asarray(hyper["schedule"], dtype=np.float64))])[used]
+    return used * rate if rate.ndim == 0 else used[:, None] * rate
 
 
 def closed(objective: Objective, test: Tested | None, highest: Array, state: State, *, plan: Plan) -> State:
@@ -187,12 +205,10 @@ def run(
     length = min(len(kept["loss"]), int(np.searchsorted(wanted, taken.max())) + 1)
     kept = without_filling({name: value[:length] for name, value in kept.items()}, reduction)
     used = np.minimum(wanted[:length], int(taken.max()))
-    rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
-    times = used * rate if rate.ndim == 0 else used[:, None] * rate
     reasons = plan.reasons[codes]
     status = Status(reasons if batched else str(reasons), taken if batched else int(taken))
     loss, rest = kept.pop("loss"), kept.pop("rest")
-    return Trajectory(times, used, loss, status, reduction, kept, rest, attributes)
+    return Trajectory(_elapsed(hyper, used), used, loss, status, reduction, kept, rest, attributes)
 
 
 def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -274,7 +290,7 @@ def _sweep(
 ) -> tuple[State, Arrays]:
     """Runs to each of `untils` in turn and looks at the state there."""
     batched = state.params["first"].ndim == 3
-    hyper_axes = {name: 0 if jnp.ndim(value) else None for name, value in hyper.items()}
+    hyper_axes = {name: 0 if jnp.ndim(value) and name != "schedule" else None for name, value in hyper.items()}
     step = _mapped(partial(stepped, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
     look = _mapped(partial(_look, plan=plan), objective, test, batched, 0)
 

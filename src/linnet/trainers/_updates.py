@@ -6,7 +6,12 @@ NumPy's kernels (`diagrams/_numpy_run.py`, `_self_consistent.py`, `torch/_affine
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import jax
+import jax.numpy as jnp
+
+from linnet.trainers import updates
 from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update, layer_names, layers_of
 
 
@@ -40,10 +45,14 @@ def moved(params: Params, hyper: Hyper, pushes: Params, *, also_rest: bool = Tru
         if f"velocity_{name}" in params:
             push = hyper["momentum"] * params[f"velocity_{name}"] + push
             new[f"velocity_{name}"] = push
-        own = hyper.get("rate_first" if name == "rest" else f"rate_{name}")  # of layers that have a rate of their own
-        rate = hyper["learning_rate"] if own is None else hyper["learning_rate"] * own
-        new[name] = params[name] + rate * push
+        new[name] = params[name] + layer_rate(hyper, "first" if name == "rest" else name) * push
     return new
+
+
+def layer_rate(hyper: Hyper, layer: str) -> Array:
+    """The learning rate of a layer, which may have one of its own in units of the common one."""
+    own = hyper.get(f"rate_{layer}")
+    return hyper["learning_rate"] if own is None else hyper["learning_rate"] * own
 
 
 def simultaneous(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
@@ -53,10 +62,32 @@ def simultaneous(objective: Objective, hyper: Hyper, params: Params, index: Arra
 
 def sequential(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     """The first layer moves, then the next ones, each of which sees the new layers below it and the old residual."""
-    for index, name in enumerate(layer_names(params)):
-        push = forces(layers_of(params), seen[1])[index]
-        params = moved(params, hyper, {name: push}, also_rest=index == 0)
+    for number, name in enumerate(layer_names(params)):
+        push = forces(layers_of(params), seen[1])[number]
+        params = moved(params, hyper, {name: push}, also_rest=number == 0)
     return params
+
+
+@dataclass(frozen=True)
+class Own:
+    """An update of the user's own as a loop takes it. Its memory travels with the parameters."""
+
+    rule: updates.Update
+
+    def start(self, params: Params) -> Params:
+        """The parameters of one run, with what the update remembers."""
+        return {**params, "memory": self.rule.init({name: params[name] for name in layer_names(params)})}
+
+    def __call__(self, objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+        names = layer_names(params)
+        layers = {name: params[name] for name in names}
+        gradients = {name: -push for name, push in zip(names, forces(layers_of(params), seen[1]), strict=True)}
+        rates = {name: layer_rate(hyper, name) for name in names}
+        new, memory = self.rule.step(layers, gradients, params["memory"], rates, index)
+        moves = hyper["learning_rate"] != 0  # a run that has ended stands still, whatever the update does then
+        after = {**{name: new[name] for name in names}, "memory": memory}
+        before = {**layers, "memory": params["memory"]}
+        return {**params, **jax.tree.map(lambda a, b: jnp.where(moves, a, b), after, before)}
 
 
 UPDATES: dict[str, Update] = {"simultaneous": simultaneous, "sequential": sequential}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, non_negative, positive, real_array
+from linnet._arguments import count, flag, non_negative, real_array, shown
 from linnet.inits.layers import Layers
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
@@ -17,10 +18,12 @@ from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import testing_objective, training_objective
 from linnet.trainers._states import Params
-from linnet.trainers._updates import UPDATES
+from linnet.trainers._updates import UPDATES, Own
 from linnet.trainers._widths import filled
+from linnet.trainers.schedules import Rate, Rates, rates_of
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
+from linnet.trainers.updates import Update
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
@@ -30,12 +33,12 @@ def gradient_descent(
     problem: Problem,
     weights: Weights | Layers,
     *,
-    learning_rate: float | ArrayLike,
+    learning_rate: Rate,
     steps: int,
     save_every: int | Saving = 1,
     weight_decay: float = 0.0,
     momentum: float = 0.0,
-    update: str = "simultaneous",
+    update: str | Update = "simultaneous",
     stop: Rule | float | None = None,
     dtype: DTypeLike | None = None,
     reduce: bool = True,
@@ -55,13 +58,14 @@ def gradient_descent(
 
     - `problem`: what is to be learned
     - `weights`: the start, `Weights` or `Layers`; a leading axis is a batch of networks
-    - `learning_rate`: $\eta$, one number, or one for each member of the batch
+    - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
     - `steps`: how many
     - `save_every`: an interval, or a policy of `linnet.trajectories`
     - `weight_decay`: $\lambda$
     - `momentum`: $\mu$ of $v \leftarrow \mu v + (\dots)$, $W \leftarrow W + \eta v$
     - `update`: `"simultaneous"`; `"sequential"` moves $W_1$ first and lets $W_2$ see the new $W_1$ (with the residual
-      of the old one)
+      of the old one); or one
+      of your own (`linnet.trainers.updates`)
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
     - `dtype`: float64 by default, or `"float32"`
     - `reduce`: whether to run in reduced coordinates, at a cost that does not depend on the width; lifted back on
@@ -84,48 +88,67 @@ def gradient_descent(
         >>> run.products[-1].diagonal().round(3).tolist(), run.steps[:3].tolist()
         ([2.0, 0.5], [0, 20, 40])
     """
-    rates = learning_rates(learning_rate, problem, weights)
     steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
+    rates = learning_rates(learning_rate, steps, problem, weights)
     hyper: dict[str, np.ndarray | float] = {
-        "learning_rate": rates,
+        **rates.hyper(),
         "weight_decay": non_negative("weight_decay", weight_decay),
     }
     momentum = hyper["momentum"] = non_negative("momentum", momentum)
     if momentum >= 1:
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
-    if not isinstance(update, str) or update not in UPDATES:
-        raise ValueError(f"`update` must be one of {sorted(UPDATES)}: got {update!r}.")
-    hyper |= _layer_rates(layer_rates, weights, reduced=reduce, decays=hyper["weight_decay"] != 0)
+    step = _update(update, plain=momentum == 0 and hyper["weight_decay"] == 0, reduced=reduce)
+    hyper |= layer_rates_of(layer_rates, weights, reduced=reduce, decays=hyper["weight_decay"] != 0)
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
         run = filled(reduction) if reduce else reduction
         test = testing_objective(run, resolved)
         params = start(run, resolved, velocity=momentum > 0)
+        if isinstance(step, Own):
+            params = jax.vmap(step.start)(params) if params["first"].ndim == 3 else step.start(params)
         trajectory = loop.run(
             objective,
             test,
             params,
             {name: jnp.asarray(value, resolved) for name, value in hyper.items()},
             reduction=reduction,
-            plan=loop.Plan(UPDATES[update], rule_of(stop), keep),
+            plan=loop.Plan(step, rule_of(stop), keep),
             steps=steps,
             saving=policy(save_every),
             title="gradient descent",
             attributes={
                 "trainer": "gradient_descent",
-                "learning_rate": rates.tolist(),
+                "learning_rate": rates.described(),
                 "steps": steps,
                 "weight_decay": hyper["weight_decay"],
                 "momentum": momentum,
-                "update": update,
+                "update": update if isinstance(update, str) else type(update).__name__,
                 "dtype": resolved.name,
                 "device": device_name(),
             },
         )
     if throw and not trajectory.status.ok:
-        raise diverged(trajectory, rates, problem, weights)
+        raise diverged(trajectory, rates.constant, problem, weights)
     return trajectory
+
+
+def _update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
+    """The step of a run, by its name or of one's own."""
+    if isinstance(update, str) and update in UPDATES:
+        return UPDATES[update]
+    if isinstance(update, (str, type)) or not isinstance(update, Update):
+        names = ", ".join(sorted(UPDATES))
+        raise ValueError(
+            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)}."
+        )
+    if not plain:
+        raise ValueError("`weight_decay` and `momentum` are those of linnet's own updates: write them into yours.")
+    if reduced and not update.equivariant:
+        raise ValueError(
+            f"`update` {type(update).__name__} does not commute with rotations (`equivariant`): give `reduce=False`."
+        )
+    return Own(update)
 
 
 def prepare(problem: Problem, weights: Weights | Layers, reduced: bool) -> Reduction:
@@ -159,7 +182,7 @@ def _two(weights: Weights) -> tuple[np.ndarray, ...]:
     return weights.first, weights.second
 
 
-def _layer_rates(
+def layer_rates_of(
     rates: ArrayLike | None, weights: Weights | Layers, *, reduced: bool, decays: bool
 ) -> dict[str, float]:
     """The rate of each layer in units of the common one, by its name in the loop."""
@@ -180,21 +203,10 @@ def _layer_rates(
     return {f"rate_{name}": float(rate) for name, rate in zip(names, each, strict=True)}
 
 
-def learning_rates(learning_rate: float | ArrayLike, problem: Problem, weights: Weights | Layers) -> np.ndarray:
-    """The step size of each run, checked: one number, or one for each member of the batch."""
-    rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
-    if (rates <= 0).any():
-        raise ValueError(f"`learning_rate` must be positive: got {learning_rate!r}.")
-    if rates.ndim == 1:
-        check_match(problem, weights, any_depth=True)
-        batch = weights.batch or problem.batch
-        if rates.shape[0] != batch:
-            raise ValueError(
-                f"`learning_rate` must be one number or one for each of the batch of {batch}: got {rates.shape[0]}."
-            )
-    else:
-        positive("learning_rate", rates)
-    return rates
+def learning_rates(learning_rate: Rate, steps: int, problem: Problem, weights: Weights | Layers) -> Rates:
+    """The learning rates of a run, checked."""
+    check_match(problem, weights, any_depth=True)
+    return rates_of(learning_rate, steps, weights.batch or problem.batch)
 
 
 def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights | Layers) -> DivergedError:

@@ -13,6 +13,7 @@ from linnet.problems.problem import Problem
 from linnet.trainers._objective import Samples, Spectral
 from linnet.trainers._states import Array, Hyper, Params, Seen, Update
 from linnet.trainers._updates import along
+from linnet.trainers.schedules import Rate
 from linnet.trainers.stochastic import sample_count, sampled_run
 from linnet.trainers.stopping import Rule
 from linnet.trajectories.saving import Saving
@@ -23,7 +24,7 @@ def label_noise_descent(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: float | ArrayLike,
+    learning_rate: Rate,
     steps: int,
     noise_std: float | np.ndarray,
     key: Key,
@@ -35,6 +36,7 @@ def label_noise_descent(
     keep: str = "weights",
     device: str | None = None,
     throw: bool = True,
+    layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
     r"""Full-batch gradient descent with fresh noise on the labels at each step.
 
@@ -44,7 +46,7 @@ def label_noise_descent(
 
     - `problem`: what is to be learned
     - `weights`: the start; members of a batch see different noise
-    - `learning_rate`: $\eta$, one number, or one for each member of the batch
+    - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
     - `steps`: how many
     - `noise_std`: $s$, the standard deviation of the noise on each label as given: one number, or one for each member
       of the batch. The covariance of the gradient noise is $(s^2/n)\,\Sigma$ for each output.
@@ -58,6 +60,7 @@ def label_noise_descent(
     - `keep`: `"weights"`, `"products"` or `"losses"`
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise `DivergedError`, or to say so in the status
+    - `layer_rates`: one for each layer, in units of `learning_rate`
 
     **Returns** a `Trajectory`, whose losses are those of the clean labels.
 
@@ -109,6 +112,7 @@ def label_noise_descent(
         keep=keep,
         device=device,
         throw=throw,
+        layer_rates=layer_rates,
         title="label-noise descent",
         attributes={"trainer": "label_noise_descent"},
     )

@@ -19,7 +19,8 @@ from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.trainers import _loop as loop
 from linnet.trainers._states import Array, Hyper, Params, Seen
 from linnet.trainers._updates import moved
-from linnet.trainers.descent import learning_rates, start
+from linnet.trainers.descent import layer_rates_of, learning_rates, start
+from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
@@ -30,13 +31,14 @@ def relu_descent(
     data: Any,
     weights: Weights,
     *,
-    learning_rate: float | ArrayLike,
+    learning_rate: Rate,
     steps: int,
     save_every: int | Saving = 1,
     stop: Rule | float | None = None,
     dtype: DTypeLike | None = None,
     device: str | None = None,
     throw: bool = True,
+    layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
     r"""Gradient descent of a two-layer ReLU network on samples, both layers at once.
 
@@ -51,13 +53,15 @@ def relu_descent(
     - `data`: a pair `(X, Y)` of samples, (sample, input) and (sample, output) or (sample,); or a problem made from data
     - `weights`: the start; a leading axis is a batch of independent networks on the same samples (or on a batch of
       them)
-    - `learning_rate`: one number, or one for each member of the batch
+    - `learning_rate`: one number, or one for each member of the batch; a `Schedule`, or a function of the
+      step
     - `steps`: how many
     - `save_every`: an interval, or a policy of `linnet.trajectories`
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping` that looks at the training loss
     - `dtype`: float64 by default, or `"float32"`
     - `device`: `"cpu"` or `"gpu"`
     - `throw`: whether to raise `DivergedError`, or to say so in the status
+    - `layer_rates`: one for each layer, in units of `learning_rate`
 
     **Returns** a `Trajectory`.
 
@@ -74,15 +78,16 @@ def relu_descent(
     problem = _samples(data)
     check_match(problem, weights)
     refuse_diverged("weights", weights)
-    rates = learning_rates(learning_rate, problem, weights)
     steps, throw = count("steps", steps, most=2**62), flag("throw", throw)
+    rates = learning_rates(learning_rate, steps, problem, weights)
+    own = layer_rates_of(layer_rates, weights, reduced=False, decays=False)
     reduction = Reduction(problem, weights, weights, None, None)
     with computing(dtype, device) as resolved:
         trajectory = loop.run(
             Rectified(jnp.asarray(problem.inputs, resolved), jnp.asarray(problem.outputs, resolved)),
             None,
             start(reduction, resolved),
-            {"learning_rate": jnp.asarray(rates, resolved)},
+            {name: jnp.asarray(value, resolved) for name, value in {**rates.hyper(), **own}.items()},
             reduction=reduction,
             plan=loop.Plan(_step, rule_of(stop), "weights"),
             steps=steps,
@@ -90,7 +95,7 @@ def relu_descent(
             title="ReLU descent",
             attributes={
                 "trainer": "relu_descent",
-                "learning_rate": rates.tolist(),
+                "learning_rate": rates.described(),
                 "steps": steps,
                 "dtype": resolved.name,
                 "device": device_name(),
@@ -99,7 +104,7 @@ def relu_descent(
     if throw and not trajectory.status.ok:
         failed = np.atleast_1d(trajectory.status.reason) == "diverged"
         first = int(np.atleast_1d(trajectory.status.steps)[failed].min())
-        rate = float(np.broadcast_to(rates, failed.shape)[failed].max())
+        rate = float(np.broadcast_to(rates.constant, failed.shape)[failed].max())
         raise DivergedError(
             f"ReLU descent diverged at step {first} of {steps} with a `learning_rate` of {rate:g}: use a smaller one, "
             f"or `throw=False` for a status."

@@ -19,7 +19,8 @@ from linnet.trainers._objective import Samples, testing_objective, training_obje
 from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update
 from linnet.trainers._updates import along
 from linnet.trainers._widths import filled
-from linnet.trainers.descent import diverged, learning_rates, prepare, start
+from linnet.trainers.descent import diverged, layer_rates_of, learning_rates, prepare, start
+from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.trajectory import Trajectory
@@ -29,7 +30,7 @@ def stochastic_descent(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: float | ArrayLike,
+    learning_rate: Rate,
     steps: int,
     batch_size: int,
     key: Key,
@@ -40,6 +41,7 @@ def stochastic_descent(
     keep: str = "weights",
     device: str | None = None,
     throw: bool = True,
+    layer_rates: ArrayLike | None = None,
 ) -> Trajectory:
     r"""Gradient descent on a fresh mini-batch at each step.
 
@@ -50,7 +52,7 @@ def stochastic_descent(
 
     - `problem`: made from data
     - `weights`: the start; members of a batch see different mini-batches
-    - `learning_rate`: $\eta$, one number, or one for each member of the batch
+    - `learning_rate`: $\eta$, one number, or one for each member of the batch; a `Schedule`, or a function of the step
     - `steps`: how many
     - `batch_size`: $b$, drawn without replacement, independently from step to step
     - `key`: an integer seed or a JAX key
@@ -62,6 +64,7 @@ def stochastic_descent(
     - `keep`: `"weights"`, `"products"` or `"losses"`
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
     - `throw`: whether to raise `DivergedError`, or to say so in the status
+    - `layer_rates`: one for each layer, in units of `learning_rate`
 
     **Returns** a `Trajectory`, whose losses are those of all samples.
 
@@ -94,6 +97,7 @@ def stochastic_descent(
         keep=keep,
         device=device,
         throw=throw,
+        layer_rates=layer_rates,
         title="mini-batch descent",
         attributes={"trainer": "stochastic_descent", "batch_size": size},
     )
@@ -112,7 +116,7 @@ def sampled_run(
     problem: Problem,
     weights: Weights,
     *,
-    learning_rate: float | ArrayLike,
+    learning_rate: Rate,
     steps: int,
     key: Key,
     update: Update,
@@ -124,14 +128,16 @@ def sampled_run(
     keep: str,
     device: str | None,
     throw: bool,
+    layer_rates: ArrayLike | None,
     title: str,
     attributes: dict[str, object],
 ) -> Trajectory:
     """A run of `update` on the samples in reduced coordinates, X V, with an independent key for each member of the
     batch.
     """
-    rates = learning_rates(learning_rate, problem, weights)
     steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
+    rates = learning_rates(learning_rate, steps, problem, weights)
+    own = layer_rates_of(layer_rates, weights, reduced=reduce, decays=False)
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective: Objective
@@ -149,7 +155,7 @@ def sampled_run(
             objective,
             testing_objective(run, resolved),
             params,
-            {name: jnp.asarray(value, resolved) for name, value in {"learning_rate": rates, **hyper}.items()},
+            {name: jnp.asarray(value, resolved) for name, value in {**rates.hyper(), **own, **hyper}.items()},
             reduction=reduction,
             plan=loop.Plan(update, rule_of(stop), keep),
             steps=steps,
@@ -158,14 +164,14 @@ def sampled_run(
             attributes=attributes
             | {name: value.tolist() for name, value in hyper.items()}
             | {
-                "learning_rate": rates.tolist(),
+                "learning_rate": rates.described(),
                 "steps": steps,
                 "dtype": resolved.name,
                 "device": device_name(),
             },
         )
     if throw and not trajectory.status.ok:
-        raise diverged(trajectory, rates, problem, weights)
+        raise diverged(trajectory, rates.constant, problem, weights)
     return trajectory
 
 

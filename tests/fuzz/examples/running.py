@@ -85,6 +85,8 @@ example(
     slow=True,
     long=("steps",),
 )
+example("trainers.Schedule", values=[0.5, 0.25, 0.125])
+example("trainers.Schedule.over", on=m.made(lambda: ln.trainers.Schedule([0.5, 0.25, 0.125])), steps=2, long=("steps",))
 example("trainers.stopping.rule_of", stop=0.5)
 example(
     "trainers.stopping.first_of",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag, real_array, shown, whole_numbers
-from linnet._randomness import Key, key_data
+from linnet._randomness import Key, key_data, words
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
@@ -66,7 +66,7 @@ def gaussian_diagram(
     - `slots`: runs trained at once; by default as many as fill the device
     - `device`: `"cpu"` or `"gpu"`; by default the one that JAX prefers
 
-    **Returns** `DiagramRuns`, one entry for each run.
+    **Returns** `DiagramRuns`, one entry for each run; losses of a run that diverged may be infinite or NaN.
 
     **Example:**
 
@@ -90,8 +90,14 @@ def gaussian_diagram(
     sizes = np.array([float(width) for width in widths])
     variance = _of_each("variances", variances, total)
     rates = _of_each("learning_rates", learning_rates, total)
-    if (variance < 0).any() or (rates < 0).any():
-        raise ValueError("`variances` and `learning_rates` must not be negative.")
+    for name, values in (("variances", variance), ("learning_rates", rates)):
+        if (values <= 0).any():
+            raise ValueError(f"`{name}` must be positive: got {values.min():g}.")
+    if not (variance.min() >= 1e-100 and (variance * sizes).max() <= 1e100):
+        raise ValueError(
+            f"`variances` must be such that starts can be squared: got {variance.min():.3g} to {variance.max():.3g} at "
+            f"`widths` of {sizes.min():.3g} to {sizes.max():.3g}. Give them in other units, nearer to 1."
+        )
     if not isinstance(keys, (list, tuple, np.ndarray, range)) or len(keys) != total:
         raise ValueError(f"`keys` must be one for each of the {total} runs: got {shown(keys)}.")
     if task.shape != (total,):
@@ -101,7 +107,7 @@ def gaussian_diagram(
     slots = None if slots is None else count("slots", slots)
     targets, truths = (np.stack([getattr(p, part) for p in problems]) for part in ("cross", "truth"))
     out_dim, in_dim = targets.shape[1:]
-    data = np.stack([key_data(key) for key in keys])
+    data = np.stack([key_data(words(key, "keys")) for key in keys])
     number = resolve(dtype)
     several = len(problems) > 1
     shared = {"target": targets.astype(number), "truth": truths.astype(number)}

@@ -1,0 +1,116 @@
+"""Learning rates that change from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from linnet._arguments import count, real_array
+
+MAX_STEPS = 10**8  # of a schedule: its values are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """A learning rate for each step.
+
+    Trainers take it as `learning_rate`, and a function of the step without it. A number for each member of a batch is
+    something else: a plain array.
+
+    **Attributes:**
+
+    - `values`: an array over steps, (step,), or a function of the step, called once with all steps as an array
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.trainers import Schedule
+        >>> problem, start = ln.Problem.from_target([[1.0]]), ln.Weights([[0.5]], [[0.5]])
+        >>> run = ln.gradient_descent(problem, start, learning_rate=Schedule([0.3, 0.2, 0.1]), steps=3)
+        >>> run.times.round(12).tolist()  # the sum of the rates so far
+        [0.0, 0.3, 0.5, 0.6]
+    """
+
+    values: ArrayLike | Callable[[np.ndarray], ArrayLike]
+
+    def __post_init__(self) -> None:
+        if not callable(self.values):
+            object.__setattr__(self, "values", _checked("values", self.values))
+
+    def over(self, steps: int) -> Float[np.ndarray, " step"]:
+        """The rates of the first steps.
+
+        **Arguments:**
+
+        - `steps`: how many
+
+        **Returns** (step,).
+
+        **Example:**
+
+            >>> from linnet.trainers import Schedule
+            >>> Schedule(lambda step: 0.1 / (1 + step)).over(2).tolist()
+            [0.1, 0.05]
+        """
+        steps = count("steps", steps, least=0)
+        if steps > MAX_STEPS:
+            raise ValueError(
+                f"`steps` must be at most {MAX_STEPS:.0e} with a schedule of the learning rate: got {steps}."
+            )
+        if callable(self.values):
+            given = self.values(np.arange(steps))
+            rates = _checked("learning_rate", np.full(steps, given) if np.ndim(given) == 0 else given)
+        else:
+            rates = np.asarray(self.values)
+        if len(rates) < steps:
+            raise ValueError(f"`learning_rate` must have one rate for each of the {steps} steps: got {len(rates)}.")
+        return rates[:steps]
+
+
+def _checked(name: str, values: ArrayLike) -> np.ndarray:
+    rates = real_array(name, values, ndim=1)
+    if (rates < 0).any():
+        raise ValueError(f"`{name}` must not be negative: got {rates.min():g} at a step.")
+    return rates
+
+
+Rate = float | ArrayLike | Schedule | Callable[[np.ndarray], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """A checked learning rate: a constant, one for all or one for each member, and what multiplies it at each step."""
+
+    constant: Float[np.ndarray, " ..."]
+    schedule: Float[np.ndarray, " step"] | None = None
+
+    def hyper(self) -> dict[str, np.ndarray]:
+        """As a compiled loop takes it."""
+        return {"learning_rate": self.constant, **({} if self.schedule is None else {"schedule": self.schedule})}
+
+    def described(self) -> object:
+        """For the attributes of a dataset."""
+        if self.schedule is None:
+            return self.constant.tolist()
+        return f"{len(self.schedule)} steps from {self.schedule[0]:g} to {self.schedule[-1]:g}"
+
+
+def rates_of(learning_rate: Rate, steps: int, batch: int | None) -> Rates:
+    """The learning rate that a user gave: for all, by member of the batch, or by step."""
+    if callable(learning_rate):
+        learning_rate = Schedule(learning_rate)
+    if isinstance(learning_rate, Schedule):
+        return Rates(np.asarray(1.0), learning_rate.over(max(steps, 1)))
+    rates = real_array("learning_rate", learning_rate, ndim=(0, 1))
+    if (rates <= 0).any():
+        raise ValueError(f"`learning_rate` must be positive: got {learning_rate!r}.")
+    if rates.ndim and rates.shape[0] != batch:
+        raise ValueError(
+            f"`learning_rate` must be one number or one for each of the batch of {batch}: got {rates.shape[0]}. "
+            "A rate for each step is a `Schedule`."
+        )
+    return Rates(rates)
