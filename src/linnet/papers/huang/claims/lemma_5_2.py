@@ -112,11 +112,15 @@ def _kernel_constants(trial: Trial, smaller: float) -> tuple[list[float], list[f
 
 
 def _nearest(kernels: np.ndarray, target: np.ndarray) -> float:
-    """The least distance of the kernels to the target, also between two steps."""
-    best = int(np.linalg.norm(kernels - target, 2, axis=(1, 2)).argmin())
-    weights = np.linspace(0, 1, 101)[:, None, None]
-    distances = [
-        np.linalg.norm((1 - weights) * kernels[at] + weights * kernels[at + 1] - target, 2, axis=(1, 2)).min()
-        for at in range(max(best - 1, 0), min(best + 1, len(kernels) - 1))
-    ]
-    return float(min(distances))
+    """The least distance of the kernels to the target, also between steps: a parabola through the three nearest."""
+    from scipy.optimize import minimize_scalar
+
+    best = int(np.clip(np.linalg.norm(kernels - target, 2, axis=(1, 2)).argmin(), 1, len(kernels) - 2))
+    before, at, after = kernels[best - 1 : best + 2]
+
+    def distance(t: float) -> float:
+        between = at + t * (after - before) / 2 + t**2 * (after - 2 * at + before) / 2
+        return float(np.linalg.norm(between - target, 2) / np.linalg.norm(target, 2))
+
+    found = minimize_scalar(distance, bounds=(-1, 1), method="bounded", options={"xatol": 1e-9})
+    return float(found.fun * np.linalg.norm(target, 2))

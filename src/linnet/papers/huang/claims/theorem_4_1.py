@@ -194,8 +194,9 @@ def convergence_in_time(trial: Trial) -> Numbers:
     correction="there is a constant C, as in the lemma's own proof and in Lemma 5.2: {constants.lowest:.2f} to "
     "{constants.highest:.2f} here",
     expected=Verdict.CORRECTED,
-    reads="at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) a share of {left:.1%} of the loss is left and the median "
-    "|rho| is {alignments:.0f}; the measured t1 is {constants:.2f} times that time",
+    reads="at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) {left.lowest:.1%} to {left.highest:.1%} of the loss is left "
+    "and the median |rho| is {alignments.lowest:.1f} to {alignments.highest:.0f}; the measured t1 is "
+    "{constants.lowest:.2f} to {constants.highest:.2f} times that time",
 )
 def unit_constant(trial: Trial) -> Numbers:
     left, alignments, constants = [], [], []
