@@ -94,3 +94,70 @@ def test_what_is_refused(options, message):
         LinearNetworkRegressor(**options).fit(X, Y)
     with pytest.raises(ValueError, match="must be a number for so few rows"):
         LinearNetworkRegressor().fit(X[:3], Y[:3])
+
+
+def test_a_constant_target_is_predicted():
+    X, Y = regression()
+    model = LinearNetworkRegressor(steps=20).fit(X, np.full(len(X), 3.5))
+    assert_allclose(model.predict(X), 3.5) and model.rank_ == 0
+    both = LinearNetworkRegressor(steps=20).fit(X, np.column_stack([Y[:, 0], np.full(len(X), -2.0)]))
+    assert_allclose(both.predict(X)[:, 1], -2.0)
+    assert np.ptp(both.predict(X)[:, 0]) > 1
+
+
+def test_cv_takes_splitters_and_pairs_of_rows():
+    from sklearn.model_selection import KFold, TimeSeriesSplit
+
+    X, Y = regression()
+    rows = np.arange(len(X))
+    model = LinearNetworkRegressor(width=16, cv=KFold(3)).fit(X, Y)
+    assert model.cv_curves_.errors.shape[1] == 3
+    pairs = [(rows[20:], rows[:20]), (rows[:40], rows[40:])]
+    assert LinearNetworkRegressor(width=16, cv=pairs).fit(X, Y).cv_curves_.errors.shape[1] == 2
+    # training rows are those of the splitter, not all others
+    late = LinearNetworkRegressor(width=16, cv=TimeSeriesSplit(2), learning_rate=0.02, max_steps=4000).fit(X, Y)
+    part = next(TimeSeriesSplit(2).split(X))[0]
+    A = (X[part] - X[part].mean(0)) / X[part].std(0)
+    B = (Y[part] - Y[part].mean(0)) / Y[part].std(0)
+    start = ln.forecasts.start("pytorch", in_dim=5, out_dim=2, width=16, key=0)
+    assert_allclose(late.cv_curves_.training[0, 0, 0], 0.5 * ((B - A @ start.product.T) ** 2).sum(1).mean())
+
+
+def test_weights_of_rows_are_repeated_rows():
+    X, Y = regression(k=1)
+    weights = np.random.default_rng(0).integers(0, 4, len(X))
+    weighted = LinearNetworkRegressor(steps=60, learning_rate=0.02, width=20).fit(X, Y[:, 0], sample_weight=weights)
+    again = LinearNetworkRegressor(steps=60, learning_rate=0.02, width=20)
+    again.fit(np.repeat(X, weights, axis=0), np.repeat(Y[:, 0], weights))
+    assert_allclose(weighted.coef_, again.coef_, rtol=1e-9)
+    assert_allclose(weighted.intercept_, again.intercept_, rtol=1e-9)
+    with pytest.raises(ValueError, match="`sample_weight` must leave at least 2 rows"):
+        weighted.fit(X, Y[:, 0], sample_weight=np.eye(len(X))[0])
+
+
+def test_max_steps_that_end_training_early_are_said():
+    from sklearn.exceptions import ConvergenceWarning
+
+    X, Y = regression()
+    with pytest.warns(ConvergenceWarning, match="still falls at `max_steps` = 5"):
+        LinearNetworkRegressor(max_steps=5, learning_rate=1e-4, width=16).fit(X, Y)
+
+
+def test_refusals_name_the_stable_rate_and_the_repr_says_what_was_found():
+    X, Y = regression()
+    for steps in (50, "cv"):
+        with pytest.raises(ValueError, match="30 is too large; the largest stable one is about"):
+            LinearNetworkRegressor(steps=steps, learning_rate=30.0, width=16).fit(X, Y)
+    model = LinearNetworkRegressor(steps=50, learning_rate=0.01, width=16)
+    assert repr(model) == "LinearNetworkRegressor(learning_rate=0.01, steps=50, width=16)"
+    assert repr(model.fit(X, Y)).endswith("  # 50 steps at rate 0.01, rank 2")
+
+
+def test_the_scale_of_the_start_is_chosen_by_the_flow():
+    random = np.random.default_rng(1)
+    X = random.standard_normal((40, 30))
+    y = X[:, 0] + 2 * random.standard_normal(40)
+    model = LinearNetworkRegressor(init_scale="cv").fit(X, y)
+    assert model.init_scale_ > 0 and model.n_iter_ == max(1, model.cv_curves_.step)
+    with pytest.raises(ValueError, match="`init_scale` must be a number for several targets"):
+        LinearNetworkRegressor(init_scale="cv").fit(X, np.column_stack([y, y]))

@@ -20,11 +20,15 @@ def diagnose(
             metavar="COLUMNS", help="What to predict: names or numbers, with commas; the last column by default."
         ),
     ] = None,
-    drop: Annotated[str | None, typer.Option(metavar="COLUMNS", help="Columns to leave out.")] = None,
+    drop: Annotated[
+        str | None, typer.Option(metavar="COLUMNS", help="Columns to leave out, with commas; text and dates too.")
+    ] = None,
     width: Annotated[int, typer.Option(help="Hidden units; they cost nothing.", min=1)] = 512,
     init: Annotated[str, typer.Option(help="pytorch, gaussian, or two standard deviations: 0.01,0.02.")] = "pytorch",
     init_scale: Annotated[float, typer.Option(help="Multiplies both layers of the start.")] = 1.0,
-    lr: Annotated[str, typer.Option("--lr", help="Learning rate: a number, or 'stable'.")] = "stable",
+    lr: Annotated[
+        str, typer.Option("--lr", help="Learning rate for half the squared error: a number, or 'stable'.")
+    ] = "stable",
     steps: Annotated[int | None, typer.Option(help="Steps to train; by default as many as are needed.", min=1)] = None,
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
     seeds: Annotated[int, typer.Option(help="Starts in each fold.", min=1)] = 3,
@@ -36,11 +40,10 @@ def diagnose(
 ) -> None:
     """Diagnose a table: what is learned, when, lazily or actively, when to stop, and what ridge would do."""
     from linnet.forecasts.diagnosis import diagnose_table
+    from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import read
 
-    table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
-    found = diagnose_table(
-        table,
+    settings = Settings(
         width=width,
         init=_init(init),
         init_scale=init_scale,
@@ -51,9 +54,11 @@ def diagnose(
         scale=scale,
         key=seed,
     )
-    for line in found.findings():
+    table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
+    diagnosis = diagnose_table(table, settings)
+    for line in diagnosis.findings():
         terminal.say(line)
-    terminal.say(f"Page: {found.write(out)}")
+    terminal.say(f"Page: {diagnosis.write(out)}")
 
 
 def _init(text: str) -> Any:

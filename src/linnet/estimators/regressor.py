@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from linnet._arguments import count, no_mask, positive
 from linnet._randomness import words
-from linnet.forecasts.folds import CAREFUL, RATE_STEPS, all_folds, cross_validate, target_scaler
+from linnet.forecasts.folds import CAREFUL, RATE_STEPS, Fold, cross_validate, prepare, row_roots, split, target_scaler
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import scaler
 from linnet.forecasts.starts import start
+from linnet.forecasts.threshold_curves import threshold_curve
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.trainers.descent import gradient_descent
@@ -34,19 +38,20 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     - `width`: hidden units; they cost nothing;
     - `init`: "pytorch", "gaussian", or a pair of standard deviations;
-    - `init_scale`: multiplies both layers;
+    - `init_scale`: multiplies both layers; "cv" chooses it, with one target, by the exact flow in the same folds
+      (`forecasts.threshold_curve`), and the steps by descent from there;
     - `steps`: "cv" chooses the number by cross-validation over `cv` folds, or a number;
     - `learning_rate`: "stable" is a quarter of the largest at which training does not diverge, or a number;
     - `scale`: "std", "none" or "whiten", done to the columns before training and undone in `coef_`;
     - `fit_intercept`: whether there is an intercept;
-    - `cv`: the number of folds;
-    - `max_steps`: at most, where `steps` is "cv";
+    - `cv`: the number of folds, or a splitter of scikit-learn, or pairs of training and held-out rows;
+    - `max_steps`: at most, where `steps` is "cv"; a warning says when the error still falls there;
     - `random_state`: the seed of the start and of the folds; None draws one.
 
     **After `fit`:** `coef_` (output, input) or (input,) and `intercept_` in the units of the data; `n_iter_` steps
     taken; `learning_rate_`; `path_`, a dictionary of `steps` (time,), `coef` (time, output, input) in the units of the
     data and `loss` (time,); `rank_`, the number of singular values of the learned map that exceed a hundredth of the
-    largest; `cv_curves_` with "cv".
+    largest; `init_scale_`; `cv_curves_` with "cv".
 
     **Example:**
 
@@ -63,12 +68,12 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         width: int = 512,
         *,
         init: Any = "pytorch",
-        init_scale: float = 1.0,
+        init_scale: Any = 1.0,
         steps: Any = "cv",
         learning_rate: Any = "stable",
         scale: str = "std",
         fit_intercept: bool = True,
-        cv: int = 5,
+        cv: Any = 5,
         max_steps: int = 4000,
         random_state: Any = 0,
     ) -> None:
@@ -83,42 +88,106 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.max_steps = max_steps
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> LinearNetworkRegressor:
-        """Trains on `X` (sample, input) and `y` (sample,) or (sample, output)."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearNetworkRegressor:
+        """Trains on `X` (sample, input) and `y` (sample,) or (sample, output); `sample_weight` (sample,) weighs "
+        "rows."""
         no_mask("X", X)
         no_mask("y", y)
-        count("cv", self.cv, least=2)
+        if isinstance(self.cv, (int, np.integer)):
+            count("cv", self.cv, least=2)
         count("max_steps", self.max_steps)
         key = _key(self.random_state)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
-        inputs = scaler(X, self.scale, centre=self.fit_intercept)
-        outputs = target_scaler(Y, self.scale, centre=self.fit_intercept)
-        problem = Problem.from_data(inputs.apply(X), outputs.apply(Y))
-        weights = start(
-            self.init,
-            in_dim=problem.in_dim,
-            out_dim=problem.out_dim,
-            width=self.width,
-            key=key,
-            scale=self.init_scale,
-        )
-        rate, steps = self._rate_and_steps(problem, X, Y, weights, key)
-        run = gradient_descent(
-            problem, weights, learning_rate=rate, steps=steps, keep="products", save_every=log_spaced(STATES)
-        )
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
+            if len(X) < 2:
+                raise ValueError(f"`sample_weight` must leave at least 2 rows: {len(X)} have a weight above zero.")
+        inputs = scaler(X, self.scale, centre=self.fit_intercept, weights=weights)
+        outputs = target_scaler(Y, self.scale, centre=self.fit_intercept, weights=weights)
+        rows = np.ones(len(X)) if weights is None else row_roots(weights)
+        problem = Problem.from_data(rows[:, None] * inputs.apply(X), rows[:, None] * outputs.apply(Y))
+        still = np.ptp(Y, axis=0) == 0 if self.fit_intercept else np.zeros(Y.shape[1], dtype=bool)
+        if still.all():  # the intercept alone predicts them
+            products, losses, taken = (
+                np.zeros((1, Y.shape[1], problem.in_dim)),
+                np.zeros(1),
+                np.zeros(1, dtype=np.int64),
+            )
+            self.learning_rate_, self.n_iter_, self.init_scale_ = 0.0, 1, 1.0
+        else:
+            products, losses, taken = self._trained(problem, X, Y, weights, key)
+            products[:, still] = 0.0
         forth = np.diag(1 / inputs.scale) if inputs.matrix is None else inputs.matrix
-        coefficients = outputs.scale[:, None] * (run.products @ forth.T)
+        coefficients = outputs.scale[:, None] * (products @ forth.T)
         final = coefficients[-1]
         single = np.ndim(y) == 1
-        self.path_ = {"steps": run.steps, "coef": coefficients, "loss": run.loss}
+        self.path_ = {"steps": taken, "coef": coefficients, "loss": losses}
         level = outputs.mean - final @ inputs.mean
         self.coef_ = final[0] if single else final
         self.intercept_ = float(level[0]) if single else level
-        self.n_iter_, self.learning_rate_ = int(steps), float(rate)
         values = np.linalg.svd(final, compute_uv=False)
         self.rank_ = int((values > 0.01 * values[0]).sum()) if values[0] > 0 else 0
         return self
+
+    def _trained(
+        self, problem: Problem, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Products, losses and steps of the run, after the choices that folds make."""
+        parts = self._folds(X, Y, rows, key) if "cv" in (str(self.steps), str(self.init_scale)) else []
+        shape = {"in_dim": problem.in_dim, "out_dim": problem.out_dim, "width": self.width}
+        if isinstance(self.init_scale, str):
+            self.init_scale_ = self._chosen_scale(parts, start(self.init, **shape, key=key))
+        else:
+            self.init_scale_ = positive("init_scale", self.init_scale)
+        weights = start(self.init, **shape, key=key, scale=self.init_scale_)
+        rate, steps = self._rate_and_steps(problem, parts, weights)
+        run = gradient_descent(
+            problem,
+            weights,
+            learning_rate=rate,
+            steps=steps,
+            keep="products",
+            save_every=log_spaced(STATES),
+            throw=False,
+        )
+        if not run.status.ok:
+            stable = largest_stable_rate(problem, weights, steps=RATE_STEPS).rate
+            raise ValueError(
+                f"`learning_rate` must be one at which training does not diverge: {rate:.3g} is too large; the largest "
+                f"stable one is about {stable:.3g}."
+            )
+        self.n_iter_, self.learning_rate_ = int(steps), float(rate)
+        return np.array(run.products), run.loss, run.steps  # type: ignore[return-value]
+
+    def _folds(self, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int]) -> list[Fold]:
+        """The folds of `cv`: a number of them, a splitter, or pairs of rows."""
+        whole = isinstance(self.cv, (int, np.integer))
+        if whole:
+            folds = min(count("cv", self.cv, least=2), len(X) // 2)
+            if folds < 2:
+                raise ValueError(
+                    f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
+                )
+            pairs = [(None, held) for held in split(len(X), folds, key)]
+        else:
+            pairs = list(check_cv(self.cv).split(X, Y))
+        if len(pairs) < 2:
+            raise ValueError(f"`cv` must give at least 2 folds: got {len(pairs)}.")
+        options: dict[str, Any] = {"centre": self.fit_intercept, "weights": rows}
+        return [prepare(X, Y, held, self.scale, training=training, **options) for training, held in pairs]
+
+    def _chosen_scale(self, parts: list[Fold], weights: Weights) -> float:
+        if self.init_scale != "cv":
+            raise ValueError(f"`init_scale` must be 'cv' or a number: got {self.init_scale!r}.")
+        if weights.out_dim != 1:
+            raise ValueError(
+                f"`init_scale` must be a number for several targets: 'cv' is for one, got {weights.out_dim}."
+            )
+        threshold = float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
+        return float(np.sqrt(threshold_curve(parts).best / threshold))
 
     def predict(self, X: Any) -> np.ndarray:
         """The network's outputs, (sample,) or (sample, output)."""
@@ -126,9 +195,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(X @ np.transpose(self.coef_) + self.intercept_)
 
-    def _rate_and_steps(
-        self, problem: Problem, X: np.ndarray, Y: np.ndarray, weights: Weights, key: list[int]
-    ) -> tuple[float, int]:
+    def _rate_and_steps(self, problem: Problem, parts: list[Fold], weights: Weights) -> tuple[float, int]:
         stable = isinstance(self.learning_rate, str)
         if stable and self.learning_rate != "stable":
             raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")
@@ -138,14 +205,22 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return rate or CAREFUL * largest_stable_rate(problem, weights, steps=RATE_STEPS).rate, steps
         if self.steps != "cv":
             raise ValueError(f"`steps` must be 'cv' or a number: got {self.steps!r}.")
-        folds = min(count("cv", self.cv, least=2), len(X) // 2)
-        if folds < 2:
-            raise ValueError(
-                f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
+        curves = self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, longest=self.max_steps)
+        if curves.still_falling and curves.steps[-1] >= self.max_steps:
+            warnings.warn(
+                f"the held-out error still falls at `max_steps` = {self.max_steps}: increase it, or the scale of the "
+                "start.",
+                ConvergenceWarning,
+                stacklevel=4,
             )
-        parts = all_folds(X, Y, folds=folds, scale=self.scale, centre=self.fit_intercept, key=key)
-        self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, longest=self.max_steps)
-        return self.cv_curves_.learning_rate, max(1, self.cv_curves_.step)
+        return curves.learning_rate, max(1, curves.step)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """The settings that differ from the defaults and, after `fit`, what was found."""
+        settings = str(super().__repr__(N_CHAR_MAX))
+        if not hasattr(self, "coef_"):
+            return settings
+        return f"{settings}  # {self.n_iter_} steps at rate {self.learning_rate_:.3g}, rank {self.rank_}"
 
 
 def _key(random_state: Any) -> list[int]:

@@ -1,19 +1,23 @@
 """Your own problem: what will be learned, when, how far; when to stop."""
 
 from linnet.forecasts.denoising import Denoised, DenoisingPath, denoise
-from linnet.forecasts.diagnosis import Diagnosis, diagnose, diagnose_table
+from linnet.forecasts.diagnosis import Comparison, Diagnosis, diagnose, diagnose_table
 from linnet.forecasts.folds import Curves, all_folds, cross_validate
 from linnet.forecasts.forecasting import ClosedForm, Forecast, forecast
 from linnet.forecasts.noise_levels import noise_level
-from linnet.forecasts.rates import StableRate, largest_stable_rate
+from linnet.forecasts.rates import StableRate, largest_stable_rate, pytorch_rates
 from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import Scaler, scaler
+from linnet.forecasts.settings import Settings
+from linnet.forecasts.start_regimes import StartRegimes, start_regimes
 from linnet.forecasts.starts import start
 from linnet.forecasts.stein import SteinStop, stein_stop
 from linnet.forecasts.tables import DataTable, data_table, from_frame, read
+from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 
 __all__ = [
     "ClosedForm",
+    "Comparison",
     "Curves",
     "DataTable",
     "Denoised",
@@ -22,8 +26,11 @@ __all__ = [
     "Forecast",
     "LearningCurve",
     "Scaler",
+    "Settings",
     "StableRate",
+    "StartRegimes",
     "SteinStop",
+    "ThresholdCurve",
     "all_folds",
     "cross_validate",
     "data_table",
@@ -35,8 +42,11 @@ __all__ = [
     "largest_stable_rate",
     "learning_curve",
     "noise_level",
+    "pytorch_rates",
     "read",
     "scaler",
     "start",
+    "start_regimes",
     "stein_stop",
+    "threshold_curve",
 ]

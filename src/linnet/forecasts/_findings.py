@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from linnet.forecasts._columns import count_of
 from linnet.forecasts._telling import regime_sentence
-from linnet.observables.mode_regimes import MOVED, tied_kernel
+from linnet.forecasts.rates import pytorch_rates
+from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
     from linnet.forecasts.diagnosis import Diagnosis
 
 EXACT = 1e-6  # of the variance: an error below it is none
+HURTS = 0.05  # of the variance: what a start may cost before it is said
+MATTERS = 0.01  # of the error: less is no gain worth a sentence of advice
+LEARNED = {"lazy": "lazily", "active": "actively"}
 SCALED = {
     "std": "inputs and targets are centred and divided by their standard deviations",
     "none": "inputs and targets are centred, not scaled",
@@ -21,59 +26,63 @@ SCALED = {
 }
 
 
-def findings(found: Diagnosis) -> list[str]:
+def findings(diagnosis: Diagnosis) -> list[str]:
     """What was found, line by line."""
-    s, told = found.settings, found.forecast
+    s = diagnosis.settings
     lines = [
-        f"{s['rows']} rows, {s['inputs']} inputs, {s['targets']} target{'s' * (s['targets'] > 1)}; "
-        f"{SCALED[s['scale']]}."
+        f"{s['rows']} rows, {s['inputs']} inputs, {count_of(s['targets'], 'target')}; {SCALED[s['scale']]}.",
+        *diagnosis.table.notes,
+        _spectrum(diagnosis),
+        _regimes(diagnosis),
+        _border(diagnosis),
+        _kernels(diagnosis),
+        *_when(diagnosis),
+        *_stopping(diagnosis),
+        *_rivals(diagnosis),
+        _start(diagnosis),
+        _scale_of_start(diagnosis),
+        _samples(diagnosis),
+        *_rates(diagnosis),
     ]
-    lines += found.table.notes
-    lines.append(_spectrum(found))
-    lines.append(
-        f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(told)} "
-        f"Threshold {told.regimes.thresholds.mean():.3g}, sizes {_span(told.regimes.sizes)}."
-    )
-    lines.append(_border(found))
-    lines.append(_kernels(found))
-    lines += _when(found)
-    rate = told.largest_stable_rate
-    checked = "5% above diverges, 5% below does not" if rate.checked else "the border is not sharp"
-    lines.append(f"Learning rate {told.learning_rate:.3g}; the largest stable one is {rate.rate:.3g} ({checked}).")
-    lines += _stopping(found)
-    lines += _rivals(found)
-    lines.append(_samples(found))
     return [line for line in lines if line]
 
 
-def critical_thresholds(found: Diagnosis) -> np.ndarray:
-    """For each mode, the threshold below which it is learned actively: its kernel grows there by a factor sqrt(2)."""
-    told = found.forecast
-    at = int(np.searchsorted(told.steps, found.stop).clip(0, len(told.steps) - 1))
-    product, r = told.trajectory.products[at], told.regimes
-    top = np.linalg.norm(product, ord=2)
-    low, high = np.full(len(r.strengths), 1e-12 * top + 1e-300), np.full(len(r.strengths), 10 * top + 1e-300)
-    for _ in range(60):
-        middle = np.sqrt(low * high)
-        active = tied_kernel(middle, product, r.left, r.right) > 2 * MOVED * middle
-        low, high = np.where(active, middle, low), np.where(active, high, middle)
-    return low
+def learned_words(diagnosis: Diagnosis) -> list[str]:
+    """ "lazily" or "actively", mode by mode, by the definition of `observables.regimes`."""
+    return [LEARNED[word] for word in diagnosis.regimes.words]
+
+
+def critical_thresholds(diagnosis: Diagnosis) -> np.ndarray:
+    """For each mode, the threshold of the start's two standard deviations below which it is learned actively."""
+    first, second = diagnosis.stds
+    now = (first**2 + second**2) * diagnosis.settings["width"] / 2
+    return now * diagnosis.regimes.critical_factors**2
 
 
 def active_modes(
-    found: Diagnosis, widths: Float[np.ndarray, " width"], scales: Float[np.ndarray, " scale"]
+    diagnosis: Diagnosis, widths: Float[np.ndarray, " width"], scales: Float[np.ndarray, " scale"]
 ) -> Int[np.ndarray, "scale width"]:
     """How many modes would be learned actively at other `widths` and `scales` (times the chosen one) of the start."""
-    critical, (first, second) = critical_thresholds(found), found.stds
+    critical, (first, second) = critical_thresholds(diagnosis), diagnosis.stds
     # PyTorch's second layer shrinks as the width grows; given standard deviations stay
-    shrinks = found.settings["init"] in ("pytorch", "gaussian")
-    seconds = second * np.sqrt(found.settings["width"] / widths) if shrinks else np.full_like(widths, second)
+    shrinks = diagnosis.settings["init"] in ("pytorch", "gaussian")
+    seconds = second * np.sqrt(diagnosis.settings["width"] / widths) if shrinks else np.full_like(widths, second)
     threshold = scales[:, None] ** 2 * (first**2 + seconds**2) * widths / 2
     return (threshold[..., None] < critical).sum(axis=-1)
 
 
-def _spectrum(found: Diagnosis) -> str:
-    variances = found.forecast.problem.factor.scales**2
+def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
+    """The learning rates for our loss and for those of PyTorch, as rows of text."""
+    s, stable = diagnosis.settings, diagnosis.forecast.largest_stable_rate
+    rows = [("rate", "this loss", *pytorch_rates(1.0, rows=1, targets=1))]
+    for name, rate in (("used", diagnosis.forecast.learning_rate), ("largest stable", stable.rate)):
+        others = pytorch_rates(rate, rows=s["rows"], targets=s["targets"])
+        rows.append((name, f"{rate:.3g}", *(f"{value:.3g}" for value in others.values())))
+    return rows
+
+
+def _spectrum(diagnosis: Diagnosis) -> str:
+    variances = diagnosis.forecast.problem.factor.scales**2
     shares = np.cumsum(variances) / variances.sum()
     most = int(np.searchsorted(shares, 0.9)) + 1
     return (
@@ -82,93 +91,174 @@ def _spectrum(found: Diagnosis) -> str:
     )
 
 
-def _border(found: Diagnosis) -> str:
+def _regimes(diagnosis: Diagnosis) -> str:
+    s, r = diagnosis.settings, diagnosis.regimes.regimes
+    return (
+        f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(learned_words(diagnosis))} "
+        f"Threshold {r.thresholds.mean():.3g}, sizes {_span(r.sizes)} (of what ridge learns)."
+    )
+
+
+def _border(diagnosis: Diagnosis) -> str:
     """What to change to be on the other side."""
-    critical, now = critical_thresholds(found), float(found.forecast.regimes.thresholds.mean())
-    active = int((now < critical).sum())
-    if now <= 0:
-        return ""
-    if active == len(critical):
-        return f"All modes would be lazy with an init {np.sqrt(critical.max() / now):.2g} times larger."
-    words = "all modes" if active else "every mode"
-    return (
-        f"To learn {words} actively, make the init {np.sqrt(critical.min() / now):.2g} times its size "
-        f"(threshold {critical.min():.2g})."
-    )
+    judged, scale = diagnosis.regimes, diagnosis.advised_scale
+    all_active = judged.active == len(judged.words)
+    if scale is None:
+        return "" if all_active else "No scale of the start makes every mode active."
+    factor = judged.advised_factor
+    word = "lazily" if all_active else "actively"
+    which = "The mode is" if len(judged.words) == 1 else "All modes are"
+    return f"{which} learned {word} from an init {factor:.2g} times this one (--init-scale {scale:.3g})."
 
 
-def _kernels(found: Diagnosis) -> str:
-    told = found.forecast
-    predicted, measured = told.regimes.movement, told.kernel[-1]
-    off, moved = np.max(np.abs(predicted / measured - 1)), np.max(np.abs(measured - 1))
+def _kernels(diagnosis: Diagnosis) -> str:
+    ahead = diagnosis.forecast
+    at = int(np.searchsorted(ahead.steps, diagnosis.stop).clip(0, len(ahead.steps) - 1))
+    predicted = regimes(ahead.problem, ahead.weights, product=ahead.trajectory.products[at]).movement
+    measured = ahead.kernel[at]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        off = np.max(np.abs(predicted / measured - 1))
+    moved = np.max(np.abs(measured - 1))
     if moved < 0.05:
-        return f"The tangent kernel hardly moves: by {moved:.1%} at most along the modes (predicted within {off:.1%})."
+        return (
+            f"At step {ahead.steps[at]} the tangent kernel has hardly moved: by {moved:.1%} at most along the modes "
+            f"(predicted within {off:.1%})."
+        )
     return (
-        f"Along the modes the tangent kernel ends {_span(measured)} times as large as it began; predicted within "
-        f"{off:.1%}."
+        f"At step {ahead.steps[at]} the tangent kernel along the modes is {_span(measured)} times what it was at the "
+        f"start; predicted within {off:.1%}."
     )
 
 
-def _when(found: Diagnosis) -> list[str]:
-    half = found.forecast.half_steps
-    known = np.flatnonzero(~np.isnan(half))
+def _when(diagnosis: Diagnosis) -> list[str]:
+    half, times = diagnosis.forecast.half_steps, diagnosis.half_times
+    known = np.flatnonzero(~np.isnan(times))
     lines = []
     if known.size:
-        early, late = known[np.argmin(half[known])], known[np.argmax(half[known])]
+        early, late = known[np.argmin(times[known])], known[np.argmax(times[known])]
+        rate = diagnosis.forecast.learning_rate
+
+        def when(mode: int) -> str:
+            steps = times[mode] / rate
+            return f"time {times[mode]:.2g} ({steps:.2g} steps)" if steps < 10 else f"step {half[mode]:.0f}"
+
         lines.append(
-            f"Mode {early + 1} is half learned at step {half[early]:.0f}"
-            + (f", mode {late + 1} at step {half[late]:.0f}." if late != early else ".")
+            f"Mode {early + 1} is half learned at {when(early)}"
+            + (f", mode {late + 1} at {when(late)}." if late != early else ".")
         )
     if known.size < len(half):
-        lines.append(f"{len(half) - known.size} modes are not half learned after {found.forecast.steps[-1]} steps.")
+        left = count_of(len(half) - known.size, "mode")
+        verb = "is" if len(half) - known.size == 1 else "are"
+        lines.append(f"{left} {verb} not half learned after {diagnosis.forecast.steps[-1]} steps.")
     return lines
 
 
-def _stopping(found: Diagnosis) -> list[str]:
-    c = found.curves
+def _stopping(diagnosis: Diagnosis) -> list[str]:
+    c = diagnosis.curves
+    honest = c.honest_error()
+    spread = honest.std(ddof=1) / np.sqrt(len(honest))
+    error = (
+        f"held-out error {honest.mean():.4f} +- {spread:.4f} of the variance, each fold at the step the others choose"
+    )
     low, high = c.range
-    error = f"held-out error {c.mean[c.best]:.4f} +- {c.standard_error[c.best]:.4f} of the variance"
-    if c.still_falling:
-        lines = [f"Stopping: the held-out error still falls at step {c.step} ({error}); train longer (--steps)."]
+    if c.mean[c.best] < EXACT:
+        first = int(c.steps[np.argmax(c.mean < EXACT)])
+        lines = [f"The held-out error is zero from step {first} on (below {EXACT:g} of the variance): stop there."]
+    elif c.still_falling:
+        half = int(np.searchsorted(c.steps, c.steps[-1] / 2))
+        fall = 1 - c.mean[-1] / c.mean[half]
+        lines = [
+            f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} over the last half of the run "
+            f"({error}); train longer (--steps {2 * c.step})."
+        ]
+    elif c.flat_from is not None:
+        lines = [
+            f"Stop at step {c.step}: {error}. It is flat from step {c.flat_from} on, within 0.1% of its least until "
+            f"step {c.steps[-1]}: training longer changes nothing."
+        ]
     else:
         late = c.mean[-1] / c.mean[c.best] - 1
         lines = [
-            f"Stop at step {c.step} (steps {low} to {high} are within one standard error): {error}; "
-            f"at step {c.steps[-1]} it is {late:.1%} higher."
+            f"Stop at step {c.step}: {error}. By the differences within folds (paired, less noisy than the error "
+            "itself) "
+            f"steps {low} to {high} are within one standard error; at step {c.steps[-1]} it is {late:.1%} higher."
         ]
-    if found.stein is not None:
-        lines.append(f"Stein's estimate, without held-out rows, says step {found.stein.step}.")
+    if diagnosis.stein is not None:
+        lines.append(f"Stein's estimate, without held-out rows, says step {diagnosis.stein.step}.")
     return lines
 
 
-def _rivals(found: Diagnosis) -> list[str]:
-    network = found.curves.honest_error()
-    methods = {"the network": network, **found.rivals}
-    told = ", ".join(f"{name} {errors.mean():.4f}" for name, errors in methods.items())
-    gap = network - found.rivals["ridge"]
-    mean, spread = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
-    share = mean / found.rivals["ridge"].mean()
-    lines = [f"In the same folds, every choice made without the held-out ones: {told}."]
-    if max(network.mean(), found.rivals["ridge"].mean()) < EXACT:
+def _rivals(diagnosis: Diagnosis) -> list[str]:
+    network, ridge = diagnosis.curves.honest_error(), diagnosis.rivals["ridge"]
+    methods = {"the network": network, **diagnosis.rivals}
+    listed = ", ".join(f"{name} {errors.mean():.4f}" for name, errors in methods.items())
+    lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
+    if max(network.mean(), ridge.mean()) < EXACT:
         return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
+    gap = network - ridge
+    mean, spread = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
+    unit = max(ridge.mean(), EXACT)
     if network.mean() >= 1:
         lines.append("The network predicts no better than the mean of the targets.")
     if abs(mean) <= 2 * spread:
         lines.append(
-            f"The network is no different from ridge ({share:+.1%} +- {spread / abs(mean) * abs(share):.1%}): "
-            f"ridge is simpler."
+            f"The network is no different from ridge ({mean / unit:+.1%} +- {spread / unit:.1%}): ridge is simpler."
         )
     elif mean > 0:
-        lines.append(f"The network does not beat ridge: its error is {share:.1%} larger. Use ridge.")
+        lines.append(f"The network does not beat ridge: its error is {mean / unit:.1%} larger. Use ridge.")
     else:
         lines.append(
-            f"The network beats ridge here: its error is {-share:.1%} smaller ({-mean / spread:.1f} standard errors)."
+            f"The network beats ridge here: its error is {-mean / unit:.1%} smaller ({-mean / spread:.1f} standard "
+            "errors)."
         )
     return lines
 
 
-def _samples(found: Diagnosis) -> str:
-    curve = found.samples
+def _start(diagnosis: Diagnosis) -> str:
+    """Says when the start's own predictions cost more than they can bring."""
+    c, level = diagnosis.curves, float(diagnosis.comparison.mean_error.mean())
+    excess = float(c.mean[0]) - level
+    if excess <= HURTS or (c.step > 1 and c.honest_error().mean() < level):
+        return ""
+    factor = helpful_factor(excess)
+    return (
+        f"The start itself hurts: before training its error is {level + excess:.3g} of the variance, that of the "
+        "mean is "
+        f"{level:.3g}. An init {factor:.2g} times this one starts near that (--init-scale "
+        f"{factor * diagnosis.settings['init_scale']:.2g})."
+    )
+
+
+def helpful_factor(excess: float) -> float:
+    """The factor of the start at which it costs about 2% of the variance; its cost falls at least with the square."""
+    return float(np.sqrt(0.02 / excess))
+
+
+def _scale_of_start(diagnosis: Diagnosis) -> str:
+    """With one target: what another scale of the start would gain, by the exact flow."""
+    curve = diagnosis.comparison.thresholds
+    now = float(diagnosis.forecast.regimes.thresholds.mean())
+    if curve is None or now <= 0 or curve.mean.min() < EXACT:
+        return ""
+    gain, spread = curve.gain(now)
+    low, high = curve.mean.min(), curve.mean.max()
+    across = (
+        f"over starts from {np.sqrt(curve.thresholds[0] / now):.2g} to {np.sqrt(curve.thresholds[-1] / now):.2g} "
+        "times this "
+        f"one the least held-out error of the exact flow goes from {low:.4f} to {high:.4f}"
+    )
+    if gain <= max(2 * spread, MATTERS * low):
+        best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
+        return f"Does the scale of the start matter? Hardly: {across}; {best}."
+    factor = np.sqrt(curve.best / now)
+    return (
+        f"Does the scale of the start matter? Yes: {across}; {factor:.2g} times this one (--init-scale "
+        f"{factor * diagnosis.settings['init_scale']:.2g}) gains {gain:.4f} +- {spread:.4f}."
+    )
+
+
+def _samples(diagnosis: Diagnosis) -> str:
+    curve = diagnosis.samples
     first, last = curve.samples[[0, -1]]
     text = (
         f"Rows: ridge's test error falls from {curve.measured[0]:.3f} at {first} to {curve.measured[-1]:.3f} at {last}"
@@ -179,6 +269,24 @@ def _samples(found: Diagnosis) -> str:
         f"{text}; predicted {curve.predicted[-1]:.3f} there, off by {curve.gap:.1%} on average over "
         f"{len(curve.samples)} sizes."
     )
+
+
+def _rates(diagnosis: Diagnosis) -> list[str]:
+    """The loss, and a small table of rates, steps and times."""
+    stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
+    checked = "5% above diverges, 5% below does not" if stable.checked else "the border is not sharp"
+    rows = rate_table(diagnosis)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    table = [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    return [
+        f"The loss is half the squared error, summed over targets, averaged over rows. Time is steps times rate: step "
+        f"{diagnosis.stop} is time {diagnosis.stop * rate:.3g}. The largest stable rate was tried for {stable.steps} "
+        "steps "
+        f"({checked}).",
+        *table,
+    ]
 
 
 def _span(values: np.ndarray) -> str:

@@ -10,47 +10,56 @@ import numpy as np
 
 from linnet import _page as page
 from linnet import style
+from linnet.forecasts._columns import count_of
 from linnet.forecasts._drawing import WORDS, draw_kernels, draw_modes
-from linnet.forecasts._findings import active_modes
+from linnet.forecasts._findings import active_modes, learned_words, rate_table
 from linnet.trajectories._dataset import provenance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from linnet.forecasts.diagnosis import Diagnosis
+    from linnet.forecasts.threshold_curves import ThresholdCurve
 
 PAGE, DATA = "index.html", "diagnosis.nc"
 
 
-def write(found: Diagnosis, out: Path) -> Path:
+def write(diagnosis: Diagnosis, out: Path) -> Path:
     """Writes the page and the dataset into `out` and returns the page."""
     out.mkdir(parents=True, exist_ok=True)
-    found.to_dataset().to_netcdf(out / DATA, engine="scipy")
-    return page.write(out / PAGE, build(found))
+    diagnosis.to_dataset().to_netcdf(out / DATA, engine="scipy")
+    return page.write(out / PAGE, build(diagnosis))
 
 
-def build(found: Diagnosis) -> str:
+def build(diagnosis: Diagnosis) -> str:
     """The page as text."""
-    s = found.settings
+    s = diagnosis.settings
     tiles = {
-        "stop at step": f"{found.stop}",
-        "held-out error": f"{found.curves.mean[found.curves.best]:.3f}",
-        "ridge's": f"{found.rivals['ridge'].mean():.3f}",
-        "modes learned actively": f"{sum(w != 'lazily' for w in found.forecast.learned)} of "
-        f"{len(found.forecast.learned)}",
+        "stop at step": f"{diagnosis.stop}",
+        "held-out error": f"{diagnosis.curves.honest_error().mean():.3f}",
+        "ridge's": f"{diagnosis.rivals['ridge'].mean():.3f}",
+        "modes learned actively": f"{diagnosis.regimes.active} of {len(diagnosis.regimes.words)}",
     }
     inside = "".join(f"<div><dt>{escape(term)}</dt><dd>{escape(value)}</dd></div>" for term, value in tiles.items())
-    lines = "".join(f"<li>{escape(line)}</li>" for line in found.findings())
+    lines = "".join(f"<li>{escape(line)}</li>" for line in diagnosis.findings() if not line.startswith(" "))
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
-        f"<p>{s['rows']} rows, {s['inputs']} inputs ({escape(_some(found.table.input_names))}), {s['targets']} targets "
-        f"({escape(_some(found.table.output_names))}). Errors are shares of the targets' variance that are not "
+        f"<p>{s['rows']} rows, {s['inputs']} inputs ({escape(_some(diagnosis.table.input_names))}), "
+        f"{count_of(s['targets'], 'target')} ({escape(_some(diagnosis.table.output_names))}). Errors are shares of "
+        "the targets' variance that are not "
         f"explained: 1 is as good "
-        f'as the mean.</p>\n<dl class="tiles">{inside}</dl>\n<ul>{lines}</ul>'
+        "as the mean. Both tiles of errors are of folds that took no part in the choice.</p>\n<dl "
+        f'class="tiles">{inside}</dl>\n'
+        f"<ul>{lines}</ul>"
     )
-    cards = "".join(_card(title, about, page.drawn(figure)) for title, about, figure in pictures(found))
+    cards = "".join(_card(title, about, page.drawn(figure)) for title, about, figure in pictures(diagnosis))
     rows = "".join(f'<tr><th scope="row">{escape(k)}</th><td>{escape(str(v))}</td></tr>' for k, v in s.items())
-    settings = f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
+    rates = "".join(
+        "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
+        for row, tag in zip(rate_table(diagnosis), ["th", "td", "td"], strict=True)
+    )
+    settings = f"<article><h3>Learning rates</h3><table>{rates}</table></article>\n"
+    settings += f"<article><h3>Settings</h3><table>{rows}</table></article>\n"
     version = escape(str(provenance()["linnet_version"]))
     footer = f"<p>Made with linnet {version}. The numbers are in <code>{DATA}</code> beside this page.</p>"
     return page.document("linnet: a diagnosis", header=header, main=cards + settings, footer=footer)
@@ -64,58 +73,71 @@ def _card(title: str, about: str, png: bytes) -> str:
 """
 
 
-def pictures(found: Diagnosis) -> list[tuple[str, str, Figure]]:
+def pictures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
     """Title, caption and picture of every section."""
-    s = found.settings
-    told = [
+    s = diagnosis.settings
+    sections = [
         (
             "Inputs and modes",
             "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the "
-            "cross-covariance at the end of the run, against the threshold (the band is its uncertainty): modes below "
+            "cross-covariance in what ridge learns, against the threshold (the band is its uncertainty): modes below "
             "it are learned lazily, above it actively.",
-            _inputs_and_modes(found),
+            _inputs_and_modes(diagnosis),
         ),
         (
             "Lazy or active",
-            "How many modes would be learned actively at other widths and scales of the start, for the product that "
-            "this network has at its stopping step. In the paler part, narrower than inputs and outputs together, "
+            "How many modes would be learned actively at other widths and scales of the start, for what ridge "
+            "learns from this table: the measure of the sentences above. In the paler part, narrower than inputs and "
+            "outputs together, "
             f"thresholds are not certain. The cross is width {s['width']} at the chosen scale.",
-            _map(found),
+            _map(diagnosis),
         ),
         (
             "Training and when to stop",
             "Training and held-out error by step, with the spread over folds (bands: one standard deviation). The "
-            "mark is where to stop, the bar the steps within one standard error of it.",
-            _curves(found),
+            "mark is where to stop, the bar the steps within one standard error of it, by the differences within "
+            "folds.",
+            _curves(diagnosis),
         ),
         (
             "When each mode is learned",
             "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel "
             "along each mode over its start, measured; the dotted line is the threshold.",
-            _modes(found),
+            _modes(diagnosis),
         ),
         (
             "Against other linear methods",
             "Held-out errors in the same folds (points) and their means (lines), every choice made without the "
             "held-out rows.",
-            _rivals(found),
+            _rivals(diagnosis),
         ),
         (
             "With more or fewer rows",
-            f"Test error of ridge regression (penalty {found.samples.ridge:.2g} per row) against the number of rows: "
+            f"Test error of ridge regression (penalty {diagnosis.samples.ridge:.2g} per row) against the number of "
+            "rows: "
             "measured on random parts of the table (two standard errors) and predicted from the spectrum of the whole.",
-            _samples(found),
+            _samples(diagnosis),
         ),
     ]
-    return told
+    if diagnosis.comparison.thresholds is not None:
+        sections.append(
+            (
+                "Does the scale of the start matter",
+                "The least held-out error of the exact flow of one target against the threshold of the start, which "
+                "a factor of both layers multiplies by its square; the dotted line is this start. Band: one standard "
+                "error over folds.",
+                _thresholds(diagnosis, diagnosis.comparison.thresholds),
+            )
+        )
+    return sections
 
 
-def _inputs_and_modes(found: Diagnosis) -> Figure:
-    told = found.forecast
-    r = told.regimes
+def _inputs_and_modes(diagnosis: Diagnosis) -> Figure:
+    ahead = diagnosis.forecast
+    r, words = diagnosis.regimes.regimes, learned_words(diagnosis)
     with style.applied():
         figure, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38))
-        variances = told.problem.factor.scales**2
+        variances = ahead.problem.factor.scales**2
         axes[0].plot(np.arange(1, len(variances) + 1), variances, color=style.SIGNAL, **style.MARKS)
         axes[0].set(xscale="log", yscale="log", xlabel="direction", title="variance of the inputs")
         if variances[0] < 2 * variances[-1]:  # whitened: there is nothing to see but rounding
@@ -137,18 +159,18 @@ def _inputs_and_modes(found: Diagnosis) -> Figure:
             label="threshold",
             **style.GUIDELINE,
         )
-        for word in dict.fromkeys(told.learned):
-            at = np.array([w == word for w in told.learned])
+        for word in dict.fromkeys(words):
+            at = np.array([w == word for w in words])
             axes[1].plot(modes[at], r.sizes[at], color=WORDS[word], label=word, **style.MARKS)
         axes[1].set(yscale="log", xlabel="mode of the cross-covariance", title="size of each mode, and the threshold")
         axes[1].legend()
     return figure
 
 
-def _map(found: Diagnosis) -> Figure:
-    width, modes = found.settings["width"], len(found.forecast.learned)
+def _map(diagnosis: Diagnosis) -> Figure:
+    width, modes = diagnosis.settings["width"], len(diagnosis.regimes.words)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
-    active = active_modes(found, widths, scales)
+    active = active_modes(diagnosis, widths, scales)
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.66))
         drawn = axes.pcolormesh(widths, scales, active, vmin=0, vmax=modes, shading="nearest", cmap=style.SEQUENCE)
@@ -162,17 +184,17 @@ def _map(found: Diagnosis) -> Figure:
             title="modes learned actively",
         )
         figure.colorbar(drawn, ax=axes, ticks=np.unique(np.linspace(0, modes, 6).round().astype(int)))
-        narrow = found.forecast.problem.in_dim + found.forecast.problem.out_dim
+        narrow = diagnosis.forecast.problem.in_dim + diagnosis.forecast.problem.out_dim
         axes.axvspan(widths[0], narrow, facecolor="white", alpha=0.45, linewidth=0)
         axes.grid(False)
     return figure
 
 
-def _curves(found: Diagnosis) -> Figure:
-    c = found.curves
+def _curves(diagnosis: Diagnosis) -> Figure:
+    c = diagnosis.curves
     steps = np.maximum(c.steps, 0.5)
     # the training loss is half a sum of squares over targets: a share of the variance is twice that, over the variance
-    unit = 2 / float((found.forecast.problem.outputs.var(axis=0)).sum())  # type: ignore[union-attr]
+    unit = 2 / float((diagnosis.forecast.problem.outputs.var(axis=0)).sum())  # type: ignore[union-attr]
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.5, ratio=0.56))
         for values, colour, name in (
@@ -186,23 +208,23 @@ def _curves(found: Diagnosis) -> Figure:
         at = c.mean[c.best]
         axes.hlines(at, max(low, 0.5), max(high, 0.5), color=style.TEST_LOSS, linewidth=3, alpha=0.6)
         axes.plot([max(c.step, 0.5)], [at], color=style.TEST_LOSS, label=f"stop at step {c.step}", **style.MARKS)
-        if found.stein is not None:
-            axes.axvline(found.stein.step, **style.GUIDELINE, label=f"Stein: step {found.stein.step}")
+        if diagnosis.stein is not None:
+            axes.axvline(diagnosis.stein.step, **style.GUIDELINE, label=f"Stein: step {diagnosis.stein.step}")
         axes.set(xscale="log", yscale="log", xlabel="step", title="share of the variance not explained")
         axes.legend()
     return figure
 
 
-def _modes(found: Diagnosis) -> Figure:
+def _modes(diagnosis: Diagnosis) -> Figure:
     with style.applied():
         figure, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38))
-        draw_modes(axes[0], found.forecast)
-        draw_kernels(axes[1], found.forecast)
+        draw_modes(axes[0], diagnosis.forecast, learned_words(diagnosis))
+        draw_kernels(axes[1], diagnosis.forecast, learned_words(diagnosis))
     return figure
 
 
-def _rivals(found: Diagnosis) -> Figure:
-    methods: dict[str, Any] = {"network": found.curves.honest_error(), **found.rivals}
+def _rivals(diagnosis: Diagnosis) -> Figure:
+    methods: dict[str, Any] = {"network": diagnosis.curves.honest_error(), **diagnosis.rivals}
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.5, ratio=0.36))
         for row, (name, errors) in enumerate(methods.items()):
@@ -214,8 +236,8 @@ def _rivals(found: Diagnosis) -> Figure:
     return figure
 
 
-def _samples(found: Diagnosis) -> Figure:
-    c = found.samples
+def _samples(diagnosis: Diagnosis) -> Figure:
+    c = diagnosis.samples
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.6))
         axes.errorbar(
@@ -232,6 +254,20 @@ def _samples(found: Diagnosis) -> Figure:
         axes.set(
             xscale="log", yscale="log", xlabel="rows to train on", title="test error of ridge, share of the variance"
         )
+        axes.legend()
+    return figure
+
+
+def _thresholds(diagnosis: Diagnosis, curve: ThresholdCurve) -> Figure:
+    spread = curve.errors.std(axis=1, ddof=1) / np.sqrt(curve.errors.shape[1])
+    with style.applied():
+        figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.6))
+        axes.fill_between(curve.thresholds, curve.mean - spread, curve.mean + spread, color=style.TEST_LOSS, alpha=0.18)
+        axes.plot(curve.thresholds, curve.mean, color=style.TEST_LOSS, label="exact flow", **style.ALONE)
+        now = float(diagnosis.forecast.regimes.thresholds.mean())
+        if now > 0:
+            axes.axvline(now, **style.GUIDELINE, label="this start")
+        axes.set(xscale="log", xlabel="threshold of the start", title="least held-out error, share of the variance")
         axes.legend()
     return figure
 

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet import _extras as extras
+from linnet.forecasts._ridge import leave_one_out
 from linnet.forecasts.folds import Fold, chosen_elsewhere
 
 COMPONENTS = 15  # of partial least squares, at most
-PENALTIES = np.geomspace(1e-6, 1e6, 37)  # of ridge, times the number of rows
 
 
 def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
@@ -21,14 +21,13 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     rank of reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good
     as the mean.
     """
-    regression = extras.need("sklearn.linear_model", "the comparison with other methods")
     decomposition = extras.need("sklearn.cross_decomposition", "the comparison with other methods")
 
     ridge, partial, reduced = [], [], []
     for fold in folds:
         X, Y = fold.inputs, fold.outputs
-        found = regression.RidgeCV(alphas=PENALTIES * len(X), fit_intercept=False).fit(X, Y)
-        ridge.append(fold.error(np.atleast_2d(found.coef_)[None])[0])
+        penalty, coefficients = leave_one_out(X, Y)
+        ridge.append(fold.error(coefficients[None])[0])
         most = min(COMPONENTS, *_sizes(X))
         with warnings.catch_warnings():  # components beyond the rank of the data: they are zero
             warnings.simplefilter("ignore")
@@ -36,7 +35,7 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
         turned, loadings = pls.x_rotations_, pls.y_loadings_
         products = [loadings[:, :a] @ turned[:, :a].T for a in range(1, turned.shape[1] + 1)]
         partial.append(_padded(fold.error(np.stack(products)), COMPONENTS))
-        reduced.append(_padded(fold.error(_ranks(X, Y, float(found.alpha_))), Y.shape[1]))
+        reduced.append(_padded(fold.error(_ranks(X, Y, penalty * len(X))), Y.shape[1]))
     return {
         "ridge": np.array(ridge),
         "partial least squares": chosen_elsewhere(np.stack(partial, axis=1)),

@@ -14,50 +14,50 @@ if TYPE_CHECKING:
 
     from linnet.forecasts.forecasting import Forecast
 
-SHOWN = 12  # modes told one by one
+SHOWN = 12  # modes listed one by one
 
 
-def findings(told: Forecast) -> list[str]:
+def findings(forecast: Forecast) -> list[str]:
     """What the forecast says, in sentences: the run, the modes, the regimes, when to stop."""
-    start, end, last = told.loss[0], told.loss[-1], int(told.steps[-1])
+    start, end, last = forecast.loss[0], forecast.loss[-1], int(forecast.steps[-1])
     lines = [
-        f"The loss goes from {start:.4g} to {end:.4g} in {last} steps at a learning rate of {told.learning_rate:.3g}."
+        f"The loss goes from {start:.4g} to {end:.4g} in {last} steps at a learning rate of "
+        f"{forecast.learning_rate:.3g}."
     ]
-    if told.problem.cost is None:
-        floor = float(told.problem.factor.floor)
+    if forecast.problem.cost is None:
+        floor = float(forecast.problem.factor.floor)
         gone = (start - end) / (start - floor) if start > floor else 1.0
         lines[0] = lines[0][:-1] + f": {gone:.1%} of what it can lose (no linear map gets below {floor:.4g})."
-    lines.append(regime_sentence(told))
-    for mode, (word, half) in enumerate(zip(told.learned, told.half_steps, strict=True)):
+    lines.append(regime_sentence(forecast.learned))
+    for mode, (word, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True)):
         if mode == SHOWN:
-            lines.append(f"  and {len(told.half_steps) - SHOWN} weaker modes.")
+            lines.append(f"  and {len(forecast.half_steps) - SHOWN} weaker modes.")
             break
         when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
-        r = told.regimes
+        r = forecast.regimes
         lines.append(
-            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {told.shares[-1, mode]:.0%} at the end, "
+            f"  mode {mode + 1}: strength {r.strengths[mode]:.3g}, {when}, {forecast.shares[-1, mode]:.0%} at the end, "
             f"{word} (size {r.sizes[mode]:.2g}, threshold {r.thresholds[mode]:.2g} +- {r.uncertainties[mode]:.1g}, "
-            f"kernel x {told.kernel[-1, mode]:.3g})."
+            f"kernel x {forecast.kernel[-1, mode]:.3g})."
         )
-    if told.held_out is not None:
-        what = "held-out" if told.validation_loss is not None else "test"
-        if told.best_step == last:
-            lines.append(f"The {what} loss is still falling at the last step ({told.best_loss:.4g}): train longer.")
+    if forecast.held_out is not None:
+        what = "held-out" if forecast.validation_loss is not None else "test"
+        if forecast.best_step == last:
+            lines.append(f"The {what} loss is still falling at the last step ({forecast.best_loss:.4g}): train longer.")
         else:
-            rise = told.held_out[-1] / told.held_out.min() - 1
+            rise = forecast.held_out[-1] / forecast.held_out.min() - 1
             lines.append(
-                f"Stop at step {told.best_step}: {what} loss {told.best_loss:.4g}; at the last step it is "
+                f"Stop at step {forecast.best_step}: {what} loss {forecast.best_loss:.4g}; at the last step it is "
                 f"{rise:.1%} higher."
             )
-    if told.closed_form is not None:
-        distance = np.abs(told.closed_form.loss - told.loss).max() / np.ptp(told.loss)
+    if forecast.closed_form is not None:
+        distance = np.abs(forecast.closed_form.loss - forecast.loss).max() / np.ptp(forecast.loss)
         lines.append(f"The closed form is within {distance:.1%} of the loss's fall at every step.")
     return lines
 
 
-def regime_sentence(told: Forecast) -> str:
+def regime_sentence(words: list[str]) -> str:
     """How many modes are learned lazily, actively, or crossing."""
-    words = told.learned
     counts = {word: words.count(word) for word in ("lazily", "crossing", "actively")}
     parts = [f"{number} {word}" for word, number in counts.items() if number]
     plural = "mode is" if len(words) == 1 else "modes are"
@@ -65,22 +65,22 @@ def regime_sentence(told: Forecast) -> str:
     return f"{len(words)} {plural} learned: {', '.join(parts)}."
 
 
-def dataset(told: Forecast) -> xr.Dataset:
+def dataset(forecast: Forecast) -> xr.Dataset:
     """Losses along `time`, shares and kernels along `time` and `mode`, thresholds along `mode`."""
     import xarray as xr
 
-    r = told.regimes
-    variables: dict[str, Any] = {"loss": ("time", told.loss, {"long_name": "training loss, 1/2 E|y - A x|^2"})}
-    for name, values in (("test_loss", told.test_loss), ("validation_loss", told.validation_loss)):
+    r = forecast.regimes
+    variables: dict[str, Any] = {"loss": ("time", forecast.loss, {"long_name": "training loss, 1/2 E|y - A x|^2"})}
+    for name, values in (("test_loss", forecast.test_loss), ("validation_loss", forecast.validation_loss)):
         if values is not None:
             variables[name] = ("time", values)
-    if told.closed_form is not None:
-        variables["predicted_loss"] = ("time", told.closed_form.loss, {"long_name": "loss of the closed form"})
-        variables["predicted_share"] = (("time", "mode"), told.closed_form.shares)
+    if forecast.closed_form is not None:
+        variables["predicted_loss"] = ("time", forecast.closed_form.loss, {"long_name": "loss of the closed form"})
+        variables["predicted_share"] = (("time", "mode"), forecast.closed_form.shares)
     both = ("time", "mode")
     variables |= {
-        "share": (both, told.shares, {"long_name": "share of the mode's residual that is gone"}),
-        "kernel": (both, told.kernel, {"long_name": "tangent kernel along the mode, over its start"}),
+        "share": (both, forecast.shares, {"long_name": "share of the mode's residual that is gone"}),
+        "kernel": (both, forecast.kernel, {"long_name": "tangent kernel along the mode, over its start"}),
         "strength": ("mode", r.strengths, {"long_name": "singular value of the cross-covariance"}),
         "size": (
             "mode",
@@ -90,40 +90,40 @@ def dataset(told: Forecast) -> xr.Dataset:
         "threshold": ("mode", r.thresholds, {"long_name": "size at which the mode turns active"}),
         "uncertainty": ("mode", r.uncertainties, {"long_name": "uncertainty of the threshold"}),
         "movement": ("mode", r.movement, {"long_name": "predicted kernel at the end over its start"}),
-        "half_step": ("mode", told.half_steps, {"long_name": "step at which the mode is half learned"}),
-        "learned": ("mode", np.array(told.learned)),
+        "half_step": ("mode", forecast.half_steps, {"long_name": "step at which the mode is half learned"}),
+        "learned": ("mode", np.array(forecast.learned)),
         "output_direction": (("output", "mode"), r.left),
         "input_direction": (("input", "mode"), r.right),
     }
     clock = {"long_name": "time", "units": "canonical"}
     coordinates = {
-        "time": ("time", told.trajectory.times, clock),
-        "step": ("time", told.steps, {"long_name": "step of descent"}),
+        "time": ("time", forecast.trajectory.times, clock),
+        "step": ("time", forecast.steps, {"long_name": "step of descent"}),
         "mode": ("mode", np.arange(1, len(r.strengths) + 1)),
     }
-    about: dict[str, Any] = {"learning_rate": told.learning_rate, "width": told.weights.full_width}
-    if told.best_step is not None:
-        about["best_step"] = told.best_step
+    about: dict[str, Any] = {"learning_rate": forecast.learning_rate, "width": forecast.weights.full_width}
+    if forecast.best_step is not None:
+        about["best_step"] = forecast.best_step
     return xr.Dataset(variables, coordinates, attrs={**provenance(), **about})
 
 
-def html(told: Forecast) -> str:
+def html(forecast: Forecast) -> str:
     """The sentences about the run and the modes as a table, for notebooks."""
-    r, rows = told.regimes, []
+    r, rows = forecast.regimes, []
     for mode in range(min(SHOWN, len(r.strengths))):
-        half = told.half_steps[mode]
+        half = forecast.half_steps[mode]
         cells = [
             f"{mode + 1}",
             f"{r.strengths[mode]:.3g}",
             "-" if np.isnan(half) else f"{half:.0f}",
-            f"{told.shares[-1, mode]:.0%}",
-            told.learned[mode],
+            f"{forecast.shares[-1, mode]:.0%}",
+            forecast.learned[mode],
             f"{r.sizes[mode]:.2g}",
             f"{r.thresholds[mode]:.2g} ± {r.uncertainties[mode]:.1g}",
-            f"{told.kernel[-1, mode]:.3g}",
+            f"{forecast.kernel[-1, mode]:.3g}",
         ]
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     heads = ("mode", "strength", "half learned", "at the end", "learned", "size", "threshold", "kernel moved by")
     header = "".join(f"<th>{name}</th>" for name in heads)
-    lines = "".join(f"<p>{escape(line)}</p>" for line in findings(told) if not line.startswith(" "))
+    lines = "".join(f"<p>{escape(line)}</p>" for line in findings(forecast) if not line.startswith(" "))
     return f"<div>{lines}<table><tr>{header}</tr>{''.join(rows)}</table></div>"

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from linnet import _extras as extras
-from linnet._arguments import count, of_kind, partly_representable, path_of, positive
+from linnet._arguments import of_kind, partly_representable, path_of
 from linnet._progress import bar
-from linnet.forecasts._rivals import PENALTIES, rivals
-from linnet.forecasts.folds import LONGEST, Curves, Fold, all_folds, check_batch_fits, cross_validate, target_scaler
+from linnet._randomness import words as key_words
+from linnet.forecasts._ridge import leave_one_out
+from linnet.forecasts._rivals import rivals
+from linnet.forecasts.folds import Curves, Fold, all_folds, check_batch_fits, cross_validate, target_scaler
 from linnet.forecasts.forecasting import Forecast, forecast
 from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import scaler
+from linnet.forecasts.settings import Settings
+from linnet.forecasts.start_regimes import StartRegimes, start_regimes
 from linnet.forecasts.starts import start, stds
 from linnet.forecasts.stein import SteinStop, stein_stop
 from linnet.forecasts.tables import DataTable, data_table
+from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 
@@ -28,6 +33,35 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MOST_LINES = 24  # and the command adds where the page is
+FINE = 32  # steps in place of one, to see when modes are learned that one step learns
+COARSE_STEPS = 8  # modes that are half learned sooner are looked at in finer steps
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a table says whatever network is trained on it.
+
+    **Attributes:**
+
+    - `rivals`: held-out errors of ridge, partial least squares and reduced-rank regression, by name, each (fold,)
+    - `samples`: test error against the number of rows, predicted and measured
+    - `thresholds`: with one target, the held-out error against the scale of the start; otherwise None
+    - `mean_error`: of predicting the mean of the training rows, (fold,); about 1, more where rows are few
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((40, 3))
+        >>> sorted(ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=5).rivals)
+        ['partial least squares', 'reduced-rank regression', 'ridge']
+    """
+
+    rivals: dict[str, Float[np.ndarray, " fold"]]
+    samples: LearningCurve
+    thresholds: ThresholdCurve | None
+    mean_error: Float[np.ndarray, " fold"]
 
 
 @dataclass(frozen=True)
@@ -41,11 +75,13 @@ class Diagnosis:
     - `table`: the data as read, with notes on what was found in it
     - `forecast`: the run on all rows (see `forecast`)
     - `curves`: training and held-out errors of all folds and seeds (see `forecasts.folds.Curves`)
-    - `rivals`: held-out errors of ridge, partial least squares and reduced-rank regression, fold by fold
-    - `samples`: test error against the number of rows, predicted and measured
+    - `comparison`: other methods, numbers of rows and scales of the start (see `forecasts.Comparison`)
     - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
     - `stds`: the standard deviations of the two layers at the start
-    - `settings`: width, init, scale, folds, seeds and the rest, as asked for
+    - `settings`: width, init, scale, folds, seeds and the rest, as used
+
+    `regimes` says which modes are lazy or active and which scale of the start changes that (see
+    `forecasts.StartRegimes`); `advised_scale` is the `init_scale` at which it does.
 
     **Example:**
 
@@ -53,16 +89,15 @@ class Diagnosis:
         >>> from linnet.forecasts import diagnose
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
-        >>> found = diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
-        >>> len(found.findings()) <= 24, found.curves.errors.shape[1:]
+        >>> diagnosis = diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
+        >>> len(diagnosis.findings()) <= 24, diagnosis.curves.errors.shape[1:]
         (True, (5, 1))
     """
 
     table: DataTable
     forecast: Forecast = field(repr=False)
     curves: Curves = field(repr=False)
-    rivals: dict[str, np.ndarray] = field(repr=False)
-    samples: LearningCurve = field(repr=False)
+    comparison: Comparison = field(repr=False)
     stein: SteinStop | None = field(repr=False)
     stds: tuple[float, float]
     settings: dict[str, Any]
@@ -71,6 +106,43 @@ class Diagnosis:
     def stop(self) -> int:
         """The step at which to stop, by cross-validation."""
         return self.curves.step
+
+    @property
+    def rivals(self) -> dict[str, Float[np.ndarray, " fold"]]:
+        """Held-out errors of other methods, fold by fold."""
+        return self.comparison.rivals
+
+    @property
+    def samples(self) -> LearningCurve:
+        """The test error of ridge against the number of rows."""
+        return self.comparison.samples
+
+    @cached_property
+    def regimes(self) -> StartRegimes:
+        """Lazy or active, mode by mode, judged by what ridge regression learns from the table."""
+        return start_regimes(self.forecast.problem, self.forecast.weights, ridge=self.samples.ridge)
+
+    @property
+    def advised_scale(self) -> float | None:
+        """The `init_scale` at which all modes are active or, where they are already, all lazy; None if there is "
+        "none."""
+        factor = self.regimes.advised_factor
+        return None if factor is None else factor * float(self.settings["init_scale"])
+
+    @cached_property
+    def half_times(self) -> Float[np.ndarray, " mode"]:
+        """The time, steps times rate, at which each mode is half learned; modes that one step learns are looked at in
+        finer steps."""
+        ahead = self.forecast
+        half = ahead.half_steps
+        known = half[np.isfinite(half)]
+        times = half * ahead.learning_rate
+        if not known.size or known.min() >= COARSE_STEPS:
+            return times
+        steps = int(FINE * (min(known.max(), 2 * COARSE_STEPS) + 1))
+        fine = forecast(ahead.problem, ahead.weights, learning_rate=ahead.learning_rate / FINE, steps=steps)
+        finer = fine.half_steps * fine.learning_rate
+        return np.where(np.isfinite(finer), finer, times)
 
     def findings(self) -> list[str]:
         """What was found, in at most 24 lines."""
@@ -94,7 +166,7 @@ class Diagnosis:
         import xarray as xr
 
         c, s = self.curves, self.samples
-        more = {
+        more: dict[str, Any] = {
             "cv_training": (("cv_step", "fold", "seed"), c.training),
             "cv_error": (("cv_step", "fold", "seed"), c.errors),
             "network_error": ("fold", c.honest_error()),
@@ -103,7 +175,13 @@ class Diagnosis:
             "predicted_error": ("rows", s.predicted),
         }
         more |= {f"{name.replace(' ', '_').replace('-', '_')}_error": ("fold", v) for name, v in self.rivals.items()}
-        beside = xr.Dataset(more, {"cv_step": c.steps, "rows": s.samples})
+        coordinates: dict[str, Any] = {"cv_step": c.steps, "rows": s.samples}
+        if (screened := self.comparison.thresholds) is not None:
+            more["threshold_error"] = (("start_threshold", "fold"), screened.errors)
+            coordinates["start_threshold"] = screened.thresholds
+        more["regime"] = ("mode", np.array(self.regimes.words))
+        more["half_time"] = ("mode", self.half_times)
+        beside = xr.Dataset(more, coordinates)
         whole = self.forecast.to_dataset().merge(beside)
         return whole.assign_attrs(stop=self.stop, **{k: str(v) for k, v in self.settings.items()})
 
@@ -121,6 +199,7 @@ def diagnose(
     folds: int = 5,
     seeds: int = 3,
     scale: str = "std",
+    drop: Any = None,
     missing: str = "refuse",
     key: Any = 0,
 ) -> Diagnosis:
@@ -133,12 +212,14 @@ def diagnose(
     - `width`: of the hidden layer, which costs nothing
     - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
     - `init_scale`: multiplies both layers
-    - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
-    - `steps`: at most; by default as many as the held-out error needs to have its minimum, at most 16 000
+    - `learning_rate`: for half the squared error (`forecasts.pytorch_rates`): `"stable"` is a quarter of the largest at
+      which no run diverges, or a number
+    - `steps`: at most; by default until the held-out error is past its minimum or flat, at most 16 000
     - `folds`: of the cross-validation
     - `seeds`: of the start; all folds and seeds are trained in one batch
     - `scale`: what is done to columns, `"std"` (centred, unit variance: inputs and targets), `"none"` (centred only) or
       `"whiten"` (inputs uncorrelated), learned from training rows alone
+    - `drop`: the columns of `X` to leave out, text and dates too
     - `missing`: `"refuse"`, `"drop"` rows, or fill with the `"mean"`
     - `key`: the seed of splits and starts
 
@@ -150,12 +231,11 @@ def diagnose(
         >>> import linnet as ln
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
-        >>> found = ln.diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
-        >>> found.forecast.learned
-        ['lazily']
+        >>> diagnosis = ln.diagnose(X, X[:, 0] + 0.1 * random.standard_normal(40), seeds=1, steps=50)
+        >>> diagnosis.regimes.words
+        ['lazy']
     """
-    return diagnose_table(
-        data_table(X, Y, missing=missing),
+    settings = Settings(
         width=width,
         init=init,
         init_scale=init_scale,
@@ -166,38 +246,34 @@ def diagnose(
         scale=scale,
         key=key,
     )
+    return diagnose_table(data_table(X, Y, drop=drop, missing=missing), settings)
+
+
+def compare(data: DataTable, parts: list[Fold], settings: Settings) -> Comparison:
+    """Other methods in the folds `parts` of a table, numbers of rows, scales: what does not depend on the network."""
+    inputs = scaler(data.inputs, settings.scale).apply(data.inputs)
+    outputs = target_scaler(data.outputs, settings.scale).apply(data.outputs)
+    penalty, _ = leave_one_out(inputs, outputs)
+    curve = learning_curve(data.inputs, data.outputs, ridge=penalty, scale=settings.scale, key=settings.key)
+    nothing = np.zeros((1, outputs.shape[1], inputs.shape[1]))
+    mean_error = np.array([part.error(nothing)[0] for part in parts])
+    return Comparison(rivals(parts), curve, threshold_curve(parts) if outputs.shape[1] == 1 else None, mean_error)
 
 
 @partly_representable
 def diagnose_table(
     data: DataTable,
+    settings: Settings | None = None,
     *,
-    width: int = 512,
-    init: Any = "pytorch",
-    init_scale: float = 1.0,
-    learning_rate: Any = "stable",
-    steps: int | None = None,
-    folds: int = 5,
-    seeds: int = 3,
-    scale: str = "std",
-    key: Any = 0,
-    longest: int = LONGEST,
+    comparing: Callable[[DataTable, list[Fold], Settings], Comparison] = compare,
 ) -> Diagnosis:
     """What a two-layer linear network learns from a table that was read from a file: `diagnose` for `forecasts.read`.
 
     **Arguments:**
 
     - `data`: a `DataTable`
-    - `width`: of the hidden layer, which costs nothing
-    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
-    - `init_scale`: multiplies both layers
-    - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
-    - `steps`: at most
-    - `folds`: of the cross-validation
-    - `seeds`: of the start
-    - `scale`: `"std"`, `"none"` or `"whiten"`
-    - `key`: the seed of splits and starts
-    - `longest`: how long training goes on without `steps`
+    - `settings`: `forecasts.Settings`; by default those of `diagnose`
+    - `comparing`: what compares the table with other methods; one who asks for many networks compares once
 
     **Returns** a `Diagnosis`.
 
@@ -205,106 +281,85 @@ def diagnose_table(
 
         >>> import numpy as np
         >>> import linnet as ln
-        >>> from linnet.forecasts import diagnose_table
+        >>> from linnet.forecasts import Settings, diagnose_table
         >>> random = np.random.default_rng(0)
         >>> X = random.standard_normal((40, 3))
         >>> data = ln.forecasts.data_table(X, X[:, 0] + 0.1 * random.standard_normal(40))
-        >>> diagnose_table(data, seeds=1, steps=50).settings["width"]
+        >>> diagnose_table(data, Settings(seeds=1, steps=50)).settings["width"]
         512
     """
-    settings = {"width": width, "init": init, "init_scale": init_scale, "learning_rate": learning_rate, "steps": steps}
-    return diagnosed(data, **settings, folds=folds, seeds=seeds, scale=scale, key=key, longest=longest)
-
-
-def compared(
-    data: DataTable, parts: list[Fold], scale: str, key: Any
-) -> tuple[dict[str, Float[np.ndarray, " fold"]], LearningCurve]:
-    """Other methods in the folds `parts` of a table, and numbers of rows: what does not depend on the network."""
-    inputs = scaler(data.inputs, scale).apply(data.inputs)
-    outputs = target_scaler(data.outputs, scale).apply(data.outputs)
-    penalty = _penalty(inputs, outputs)
-    return rivals(parts), learning_curve(data.inputs, data.outputs, ridge=penalty, scale=scale, key=key)
-
-
-def diagnosed(
-    data: DataTable,
-    *,
-    width: int,
-    init: Any,
-    init_scale: float,
-    learning_rate: Any,
-    steps: int | None,
-    folds: int,
-    seeds: int,
-    scale: str,
-    key: Any,
-    longest: int,
-    comparing: Callable[[DataTable, list[Fold], str, Any], tuple[dict[str, np.ndarray], LearningCurve]] = compared,
-) -> Diagnosis:
-    """`diagnose_table`, with `comparing` in place of `compared`: one who asks for many networks compares once."""
     of_kind("data", data, DataTable, "`forecasts.data_table`, `read` or `from_frame`")
-    width, seeds = count("width", width), count("seeds", seeds)
-    init_scale = positive("init_scale", init_scale)
-    if isinstance(learning_rate, str) and learning_rate != "stable":
-        raise ValueError(f"`learning_rate` must be 'stable' or a number: got {learning_rate!r}.")
-    rate = None if isinstance(learning_rate, str) else positive("learning_rate", learning_rate)
+    asked = Settings() if settings is None else of_kind("settings", settings, Settings, "`forecasts.Settings`")
     rows, _, out_dim = data.shape
-    folds = count("folds", folds, least=2)
-    least = 2 * folds
+    folds, least = asked.folds, 2 * asked.folds
     if rows < least:
         raise ValueError(
             f"a table must have at least 2 rows for each of the {folds if folds < 10**9 else float(folds)} folds "
             f"(`folds`), {float(least):g}: got {rows}."
         )
-    inputs = scaler(data.inputs, scale).apply(data.inputs)
-    outputs = target_scaler(data.outputs, scale).apply(data.outputs)
-    in_dim = inputs.shape[1]
-    fixed = isinstance(init, Weights)
-    seeds = 1 if fixed else seeds
-    check_batch_fits(folds, rows - rows // folds, in_dim, seeds)
-    starts = []
-    with bar("starts", seeds if seeds > 100 else 0) as advance:
-        for seed in range(seeds):
-            words = [*_words(key), seed]
-            starts.append(start(init, in_dim=in_dim, out_dim=out_dim, width=width, key=words, scale=init_scale))
-            advance(1)
+    inputs = scaler(data.inputs, asked.scale).apply(data.inputs)
+    outputs = target_scaler(data.outputs, asked.scale).apply(data.outputs)
+    starts = _starts(asked, inputs.shape[1], out_dim, rows)
     with bar("folds", 3) as advance:
-        parts = all_folds(data.inputs, data.outputs, folds=folds, scale=scale, key=key)
-        curves = cross_validate(parts, starts, learning_rate=rate, steps=steps, longest=longest)
+        parts = all_folds(data.inputs, data.outputs, folds=folds, scale=asked.scale, key=asked.key)
+        comparison = comparing(data, parts, asked)
+        advance(1, "cross-validation")
+        curves = cross_validate(
+            parts,
+            starts,
+            learning_rate=asked.rate,
+            steps=asked.steps,
+            longest=asked.longest,
+            least_time=_screened_time(comparison, starts[0]),
+        )
         advance(1, "the run on all rows")
         problem = Problem.from_data(inputs, outputs)
-        told = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
-        _ = told.largest_stable_rate
-        advance(1, "other methods, numbers of rows")
-        others, samples = comparing(data, parts, scale, key)
+        ahead = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
+        _ = ahead.largest_stable_rate
         advance(1)
-    spreads = _layer_stds(starts[0]) if fixed else stds(init, in_dim=in_dim, width=width, scale=init_scale)
-    settings = {
+    fixed = isinstance(asked.init, Weights)
+    spreads = (
+        _layer_stds(starts[0])
+        if fixed
+        else stds(asked.init, in_dim=inputs.shape[1], width=asked.width, scale=asked.init_scale)
+    )
+    used = {
         "rows": rows,
         "inputs": data.shape[1],
         "targets": out_dim,
         "width": starts[0].full_width,
-        "init": "weights" if fixed else init,
-        "init_scale": init_scale,
+        "init": "weights" if fixed else asked.init,
+        "init_scale": asked.init_scale,
         "learning_rate": curves.learning_rate,
         "folds": folds,
         "seeds": len(starts),
-        "scale": scale,
-        "key": int(key) if isinstance(key, (int, np.integer)) else key,
+        "scale": asked.scale,
+        "key": int(asked.key) if isinstance(asked.key, (int, np.integer)) else asked.key,
     }
-    return Diagnosis(data, told, curves, others, samples, stein_stop(problem, told, scale), spreads, settings)
+    stein = stein_stop(problem, ahead, asked.scale)
+    return Diagnosis(data, ahead, curves, comparison, stein, spreads, used)
 
 
-def _words(key: Any) -> list[int]:
-    from linnet._randomness import words
+def _starts(asked: Settings, in_dim: int, out_dim: int, rows: int) -> list[Weights]:
+    """The starts of all seeds; weights that are given are one."""
+    seeds = 1 if isinstance(asked.init, Weights) else asked.seeds
+    check_batch_fits(asked.folds, rows - rows // asked.folds, in_dim, seeds)
+    shape: dict[str, Any] = {"in_dim": in_dim, "out_dim": out_dim, "width": asked.width, "scale": asked.init_scale}
+    starts = []
+    with bar("starts", seeds if seeds > 100 else 0) as advance:
+        for seed in range(seeds):
+            starts.append(start(asked.init, **shape, key=[*key_words(asked.key), seed]))
+            advance(1)
+    return starts
 
-    return words(key)
 
-
-def _penalty(X: np.ndarray, Y: np.ndarray) -> float:
-    """The ridge penalty per row that leave-one-out chooses on the whole table."""
-    ridge = extras.need("sklearn.linear_model", "`diagnose`").RidgeCV
-    return float(ridge(alphas=PENALTIES * len(X), fit_intercept=False).fit(X, Y).alpha_) / len(X)
+def _screened_time(comparison: Comparison, weights: Weights) -> float:
+    """When the exact flow of one target would stop: cross-validation trains at least so long."""
+    if comparison.thresholds is None:
+        return 0.0
+    first, second = (weights.first**2).sum() / weights.in_dim, (weights.second**2).sum()
+    threshold = float(first + second) / 2
+    return comparison.thresholds.time(threshold) if threshold > 0 else 0.0
 
 
 def _layer_stds(weights: Weights) -> tuple[float, float]:

@@ -19,7 +19,8 @@ from linnet.problems.problem import Problem
 from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import at
 
-LONGEST = 16_000  # steps, where none are asked for
+MAX_STEPS = 16_000  # where no number is asked for
+FLAT = 1e-3  # of the held-out error, relative: less is no change
 FIRST = 250  # steps after which the curves are looked at; then at every doubling
 SAVED = 24  # states in each of these stretches: the step is known to 3%
 MEMORY = 3e8  # bytes that the states of one stretch may take
@@ -45,8 +46,8 @@ class Fold:
         """
         times, k, _ = products.shape
         seen = products[..., : self.held_inputs.shape[1]]
-        told = (seen.reshape(times * k, -1) @ self.held_inputs.T).reshape(times, k, -1)
-        squares = ((told - self.held_outputs.T) ** 2).mean(axis=2)
+        predicted = (seen.reshape(times * k, -1) @ self.held_inputs.T).reshape(times, k, -1)
+        squares = ((predicted - self.held_outputs.T) ** 2).mean(axis=2)
         return (squares * self.units).sum(axis=1) / k
 
 
@@ -119,9 +120,19 @@ class Curves:
         return bool((self.training[1:] > (1 + RISE) * self.training[:-1]).any())
 
     @property
+    def flat_from(self) -> int | None:
+        """The step from which the mean error stays within 0.1% of its least until the end; None where it rises again
+        or has been there for less than half of the run."""
+        away = np.flatnonzero(self.mean > (1 + FLAT) * self.mean[self.best])
+        first = int(away[-1]) + 1 if away.size else 0
+        if first == len(self.steps) or 2 * self.steps[first] > self.steps[-1]:
+            return None
+        return int(self.steps[first])
+
+    @property
     def still_falling(self) -> bool:
-        """Whether the least error is at the last step."""
-        return self.best == len(self.steps) - 1
+        """Whether the error is least at the last step, and was more than 0.1% higher half as many steps before."""
+        return self.best == len(self.steps) - 1 and self.flat_from is None
 
     def honest_error(self) -> Float[np.ndarray, " fold"]:
         """Each fold's error at the step that the other folds choose."""
@@ -142,20 +153,40 @@ def split(rows: int, folds: int, key: Key) -> list[np.ndarray]:
     return [np.sort(part) for part in np.array_split(generator(key, 7).permutation(rows), folds)]
 
 
-def prepare(X: np.ndarray, Y: np.ndarray, held: np.ndarray, scale: str, *, centre: bool = True) -> Fold:
-    """The fold that holds out the rows `held`: columns are scaled by the other rows alone."""
-    training = np.ones(len(X), dtype=bool)
-    training[held] = False
-    inputs, outputs = (make(part[training], scale, centre=centre) for make, part in ((scaler, X), (target_scaler, Y)))
+def prepare(
+    X: np.ndarray,
+    Y: np.ndarray,
+    held: np.ndarray,
+    scale: str,
+    *,
+    centre: bool = True,
+    training: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> Fold:
+    """The fold that holds out the rows `held`: columns are scaled by the rows `training` alone, by default the others.
+
+    Rows of `weights` count by them, in training and in the error.
+    """
+    if training is None:
+        rest = np.ones(len(X), dtype=bool)
+        rest[held] = False
+        training = np.flatnonzero(rest)
+    own = None if weights is None else weights[training]
+    inputs = scaler(X[training], scale, centre=centre, weights=own)
+    outputs = target_scaler(Y[training], scale, centre=centre, weights=own)
     variance = Y.var(axis=0)
     units = np.where(variance > 0, outputs.scale**2 / np.where(variance > 0, variance, 1.0), 0.0)
-    return Fold(
-        inputs.apply(X[training]),
-        outputs.apply(Y[training]),
-        inputs.apply(X[held]),
-        outputs.apply(Y[held]),
-        units * len(variance) / max((variance > 0).sum(), 1),
-    )
+    parts = [inputs.apply(X[training]), outputs.apply(Y[training]), inputs.apply(X[held]), outputs.apply(Y[held])]
+    if weights is not None:
+        roots = [row_roots(weights[rows])[:, None] for rows in (training, training, held, held)]
+        parts = [root * part for root, part in zip(roots, parts, strict=True)]
+    A, B, held_inputs, held_outputs = parts
+    return Fold(A, B, held_inputs, held_outputs, units * len(variance) / max((variance > 0).sum(), 1))
+
+
+def row_roots(weights: np.ndarray) -> np.ndarray:
+    """What rows are multiplied by so that plain means over them are weighted ones."""
+    return np.sqrt(weights * len(weights) / weights.sum())
 
 
 def _choice(scale: object) -> None:
@@ -163,9 +194,9 @@ def _choice(scale: object) -> None:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
 
 
-def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True) -> Scaler:
+def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:
     """Targets are standardised, so that each counts alike, unless nothing is to be scaled."""
-    return scaler(Y, "none" if scale == "none" else "std", centre=centre)
+    return scaler(Y, "none" if scale == "none" else "std", centre=centre, weights=weights)
 
 
 def batch_of(folds: list[Fold], copies: int, in_dim: int) -> Problem:
@@ -230,7 +261,8 @@ def cross_validate(
     *,
     learning_rate: float | None = None,
     steps: int | None = None,
-    longest: int = LONGEST,
+    longest: int = MAX_STEPS,
+    least_time: float = 0.0,
 ) -> Curves:
     """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
 
@@ -241,7 +273,8 @@ def cross_validate(
     - `learning_rate`: by default a quarter of the largest stable one
     - `steps`: by default training goes on, in stretches that double, until the error has had its minimum or nothing
       moves any more
-    - `longest`: at most so many steps
+    - `longest`: the maximum number of steps
+    - `least_time`: training without `steps` does not end before this time, in units of steps times rate
 
     **Returns** `Curves`. Where a member diverges, or its training error rises on the way, the rate is halved for all
     and training begins again; a rate that was asked for is kept, or refused where a member diverges.
@@ -270,12 +303,18 @@ def cross_validate(
     weights = Weights.stack(starts * len(folds))
     rate = learning_rate or CAREFUL * _stable(folds, starts[0])
     for _ in range(20):
-        curves = _trained(batch, weights, folds, seeds, rate, steps, longest, careful=not learning_rate)
+        least = min(float(least_time) / rate, float(longest))
+        curves = _trained(batch, weights, folds, seeds, rate, steps, longest, least, careful=not learning_rate)
         if curves is not None or learning_rate:
             break
         rate /= 2
     if curves is None:
-        raise ValueError(f"`learning_rate` must be one at which no fold diverges: {rate:.3g} is too large.")
+        stable = _stable(folds, starts[0])
+        raise ValueError(
+            f"`learning_rate` must be one at which no fold diverges: {rate:.3g} is too large; the largest stable one "
+            "is "
+            f"about {stable:.3g}."
+        )
     return curves
 
 
@@ -304,6 +343,7 @@ def _trained(
     rate: float,
     steps: int | None,
     longest: int,
+    least: float,
     *,
     careful: bool,
 ) -> Curves | None:
@@ -330,11 +370,11 @@ def _trained(
         )
         rows.append((run.steps[first:] + done, run.loss[first:].reshape(lead), held.reshape(lead)))  # type: ignore[index]
         weights, done = run.weights_at(-1), until
-        told, training, errors = (np.concatenate(part) for part in zip(*rows, strict=True))
-        curves = Curves(told, training, errors, rate)
+        saved, training, errors = (np.concatenate(part) for part in zip(*rows, strict=True))
+        curves = Curves(saved, training, errors, rate)
         if careful and curves.restless:
             return None
-        if steps is None and _finished(curves):
+        if steps is None and done >= least and _finished(curves):
             break
     return curves
 
@@ -356,4 +396,4 @@ def _finished(curves: Curves) -> bool:
     if mean[late].min() >= before and mean[-1] > 1.02 * before:
         return True
     learns = training[~late][-1] - training[-1] > 2e-3 * (training[0] - training[-1])
-    return not learns and mean[late].min() > (1 - 1e-3) * before
+    return not learns and mean[late].min() > before / (1 + FLAT) and curves.flat_from is not None

@@ -46,8 +46,8 @@ class ClosedForm:
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
-        >>> told = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
-        >>> bool(np.abs(told.closed_form.shares - told.shares).max() < 0.1)
+        >>> ahead = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start, learning_rate=0.002)
+        >>> bool(np.abs(ahead.closed_form.shares - ahead.shares).max() < 0.1)
         True
     """
 
@@ -83,8 +83,8 @@ class Forecast:
         >>> import linnet as ln
         >>> from linnet.forecasts import forecast
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
-        >>> told = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
-        >>> told.learned, told.regimes.thresholds.round(1).tolist()
+        >>> ahead = forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
+        >>> ahead.learned, ahead.regimes.thresholds.round(1).tolist()
         (['actively', 'lazily'], [1.0, 1.0])
     """
 
@@ -99,7 +99,7 @@ class Forecast:
 
     @property
     def steps(self) -> np.ndarray:
-        """The steps at which everything is told, (time,)."""
+        """The steps at which everything is known, (time,)."""
         assert self.trajectory.steps is not None
         return self.trajectory.steps
 
@@ -201,7 +201,7 @@ def forecast(
     r"""What gradient descent from `weights` will learn on `problem`: the exact run, and what it means.
 
     The run is that of the full network, in reduced coordinates: the width costs nothing (`inits.reduced_gaussian`). It
-    is told mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 -
+    is described mode by mode of the cross-covariance $\Gamma = \sum_i c_i u_i v_i^T$: of mode i the share $1 -
     r_i(t)/r_i(0)$ of its residual $r_i = u_i^T (\Gamma - A \Sigma) v_i$ that is gone, and the tangent kernel along it,
     $|W_2^T u_i|^2 + |W_1 v_i|^2$.
 
@@ -224,8 +224,8 @@ def forecast(
 
         >>> import linnet as ln
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**6, first_std=1e-3, second_std=1e-3)
-        >>> told = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
-        >>> told.learned
+        >>> ahead = ln.forecast(ln.Problem.from_target([[30.0, 0.0], [0.0, 0.3]]), start)
+        >>> ahead.learned
         ['actively', 'lazily']
     """
     check_match(problem, weights)
@@ -246,15 +246,15 @@ def forecast(
         momentum=momentum,
         dtype=dtype,
     )
-    found = regimes(problem, weights, product=run.products[-1])
-    shares = _shares(problem, run, found)
+    modes = regimes(problem, weights, product=run.products[-1])
+    shares = _shares(problem, run, modes)
     basis = run.reduction.basis
-    right = found.right if basis is None else basis.T @ found.right  # the modes have data, so the basis spans them
-    kernel = mode_kernel(run.reduced, found.left, right)
-    closed = _closed_form(problem, weights, run, found) if weight_decay == 0 and momentum == 0 else None
+    right = modes.right if basis is None else basis.T @ modes.right  # the modes have data, so the basis spans them
+    kernel = mode_kernel(run.reduced, modes.left, right)
+    closed = _closed_form(problem, weights, run, modes) if weight_decay == 0 and momentum == 0 else None
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = np.where(kernel[0] > 0, kernel / kernel[0], np.where(kernel > 0, np.inf, 1.0))
-    return Forecast(problem, weights, run, float(rate), found, shares, moved, closed)
+    return Forecast(problem, weights, run, float(rate), modes, shares, moved, closed)
 
 
 def _enough(problem: Problem, weights: Weights) -> float | None:
@@ -272,9 +272,9 @@ def _saving(problem: Problem, weights: Weights, steps: int) -> Saving:
     return every(1) if steps <= states else log_spaced(states)
 
 
-def _shares(problem: Problem, run: Trajectory, found: Regimes) -> np.ndarray:
+def _shares(problem: Problem, run: Trajectory, modes: Regimes) -> np.ndarray:
     residual = problem.residual(run.products)
-    along = np.einsum("om,toi,im->tm", found.left, residual, found.right, optimize=True)
+    along = np.einsum("om,toi,im->tm", modes.left, residual, modes.right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])
 
 
@@ -288,7 +288,7 @@ def _crossing(steps: np.ndarray, share: np.ndarray) -> float:
     )
 
 
-def _closed_form(problem: Problem, weights: Weights, run: Trajectory, found: Regimes) -> ClosedForm | None:
+def _closed_form(problem: Problem, weights: Weights, run: Trajectory, modes: Regimes) -> ClosedForm | None:
     """The self-consistent dynamics where all inputs have one variance; None elsewhere."""
     if problem.cost is not None:
         return None
@@ -296,11 +296,11 @@ def _closed_form(problem: Problem, weights: Weights, run: Trajectory, found: Reg
     variances = f.scales**2
     if f.rank < problem.in_dim or np.ptp(variances) > 1e-9 * variances.max():
         return None
-    threshold = float(found.thresholds.mean())
+    threshold = float(modes.thresholds.mean())
     if threshold <= 0:  # nothing to hold the layers apart: the closed form is for a positive threshold
         return None
     target, variance = problem.min_norm_solution(), float(variances.mean())
     products = self_consistent(target, weights.product, threshold, run.times * variance)
-    along = np.einsum("om,toi,im->tm", found.left, target - products, found.right, optimize=True)
+    along = np.einsum("om,toi,im->tm", modes.left, target - products, modes.right, optimize=True)
     shares = 1 - along / np.where(along[0] == 0, 1.0, along[0])
     return ClosedForm(np.asarray(problem.loss(products)), shares)

@@ -77,8 +77,8 @@ def largest_stable_rate(
 
         >>> import linnet as ln
         >>> start = ln.inits.gaussian(key=0, in_dim=1, out_dim=1, width=4, first_std=0.1, second_std=0.1)
-        >>> found = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
-        >>> found.checked
+        >>> border = ln.forecasts.largest_stable_rate(ln.Problem.from_target([[1.0]]), start)
+        >>> border.checked
         True
     """
     check_match(problem, weights)
@@ -95,7 +95,7 @@ def largest_stable_rate(
     guess = max(known, _sharpest(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
     problem, weights = small.problem, small.weights
-    low, found = known, None
+    low, first_border = known, None
     for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
         low, high = _border(problem, weights, low, guess, steps)
         if high is None:
@@ -104,9 +104,9 @@ def largest_stable_rate(
         candidate = StableRate(float(low), steps, bool(~below), bool(above))
         if candidate.checked:
             return candidate
-        found = found or candidate
+        first_border = first_border or candidate
         low = (1 + MARGIN) * low
-    return found or StableRate(float(low), steps, True, False)
+    return first_border or StableRate(float(low), steps, True, False)
 
 
 def _sharpest(problem: Problem, weights: Weights) -> float:
@@ -153,3 +153,28 @@ def _diverges(problem: Problem, weights: Weights, rates: np.ndarray, steps: int)
         problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
     )
     return (np.asarray(run.status.reason) == "diverged")[:asked]
+
+
+@representable
+def pytorch_rates(rate: float, *, rows: int, targets: int) -> dict[str, float]:
+    r"""The learning rates at which PyTorch's losses take the same steps as ours, half the squared error.
+
+    Ours is $\frac{1}{2n}\sum_{ij} e_{ij}^2$ over n rows and k targets; `MSELoss()` is $\frac{1}{nk}\sum e_{ij}^2$,
+    whose gradient is 2/k times as large, and with `reduction="sum"` it is 2n times as large.
+
+    **Arguments:**
+
+    - `rate`: for half the squared error, summed over targets and averaged over rows
+    - `rows`: in a step of full-batch descent
+    - `targets`: k
+
+    **Returns** the rate for each loss, by its name.
+
+    **Example:**
+
+        >>> from linnet.forecasts import pytorch_rates
+        >>> pytorch_rates(0.1, rows=50, targets=1)
+        {'MSELoss()': 0.05, 'MSELoss(reduction="sum")': 0.001}
+    """
+    rate, rows, targets = positive("rate", rate), count("rows", rows), count("targets", targets)
+    return {"MSELoss()": rate * targets / 2, 'MSELoss(reduction="sum")': rate / (2 * rows)}

@@ -53,7 +53,7 @@ class Scaler:
 
 
 @representable
-def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
+def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:
     """The scaling of columns that a choice means, learned from the rows given.
 
     **Arguments:**
@@ -62,6 +62,7 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
     - `choice`: `"none"` only centres them, `"std"` also divides by their standard deviation, `"whiten"` turns them into
       uncorrelated directions of unit variance, as many as the rows show
     - `centre`: whether to subtract the mean
+    - `weights`: of the rows in means and variances, (sample,); by default all alike
 
     **Returns** a `Scaler`. Constant columns are centred and left there.
 
@@ -75,18 +76,31 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True) -> Scaler:
     if not isinstance(choice, str) or choice not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")
     X = real_array("values", values, ndim=2)
-    mean = X.mean(axis=0) if flag("centre", centre) else np.zeros(X.shape[1])
+    shares = np.full(len(X), 1 / len(X)) if weights is None else _shares(weights, len(X))
+    mean = shares @ X if flag("centre", centre) and weights is not None else X.mean(axis=0)
+    mean = mean if centre else np.zeros(X.shape[1])
     ones = np.ones(X.shape[1])
     if choice == "none":
         return Scaler(mean, ones)
     if choice == "std":
         largest = np.abs(X).max(axis=0)
         unit = np.where(largest > 0, largest, 1.0)  # squares of the columns themselves may overflow or vanish
-        spread = unit * np.sqrt((((X - mean) / unit) ** 2).mean(axis=0))
+        squares = ((X - mean) / unit) ** 2
+        spread = unit * np.sqrt(squares.mean(axis=0) if weights is None else shares @ squares)
         tiny = spread <= 1e-12 * largest
         return Scaler(mean, np.where(tiny, 1.0, spread))
-    _, singular, right = np.linalg.svd((X - mean) / np.sqrt(len(X)), full_matrices=False)
+    _, singular, right = np.linalg.svd((X - mean) * np.sqrt(shares)[:, None], full_matrices=False)
     rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())
     if rank == 0:
         raise ValueError("`scale` 'whiten' needs inputs that vary: all columns are constant.")
     return Scaler(mean, ones, right[:rank].T / singular[:rank])
+
+
+def _shares(weights: object, rows: int) -> np.ndarray:
+    """Weights of rows, not negative, as shares of their sum."""
+    array = real_array("weights", weights, ndim=1)
+    if array.shape != (rows,) or (array < 0).any() or not array.any():
+        raise ValueError(
+            f"`weights` must be {rows} numbers that are not negative, and not all zero: got {array.shape}."
+        )
+    return array / array.sum()

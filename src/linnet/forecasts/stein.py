@@ -44,7 +44,7 @@ class SteinStop:
 
 
 @partly_representable
-def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None:
+def stein_stop(problem: Problem, forecast: Forecast, scale: str) -> SteinStop | None:
     """The stopping step of a run by Stein's unbiased risk estimate, from the training data alone.
 
     With whitened inputs the least-squares solution is the truth plus noise of variance $s^2/n$ on each entry, $s^2$
@@ -55,7 +55,7 @@ def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None
     **Arguments:**
 
     - `problem`: made from data
-    - `told`: its `Forecast`
+    - `forecast`: its `Forecast`
     - `scale`: how the inputs were scaled
 
     **Returns** a `SteinStop`; None unless the inputs are whitened and leave samples to see the noise.
@@ -70,7 +70,7 @@ def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None
         True
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
-    of_kind("told", told, Forecast, "`ln.forecast`")
+    of_kind("forecast", forecast, Forecast, "`ln.forecast`")
     if not isinstance(scale, str) or scale not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
     if scale != "whiten" or problem.inputs is None or problem.outputs is None:
@@ -82,9 +82,9 @@ def stein_stop(problem: Problem, told: Forecast, scale: str) -> SteinStop | None
     residual = problem.outputs - problem.inputs @ target.T
     variance = float((residual**2).sum() / ((n - d - 1) * problem.out_dim)) / n
     values = np.linalg.svd(target, compute_uv=False)
-    threshold, times = float(told.regimes.thresholds.mean()), told.trajectory.times[1:]
+    threshold, times = float(forecast.regimes.thresholds.mean()), forecast.trajectory.times[1:]
     if threshold <= 0 or (values <= 0).any():
         return None
     filtered, slopes = (law(values, threshold, times) for law in (mode_values, mode_slopes))
     risk = sure(values, filtered, slopes, shape=(target.shape[0], target.shape[1]), noise_variance=variance)
-    return SteinStop(told.steps[1:], risk, variance)
+    return SteinStop(forecast.steps[1:], risk, variance)

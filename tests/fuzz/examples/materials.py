@@ -168,7 +168,22 @@ def table() -> Any:
 
 @made
 def diagnosis() -> Any:
-    return ln.forecasts.diagnose_table(table(), width=6, folds=3, seeds=1, steps=20, learning_rate=0.05)
+    return ln.forecasts.diagnose_table(table(), settings())
+
+
+@made
+def settings() -> Any:
+    return ln.forecasts.Settings(width=6, folds=3, seeds=1, steps=20, learning_rate=0.05)
+
+
+@made
+def one_target_folds() -> Any:
+    return ln.forecasts.all_folds(array(12, 3), array(12, 1, seed=1), folds=3)
+
+
+@made
+def threshold_curve() -> Any:
+    return ln.forecasts.threshold_curve(one_target_folds())
 
 
 @made

@@ -34,7 +34,14 @@ example(
 example(OWN + "denoise", Y=m.array(8, 6), noise_std=0.5)
 SMALL: dict = {"long": ("steps",), "width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
 example(OWN + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
-example(OWN + "diagnose_table", data=m.table, **SMALL, scale="std", slow=True)
+instance(OWN + "Comparison", m.made(lambda: m.diagnosis().comparison), received=True)
+instance(OWN + "StartRegimes", m.made(lambda: m.diagnosis().regimes), received=True)
+instance(OWN + "ThresholdCurve", m.threshold_curve, received=True)
+example(OWN + "Settings", **{k: v for k, v in SMALL.items() if k != "long"}, scale="std")
+example(OWN + "diagnose_table", data=m.table, settings=m.settings, slow=True)
+example(OWN + "threshold_curve", folds=m.one_target_folds, slow=True)
+example(OWN + "start_regimes", problem=m.data_problem, weights=m.weights, ridge=0.25)
+example(OWN + "pytorch_rates", rate=0.5, rows=10, targets=2)
 example(
     OWN + "forecast",
     problem=m.data_problem,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.forecasts._findings import active_modes, critical_thresholds
-from linnet.forecasts.diagnosis import Diagnosis, compared
-from linnet.forecasts.diagnosis import diagnosed as diagnosis
-from linnet.forecasts.folds import LONGEST, Fold
-from linnet.forecasts.samples import LearningCurve
+from linnet.forecasts.diagnosis import Comparison, Diagnosis, compare, diagnose_table
+from linnet.forecasts.folds import MAX_STEPS, Fold
+from linnet.forecasts.settings import Settings
 from linnet.forecasts.tables import DataTable
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ WORK = 4e8  # weights times runs times steps, about ten seconds of one core: tra
 KEPT = 16  # tables whose comparison with other methods is kept
 WIDTHS, SCALES = np.geomspace(1, 1e12, 73), np.geomspace(1e-3, 1e1, 41)
 
-_COMPARED: dict[tuple[object, ...], tuple[dict[str, np.ndarray], LearningCurve]] = {}
+_COMPARED: dict[tuple[object, ...], Comparison] = {}
 
 
 def diagnosed(
@@ -62,38 +61,33 @@ def _found(
     longest = most_steps(inputs, targets, folds * seeds)
     if steps > longest:
         raise ValueError(f"`steps` must be at most {longest} for a table of this size here: got {steps}.")
-    return diagnosis(
-        table,
+    settings = Settings(
         width=width,
         init=init,
         init_scale=init_scale,
-        learning_rate="stable",
         scale=scale,
         folds=folds,
         seeds=seeds,
         steps=steps or None,
-        key=0,
         longest=longest,
-        comparing=_compared_once,
     )
+    return diagnose_table(table, settings, comparing=_compared_once)
 
 
-def _compared_once(
-    table: DataTable, parts: list[Fold], scale: str, key: int
-) -> tuple[dict[str, np.ndarray], LearningCurve]:
+def _compared_once(table: DataTable, parts: list[Fold], settings: Settings) -> Comparison:
     """Other methods in the same folds, computed once for a table: a slider of the network does not change them."""
     digest = hashlib.blake2b(table.inputs.tobytes() + table.outputs.tobytes(), digest_size=16).digest()
-    asked = (digest, table.shape, len(parts), scale, key)
-    if (found := _COMPARED.get(asked)) is None:
-        found = _COMPARED[asked] = compared(table, parts, scale, key)
+    asked = (digest, table.shape, len(parts), settings.scale, settings.key)
+    if (comparison := _COMPARED.get(asked)) is None:
+        comparison = _COMPARED[asked] = compare(table, parts, settings)
         while len(_COMPARED) > KEPT:
             _COMPARED.pop(next(iter(_COMPARED)), None)
-    return found
+    return comparison
 
 
 def most_steps(inputs: int, targets: int, runs: int) -> int:
     """How many steps so many runs may train in the time there is, at least 250."""
-    return int(np.clip(WORK / ((inputs + targets) ** 2 * runs), 250, LONGEST))
+    return int(np.clip(WORK / ((inputs + targets) ** 2 * runs), 250, MAX_STEPS))
 
 
 def _dataset(found: Diagnosis) -> xr.Dataset:

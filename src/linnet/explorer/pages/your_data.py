@@ -113,7 +113,7 @@ def compute(table: str, upload: str, target: str, drop: str, missing: str, **set
 def script(state: State) -> str:
     """Python that computes the same; for an uploaded table, from the file that was uploaded."""
     from linnet.explorer.computing.diagnosing import most_steps
-    from linnet.forecasts.folds import LONGEST
+    from linnet.forecasts.folds import MAX_STEPS
 
     asked = {name: str(state[name]) for name in ("table", "upload", "target", "drop", "missing")}
     _, inputs, targets = chosen_table(**asked).shape
@@ -131,13 +131,14 @@ def script(state: State) -> str:
     longest = most_steps(inputs, targets, int(state["folds"]) * int(state["seeds"]))  # type: ignore[arg-type]
     if state["steps"]:
         settings["steps"] = state["steps"]
-    elif longest < LONGEST:
+    elif longest < MAX_STEPS:
         settings["longest"] = longest
     given = "".join(f"    {name}={value!r},\n" for name, value in settings.items())
     return "\n".join(
         [
             *lines,
-            f"found = ln.forecasts.diagnose_table(\n    table,\n{given})",
+            f"settings = ln.forecasts.Settings(\n{given})",
+            "found = ln.forecasts.diagnose_table(table, settings)",
             "data = found.to_dataset()",
             "print(found)",
             "",

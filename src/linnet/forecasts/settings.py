@@ -1,0 +1,65 @@
+"""The choices of a diagnosis, checked once and handed on as one object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from linnet._arguments import count, positive
+from linnet.forecasts.folds import MAX_STEPS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What `diagnose` trains: the network, its start, its steps and the cross-validation.
+
+    **Attributes:**
+
+    - `width`: of the hidden layer, which costs nothing
+    - `init`: `"pytorch"`, `"gaussian"`, a pair of standard deviations, or `Weights`
+    - `init_scale`: multiplies both layers
+    - `learning_rate`: `"stable"` is a quarter of the largest at which no run diverges, or a number
+    - `steps`: at most; None trains until the held-out error is past its minimum or flat
+    - `folds`: of the cross-validation
+    - `seeds`: of the start
+    - `scale`: `"std"`, `"none"` or `"whiten"`
+    - `key`: the seed of splits and starts
+    - `longest`: the maximum number of steps where `steps` is None
+
+    **Example:**
+
+        >>> from linnet.forecasts import Settings
+        >>> Settings(width=64).folds
+        5
+    """
+
+    width: int = 512
+    init: Any = "pytorch"
+    init_scale: float = 1.0
+    learning_rate: Any = "stable"
+    steps: int | None = None
+    folds: int = 5
+    seeds: int = 3
+    scale: str = "std"
+    key: Any = 0
+    longest: int = MAX_STEPS
+
+    def __post_init__(self) -> None:
+        checked = {
+            "width": count("width", self.width),
+            "seeds": count("seeds", self.seeds),
+            "folds": count("folds", self.folds, least=2),
+            "init_scale": positive("init_scale", self.init_scale),
+        }
+        if isinstance(self.learning_rate, str):
+            if self.learning_rate != "stable":
+                raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")
+        else:
+            checked["learning_rate"] = positive("learning_rate", self.learning_rate)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def rate(self) -> float | None:
+        """The learning rate as a number; None where it is to be found."""
+        return None if isinstance(self.learning_rate, str) else float(self.learning_rate)

@@ -1,0 +1,126 @@
+"""Lazy or active on a table: one definition, that of `observables.regimes`, for the label, the advice and the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import of_kind, partly_representable, positive
+from linnet.inits.weights import Weights, check_weights
+from linnet.observables.mode_regimes import MOVED, Regimes, regimes, tied_kernel, words
+from linnet.problems.problem import Problem
+
+FACTORS = (1e-8, 1e8)  # of the start, between which the borders are looked for
+MARGIN = 1.02  # beyond the border, so that the printed digits do not fall back
+
+
+@dataclass(frozen=True)
+class StartRegimes:
+    """Which modes of a table a start learns lazily or actively, and which scale of the start changes that.
+
+    The product that is learned is that of ridge regression: what the table has to tell, whichever start is chosen. So
+    a start that is scaled as advised is judged by the same measure.
+
+    **Attributes:**
+
+    - `regimes`: the modes, thresholds and predicted movement of the kernels (`observables.regimes`)
+    - `learned`: the product of ridge regression, (output, input)
+    - `untouched`: what the start keeps on directions without data, (output, input)
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.forecasts import start_regimes
+        >>> X = np.random.default_rng(0).standard_normal((50, 3))
+        >>> problem = ln.Problem.from_data(X, 2 * X[:, :1])
+        >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=200, first_std=0.3, second_std=0.3)
+        >>> judged = start_regimes(problem, begun, ridge=0.0)
+        >>> judged.words, judged.words_at(judged.advised_factor)
+        (['lazy'], ['active'])
+    """
+
+    regimes: Regimes
+    learned: Float[np.ndarray, "output input"]
+    untouched: Float[np.ndarray, "output input"]
+
+    @property
+    def words(self) -> list[str]:
+        """ "lazy" or "active", mode by mode."""
+        return self.regimes.words
+
+    @property
+    def active(self) -> int:
+        """How many modes are active."""
+        return self.words.count("active")
+
+    def movement(self, factor: float) -> Float[np.ndarray, " mode"]:
+        """The kernel at the end over its start, by mode, from the start times `factor`: thresholds and the start's own
+        product and kernel are multiplied by its square."""
+        r, square = self.regimes, factor**2
+        end = tied_kernel(square * r.thresholds, self.learned + square * self.untouched, r.left, r.right)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = end / (square * r.kernel)
+        return np.where(np.isnan(moved), 1.0, moved)
+
+    def words_at(self, factor: float) -> list[str]:
+        """ "lazy" or "active", mode by mode, from the start times `factor`."""
+        return words(self.movement(positive("factor", factor)))
+
+    @cached_property
+    def critical_factors(self) -> Float[np.ndarray, " mode"]:
+        """The factor of the start below which each mode is active."""
+        low, high = np.full(len(self.words), FACTORS[0]), np.full(len(self.words), FACTORS[1])
+        for _ in range(60):
+            middle = np.sqrt(low * high)
+            active = np.array([self.movement(c)[i] > MOVED for i, c in enumerate(middle)])
+            low, high = np.where(active, middle, low), np.where(active, high, middle)
+        return low
+
+    @property
+    def advised_factor(self) -> float | None:
+        """The factor of the start at which all modes are active or, where they are already, all lazy; None where no
+        factor does it."""
+        wanted = "lazy" if self.active == len(self.words) else "active"
+        factor = self._beyond(wanted)
+        return factor if set(self.words_at(factor)) == {wanted} else None
+
+    def _beyond(self, wanted: str) -> float:
+        """A factor of two digits just beyond the border of all modes."""
+        edge = self.critical_factors.max() * MARGIN if wanted == "lazy" else self.critical_factors.min() / MARGIN
+        unit = 10.0 ** (np.floor(np.log10(edge)) - 1)
+        return float((np.ceil if wanted == "lazy" else np.floor)(edge / unit) * unit)
+
+
+@partly_representable
+def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartRegimes:
+    r"""Which modes of a table a start learns lazily or actively, judged by the solution of ridge regression.
+
+    **Arguments:**
+
+    - `problem`: made from data
+    - `weights`: the start
+    - `ridge`: the penalty $\lambda$ per row, of $(X^T X + \lambda n I)^{-1} X^T Y$
+
+    **Returns** a `StartRegimes`.
+
+    **Example:**
+
+        >>> import linnet as ln
+        >>> from linnet.forecasts import start_regimes
+        >>> problem = ln.problems.gaussian_regression(key=0, samples=40, in_dim=3)
+        >>> begun = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=50, first_std=1e-3, second_std=1e-3)
+        >>> start_regimes(problem, begun, ridge=0.01).words
+        ['active']
+    """
+    of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
+    weights = check_weights(weights)
+    factor = problem.factor
+    shrunk = np.asarray(factor.target) * (factor.scales / (factor.scales**2 + ridge))
+    learned = shrunk if factor.basis is None else shrunk @ factor.basis.T
+    before = weights.product
+    untouched = np.zeros_like(before) if factor.basis is None else before - (before @ factor.basis) @ factor.basis.T
+    return StartRegimes(regimes(problem, weights, product=learned + untouched), learned, untouched)

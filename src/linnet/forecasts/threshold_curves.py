@@ -1,0 +1,113 @@
+"""Does the scale of the start matter for this table? With one target, the exact flow answers for all scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet._arguments import partly_representable, positive
+from linnet.forecasts.folds import Fold, chosen_elsewhere
+from linnet.problems.problem import Problem
+from linnet.theories.one_output import flow
+
+SIZES = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
+TIMES = 32
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """The least held-out error of a network with one output against the scale of its start.
+
+    The scale enters through the threshold $g = (p + m)/2$ of `theories.one_output` alone, which a factor of the start
+    multiplies by its square. Errors are shares of the target's variance, each fold's at the time that the others
+    choose.
+
+    **Attributes:**
+
+    - `thresholds`: (threshold,)
+    - `errors`: (threshold, fold)
+    - `best_times`: of the least mean error, canonical, (threshold,)
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import all_folds, threshold_curve
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((60, 4))
+        >>> curve = threshold_curve(all_folds(X, X[:, :1] + random.standard_normal((60, 1)), folds=3))
+        >>> curve.errors.shape
+        (7, 3)
+    """
+
+    thresholds: Float[np.ndarray, " threshold"]
+    errors: Float[np.ndarray, "threshold fold"]
+    best_times: Float[np.ndarray, " threshold"]
+
+    @property
+    def mean(self) -> Float[np.ndarray, " threshold"]:
+        """The error, averaged over folds."""
+        return self.errors.mean(axis=1)
+
+    @property
+    def best(self) -> float:
+        """The threshold of the least error."""
+        return float(self.thresholds[np.argmin(self.mean)])
+
+    @partly_representable
+    def gain(self, threshold: float) -> tuple[float, float]:
+        """What the best threshold gains over this one, with its standard error over folds (paired)."""
+        at = np.log(positive("threshold", threshold))
+        here = np.array([np.interp(at, np.log(self.thresholds), fold) for fold in self.errors.T])
+        gaps = here - self.errors[int(np.argmin(self.mean))]
+        return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
+
+    @partly_representable
+    def time(self, threshold: float) -> float:
+        """The best time to stop from this threshold, canonical."""
+        at = np.log(positive("threshold", threshold))
+        return float(np.exp(np.interp(at, np.log(self.thresholds), np.log(self.best_times))))
+
+
+def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
+    """The least held-out error of one target against the threshold of the start, from one SVD for each fold.
+
+    **Arguments:**
+
+    - `folds`: of `all_folds`, with one target
+
+    **Returns** a `ThresholdCurve`, over thresholds from a hundredth to a hundred times the length of the solution.
+
+    **Valid when** the start's product is negligible and the network much wider than its inputs (`theories.one_output`);
+    what is reported as the stopping step always comes from exact descent.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import all_folds, threshold_curve
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((60, 4))
+        >>> curve = threshold_curve(all_folds(X, X[:, :1] + random.standard_normal((60, 1)), folds=3))
+        >>> bool(0.2 < curve.mean.min() < 1)
+        True
+    """
+    if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
+        raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
+    if folds[0].outputs.shape[1] != 1:
+        raise ValueError(f"`folds` must have one target: got {folds[0].outputs.shape[1]}.")
+    problems = [Problem.from_data(fold.inputs, fold.outputs) for fold in folds]
+    size = float(np.median([np.linalg.norm(problem.min_norm_solution()) for problem in problems])) or 1.0
+    pull = float(np.median([np.linalg.norm(problem.cross) for problem in problems])) or 1.0
+    slowest = float(np.median([(problem.factor.scales**2).min() for problem in problems]))
+    thresholds, errors, times = SIZES * size, [], []
+    for g in thresholds:
+        speed = float(np.hypot(g, size)) + g
+        growth = np.arcsinh(size / g) / pull
+        clock = np.geomspace(1e-2 / (speed * pull / size), growth + 6 / (slowest * speed), TIMES)
+        held = np.stack(
+            [fold.error(flow(p, float(g), clock)[:, None, :]) for fold, p in zip(folds, problems, strict=True)], axis=1
+        )
+        errors.append(chosen_elsewhere(held))
+        times.append(clock[int(np.argmin(held.mean(axis=1)))])
+    return ThresholdCurve(thresholds, np.stack(errors), np.array(times))
