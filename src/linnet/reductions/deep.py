@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from linnet._arguments import broadcast, count, number, real_array, representable
 from linnet.inits.layers import Layers, check_layers
 from linnet.problems.problem import Problem
+from linnet.reductions._trial_descent import Trial
 from linnet.reductions.reduction import Reduction, refuse_diverged
-from linnet.reductions.trial_descent import Trial
 from linnet.reductions.words import Words
 
 RTOL = 1e-8  # of the products, where neither an order nor a tolerance is asked for
