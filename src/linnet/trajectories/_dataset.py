@@ -36,8 +36,9 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
         about = {"long_name": "product A = W2 W1" if "inner_2" not in trajectory.kept else "product A = WL ... W1"}
         variables["product"] = ((*lead, "output", "input"), trajectory.products, about)
     if "first" in trajectory.kept and "inner_2" in trajectory.kept:
-        about = {"long_name": "layers in reduced coordinates, filled up with zeros", "widths": _widths(trajectory)}
-        variables["layers"] = ((*lead, "layer", "to", "from"), _filled(trajectory.reduced.layers), about)
+        words: dict[str, Any] = {"long_name": "layers in reduced coordinates, filled up with zeros"}
+        words["widths"] = _widths(trajectory)
+        variables["layers"] = ((*lead, "layer", "to", "from"), _filled(trajectory.reduced.layers), words)
     elif "first" in trajectory.kept:
         reduced = trajectory.reduced
         variables["first"] = ((*lead, "hidden", "direction"), reduced.first, {"long_name": "W1 in reduced coordinates"})

@@ -1,13 +1,16 @@
 """Every claim of our own: its verdict where linnet is sound, and a deliberate error that turns it."""
 
+from dataclasses import replace
+
 import pytest
 
 import linnet as ln
 from linnet.papers.linnet import PAPER
 from linnet.papers.linnet.claims import diagram, over_time
 from linnet.papers.linnet.tables import dimensions
+from linnet.reductions.trial_descent import Trial as Estimating
 from linnet.reproduction import Trial
-from linnet.theories import mixed, one_output, spectral_bias
+from linnet.theories import deep, mixed, one_output, spectral_bias
 
 QUICK = Trial(quick=True, seed=3)
 CLAIMS = {claim.name.removeprefix("linnet-"): claim for claim in PAPER.claims}
@@ -53,10 +56,14 @@ MUTATIONS = {
     "no-shortcut": [
         changed(one_output, "flow", lambda args: (args[0], args[1], 10 * args[2] if args[1] < 2 else args[2]))
     ],
+    "depth-reduction": [scaled(Estimating, "apart", lambda distance: 1e-2 * distance)],
+    "depth-decoupling": [changed(deep, "gaussian_modes", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
+    "depth-diagram": [changed(deep, "deep_diagram", lambda args: (args[0], [2 * one for one in args[1]], *args[2:]))],
+    "depth-buys": [scaled(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2))],
     "flattest": [keyword(ln, "label_noise_descent", "noise_std", 0.7)],
 }
 TURNS = {name: name for name in MUTATIONS}  # the claim that each turns
-QUICKLY = ("one-equation", "flattest")
+QUICKLY = ("one-equation", "flattest", "depth-reduction", "depth-decoupling")
 ALL = [pytest.param(name, marks=[] if name in QUICKLY else [pytest.mark.slow]) for name in CLAIMS]
 
 

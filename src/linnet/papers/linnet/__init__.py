@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from linnet.papers.linnet.claims import diagram, flattest, one_start, over_time, stopping
+from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, stopping
 from linnet.papers.linnet.figures import over_time as over_time_figure
 from linnet.papers.linnet.figures import published
 from linnet.papers.linnet.tables import cells, dimensions
@@ -15,6 +15,6 @@ PAPER = Paper(
     subject="predictions without training",
     figures=[published, over_time_figure],
     tables=[cells, dimensions],
-    claims=[diagram, stopping, one_start, flattest, over_time],
+    claims=[diagram, stopping, one_start, flattest, over_time, depth],
     statements=Path(__file__).with_name("statements.toml"),
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 POINTS = 48  # groups of the bulk's singular values
+DEEPEST = 4  # layers: beyond them the plateau of a small start is too long for the family's table
 INSTANTS = 160  # times of each cell
 WIDE = 16  # units for each input and output, from which on a cell is predicted
 MOST_SHARE = 0.05  # of the start's own product in the least test error, up to which a cell is predicted
@@ -85,7 +86,7 @@ def deep_diagram(
     - `problem`: whitened, with a truth; or a `Spectrum` (`mixed.task_spectrum`, `mixed.asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of all layers, (variance,)
     - `widths`: $w \ge 1$ of all hidden layers, whole numbers of any size, (width,)
-    - `depth`: the number of layers $L$
+    - `depth`: the number of layers $L$, 2 to 4; `gaussian_modes` goes deeper, one start at a time
     - `points`: the bulk of the spectrum in so many groups
 
     **Returns** a `DeepDiagram`.
@@ -111,7 +112,7 @@ def deep_diagram(
     sizes, units = _axis("variances", variances), _axis("widths", widths)
     if (units != np.round(units)).any():
         raise ValueError(f"`widths` must be whole numbers: got {units[units != np.round(units)][0]:g}.")
-    L = count("depth", depth, least=2, most=12)
+    L = count("depth", depth, least=2, most=DEEPEST)
     coupling = np.sqrt(units[:, None] * sizes)
     distinct, back = np.unique(np.round(np.log(coupling), 9), return_inverse=True)
     cells = np.array([_best(spectrum, float(np.exp(log)), L) for log in distinct])

@@ -1,0 +1,140 @@
+"""Claims on depth: the reduction's error, modes that decouple, the diagram as a formula, and what depth buys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.linnet.deep_networks import trained
+from linnet.reproduction import Above, AllOf, AtMost, Below, Numbers, Trial, Within, claim
+
+TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6, 0.7]])
+
+
+@claim(
+    "depth-reduction",
+    where="docs/depth.md",
+    says="Words in the inner layers reduce a deep Gaussian network, with an error that falls geometrically in the "
+    "longest word kept and that is estimated without training the full network.",
+    assumes="Gaussian layers, whitened inputs",
+    tried="depth 3 and 4, width 200 (full: 600), 4 inputs, 3 outputs; words of 2 to 6 letters; 300 steps",
+    holds=AllOf(
+        Below(0.2, "factor", what="largest factor of the error for each letter, on average", form=".2f",
+              because="a geometric fall; about tenfold was seen, less from small outer layers"),
+        AtMost(1.0, "ratio", what="largest ratio of true to estimated error", form=".2g",
+               because="an estimate that does not bound the error warns of nothing"),
+    ),
+    reads="largest error of the products by letters: {errors}",
+)  # fmt: skip
+def reduction_by_words(trial: Trial) -> Numbers:
+    width = 200 if trial.quick else 600
+    errors, factors, ratios = {}, [], []
+    for depth in (3, 4):
+        start = ln.inits.deep_gaussian(
+            in_dim=4, out_dim=3, width=width, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth]
+        )
+        full = trained(start.layers, TARGET, 0.05, 300, every=10)
+        found = []
+        for order in (2, 4, 6):
+            small = ln.reduce(ln.Problem.from_target(TARGET), start, order=order)
+            apart = np.abs(trained(small.weights.layers, TARGET, 0.05, 300, every=10) - full).max()
+            found.append(float(apart / np.abs(full).max()))
+            ratios.append(found[-1] / small.error)
+        errors[f"depth {depth}"] = found
+        factors.append((found[-1] / found[0]) ** 0.25)
+    return {"value": max(factors), "factor": max(factors), "ratio": max(ratios), "errors": errors}
+
+
+@claim(
+    "depth-decoupling",
+    where="docs/depth.md",
+    says="The singular values of a wide deep network learn independently, and a network of width w is away from its "
+    "limit by about w^(-1/2).",
+    assumes="Gaussian start with a negligible product, whitened inputs, fixed numbers of inputs and outputs",
+    tried="depth 3, 5 inputs and outputs, widths 1e4, 1e6 and 1e8, 8 starts each",
+    holds=AllOf(
+        Within(0.1, "exponent", of=-0.5, because="8 starts scatter a slope over two decades by a few percent"),
+        Below(0.005, "widest", what="distance at width 1e8", form=".1e", because="the limit itself must be right"),
+    ),
+    reads="largest distance of the singular values by width: {distances}",
+)  # fmt: skip
+def decoupling(trial: Trial) -> Numbers:
+    values, times = np.array([3.0, 2.0, 1.0, 0.5, 0.0]), np.arange(0, 6) * 0.4
+    modes = ln.theories.deep.gaussian_modes(values, 0.7, 3, times)
+    widths, distances = (10**4, 10**6, 10**8), []
+    for width in widths:
+        starts = ln.inits.reduced_deep_gaussian(
+            in_dim=5, out_dim=5, width=width, depth=3, stds=0.7 * width**-0.5, key=trial.seed, order=6, batch=8
+        )
+        # Two and four times as many steps, extrapolated twice: descent of order one becomes the flow to 1e-4.
+        runs = [trained(starts.layers, np.diag(values), 0.4 / n, 5 * n, every=n) for n in (40, 80, 160)]
+        flow = (runs[0] - 6 * runs[1] + 8 * runs[2]) / 3
+        apart = np.abs(np.diagonal(flow, axis1=-2, axis2=-1) - modes[:, None]).max(axis=(0, 2))
+        distances.append(float(np.mean(apart)))
+    slope = float(np.polyfit(np.log(widths[:2]), np.log(distances[:2]), 1)[0])
+    return {
+        "value": slope,
+        "exponent": slope,
+        "widest": distances[-1],
+        "distances": dict(zip(map("{:.0e}".format, widths), distances, strict=True)),
+    }
+
+
+@claim(
+    "depth-diagram",
+    where="docs/depth.md",
+    says="The least test error of wide deep networks over training follows from one SVD of the target and a family of "
+    "small flows.",
+    assumes="whitened inputs, wide hidden layers, a Gaussian start with a negligible product",
+    tried="30 x 30 matrices of rank 2 plus noise, width 1e6, depth 2, 3 and 4, two scales of the start each",
+    holds=Below(
+        0.03, "worst", what="largest relative difference of the least test error", form=".2%",
+        because="descent's own step is part of it, and so are inputs and outputs that are not few against the noise",
+    ),
+    reads="least test error, formula and trained: {told}",
+)  # fmt: skip
+def formula_at_depth(trial: Trial) -> Numbers:
+    width, task = 10**6, ln.problems.low_rank_plus_noise(30, rank=2, key=trial.seed)
+    apart, told = [], {}
+    for depth in (2, 3, 4):
+        for coupling in (0.5, 1.5):
+            diagram = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
+            start = ln.inits.reduced_deep_gaussian(
+                in_dim=30, out_dim=30, width=width, depth=depth, stds=coupling * width**-0.5, key=trial.seed, order=3
+            )
+            steps = 400
+            products = trained(start.layers, task.cross, 2.5 * float(diagram.best_time[0, 0]) / steps, steps)
+            least = float(np.min(0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2))))
+            formula = float(diagram.best_test[0, 0])
+            told[f"depth {depth}, c = {coupling}"] = [formula, least]
+            apart.append(abs(formula / least - 1))
+    return {"value": max(apart), "worst": max(apart), "told": told}
+
+
+@claim(
+    "depth-buys",
+    where="docs/depth.md",
+    says="At the same initial kernel a deeper network has the smaller error at its best stopping time: depth widens "
+    "the active region.",
+    assumes="whitened inputs, low rank plus noise, wide Gaussian starts; by the formula that `depth-diagram` checks",
+    tried="60 x 60 matrices of rank 3, kernels 0.5 to 50, depth 2 and 3",
+    holds=AllOf(
+        AtMost(1.01, "largest", what="largest ratio of the errors, depth 3 over depth 2", form=".2f",
+               because="equal errors where both are active, to the error of the formula"),
+        Above(0.0, "gain", what="least gain at the largest kernels", form=".2f",
+              because="where depth 2 is lazy, depth 3 must be ahead to widen the active region"),
+    ),
+    reads="least test error by kernel, depth 2 and 3: {errors}",
+)  # fmt: skip
+def what_depth_buys(trial: Trial) -> Numbers:
+    task, width = ln.problems.low_rank_plus_noise(60, rank=3, key=trial.seed), 10**9
+    errors, ratios = {}, []
+    for kernel in (0.5, 2.0, 10.0, 50.0):
+        pair = []
+        for depth in (2, 3):
+            coupling = (kernel / depth) ** (1 / (2 * depth - 2))
+            told = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
+            pair.append(float(2 * told.best_test[0, 0] / 3600))
+        errors[f"kernel {kernel:g}"] = pair
+        ratios.append(pair[1] / pair[0])
+    return {"value": min(ratios), "largest": max(ratios), "gain": 1 - max(ratios[2:]), "errors": errors}

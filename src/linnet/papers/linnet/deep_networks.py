@@ -1,0 +1,24 @@
+"""Deep networks trained layer by layer in NumPy, as they are given: the measuring side of the claims on depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def trained(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, steps: int, *, every: int = 1) -> np.ndarray:
+    """Products of full-batch descent on |target - A|^2/2, whitened inputs, every so many steps, (time, ..., k, d)."""
+    weights, kept = [np.array(layer) for layer in layers], []
+    for step in range(steps + 1):
+        reached = [weights[0]]
+        for layer in weights[1:]:
+            reached.append(layer @ reached[-1])
+        if step % every == 0:
+            kept.append(reached[-1])
+        pull = target - reached[-1]
+        for at in range(len(weights) - 1, -1, -1):
+            push = pull @ np.swapaxes(reached[at - 1], -1, -2) if at else pull
+            pull = np.swapaxes(weights[at], -1, -2) @ pull
+            weights[at] = weights[at] + rate * push
+    return np.stack(kept)
