@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.papers.linnet import PAPER
 from linnet.papers.linnet.claims import diagram, over_time
 from linnet.papers.linnet.tables import dimensions
-from linnet.reductions.trial_descent import Trial as Estimating
+from linnet.reductions._trial_descent import Trial as Estimating
 from linnet.reproduction import Trial
 from linnet.theories import deep, mixed, one_output, spectral_bias
 
