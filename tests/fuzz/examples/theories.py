@@ -85,7 +85,16 @@ example(M + "mode_slopes", values=m.VALUES, threshold=0.25, times=m.TIMES, nan=(
 example(M + "mode_speed", values=m.VALUES, threshold=0.25)
 example(M + "mode_values", values=m.VALUES, threshold=0.25, times=m.TIMES, nan=("times",))
 example(M + "phase", gamma_variance=-1.5, gamma_width=1.25)
-example(M + "predicted_diagram", problem=m.target_problem, variances=[0.01], widths=[50], points=2, draws=1, key=0)
+example(
+    M + "predicted_diagram",
+    problem=m.target_problem,
+    variances=[0.01],
+    widths=[50],
+    points=2,
+    draws=2,
+    limit=0.03,
+    key=0,
+)
 example(
     M + "predicted_run",
     problem=m.target_problem,
@@ -101,6 +110,7 @@ example(M + "self_consistent", **FLOW, times=m.TIMES)
 example(M + "solve", **FLOW, times=m.TIMES)
 example(M + "spectral_flow", target=m.TARGET, threshold=0.25, times=m.TIMES, nan=("times",))
 example(M + "spectrum_constant", spectrum=[1.0, 0.5])
+example(M + "split_flow", problem=m.target_problem, weights=m.weights, times=m.TIMES, steps=2)
 example(M + "stage_lengths", spectrum=[1.0, 0.5], **PLANE)
 example(M + "stopping_time", spectrum=[1.0, 0.5], **PLANE, clock="paper")
 example(M + "task_spectrum", problem=m.target_problem)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 GRID = 29  # cells along each side
 WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
 GROUPS = 16  # of the bulk's modes
+NARROW_DRAWS = 4  # starts of a cell that is not wide, more where networks differ: a few seconds for the map
 CELL_CAREFUL = 20.0  # c of a cell that is trained here, whatever the strength of its task: the step is 1/(c max(...))
 CELL_POINTS = 80
 CELL_STEPS = 3000
@@ -45,20 +46,20 @@ def widths_of(dim: int, exponents: np.ndarray) -> np.ndarray:
 def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: float, narrow: bool) -> xr.Dataset:
     """Least test error per entry, stable rank and steps to it, for every cell (gamma_width, gamma_variance).
 
-    With `narrow`, a start is drawn for each cell that is not wide; without, such cells keep the wide formula and are
-    not `covered`.
+    With `narrow`, starts are drawn for the cells that are not wide; without, such cells keep the wide formula and are
+    not `covered`, their `error` unknown.
     """
     from linnet.theories.mixed import phase, predicted_diagram
 
     spectrum = spectrum_of(dim, rank, strength, ratio, noise_std)
     variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
-    found = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=int(narrow)).to_dataset()
+    found = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=NARROW_DRAWS * narrow).to_dataset()
     found = found.assign_coords(width=WIDTHS, variance=VARIANCES).rename(width="gamma_width", variance="gamma_variance")
     size = float(strengths_of(dim, rank, strength, ratio)[0])
     steps = plane.step_size(VARIANCES[None, :], WIDTHS[:, None], dim=dim, size=size)
     axes = ("gamma_width", "gamma_variance")
     return (
-        found[["best_time", "stable_rank", "covered"]]
+        found[["best_time", "stable_rank", "error", "scatter", "covered"]]
         .assign(
             best_test=(axes, found["best_test"].values * 2 / dim**2),
             best_step=(axes, found["best_time"].values / steps),
@@ -91,7 +92,7 @@ def trained_cell(
         cell_dim, rank=rank, spectrum=strength * ratio ** np.arange(rank), noise_std=noise_std, key=seed
     )
     spectrum = ln.theories.mixed.task_spectrum(task)
-    best = ln.theories.mixed.predicted_diagram(spectrum, [variance], [width], draws=1, key=seed)
+    best = ln.theories.mixed.predicted_diagram(spectrum, [variance], [width], key=seed)
     rate = 1 / (CELL_CAREFUL * max(variance * width, strength * cell_dim))
     steps = int(np.clip(np.ceil(2.5 * float(best.best_time[0, 0]) / rate), CELL_POINTS, CELL_STEPS))
     start = ln.inits.reduced_gaussian(
@@ -107,7 +108,7 @@ def trained_cell(
         keep="products",
         reduce=False,
     )
-    predicted = ln.theories.mixed.predicted_run(spectrum, variance, width, run.times, draws=1, key=seed)
+    predicted = ln.theories.mixed.predicted_run(spectrum, variance, width, run.times, key=seed)
     left, _, right = np.linalg.svd(task.cross)
     shown = min(rank + 3, cell_dim)
     along = np.einsum("ki,tkd,id->ti", left[:, :shown], small.cut(run.products), right[:shown])

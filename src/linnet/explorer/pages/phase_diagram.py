@@ -57,7 +57,7 @@ CONTROLS = (
     Control(
         "narrow",
         "Narrow networks too",
-        "Draws a start for every cell that is not wide: up to three seconds.",
+        "Draws starts for the cells that are not wide: the whole plane, in some seconds.",
         False,
         "switch",
         group="Map",
@@ -118,7 +118,7 @@ spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, d, {state["noise_std
 variances = float(d) ** np.linspace(-3, 0, {computing.GRID})
 widths = np.maximum(1, np.round(float(d) ** np.linspace(0, 2.8, {computing.GRID})))
 diagram = ln.theories.mixed.predicted_diagram(
-    spectrum, variances, widths, points={computing.GROUPS}, draws={int(state["narrow"])}
+    spectrum, variances, widths, points={computing.GROUPS}, draws={computing.NARROW_DRAWS * int(state["narrow"])}
 )
 best_test = diagram.best_test * 2 / d**2  # (width, variance), per entry; claimed where diagram.covered
 lazy = np.add.outer(np.linspace(0, 2.8, {computing.GRID}), np.linspace(-3, 0, {computing.GRID})) > 1
@@ -136,7 +136,7 @@ task = ln.problems.low_rank_plus_noise(
     noise_std={state["noise_std"]!r},
     key={state["seed"]},
 )
-best = ln.theories.mixed.predicted_diagram(task, [variance], [width], draws=1, key={state["seed"]})
+best = ln.theories.mixed.predicted_diagram(task, [variance], [width], key={state["seed"]})
 rate = 1 / ({computing.CELL_CAREFUL:g} * max(variance * width, {state["strength"]!r} * d))
 steps = int(np.clip(np.ceil(2.5 * best.best_time[0, 0] / rate), {computing.CELL_POINTS}, {computing.CELL_STEPS}))
 start = ln.inits.reduced_gaussian(
@@ -145,7 +145,7 @@ start = ln.inits.reduced_gaussian(
 run = ln.gradient_descent(
     task, start, learning_rate=rate, steps=steps, save_every=max(1, steps // {computing.CELL_POINTS}), keep="products"
 )
-predicted = ln.theories.mixed.predicted_run(task, variance, width, run.times, draws=1, key={state["seed"]})
+predicted = ln.theories.mixed.predicted_run(task, variance, width, run.times, key={state["seed"]})
 test_error, predicted_error = run.test_loss * 2 / d**2, predicted.test_loss * 2 / d**2
 """
     if state["compare"] == "published":

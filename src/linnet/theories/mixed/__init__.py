@@ -27,6 +27,7 @@ from linnet.theories.mixed.phase_diagram import (
 from linnet.theories.mixed.predicted_diagrams import PredictedDiagram, predicted_diagram
 from linnet.theories.mixed.predicted_runs import PredictedRun, predicted_run
 from linnet.theories.mixed.spectral_flows import mode_slopes, mode_values, spectral_flow
+from linnet.theories.mixed.splitting import split_flow
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "solve",
     "spectral_flow",
     "spectrum_constant",
+    "split_flow",
     "stage_lengths",
     "stopping_time",
     "task_spectrum",

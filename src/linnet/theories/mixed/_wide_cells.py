@@ -10,7 +10,7 @@ from linnet.theories.mixed.task_spectra import Spectrum
 from linnet.theories.noise_bulk import ratio_of
 
 # From this many times the larger side on a network is wide: its imbalance is close to its limit.
-_WIDE, _WIDE_ALWAYS = 2.0, 4.0
+_WIDE, _WIDE_ALWAYS = 2.0, 12.0
 # Between the two, drawn starts are better where the start's own product is more than this share of the error.
 _SMALL_SHARE = 0.02
 _MOST_ENTRIES = 400_000  # of a block of cells, times and modes: what stays in the cache is what is fast
@@ -31,6 +31,12 @@ def drawn_cells(spectrum: Spectrum, widths: np.ndarray, share: np.ndarray) -> np
     """Which cells are not wide, and are predicted from drawn starts; `share` is that of the start's own product."""
     times = widths / max(spectrum.outputs, spectrum.inputs)
     return (times < _WIDE) | ((times < _WIDE_ALWAYS) & (share > _SMALL_SHARE))
+
+
+def wide_error(spectrum: Spectrum, widths: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Relative error of the wide formula's least test error, by what it leaves out; `share` as in `drawn_cells`."""
+    small, large = sorted((spectrum.outputs, spectrum.inputs))
+    return np.asarray(0.3 / small + 0.2 * large / widths * np.minimum(share / _SMALL_SHARE, 1.0))
 
 
 def wide_errors(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray, times: np.ndarray) -> Errors:

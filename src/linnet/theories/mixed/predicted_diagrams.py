@@ -9,91 +9,90 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet._arguments import count, partly_representable, real_array, refuse_infinite
+from linnet._arguments import count, partly_representable, positive, real_array, refuse_infinite
 from linnet._randomness import Key, words
 from linnet.problems.problem import Problem
-from linnet.theories.mixed._narrow_cells import DrawnStart
-from linnet.theories.mixed._wide_cells import drawn_cells, wide_errors
+from linnet.theories.mixed._drawn_cells import MOST_UNITS, DrawnStarts, Least, joined
+from linnet.theories.mixed._wide_cells import drawn_cells, wide_error, wide_errors
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
 if TYPE_CHECKING:
     import xarray as xr
 
-# Where the prediction is claimed: the start's own product is at most this share of the error, and the exponent of its
-# imbalance at most this. Chosen on trained cells at d = 50, 100 and 200 (docs/phase_diagram_formula.md).
-MOST_SHARE = 0.5
-MOST_TILT = 1.0
 _COARSE = 20  # times looked at first; the bulk is in groups there
 _COARSE_GROUPS = 24
-_NEAR = np.geomspace(0.6, 1.7, 6)  # times looked at, in units of a guess
-_CLOSE = np.geomspace(0.85, 1.18, 3)  # the same for further starts, from the time of the first
-_FAR = np.geomspace(0.4, 40.0, 18)  # the same for networks of too few units, whose modes wait for each other
+_NODES = 10  # steps to the least test error at first
+_STEP_ERROR = 0.004  # of the splitting, above which its steps are halved
+_MOST_HALVINGS = 2
+_STANDARD_ERROR = 0.008  # of the mean over starts, above which more are drawn
+_MOST_DRAWS = 400
+_MOST_VARIANCES = 18  # at which starts are followed; between them, logarithms are interpolated
+_LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes, entries of the truth beside the diagonal
+_EVERY = 3  # of these variances: where steps are chosen and further starts looked at; between them, the first tell
+_MOST_NUMBERS = 600_000  # of the layers that are stepped at once: what stays in the cache is what is fast
+_PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 
 
 @dataclass(frozen=True)
 class PredictedDiagram:
-    r"""Every cell of the diagram, arrays (width, variance); losses and times are canonical.
+    r"""Every cell of the diagram, arrays (width, variance); losses and times are canonical, errors relative.
 
     **Attributes:**
 
-    - `best_test`: the least $|A - A^*|_F^2/2$ over all times
-    - `best_time`: when it is reached
+    - `best_test`: the least $|A - A^*|_F^2/2$ over all times, on average over starts
+    - `best_time`: when it is reached; NaN where the curve has a plateau and no time is meaningful
     - `stable_rank`: $|A|_F^2/|A|_{op}^2$ then
     - `train_at_best`: $|A - Y|_F^2/2$ then
-    - `covered`: whether the prediction is claimed there: `share` at most 1/2 and `tilt` at most 1
-    - `share`: of the start's own product in the test error, by the wide formula
-    - `tilt`: $\sigma^2 |M| t/4$ at the best time, the exponent of the start's imbalance; 0 for wide cells
-    - `spread`: standard deviation of `best_test` between the starts drawn, in parts of it; NaN for wide cells
+    - `error`: of `best_test`: the model's and the standard error of the mean over starts together
+    - `best_time_error`: of `best_time`, likewise; NaN where that is
+    - `scatter`: standard deviation of `best_test` from network to network; NaN where no whole network was drawn
+    - `covered`: whether `error` is below `limit`
     - `variances`, `widths`: the axes
+    - `limit`: of `error`
 
     **Example:**
 
         >>> import linnet as ln
         >>> from linnet.theories.mixed import predicted_diagram
         >>> task = ln.problems.low_rank_plus_noise(50, rank=3, key=0)
-        >>> told = predicted_diagram(task, [1e-5, 1.0], [1000])
-        >>> told.best_test.shape, bool(told.best_test[0, 0] < told.best_test[0, 1])  # a small start generalises better
-        ((1, 2), True)
+        >>> diagram = predicted_diagram(task, [1e-5, 1.0], [1000])
+        >>> bool(diagram.best_test[0, 0] < diagram.best_test[0, 1])  # a small start generalises better
+        True
     """
 
     best_test: Float[np.ndarray, "width variance"]
     best_time: Float[np.ndarray, "width variance"]
     stable_rank: Float[np.ndarray, "width variance"]
     train_at_best: Float[np.ndarray, "width variance"]
-    covered: Bool[np.ndarray, "width variance"]
-    share: Float[np.ndarray, "width variance"]
-    tilt: Float[np.ndarray, "width variance"]
-    spread: Float[np.ndarray, "width variance"]
+    error: Float[np.ndarray, "width variance"]
+    best_time_error: Float[np.ndarray, "width variance"]
+    scatter: Float[np.ndarray, "width variance"]
     variances: Float[np.ndarray, " variance"]
     widths: Float[np.ndarray, " width"]
+    limit: float
 
     def __repr__(self) -> str:
         size = f"{self.widths.size} widths x {self.variances.size} variances"
         return f"PredictedDiagram({size}, {self.covered.sum()} of {self.covered.size} covered)"
 
+    @property
+    def covered(self) -> Bool[np.ndarray, "width variance"]:
+        return np.asarray(self.error < self.limit)
+
     def to_dataset(self) -> xr.Dataset:
         """An xarray dataset (width, variance) with the same names."""
         import xarray as xr
 
-        names = (
-            "best_test",
-            "best_time",
-            "stable_rank",
-            "train_at_best",
-            "covered",
-            "share",
-            "tilt",
-            "spread",
-        )
+        names = (*_NAMES, "covered")
         return xr.Dataset(
             {name: (("width", "variance"), getattr(self, name)) for name in names},
             coords={"width": self.widths, "variance": self.variances},
-            attrs={
-                "most_share": MOST_SHARE,
-                "most_tilt": MOST_TILT,
-                "units": "canonical: the paper's errors are 2/(k d) times these",
-            },
+            attrs={"limit": self.limit, "units": "canonical: the paper's errors are 2/(k d) times these"},
         )
+
+
+_MEANS = ("time", "test", "train", "rank")
+_NAMES = ("best_test", "best_time", "stable_rank", "train_at_best", "error", "best_time_error", "scatter")
 
 
 @partly_representable
@@ -102,28 +101,32 @@ def predicted_diagram(
     variances: object,
     widths: object,
     *,
+    draws: int = 16,
+    limit: float = 0.03,
     points: int | None = None,
-    draws: int = 2,
     key: Key = 0,
 ) -> PredictedDiagram:
     r"""All cells of the phase diagram of variance and width, from one SVD of the target.
 
-    Cells of $w \ge 2\max(k, d)$ follow the spectral flow (`mode_values`, $g = \sigma^2 w$) plus the start's own product
-    (`wide_cells`). Narrower ones, and those up to $4\max(k, d)$ where that product is more than 2% of the error, follow
-    the closed form from the factors of `draws` drawn starts, with their imbalance (`narrow_cells`), on average.
+    Wide cells ($w \ge 4\max(k, d)$, or half of it where the start's own product is small) follow the spectral flow
+    (`mode_values`, $g = \sigma^2 w$) plus the start's own product. All others are means over drawn starts, each by the
+    splitting of `split_flow` with as many steps as its own error asks for, and over more starts where networks differ.
 
     **Arguments:**
 
     - `problem`: whitened, with a truth; or a `Spectrum` (`task_spectrum`, `asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
+    - `draws`: starts drawn for a cell that is not wide, at least 2; up to 400 of a narrow one, until the standard error
+      of their mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
+    - `limit`: of `.error`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
-    - `draws`: starts drawn for a cell that is not wide; with 0 such cells keep the wide formula and are not covered
-    - `key`: of those starts
+    - `key`: of the starts
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
 
-    **Valid where** `.covered`: measured on networks trained at d = 200, 92% of the plane of Figure 2, median 0.1% off.
+    **Valid** for whitened inputs and Gaussian starts; `.error` says how far it can be off, measured on networks trained
+    for tasks of several ranks, spectra, noise levels and shapes (`linnet verify linnet`).
 
     **Reference:** ours, from Varre et al. 2023, Theorem C.12, for the experiment of Tu et al. 2024, Figure 2.
 
@@ -138,44 +141,31 @@ def predicted_diagram(
     spectrum = spectrum_of(problem, points)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
-    sizes, units, draws = _axis("variances", variances), _widths(widths), count("draws", draws, least=0)
+    sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
+    draws = count("draws", draws, least=0, most=_MOST_DRAWS)
+    if draws == 1:
+        raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
     distinct, back = np.unique(units, return_inverse=True)
     shape = (distinct.size, sizes.size)
     thresholds = (distinct[:, None] * sizes).ravel()
     key = words(key)
     found = _wide_best(spectrum, thresholds, np.repeat(distinct, sizes.size))
     refuse_infinite(thresholds, *found)
-    time, test, train, rank, own = (part.reshape(shape) for part in found)
-    share, tilt, spread = own / test, np.zeros(shape), np.full(shape, np.nan)
-    drawn = drawn_cells(spectrum, distinct[:, None], share)
-    drift = np.ones(sizes.size)
-    rows = np.flatnonzero(drawn.any(axis=1) & (draws > 0))
-    for row in rows[::-1]:  # from wide to narrow, as the best times drift from the wide ones
+    time, test, train, rank, own, bend = (part.reshape(shape) for part in found)
+    error = wide_error(spectrum, distinct[:, None], own / test)
+    moment = _time_error(bend, error, 0.0)
+    scatter = np.full(shape, np.nan)
+    drawn = drawn_cells(spectrum, distinct[:, None], own / test)
+    error[drawn], moment[drawn] = np.nan, np.nan
+    for row in np.flatnonzero(drawn.any(axis=1) & (draws > 0)):
         at = drawn[row]
-        starts = [DrawnStart(spectrum, distinct[row], [*key, int(distinct[row]), i]) for i in range(draws)]
-        wide, runs = time[row, at].copy(), list[tuple[np.ndarray, ...]]()
-        for start in starts:
-            guess, near = (runs[-1][0], _CLOSE) if runs else (wide * drift[at], _NEAR)
-            runs.append(_drawn_best(start, sizes[at], guess, near))
-        stacked = np.array(runs)
-        time[row, at], test[row, at], train[row, at], rank[row, at] = stacked.mean(axis=0)
-        drift[at] = time[row, at] / wide
-        tilt[row, at] = sizes[at] * time[row, at] * np.mean([np.abs(start.rates).max() for start in starts]) / 4
-        if draws > 1:
-            spread[row, at] = stacked[:, 1].std(axis=0, ddof=1) / test[row, at]
-    covered = (share <= MOST_SHARE) & (tilt <= MOST_TILT) & ((draws > 0) | ~drawn)
-    return PredictedDiagram(
-        best_test=test[back] / 2,
-        best_time=time[back],
-        stable_rank=rank[back],
-        train_at_best=train[back] / 2,
-        covered=covered[back],
-        share=share[back],
-        tilt=tilt[back],
-        spread=spread[back],
-        variances=sizes,
-        widths=units,
-    )
+        cell = _Row(spectrum, distinct[row], sizes[at], time[row, at], key).cells(draws)
+        for whole, part in zip((test, time, rank, train, error, moment, scatter), cell, strict=True):
+            whole[row, at] = part
+    time = np.where(moment < _PLATEAU, time, np.nan) if draws else time
+    parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
+    cells = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
+    return PredictedDiagram(**cells, variances=sizes, widths=units, limit=limit)
 
 
 def spectrum_of(problem: Problem | Spectrum, points: int | None = None) -> Spectrum:
@@ -199,7 +189,7 @@ def _widths(values: object) -> np.ndarray:
 
 
 def _wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Time of the least test error, twice the losses then, the stable rank, and the start's part; each (cell,)."""
+    """Time of the least test error, twice the losses then, stable rank, the start's part and bend; each (cell,)."""
     g, few = thresholds, spectrum.grouped(_COARSE_GROUPS)
     first, last = spectrum.values[0], spectrum.values[max(spectrum.apart - 1, 0)]
     growth = np.log(2 + first / g) / 2
@@ -211,19 +201,120 @@ def _wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) -
     step = np.log(1.03)  # the groups' best time is close: one parabola with all modes
     near = wide_errors(spectrum, g, widths, best[:, None] * np.exp(step * np.array([-1, 0, 1]))).test
     best = best * np.exp(_vertex(near, step))
+    bend = np.maximum(near[:, 0] - 2 * near[:, 1] + near[:, 2], 0) / step**2 / near[:, 1]
     at = wide_errors(spectrum, g, widths, best[:, None])
-    return best, at.test[:, 0], at.train[:, 0], at.power[:, 0] / at.largest[:, 0], at.own[:, 0]
+    return best, at.test[:, 0], at.train[:, 0], at.power[:, 0] / at.largest[:, 0], at.own[:, 0], bend
 
 
-def _drawn_best(
-    start: DrawnStart, variances: np.ndarray, guess: np.ndarray, near: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Time of the least test error from one start, twice the losses then, and the stable rank; each (variance,)."""
-    factors = _FAR if start.units <= start.apart else near
-    times = np.minimum(guess[:, None], start.latest / factors[-1]) * factors
-    best = _least(lambda t: start.errors(variances, t, largest=False).test, times)
-    at = start.errors(variances, best[:, None])
-    return best, at.test[:, 0], at.train[:, 0], at.power[:, 0] / at.largest[:, 0]
+class _Row:
+    """The cells of one width that follow drawn starts: how long and how fine they are followed, and their means.
+
+    All is found at 18 variances at most; between them logarithms are interpolated, as they are smooth there.
+    """
+
+    def __init__(self, spectrum: Spectrum, width: float, variances: np.ndarray, guess: np.ndarray, key: list[int]):
+        self.spectrum, self.width, self.key = spectrum, width, key
+        order = np.argsort(variances)
+        self.asked, ends = np.log(variances), np.log(variances[order[[0, -1]]])
+        few = variances.size <= _MOST_VARIANCES
+        self.nodes = np.unique(variances) if few else np.exp(np.linspace(ends[0], ends[1], _MOST_VARIANCES))
+        guess = np.exp(np.interp(np.log(self.nodes), self.asked[order], np.log(guess[order])))
+        signal = float(spectrum.values[int(min(max(spectrum.apart, 1), width)) - 1])
+        horizon = np.log(2 + 2 * signal / self.nodes) / (2 * max(signal, np.finfo(float).tiny))
+        self.horizon = np.minimum(horizon, 60 * guess)
+        self.some = np.unique(np.append(np.arange(0, self.nodes.size, _EVERY), self.nodes.size - 1))
+        self.steps, self.off = self._steps(guess)
+
+    def starts(self, first: int, last: int, units: int = MOST_UNITS) -> DrawnStarts:
+        return DrawnStarts(
+            self.spectrum, self.width, [[*self.key, int(self.width), i] for i in range(first, last)], units
+        )
+
+    def _steps(self, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Steps at the nodes and the error of the splitting: two starts find the time, then they halve the steps."""
+        pair, some = self.starts(0, 2), self.some
+        sizes, horizon = self.nodes[some], self.horizon[some]
+        pilot = pair.least(sizes, np.maximum(guess[some], horizon / 3) / 8, horizon)
+        longest = np.maximum(pilot.time.max(axis=0), 1e-3 * guess[some])
+        steps, horizon = longest / _NODES, np.maximum(horizon, 1.5 * longest)
+        test = pair.least(sizes, steps, horizon).test.mean(axis=0)
+        off = np.full(some.size, np.inf)
+        for _ in range(_MOST_HALVINGS + 1):
+            open_ = np.flatnonzero(off > _STEP_ERROR)
+            if not open_.size:
+                break
+            finer = pair.least(sizes[open_], steps[open_] / 2, horizon[open_]).test.mean(axis=0)
+            off[open_] = 4 / 3 * np.abs(finer / test[open_] - 1)  # of a method of second order
+            test[open_] = finer
+            steps[open_] /= 2
+        steps = np.where(off > _STEP_ERROR, steps, 2 * steps)  # the step whose error was found
+        off = np.where(off > _STEP_ERROR, off / 4, off)
+        at, between = np.log(self.nodes), np.log(sizes)
+        self.horizon = np.exp(np.interp(at, between, np.log(horizon)))
+        return np.exp(np.interp(at, between, np.log(steps))), np.interp(at, between, off)
+
+    def least(self, first: int, last: int, some: np.ndarray | slice = slice(None), units: int = MOST_UNITS) -> Least:
+        """Runs of the starts `first` to `last` at some of the nodes, as many at once as stay in the cache."""
+        sizes, runs, i = self.nodes[some], list[Least](), first
+        while i < last:
+            chunk = self.starts(i, i + 1, units)
+            many = max(1, int(_MOST_NUMBERS / (2 * chunk.S.size * chunk.units * sizes.size)))
+            chunk = self.starts(i, min(i + many, last), units)
+            runs.append(chunk.least(sizes, self.steps[some], self.horizon[some]))
+            i += many
+        return joined(runs)
+
+    def cells(self, draws: int) -> tuple[np.ndarray, ...]:
+        """Test, time, rank, train, errors of test and time, and the scatter, (variance,)."""
+        runs = self.least(0, draws)
+        spread = runs.test.std(axis=0, ddof=1) / runs.test.mean(axis=0)
+        means = {name: getattr(runs, name).mean(axis=0) for name in _MEANS}
+        number = int(min(np.ceil((spread.max() / _STANDARD_ERROR) ** 2), _MOST_DRAWS))
+        if number > draws:  # networks differ: more of them, at some of the variances
+            more, at = self.least(draws, number, self.some), np.log(self.nodes)
+            for name in _MEANS:
+                drawn = getattr(runs, name)[:, self.some]
+                every = np.concatenate([drawn, getattr(more, name)])
+                means[name] *= np.interp(at, at[self.some], every.mean(axis=0) / drawn.mean(axis=0))
+                if name == "test":
+                    spread = np.interp(at, at[self.some], every.std(axis=0, ddof=1) / every.mean(axis=0))
+        number = max(number, draws)
+        squared = self.off**2 + spread**2 / number + _LEAST_ERROR**2
+        thinned = self.starts(0, 1)
+        if thinned.thinned:  # what thinning changes is linear in its factor: twice as thin tells how much
+            thinner = self.starts(0, 1, MOST_UNITS // 2)
+            twice = self.least(0, draws, units=MOST_UNITS // 2)
+            by = (thinned.thinning - 1) / (thinner.thinning - thinned.thinning)
+            for name in _MEANS:
+                change = by * (means[name] - getattr(twice, name).mean(axis=0))
+                if name == "test":
+                    noise = twice.test.std(axis=0, ddof=1) / twice.test.mean(axis=0)
+                    squared += (by**2 + 2 * by) * spread**2 / number + by**2 * noise**2 / draws
+                    squared += (change / means[name] / 4) ** 2
+                means[name] = np.maximum(means[name] + change, 0.5 * means[name])
+        error = np.sqrt(squared)
+        varied = runs.time.std(axis=0, ddof=1) / np.maximum(means["time"], np.finfo(float).tiny) / np.sqrt(draws)
+        moment = _time_error(np.median(runs.bend, axis=0), error, varied)
+        moment = np.where(runs.open.mean(axis=0) > 0.1, np.inf, moment)
+        scatter = np.full(error.shape, np.nan) if thinned.thinned else spread
+        smooth = [self._between(means[name]) for name in ("test", "time", "rank", "train")]
+        return *smooth, *(np.interp(self.asked, np.log(self.nodes), part) for part in (error, moment, scatter))
+
+    def _between(self, values: np.ndarray) -> np.ndarray:
+        """Positive values at the nodes, at the variances asked for: by a cubic spline of logarithms."""
+        nodes = np.log(self.nodes)
+        if nodes.size < 4:
+            return np.asarray(np.exp(np.interp(self.asked, nodes, np.log(values))))
+        from scipy.interpolate import Akima1DInterpolator
+
+        curve = Akima1DInterpolator(nodes, np.log(np.maximum(values, np.finfo(float).tiny)), method="makima")
+        return np.asarray(np.exp(curve(np.clip(self.asked, nodes[0], nodes[-1]))))
+
+
+def _time_error(bend: np.ndarray, off: np.ndarray, standard_error: np.ndarray | float) -> np.ndarray:
+    """Of the time of a least error that is uncertain by `off`: ln(test) = bend (ln t)^2/2 there."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.hypot(np.sqrt(2 * off / np.maximum(bend, 1e-300)), standard_error))
 
 
 def _least(test: Callable[[np.ndarray], np.ndarray], times: np.ndarray, halvings: int = 2) -> np.ndarray:

@@ -17,6 +17,8 @@ MOST_APART = 24
 _ABOVE_EDGE = 1.05
 # A mode holds the truth if its overlap is this share of its value; in the bulk it is about 1/d.
 _HOLDS = 0.2
+# ... and its value this share of the edge: small values deep in the bulk hold nothing by more than chance.
+_NEAR_EDGE = 0.8
 
 
 @dataclass(frozen=True)
@@ -122,5 +124,5 @@ def _apart(values: np.ndarray, overlaps: np.ndarray, ratio: float) -> int:
     """How many leading modes stand above the bulk (its scale is its median's), or hold the truth although inside it."""
     edge = np.median(values) * bulk_edges(ratio)[1] / bulk_quantile(0.5, ratio)
     above = int((values > max(_ABOVE_EDGE * edge, 1e-12 * values[0])).sum())
-    holding = np.flatnonzero(overlaps > _HOLDS * values)
+    holding = np.flatnonzero((overlaps > _HOLDS * values) & (values > _NEAR_EDGE * edge))
     return min(max(above, int(holding[-1]) + 1 if holding.size else 0), MOST_APART)

@@ -10,7 +10,7 @@ from linnet.papers.linnet.networks import beside
 from linnet.papers.linnet.printed import compared
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST, STANDARD_ERRORS
 from linnet.papers.linnet.tables import cells, dimensions
-from linnet.reproduction import AllOf, AtLeast, AtMost, Numbers, Trial, claim
+from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent
 
 WHERE = "docs/phase_diagram_formula.md"
@@ -19,16 +19,23 @@ WHERE = "docs/phase_diagram_formula.md"
 @claim(
     "trained",
     where=WHERE,
-    says="Least test error and stable rank of trained networks follow from one SVD, at any variance and width.",
+    says="Least test error, stable rank and best time of trained networks follow from one SVD.",
     assumes="whitened inputs, Gaussian starts; where the prediction says it is covered",
-    tried="25 cells at d = 40 (full: 81 at d = 100), one network each, rank 5, unit noise",
+    tried="25 cells at d = 40, 4 starts each (full: 81 at d = 100, 12 starts), rank 5, unit noise",
     holds=AllOf(
         AtLeast(
-            0.85,
+            0.8,
             "covered",
             what="share of the plane that is covered",
             form=".0%",
-            because="the aim is 90% of the plane; a coarse grid of 25 cells can miss that by one cell",
+            because="the aim is 99% from d = 60 on; error bars are wider at d = 40, and a coarse grid has 25 cells",
+        ),
+        AtLeast(
+            0.9,
+            "within",
+            what="share of the cells within twice the error bars of both sides",
+            form=".0%",
+            because="twice a standard error holds 95%; those of 4 starts are themselves uncertain",
         ),
         AtMost(
             0.7,
@@ -38,33 +45,48 @@ WHERE = "docs/phase_diagram_formula.md"
             because="networks of one cell differ by about 0.3/d between starts, so half of them are within it",
         ),
         AtMost(
-            4.0,
-            "ninth",
-            times="one_over_d",
-            what="error that 90% of the cells are within",
+            0.05,
+            "ranks",
+            what="error of the stable rank that 90% of the cells are within",
             form=".1%",
-            because="4% at d = 100; narrow networks differ by that much between starts",
+            because="a few networks differ by this much",
+        ),
+        AtMost(
+            0.1,
+            "times",
+            what="median error of the best time",
+            form=".1%",
+            because="the descent's step is 2% of it, and curves are flat there; plateaus have no best time",
         ),
     ),
-    reads="{cells} cells at d = {dim}: least test error {value:.2%} off (median), worst {worst:.1%}; stable rank "
-    "{ranks:.2%} off (median)",
+    reads="{cells} cells at d = {dim}: least test error {value:.2%} off (median), worst {worst:.1%}; {timed} cells "
+    "have a best time",
 )
 def formula_against_training(trial: Trial) -> Numbers:
     networks = cells.TABLE.results(trial)
     predicted = beside(networks, trial.seed)
-    trained = {name: networks[name].transpose(*cells.AXES).values for name in ("best_test", "stable_rank")}
+    means, errors = {}, {}
+    for name in ("best_test", "stable_rank", "best_time"):
+        runs = networks[name].transpose(*cells.AXES, "start").values
+        means[name] = runs.mean(axis=-1)
+        errors[name] = runs.std(axis=-1, ddof=1) / means[name] / np.sqrt(runs.shape[-1])
     covered, dim = predicted["covered"], int(networks["dim"].item())
-    error = np.abs(predicted["best_test"] / trained["best_test"] - 1)[covered]
-    ranks = np.abs(predicted["stable_rank"] / trained["stable_rank"] - 1)[covered]
+    error = np.abs(predicted["best_test"] / means["best_test"] - 1)
+    joint = np.hypot(predicted["error"], errors["best_test"])
+    ranks = np.abs(predicted["stable_rank"] / means["stable_rank"] - 1)[covered]
+    moments = np.abs(predicted["best_time"] / means["best_time"] - 1)
+    moments = moments[covered & np.isfinite(moments)]
     return {
-        "value": float(np.median(error)),
+        "value": float(np.median(error[covered])),
         "dim": dim,
         "one_over_d": 1 / dim,
         "covered": float(covered.mean()),
         "cells": int(covered.size),
-        "ninth": float(np.quantile(error, 0.9)),
-        "worst": float(error.max()),
-        "ranks": float(np.median(ranks)),
+        "within": float((error <= 2 * joint)[covered].mean()),
+        "worst": float(error[covered].max()),
+        "ranks": float(np.quantile(ranks, 0.9)),
+        "times": float(np.median(moments)) if moments.size else np.nan,
+        "timed": int(moments.size),
     }
 
 
@@ -137,11 +159,17 @@ def theorem_against_equation(trial: Trial) -> Numbers:
     says="The error of the formula vanishes as the dimension grows.",
     assumes="cells wider than their inputs",
     tried="6 cells, d = 16, 32, 64 with 2 tasks each (full: d = 25 .. 400, 2 tasks)",
-    holds=AtMost(
-        -0.5,
-        what="exponent of the error in d",
-        form=".2f",
-        because="fluctuations of a start fall like 1/d; the descent's step does not fall, and flattens the end",
+    holds=AllOf(
+        AtMost(
+            -0.5,
+            "lowest",
+            what="exponent of the error in d, two standard errors below it,",
+            form=".2f",
+            because="fluctuations of a start fall like 1/d; the descent's step does not fall, and flattens the end",
+        ),
+        Below(
+            0, "highest", what="exponent, two standard errors above it,", form=".2f", because="the error falls with d"
+        ),
     ),
     reads="root mean square error {errors:.2%}: like d^({value:.2f} ± {uncertainty:.2f})",
 )
@@ -150,4 +178,6 @@ def error_over_dimensions(trial: Trial) -> Numbers:
     typical = np.sqrt((error**2).mean(axis=1))
     rate, uncertainty = exponent(dims, typical)
     shown = {f"d = {dim:.0f}": size for dim, size in zip(dims, typical, strict=True)}
-    return {"value": rate, "uncertainty": uncertainty, "dims": dims, "typical": typical, "errors": shown}
+    off = STANDARD_ERRORS * uncertainty
+    ends = {"lowest": rate - off, "highest": rate + off}
+    return {"value": rate, "uncertainty": uncertainty, **ends, "dims": dims, "typical": typical, "errors": shown}

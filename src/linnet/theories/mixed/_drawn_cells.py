@@ -1,0 +1,281 @@
+"""Cells of the phase diagram that are not wide: the splitting from drawn starts, batched over starts and variances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from linnet._randomness import Key, generator
+from linnet.theories.mixed._wide_cells import Errors
+from linnet.theories.mixed.splitting import MOST_GROWTH, Layers
+from linnet.theories.mixed.task_spectra import Spectrum
+
+MOST_UNITS = 40  # that are computed with; wider networks are thinned
+_MOST_ROWS = 200  # of the bulk, before equal modes are gathered
+_GROUPS = 16  # of the bulk, in the narrowest networks
+_MOST_NODES = 72  # steps of a run
+_ZOOM = 4  # steps over the two around the least error
+_POWER_STEPS = 20
+_RISEN = 1.5  # a run ends where its test error is so many times the least one
+_FLAT = 1e-4  # of the train error, over a step: the run has arrived
+_RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a step, and steps at most
+
+
+@dataclass(frozen=True)
+class Least:
+    """The least test error of every start and variance, twice the losses, arrays (draw, variance).
+
+    `bend` is the second derivative of ln(test) in ln(time) there; `open` says that the error was still falling.
+    """
+
+    time: np.ndarray
+    test: np.ndarray
+    train: np.ndarray
+    rank: np.ndarray
+    bend: np.ndarray
+    open: np.ndarray
+
+
+def joined(runs: list[Least]) -> Least:
+    """The runs of several batches of starts as one."""
+    return Least(*(np.concatenate([getattr(one, name.name) for one in runs]) for name in fields(Least)))
+
+
+class DrawnStarts:
+    r"""Gaussian starts of one width in the singular basis of the target: errors at every variance, by `Layers`.
+
+    A start scales: one draw serves every variance. A network of more than 40 units is thinned: bulk and width shrink by
+    one factor while the variance grows by it, which keeps every mean that counts (threshold, start's noise, imbalance)
+    but not what differs from network to network; modes that stand apart are kept.
+
+    **Arguments:** `spectrum` of the task, `width` of the network, `keys`, one for each start, and `units` to compute
+    with at most.
+    """
+
+    def __init__(self, spectrum: Spectrum, width: float, keys: list[Key], units: int = MOST_UNITS):
+        self.spectrum, self.apart = spectrum, spectrum.apart
+        bulk = float(spectrum.multiplicities[self.apart :].sum())
+        idle = abs(spectrum.outputs - spectrum.inputs)
+        number, rows = _thinned(width, self.apart, bulk, units)
+        self.thinned = number < width and rows < bulk
+        self.thinning = bulk / rows if rows else 1.0
+        # the threshold of modes that stand apart is that of the whole network, the bulk's that of what they leave of it
+        raised = np.sqrt(width / number)
+        scale = np.sqrt((width - self.apart) / (number - self.apart)) if number < width else 1.0
+        values, overlaps, numbers = _members(spectrum, rows, number)
+        lengths = [round(min(one, 2 * number)) for one in numbers]
+        self.S = np.concatenate([spectrum.values[: self.apart], np.repeat(values, lengths)])
+        self.share = np.concatenate([spectrum.overlaps[: self.apart], np.repeat(overlaps, lengths)])
+        drawn = [_start(generator(key), self.apart, numbers, idle / self.thinning, number) for key in keys]
+        size = np.where(np.arange(self.S.size) < self.apart, raised, scale)[:, None]
+        first = np.stack([size * sides[0] for sides, _ in drawn])
+        second = np.stack([size * sides[1] for sides, _ in drawn])
+        spare = scale * np.stack([rest for _, rest in drawn])
+        self.idle_inputs = spectrum.inputs > spectrum.outputs
+        sign = 1.0 if self.idle_inputs else -1.0
+        M = _gram(first) - _gram(second) + sign * _gram(spare)
+        rates, turn = np.linalg.eigh(M)
+        self.layers = Layers(self.S, first @ turn, second @ turn, spare @ turn, rates, idle_inputs=self.idle_inputs)
+        self.number, self.units = len(keys), first.shape[2]
+        top = max(float(self.S.max()), np.finfo(float).tiny)
+        self.longest_step = MOST_GROWTH / top
+
+    def at(self, variances: np.ndarray) -> Layers:
+        """Networks of every draw (slowest) at every variance."""
+        std = np.sqrt(variances)[None, :, None, None]
+        first, second, spare = (
+            (part[:, None] * std).reshape(self.number * variances.size, *part.shape[1:])
+            for part in (self.layers.first, self.layers.second, self.layers.spare)
+        )
+        rates = (self.layers.rates[:, None] * variances[None, :, None]).reshape(-1, self.units)
+        return Layers(self.S, first, second, spare, rates, idle_inputs=self.idle_inputs)
+
+    def least(self, variances: np.ndarray, steps: np.ndarray, horizons: np.ndarray) -> Least:
+        """The least test error over all times; `steps`, and `horizons` to look at in any case, (variance,)."""
+        total = self.number * variances.size
+        tau = np.tile(np.minimum(steps, self.longest_step), self.number)
+        horizon = np.tile(horizons, self.number)
+        layers = self.at(variances)
+        before, best_at = layers.copy(), np.zeros(total, dtype=int)
+        errors = self.measured(layers)
+        best, previous = errors.test.copy(), errors.train
+        live = np.arange(total)
+        last = np.zeros(total, dtype=int)
+        for node in range(1, _MOST_NODES + 1):
+            moved = layers.stepped(tau[live])
+            errors = self.measured(moved)
+            better = np.flatnonzero(errors.test < best[live])
+            if better.size:
+                before.put(live[better], layers, better)
+                best[live[better]], best_at[live[better]] = errors.test[better], node
+            last[live] = node
+            passed = (node >= best_at[live] * 1.3 + 2) & (node * tau[live] >= horizon[live])
+            risen = (errors.test > _RISEN * best[live]) & (node >= best_at[live] + 3)
+            flat = np.abs(previous - errors.train) < _FLAT * errors.train + 1e-12 * self._target_power()
+            on = ~(risen | (passed & ((errors.test > 1.02 * best[live]) | flat)))
+            if not on.any():
+                break
+            live, layers, previous = live[on], moved[on], errors.train[on]
+        return self._zoomed(before, tau, best_at, last, (self.number, variances.size))
+
+    def _zoomed(
+        self, layers: Layers, tau: np.ndarray, best_at: np.ndarray, last: np.ndarray, shape: tuple[int, int]
+    ) -> Least:
+        """The least error between the nodes beside the least one, by smaller steps and a parabola."""
+        small = 2 * tau / _ZOOM
+        series = []
+        for i in range(_ZOOM + 1):
+            if i:
+                layers = layers.stepped(small)
+            series.append(self.measured(layers, largest=True))
+        tests, trains, powers, tops = (
+            np.stack([getattr(one, name) for one in series], axis=1) for name in ("test", "train", "power", "largest")
+        )
+        ranks = powers / np.maximum(tops, np.finfo(float).tiny)
+        middle = np.clip(np.argmin(tests, axis=1), 1, _ZOOM - 1)
+        around = middle[:, None] + np.array([-1, 0, 1])
+        three = [np.take_along_axis(part, around, axis=1) for part in (tests, trains, ranks)]
+        bend = three[0][:, 0] - 2 * three[0][:, 1] + three[0][:, 2]
+        place = np.where(
+            bend > 0, np.clip((three[0][:, 0] - three[0][:, 2]) / (2 * np.where(bend > 0, bend, 1)), -1, 1), 0.0
+        )
+        place = np.where(bend > 0, place, np.argmin(three[0], axis=1) - 1.0)
+        test, train, rank = (
+            part[:, 1]
+            + place * (part[:, 2] - part[:, 0]) / 2
+            + place**2 * (part[:, 0] - 2 * part[:, 1] + part[:, 2]) / 2
+            for part in three
+        )
+        time = np.maximum(best_at - 1, 0) * tau + (middle + place) * small
+        curved = np.maximum(bend, 0) / small**2 * time**2 / np.maximum(test, np.finfo(float).tiny)
+        still = (best_at >= last) & (best_at > 0)
+        return Least(*(part.reshape(shape) for part in (time, test, np.maximum(train, 0), rank, curved, still)))
+
+    def run(self, variance: float, times: np.ndarray) -> tuple[Errors, np.ndarray]:
+        """`Errors` (draw, time) of one variance, and $u_i^T A v_i$ of the spectrum's entries (draw, time, mode)."""
+        layers = self.at(np.array([variance]))
+        steepest = max(float(np.abs(layers.rates).max(initial=0.0)), np.finfo(float).tiny)
+        bulk = float(self.S[self.apart :].max(initial=0.0)) or float(self.S.max())
+        latest = max(16 / max(bulk, np.finfo(float).tiny), 4 / variance / max(self.spectrum.inputs, 1.0))
+        latest = min(latest, 300 / max(float(self.S[0]), np.finfo(float).tiny)) if self.S[0] > 0 else latest
+        clock = np.minimum(times, latest)
+        longest = min(_RUN_GROWTH / max(float(self.S.max()), np.finfo(float).tiny), 4 * _RUN_TILT / steepest)
+        longest = max(longest, float(clock[-1]) / _RUN_STEPS)
+        longest = min(longest, self.longest_step)
+        series, modes, now = [], [], 0.0
+        order = np.argsort(self.S[self.apart :]) + self.apart
+        entries = self.spectrum.values[self.apart :]
+        for time in clock:
+            parts = int(np.ceil((time - now) / longest * (1 - 1e-12))) if time > now else 0
+            for _ in range(parts):
+                layers = layers.stepped(np.full(self.number, (time - now) / parts))
+            now = max(now, float(time))
+            series.append(self.measured(layers, largest=True))
+            diagonal = (layers.first * layers.second).sum(axis=2)
+            # thinned rows stand between the entries of the bulk
+            inside = [np.interp(entries, self.S[order], row[order]) if order.size else entries for row in diagonal]
+            modes.append(np.concatenate([diagonal[:, : self.apart], np.stack(inside)], axis=1))
+        parts_of = zip(*((one.test, one.train, one.power, one.largest, one.own) for one in series), strict=True)
+        return Errors(*(np.stack(part, axis=1) for part in parts_of)), np.stack(modes, axis=1)
+
+    def _target_power(self) -> float:
+        return float((self.spectrum.multiplicities * self.spectrum.values**2).sum())
+
+    def measured(self, layers: Layers, *, largest: bool = False) -> Errors:
+        """Norms of the products by Gram matrices of the units, the bulk counted as often as thinned; (batch,)."""
+        K = self.apart
+        inputs, outputs = layers.first[:, K:], layers.second[:, K:]
+        if layers.spare.shape[1]:
+            if self.idle_inputs:
+                inputs = np.concatenate([inputs, layers.spare], axis=1)
+            else:
+                outputs = np.concatenate([outputs, layers.spare], axis=1)
+        signal_in, signal_out = _gram(layers.first[:, :K]), _gram(layers.second[:, :K])
+        bulk_in, bulk_out = _gram(inputs), _gram(outputs)
+        power = np.einsum("bij,bij->b", signal_in + bulk_in, signal_out) + np.einsum(
+            "bij,bij->b", signal_in + self.thinning * bulk_in, bulk_out
+        )
+        diagonal = np.einsum("bij,bij->bi", layers.first, layers.second)
+        often = np.where(np.arange(self.S.size) < K, 1.0, self.thinning)
+        spectrum = self.spectrum
+        test = power - 2 * diagonal @ (often * self.share) + spectrum.truth_power
+        train = np.maximum(power - 2 * diagonal @ (often * self.S) + self._target_power(), 0.0)
+        nothing = np.full(power.shape, np.nan)
+        top = _largest(signal_in + bulk_in, signal_out + bulk_out) if largest else nothing
+        return Errors(test, train, power, top, nothing)
+
+
+def _gram(rows: np.ndarray) -> np.ndarray:
+    return rows.swapaxes(1, 2) @ rows
+
+
+def _largest(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Squared largest singular value of W2 W1 from its Gram matrices, by power iteration; of close ones any will do."""
+    both = inputs @ outputs
+    vector = np.random.default_rng(0).standard_normal((len(both), both.shape[2], 1))
+    top = np.zeros(len(both))
+    for _ in range(_POWER_STEPS):
+        vector = both @ vector
+        top = np.linalg.norm(vector, axis=(1, 2))
+        vector /= np.maximum(top, np.finfo(float).tiny)[:, None, None]
+    return top
+
+
+def _thinned(width: float, apart: int, bulk: float, most: int) -> tuple[float, float]:
+    """Units and rows of the bulk to compute with: all of them, or both fewer by one factor and nearly whole."""
+    # a narrow network costs what its width costs, a wide one (reduced) what its rows cost
+    fewest = max(0.8 * (most - apart), 4.0)
+    factor = min((width - apart) / max(most - apart, 4), bulk / fewest)
+    if factor <= 1 or width <= most:
+        return width, bulk
+    rows = np.arange(max(1, np.floor(0.8 * bulk / factor)), np.ceil(bulk / factor) + 1)
+    units = apart + (width - apart) * rows / bulk
+    chosen = int(np.argmin(np.abs(units - np.round(units)) / units))
+    return float(np.round(units[chosen])), float(rows[chosen])
+
+
+def _members(spectrum: Spectrum, rows: float, units: float) -> tuple[np.ndarray, np.ndarray, list[float]]:
+    """Values and overlaps of the bulk's rows: one by one where they are few, else in groups of equal modes."""
+    if not rows:
+        return np.zeros(0), np.zeros(0), []
+    most = min(2 * _GROUPS * units, max(_MOST_ROWS, 4 * units))
+    if rows <= most:
+        number = max(round(rows), 1)
+        fewer = spectrum.grouped(number)
+        ends = np.cumsum(fewer.multiplicities[spectrum.apart :])
+        at = spectrum.apart + np.searchsorted(ends, (np.arange(number) + 0.5) * ends[-1] / number)
+        return fewer.values[at], fewer.overlaps[at], [1.0] * number
+    fewer = spectrum.grouped(int(most // (2 * units)))
+    bulk = slice(spectrum.apart, None)
+    numbers = fewer.multiplicities[bulk] * (rows / fewer.multiplicities[bulk].sum())
+    return fewer.values[bulk], fewer.overlaps[bulk], numbers.tolist()
+
+
+def _start(draw: np.random.Generator, apart: int, numbers: list[float], idle: float, units: float) -> tuple[Any, Any]:
+    """Standard normal rows of both layers, (layer, row, unit), and those of the larger side alone, (row, unit)."""
+    rows = apart + sum(numbers)
+    if units > 2 * rows + idle:  # wide: only the triangle of [W1^T; W2] that has the same products (Bartlett)
+        triangle = _triangle(draw, units, round(2 * rows + idle)).T
+        n = round(rows)
+        return np.stack([triangle[:n], triangle[n : 2 * n]]), triangle[2 * n :]
+    units = round(units)
+    blocks = [draw.standard_normal((apart, 2 * units))]
+    blocks += [_gaussian(draw, number, 2 * units) for number in numbers]
+    stacked = np.vstack(blocks)
+    return np.stack([stacked[:, :units], stacked[:, units:]]), _gaussian(draw, idle, units)
+
+
+def _gaussian(draw: np.random.Generator, number: float, columns: int) -> np.ndarray:
+    """As many Gaussian rows; of more rows than columns only the triangle that has the same products."""
+    if number <= columns:
+        return draw.standard_normal((round(number), columns))
+    return _triangle(draw, number, columns)
+
+
+def _triangle(draw: np.random.Generator, number: float, columns: int) -> np.ndarray:
+    """The triangular factor of `number` Gaussian rows of so many columns (Bartlett); `number` need not be whole."""
+    triangle = np.triu(draw.standard_normal((columns, columns)), 1)
+    triangle[np.diag_indices(columns)] = np.sqrt(draw.chisquare(number - np.arange(columns)))
+    return triangle
