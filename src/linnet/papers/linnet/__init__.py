@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, stopping
+from linnet.papers.linnet.figures import depth as depth_figure
 from linnet.papers.linnet.figures import over_time as over_time_figure
 from linnet.papers.linnet.figures import published
 from linnet.papers.linnet.tables import cells, dimensions
@@ -13,7 +14,7 @@ PAPER = Paper(
     title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
     authors="linnet",
     subject="predictions without training",
-    figures=[published, over_time_figure],
+    figures=[published, depth_figure, over_time_figure],
     tables=[cells, dimensions],
     claims=[diagram, stopping, one_start, flattest, over_time, depth],
     statements=Path(__file__).with_name("statements.toml"),
