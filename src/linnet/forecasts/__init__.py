@@ -6,10 +6,10 @@ from linnet.forecasts.folds import Curves, all_folds, cross_validate
 from linnet.forecasts.forecasting import ClosedForm, Forecast, forecast
 from linnet.forecasts.noise_levels import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate, pytorch_rates
+from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import Scaler, scaler
 from linnet.forecasts.settings import Settings
-from linnet.forecasts.start_regimes import StartRegimes, start_regimes
 from linnet.forecasts.starts import start
 from linnet.forecasts.stein import SteinStop, stein_stop
 from linnet.forecasts.tables import DataTable, data_table, from_frame, read

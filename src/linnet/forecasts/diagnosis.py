@@ -18,10 +18,10 @@ from linnet.forecasts._ridge import leave_one_out
 from linnet.forecasts._rivals import rivals
 from linnet.forecasts.folds import Curves, Fold, all_folds, check_batch_fits, cross_validate, target_scaler
 from linnet.forecasts.forecasting import Forecast, forecast
+from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.samples import LearningCurve, learning_curve
 from linnet.forecasts.scaling import scaler
 from linnet.forecasts.settings import Settings
-from linnet.forecasts.start_regimes import StartRegimes, start_regimes
 from linnet.forecasts.starts import start, stds
 from linnet.forecasts.stein import SteinStop, stein_stop
 from linnet.forecasts.tables import DataTable, data_table

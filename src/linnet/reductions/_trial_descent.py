@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
-from linnet.reductions.words import Words
+from linnet.reductions._words import Words
 
 MOST_STEPS = 600
 DONE = 1e-9  # of the first step's size: nothing moves any more

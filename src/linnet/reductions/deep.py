@@ -14,8 +14,8 @@ from linnet._arguments import broadcast, count, number, real_array, representabl
 from linnet.inits.layers import Layers, check_layers
 from linnet.problems.problem import Problem
 from linnet.reductions._trial_descent import Trial
+from linnet.reductions._words import Words
 from linnet.reductions.reduction import Reduction, refuse_diverged
-from linnet.reductions.words import Words
 
 RTOL = 1e-8  # of the products, where neither an order nor a tolerance is asked for
 LONGEST = 60  # letters; each gains about a digit

@@ -32,7 +32,7 @@ SLOW = 20_000  # steps it would need at its pace, from which on an implicit solv
 
 
 @dataclass(frozen=True)
-class Asked:
+class FlowSettings:
     """Where to save, how exactly, and in how many steps; `atol` is one number, or one for each member of a batch.
 
     `share` of the hidden units are the network's, the others are there to fill it up (`widths`): an error is the mean
@@ -51,7 +51,7 @@ class Run:
     """One network on its way: the states saved so far (NaN where not yet), where it is, and how it ended."""
 
     layers: tuple[np.ndarray, ...]
-    asked: Asked
+    settings: FlowSettings
     spectrum: Spectrum | None
     where: float = 0.0
     taken: int = 0
@@ -61,7 +61,7 @@ class Run:
     states: tuple[np.ndarray, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        shapes = ((len(self.asked.times), *layer.shape) for layer in self.layers)
+        shapes = ((len(self.settings.times), *layer.shape) for layer in self.layers)
         self.states = tuple(np.full(shape, np.nan, self.layers[0].dtype) for shape in shapes)
 
     def take(self, found: Sequence[np.ndarray], steps: int, share: float) -> None:
@@ -76,19 +76,21 @@ class Run:
         if arrived or not np.isfinite(self.where):
             self.pending = False
         elif not self._ends() and not self._fades(SLOW * pace) and share >= PATIENCE:
-            self.failed = share >= 1 or self.left > HOPELESS * self.asked.max_steps * pace
+            self.failed = share >= 1 or self.left > HOPELESS * self.settings.max_steps * pace
             self.pending = not self.failed
 
     @property
     def left(self) -> float:
         """The time from here to the last one asked for."""
-        return float(self.asked.times[-1]) - self.where
+        return float(self.settings.times[-1]) - self.where
 
     def _ends(self) -> bool:
         """Whether the rest is known in closed form; then it is written down."""
         if self.spectrum is None:
             return False
-        ending = self.spectrum.tail(*self.layers, left=self.left, rtol=self.asked.rtol, atol=float(self.asked.atol))
+        ending = self.spectrum.tail(
+            *self.layers, left=self.left, rtol=self.settings.rtol, atol=float(self.settings.atol)
+        )
         if ending is None:
             return False
         late, times = self._late
@@ -98,12 +100,12 @@ class Run:
 
     def _fades(self, soon: float) -> bool:
         """Whether an implicit solver followed it to its end, where that is not `soon` reached; then it is written."""
-        most = self.asked.max_steps - self.taken
+        most = self.settings.max_steps - self.taken
         if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
             return False
         late, times = self._late
         found = self.spectrum.fade(
-            *self.layers, times=times, rtol=self.asked.rtol, atol=float(self.asked.atol), most=most
+            *self.layers, times=times, rtol=self.settings.rtol, atol=float(self.settings.atol), most=most
         )
         self.stiff = found is not None
         if found is None:
@@ -117,7 +119,7 @@ class Run:
     def _late(self) -> tuple[np.ndarray, np.ndarray]:
         """The states still to be found, and how long after this one they are."""
         late = np.isnan(self.states[0]).all(axis=(-1, -2))
-        return late, np.maximum(self.asked.times[late] - self.where, 0.0)
+        return late, np.maximum(self.settings.times[late] - self.where, 0.0)
 
 
 def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " filled"]:
@@ -137,7 +139,7 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
 
 
 def follow(
-    objective: Any, layers: tuple[Any, ...], asked: Asked, spectrum: Spectrum | None
+    objective: Any, layers: tuple[Any, ...], settings: FlowSettings, spectrum: Spectrum | None
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
@@ -146,17 +148,21 @@ def follow(
     each costs its own steps, at most `max_steps`, and a fiftieth of them where it would need more than three times as
     many at its pace.
     """
-    rounds = -(-asked.max_steps // _length(*layers))
-    steps = -(-asked.max_steps // rounds)
+    rounds = -(-settings.max_steps // _length(*layers))
+    steps = -(-settings.max_steps // rounds)
     begun = tuple(np.asarray(layer) for layer in layers)
     batched = begun[0].ndim == 3
     if batched:
         runs = [
-            Run(tuple(layer[i] for layer in begun), _of(asked, i), None if spectrum is None else spectrum.of_member(i))
+            Run(
+                tuple(layer[i] for layer in begun),
+                _of(settings, i),
+                None if spectrum is None else spectrum.of_member(i),
+            )
             for i in range(len(begun[0]))
         ]
     else:
-        runs = [Run(begun, asked, spectrum)]
+        runs = [Run(begun, settings, spectrum)]
     solve = partial(_solve, max_steps=steps)
     with ExitStack() as stack:
         for turn in range(rounds):
@@ -175,20 +181,20 @@ def follow(
 
 def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float) -> None:
     """One more round of those on their way: together while they are more than half of the batch, else one by one."""
-    asked, dtype = runs[0].asked, runs[0].layers[0].dtype
+    settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
     if 2 * len(pending) > len(runs) > 1:
         # those that have ended stand at the last time, which costs no step
-        where = np.array([run.where if run.pending else asked.times[-1] for run in runs])
+        where = np.array([run.where if run.pending else settings.times[-1] for run in runs])
         layers = tuple(np.stack(several) for several in zip(*(run.layers for run in runs), strict=True))
-        asked = replace(asked, atol=np.array([run.asked.atol for run in runs]))
-        found = [np.asarray(value) for value in solve(objective, *_there(layers, where, asked, dtype))]
+        settings = replace(settings, atol=np.array([run.settings.atol for run in runs]))
+        found = [np.asarray(value) for value in solve(objective, *_there(layers, where, settings, dtype))]
         for index in pending:
             runs[index].take([value[index] for value in found], steps, share)
         return
     for index in pending:
         run = runs[index]
-        found = solve(member(objective, index), *_there(run.layers, np.array(run.where), run.asked, dtype))
+        found = solve(member(objective, index), *_there(run.layers, np.array(run.where), run.settings, dtype))
         run.take([np.asarray(value) for value in found], steps, share)
 
 
@@ -200,12 +206,12 @@ def _length(*layers: Any) -> int:
     return next((length for length in (ROUND, 500, 200) if length <= most), SHORTEST)
 
 
-def _of(asked: Asked, index: int) -> Asked:
-    return replace(asked, atol=asked.atol[index] if asked.atol.ndim else asked.atol)
+def _of(settings: FlowSettings, index: int) -> FlowSettings:
+    return replace(settings, atol=settings.atol[index] if settings.atol.ndim else settings.atol)
 
 
-def _there(layers: tuple[Any, ...], where: np.ndarray, asked: Asked, dtype: np.dtype) -> tuple[Any, ...]:
-    numbers = (where, asked.times, asked.rtol, asked.atol, asked.share)
+def _there(layers: tuple[Any, ...], where: np.ndarray, settings: FlowSettings, dtype: np.dtype) -> tuple[Any, ...]:
+    numbers = (where, settings.times, settings.rtol, settings.atol, settings.share)
     return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
 
 

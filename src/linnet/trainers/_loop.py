@@ -7,8 +7,8 @@ carries; `hyper` is a dictionary of numbers, each one for all or one for each me
 the objective saw.
 
 `stepped` is the one step of them all: judge the state, note what is to be noted, move unless it is the end. `run`
-carries a batch that starts together and saves states on the way; `lanes` carries runs that take each other's places.
-`started`, `ceiling` and `judged` serve plain NumPy numbers as well: `crew` has them judge runs that are not compiled.
+carries a batch that starts together and saves states on the way; `diagrams/_slots` fills slots again as runs end.
+`started`, `ceiling` and `judged` serve NumPy's numbers too: `diagrams/_numpy_run` judges runs that are not compiled.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _states(
     floor = np.finfo(float).eps * np.abs(begin).max()
     solver = BDF(flow.slope, 0.0, begin, times[-1], rtol=rtol, atol=max(atol, floor), jac=flow.jacobian)
     states: list[np.ndarray] = []
-    growth, size, told = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
+    growth, size, shown = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
     with progress.bar("flow, implicitly", 100, unit="%") as advance:
         for steps in range(1, most + 1):
             solver.step()
@@ -128,6 +128,6 @@ def _states(
             if solver.status == "finished":
                 return states, steps
             done = int(100 * np.log1p(solver.t) / np.log1p(times[-1]))
-            advance(done - told)
-            told = done
+            advance(done - shown)
+            shown = done
     return None

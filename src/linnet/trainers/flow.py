@@ -101,9 +101,11 @@ def gradient_flow(
             rtol = max(rtol, 1e-6)
         tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
         until = flow_rounds.filled_times(moments, entries=sum(layer.size for layer in layers))
-        asked = flow_rounds.Asked(until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width)
+        settings = flow_rounds.FlowSettings(
+            until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width
+        )
         spectrum = Spectrum.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
-        states, taken, failed = flow_rounds.follow(objective, layers, asked, spectrum)
+        states, taken, failed = flow_rounds.follow(objective, layers, settings, spectrum)
         named = dict(zip(layer_names(params), states, strict=True))
         found = {**_look(objective, test, named), **named}
         kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in found.items()}

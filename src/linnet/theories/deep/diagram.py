@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from linnet._arguments import count, real_array, representable
 from linnet.problems.problem import Problem
-from linnet.theories.deep.family import family
+from linnet.theories.deep._family import family
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import count, positive, real_array, representable, times_array
-from linnet.theories.deep.trees import MOST_UNITS, couplings, flowing
+from linnet.theories.deep._trees import MOST_UNITS, couplings, flowing
 
 LONGEST = 40
 RTOL = 1e-9  # of the integration

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from linnet.theories.deep.trees import couplings, flowing
+from linnet.theories.deep._trees import couplings, flowing
 
 ORDER = {2: 0, 3: 5}  # the longest word, for an error of 1e-4; 4 from depth 4 on
 LEVELS = np.linspace(-12.0, 12.0, 73)  # log(f/(1 - f))
