@@ -1,5 +1,7 @@
 """Denoising from the data alone: near the best threshold and time in hindsight, and honest about its noise."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -113,7 +115,7 @@ def test_it_shows_itself():
     [
         (np.ones((1, 5)), {}, "`Y` must have at least 2 rows"),
         (np.ones(5), {}, "`Y` must have 2 axes"),
-        (np.full((3, 3), np.nan), {}, "`Y` must be finite"),
+        (np.full((3, 3), np.nan), {}, "`Y` must have an entry in every row"),
         (np.ones((5, 5)), {"noise_std": -1.0}, "`noise_std` must not be negative"),
         (np.ones((5, 5)), {"noise_std": "some"}, "`noise_std` must be a number"),
         (np.ones((3, 5)), {}, "Give `noise_std`"),
@@ -122,3 +124,71 @@ def test_it_shows_itself():
 def test_bad_input(data, options, message):
     with pytest.raises(ValueError, match=message):
         ln.denoise(data, **options)
+
+
+def planted(seed=0, rows=100, columns=80, rank=3):
+    random = np.random.default_rng(seed)
+    return random, random.standard_normal((rows, rank)) @ random.standard_normal((rank, columns))
+
+
+def truncated(data, truth):
+    """The squared error of the best truncation in hindsight."""
+    left, values, right = np.linalg.svd(data, full_matrices=False)
+    return min((((left[:, :r] * values[:r]) @ right[:r] - truth) ** 2).sum() for r in range(10))
+
+
+def uneven(kind, random, shape):
+    noise = random.standard_normal(shape)
+    if kind == "rows":
+        return noise * np.geomspace(0.2, 5, shape[0])[:, None]
+    if kind == "columns":
+        return noise * np.geomspace(0.2, 5, shape[1])
+    for column in range(1, shape[1]):
+        noise[:, column] = 0.6 * noise[:, column - 1] + 0.8 * noise[:, column]
+    return noise
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", ["rows", "columns", "correlated"])
+def test_noise_that_is_not_one_variance_is_noticed_and_costs_little(kind, seed):
+    random, truth = planted(seed)
+    data = truth + uneven(kind, random, truth.shape)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        result = ln.denoise(data)
+    assert result.noise_misfit > 0.08
+    assert result.row_stds is not None or "does not look independent and of one variance" in str(said[0].message)
+    assert ((result.matrix - truth) ** 2).sum() < 1.6 * truncated(data, truth)  # it was 7 to 13 times
+    assert result.rank <= 4
+
+
+def test_one_noise_is_not_warned_of():
+    random, truth = planted()
+    result = ln.denoise(truth + random.standard_normal(truth.shape))
+    assert 0 < result.noise_misfit < 0.08 and result.rank == 3 and result.row_stds is None
+
+
+@pytest.mark.parametrize("missing", [0.2, 0.5])
+def test_missing_entries_are_predicted(missing):
+    random, truth = planted(rows=60, columns=50)
+    data = truth + 0.5 * random.standard_normal(truth.shape)
+    gone = random.random(truth.shape) < missing
+    data[gone] = np.nan
+    result = ln.denoise(data)
+    assert result.rank == 3 and abs(result.noise_std - 0.5) < 0.05 and abs(result.observed - (1 - missing)) < 0.05
+    assert ((result.matrix - truth)[gone] ** 2).mean() < 0.08 * (truth[gone] ** 2).mean()
+    with pytest.raises(ValueError, match="`Y` must have an entry in every row and every column"):
+        ln.denoise(np.where(np.arange(50) == 3, np.nan, data))
+    with pytest.raises(ValueError, match="`Y` must not hold infinities: 1 of 3000"):
+        ln.denoise(np.where(np.arange(3000).reshape(60, 50) == 7, np.inf, truth))
+
+
+def test_labels_of_data_frames_are_kept():
+    pd = pytest.importorskip("pandas")
+    random, truth = planted(rows=30, columns=20, rank=1)
+    frame = pd.DataFrame(
+        truth + 0.1 * random.standard_normal(truth.shape), index=range(100, 130), columns=list("abcdefghijklmnopqrst")
+    )
+    result = ln.denoise(frame)
+    assert list(result.matrix.index) == list(frame.index) and list(result.matrix.columns) == list(frame.columns)
+    assert_allclose(result.matrix.to_numpy(), ln.denoise(frame.to_numpy()).matrix)

@@ -101,7 +101,7 @@ def _equivalents(adapters: dict[str, Adapter], alpha: float) -> list[str]:
     said: list[str] = []
     for adapter in adapters.values():
         try:
-            found = equivalent(adapter.with_(weights=None), alpha=alpha)
+            found = equivalent(adapter, alpha=alpha)  # with its weights: a trained B must be scaled along
         except ValueError as reason:
             lines = [f"none: {reason}"]
         else:

@@ -14,6 +14,7 @@ _SHARES = np.linspace(0.1, 0.75, 14)
 _SAMPLING = 1.5
 # A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
 _STANDS_OUT = 2.0
+PROFILE_TURNS = 8
 _LEAST = 4  # singular values that are needed to tell noise from signal
 
 
@@ -69,3 +70,55 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
     estimate, half = float(found.mean()), found.size // 2
     misfit = abs(float(found[half:].mean() - found[:half].mean())) / 2
     return estimate, float(np.hypot(_SAMPLING * estimate / np.sqrt(rows * columns), misfit))
+
+
+def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
+    """How far the bulk of singular values is from the law of one noise: the spread of what its quantiles say, "
+    "relative."""
+    s = np.sort(values)[::-1]
+    level, _ = noise_level(s, shape)
+    edge = level * (np.sqrt(shape[0]) + np.sqrt(shape[1])) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
+    aside = min(int((s > edge).sum()), s.size - _LEAST)
+    sides = (shape[0] - aside, shape[1] - aside)
+    ratio, larger = ratio_of(*sides), max(sides)
+    shares = np.linspace(0.2, 0.95, 16)
+    places = np.array([bulk_quantile(share, ratio) for share in shares]) * np.sqrt(larger)
+    said = np.quantile(s[aside:], shares) / places
+    return float(np.ptp(said) / (2 * said.mean()))
+
+
+def noise_profile(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The noise of rows and of columns, the latter of mean square 1: residuals of the leading directions, in turns.
+
+    The turns begin with rows and columns of one size, signal included: then noisy rows do not pass for signal.
+    """
+
+    def size(values: np.ndarray, axis: int) -> np.ndarray:
+        sizes = np.sqrt((values**2).mean(axis=axis))
+        return np.maximum(sizes, 1e-6 * np.sqrt((sizes**2).mean()) + np.finfo(float).tiny)
+
+    outside: int | None = None
+    rows = size(data, 1)
+    columns = size(data / rows[:, None], 0)
+    for _ in range(PROFILE_TURNS):
+        scaled = data / np.outer(rows, columns)
+        left, values, right = np.linalg.svd(scaled, full_matrices=False)
+        if outside is None:  # once: a quiet column that is taken for signal would look quieter at every turn
+            level, _ = noise_level(values, data.shape)
+            edge = 1.1 * level * (np.sqrt(data.shape[0]) + np.sqrt(data.shape[1]))
+            outside = min(int((values > edge).sum()), values.size // 3)
+        rest = scaled - (left[:, :outside] * values[:outside]) @ right[:outside]
+        factor = size(rest, 1)
+        rows, columns = rows * factor, columns * size(rest / factor[:, None], 0)
+        unit = float(np.sqrt((columns**2).mean()))
+        rows, columns = rows * unit, columns / unit
+    return rows, columns
+
+
+def conservative_level(values: np.ndarray, shape: tuple[int, int]) -> float:
+    """The noise whose bulk would end where the largest relative gap of the spectrum begins."""
+    s = np.sort(values)[::-1]
+    top = s[: max(2, s.size // 3) + 1]
+    gaps = top[:-1] / np.maximum(top[1:], np.finfo(float).tiny)
+    begins = int(np.argmax(gaps)) + 1
+    return float(s[begins] / (np.sqrt(shape[0]) + np.sqrt(shape[1])))

@@ -148,8 +148,13 @@ def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
     if adapter.learning_rate_a is None:
         raise ValueError("`learning_rate_a` is needed for an equivalence: give it with the adapter.")
     if not adapter.second_is_zero and not rescale_start:
+        what = (
+            f"`init` {adapter.init!r} starts with B(0)"
+            if adapter.weights is None
+            else "`weights` begin with a B that is"
+        )
         raise ValueError(
-            f"`init` {adapter.init!r} starts with B(0) not zero: the equivalence holds only if B(0) is multiplied by "
+            f"{what} not zero: the equivalence holds only if B(0) is multiplied by "
             "s/s', which no library does by itself. Do so, and say it with `rescale_start=True`."
         )
 
