@@ -112,6 +112,13 @@ def test_the_diagram_is_that_of_its_modes():
     assert not deep.deep_diagram(task, [1e-5], [50], depth=3).covered.any()  # narrow cells are not claimed
 
 
+def test_the_plane_at_depth_three():
+    task = ln.problems.low_rank_plus_noise(24, rank=2, key=0)
+    plane = mixed.predicted_diagram(task, [1e-6], [50, 10**5], depth=3)
+    assert plane.covered.tolist() == [[False], [True]]
+    assert_allclose(plane.best_test[1], deep.deep_diagram(task, [1e-6], [10**5], depth=3).best_test[0])
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="`values` must not be negative"):
         deep.gaussian_modes([-1.0], 0.5, 3, [1.0])

@@ -105,6 +105,7 @@ def predicted_diagram(
     limit: float = 0.03,
     points: int | None = None,
     key: Key = 0,
+    depth: int = 2,
 ) -> PredictedDiagram:
     r"""All cells of the phase diagram of variance and width, from one SVD of the target.
 
@@ -122,6 +123,8 @@ def predicted_diagram(
     - `limit`: of `.error`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
     - `key`: of the starts
+    - `depth`: the number of layers, 2 to 4; beyond 2 wide cells only (`theories.deep.deep_diagram`), and the error of
+      others is unknown (NaN)
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
 
@@ -143,6 +146,8 @@ def predicted_diagram(
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
     draws = count("draws", draws, least=0, most=_MOST_DRAWS)
+    if count("depth", depth, least=2, most=4) > 2:
+        return _deeper(spectrum, sizes, units, limit, depth)
     if draws == 1:
         raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
     distinct, back = np.unique(units, return_inverse=True)
@@ -166,6 +171,26 @@ def predicted_diagram(
     parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
     cells = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
     return PredictedDiagram(**cells, variances=sizes, widths=units, limit=limit)
+
+
+def _deeper(spectrum: Spectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:
+    """The diagram of a deeper network: wide cells, with the error measured on trained ones."""
+    from linnet.theories.deep.diagram import MODEL_ERROR, deep_diagram
+
+    told = deep_diagram(spectrum, sizes, units, depth=depth)
+    unknown = np.full(told.best_test.shape, np.nan)
+    return PredictedDiagram(
+        best_test=told.best_test,
+        best_time=told.best_time,
+        stable_rank=told.stable_rank,
+        train_at_best=told.train_at_best,
+        error=np.where(told.covered, np.hypot(MODEL_ERROR, told.share), np.nan),
+        best_time_error=unknown,
+        scatter=unknown,
+        variances=sizes,
+        widths=units,
+        limit=limit,
+    )
 
 
 def spectrum_of(problem: Problem | Spectrum, points: int | None = None) -> Spectrum:
