@@ -42,6 +42,7 @@ def plain_descent(cell: dict, seed: int) -> dict[str, float]:
         "stable_rank": rank,
         "steps": steps,
         "time": steps * rate,
+        "unfinished": cell.get("stop", 0.0) > 0 and problem.loss(product) > cell["stop"],
     }
 
 
@@ -189,3 +190,22 @@ def test_any_problem_that_can_be_named_in_python_is_swept():
 def test_a_problem_that_cannot_be_made_is_refused(name, message):
     with pytest.raises(ValueError, match=message):
         train({}, np.array([0]), problem=name)
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["memory", "store"])
+def test_cells_whose_steps_ran_out_before_the_stop_are_marked_and_told(make, tmp_path, kept):
+    fixed = {**LOW_RANK, "stop": 1.0, "learning_rate": 0.02}
+    sweep = make(
+        function="linnet.sweeps.cells:train",
+        axes={"steps": [3, 300]},
+        fixed={name: value for name, value in fixed.items() if name != "steps"},
+        seeds=1,
+        record=["loss"],
+        dtype="float64",
+    )
+    with pytest.warns(UserWarning, match=r"1 cells are unfinished, their steps ran out before `stop` was met"):
+        found = sweeps.run(sweep, tmp_path / "store" if kept else None)
+    assert found["unfinished"].values.tolist() == [True, False]
+    assert (found["loss"] > 1.0).values.tolist() == [True, False]
+    assert sweeps.complete(sweep, tmp_path / "other").unfinished == 1
+    assert sweeps.complete(sweep, tmp_path / "other").unfinished == 1  # and when nothing is computed any more

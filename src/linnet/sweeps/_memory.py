@@ -10,7 +10,7 @@ import numpy as np
 
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import Grid, PendingBlock
-from linnet.sweeps._task import BlockResult, Failure, Values, fill_value
+from linnet.sweeps._task import UNFINISHED, BlockResult, Failure, Values, fill_value
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
 
@@ -69,6 +69,12 @@ def matched(outcome: BlockResult, variables: Mapping[str, Variable], function: s
         raise CellFunctionError(f"`{function}` returned a block without `{lost[0]}`, which earlier blocks have.")
 
 
+def marks_unfinished(variables: Mapping[str, Variable]) -> bool:
+    """Whether a truth value of each cell says that it ended before it was done."""
+    mark = variables.get(UNFINISHED)
+    return mark is not None and mark.dtype == "bool" and not mark.shape
+
+
 class Memory:
     """A result in memory, with the interface of a store."""
 
@@ -103,6 +109,10 @@ class Memory:
     def foreign(self) -> int:
         """As of a store: everything here was computed by this code."""
         return 0
+
+    def unfinished(self) -> int:
+        """How many cells their function has marked as unfinished."""
+        return int(np.count_nonzero(self.arrays[UNFINISHED])) if marks_unfinished(self.variables) else 0
 
     def failures(self) -> dict[int, Failure]:
         """The failed cells by their number in the grid."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,8 @@ from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._arrays import DOCUMENT, Arrays
 from linnet.sweeps._grid import Block, Grid, PendingBlock
 from linnet.sweeps._ledger import Ledger
-from linnet.sweeps._memory import STATUS, described, matched
-from linnet.sweeps._task import BlockResult, Failure, fill_value
+from linnet.sweeps._memory import STATUS, described, marks_unfinished, matched
+from linnet.sweeps._task import UNFINISHED, BlockResult, Failure, fill_value
 from linnet.sweeps.configuration import Sweep, differences
 from linnet.sweeps.errors import ChangedError, StoreError
 
@@ -97,6 +98,8 @@ class Store:
                 self.book.declare(self.variables.values())
                 self.arrays.prepare(self.sweep.coords, self.variables)
                 self.describe()
+        if self.variables and UNFINISHED not in self.variables:  # begun by a linnet whose cells did not tell
+            outcome = replace(outcome, values={n: v for n, v in outcome.values.items() if n != UNFINISHED})
         matched(outcome, self.variables, self.sweep.function)
         block = job.block
         with disk.explained(self.folder):
@@ -114,6 +117,13 @@ class Store:
         """Finished blocks that other code has computed: another linnet, or another text of the function's file."""
         here = (linnet.__version__, provenance.source(self.sweep.function, self.sweep.fixed, self.sweep.axes))
         return sum(s["blocks"] for s in self.book.sessions() if (s["version"], s["source"]) != here)
+
+    def unfinished(self) -> int:
+        """How many cells their function has marked as unfinished."""
+        if not marks_unfinished(self.variables):
+            return 0
+        blocks = map(self.grid.block, self.book.finished())
+        return sum(int(np.count_nonzero(self.arrays.read(UNFINISHED, block))) for block in blocks)
 
     def failures(self) -> dict[int, Failure]:
         """The failed cells by their number in the grid."""

@@ -19,6 +19,7 @@ from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
 
 DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell not computed yet
+UNFINISHED = "unfinished"  # the variable by which a cell function marks cells that ended before they were done
 LONGEST = 2000  # letters of a failure's reason
 DEFECTS = (
     AttributeError,
@@ -158,7 +159,10 @@ class Task:
                 f"for{did_you_mean(missing[0], known)} It returns {', '.join(known)}."
             )
         tidied: dict[str, Values] = {}
-        for name in self.record or tuple(name for name in raw if name != "failures"):
+        wanted = self.record or tuple(name for name in raw if name != "failures")
+        if UNFINISHED in raw and UNFINISHED not in wanted:  # kept whatever is recorded: results are read by it
+            wanted += (UNFINISHED,)
+        for name in wanted:
             dims, value = raw[name] if isinstance(raw[name], tuple) else (None, raw[name])
             if not isinstance(name, str) or not name.isidentifier():
                 raise CellFunctionError(f"`{self.function}` returns {name!r}: variables must have Python names.")

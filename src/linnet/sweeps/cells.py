@@ -62,7 +62,8 @@ def train(
     share a block, but waste less if their axes are named in the sweep's `apart`.
 
     **Returns** for each cell `loss`, `test_loss` (against the truth, else on held-out samples, else NaN), `stable_rank`
-    of the product, `steps` taken and the canonical `time`; a network that diverged is a failed cell.
+    of the product, `steps` taken, the canonical `time`, and `unfinished`: whether the steps ran out before the loss
+    came down to `stop`. A network that diverged is a failed cell.
     """
     known = [*SETTINGS, *_own_settings([settings.get("problem"), *points.get("problem", ())])]
     for name in [*points, *settings]:
@@ -77,7 +78,7 @@ def train(
         groups.setdefault((run.shape, non_negative("stop", cell["stop"])), []).append(run)
     for (_, stop), members in groups.items():
         train_all(members, slots=min(count("batch", batch), len(seeds)), stop=stop or None, dtype=dtype)
-    measured = [_measured(run) for run in runs]
+    measured = [_measured(run, cell["stop"]) for run, cell in zip(runs, cells)]
     results: dict[str, Any] = {name: np.array([row[name] for row in measured])[which] for name in measured[0]}
     results["failures"] = {
         position: f"descent diverged at step {runs[index].taken} with a learning rate of {runs[index].rate:g}"
@@ -156,14 +157,16 @@ def _tested(problem: Problem, product: np.ndarray) -> float:
     return float(problem.validation_loss(product)) if problem.validation is not None else math.nan
 
 
-def _measured(run: Run) -> dict[str, Any]:
+def _measured(run: Run, stop: float) -> dict[str, Any]:
     assert run.weights is not None  # every run has been taken to its end
     reduced, weights = run.reduction, run.weights
     product = reduced.products(weights.product, weights.second)
+    loss = reduced.problem.loss(weights.product)
     return {
-        "loss": reduced.problem.loss(weights.product),
+        "loss": loss,
         "test_loss": _tested(reduced.full_problem, product),
         "stable_rank": stable_rank(product) if product.any() else 0.0,
         "steps": run.taken,
         "time": run.taken * run.rate,
+        "unfinished": bool(stop and run.ended == "completed" and loss > stop),
     }

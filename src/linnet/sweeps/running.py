@@ -76,6 +76,7 @@ class Report:
     - `seconds`: it took
     - `foreign`: blocks that were computed earlier, by other code than this: another linnet, or a function that has
       changed
+    - `unfinished`: cells that their function marks so, such as networks whose steps ran out before `stop`
 
     **Example:**
 
@@ -91,13 +92,16 @@ class Report:
     example: str
     seconds: float
     foreign: int = 0
+    unfinished: int = 0
 
     def __str__(self) -> str:
         rate = f" ({self.computed / self.seconds:.3g} cells/s)" if self.computed and self.seconds > 0 else ""
         failed = f", {self.failed} of them failed (e.g. {self.example})" if self.failed else ""
         said = f"{self.name}: {self.cells} cells{failed}; {self.computed} computed now in {self.seconds:.1f} s{rate}"
         mixed = "; {} finished blocks are of other code than this (start in another folder to have all of one)"
-        return said + (mixed.format(self.foreign) if self.foreign else "")
+        said += mixed.format(self.foreign) if self.foreign else ""
+        early = "; {} cells are unfinished, their steps ran out before `stop` was met (`unfinished` marks them)"
+        return said + (early.format(self.unfinished) if self.unfinished else "")
 
 
 def run(
@@ -147,7 +151,7 @@ def run(
         scheduler=scheduler,
         wait=wait,
     )
-    if report.foreign:
+    if report.foreign or report.unfinished:
         warnings.warn(str(report), stacklevel=2)
     if throw and report.failed:
         raise FailedCellsError(
@@ -246,7 +250,7 @@ def _run(
                 for job, outcome in work(jobs):
                     sink.write(job, outcome)
                     advance(job.size)
-        failures, foreign = sink.failures(), sink.foreign()
+        failures, foreign, unfinished = sink.failures(), sink.foreign(), sink.unfinished()
         result = finish(sink)
     example = ""
     if failures:
@@ -254,7 +258,7 @@ def _run(
         place = ", ".join(f"{name}={value}" for name, value in sink.grid.coordinates(cell).items())
         example = f"{place}: {failure.kind}: {' '.join(failure.message.split())}"
     seconds = time.perf_counter() - began
-    return Report(sweep.name, sink.grid.cells, computed, len(failures), example, seconds, foreign), result
+    return Report(sweep.name, sink.grid.cells, computed, len(failures), example, seconds, foreign, unfinished), result
 
 
 def _dataset(sink: Memory | store.Store) -> xr.Dataset:
