@@ -13,7 +13,8 @@ import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.trained import RANK, trained_diagram
+from linnet.papers.linnet.trained import trained_diagram
+from linnet.reproduction.plane import RANK
 
 HERE = Path(__file__).parent
 DIM = 200
@@ -31,7 +32,7 @@ def main() -> None:
     task = ln.problems.low_rank_plus_noise(DIM, rank=RANK, key=[0, 0])
     widths = np.maximum(1, np.round(float(DIM) ** width))
     diagram = ln.theories.mixed.predicted_diagram(task, float(DIM) ** variance, widths)
-    predicted = np.where(diagram.covered, 2 / DIM**2 * diagram.best_test, np.nan)
+    predicted = 2 / DIM**2 * diagram.best_test
     titles = (
         "Predicted: one SVD, no training",
         f"Trained: {trained.size} networks, of up to {widths.max() / 1e6:.1f} million units",
@@ -39,7 +40,6 @@ def main() -> None:
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2.2, ratio=0.44), sharey=True)
         for axis, error, title in zip(axes, (predicted, trained), titles, strict=True):
-            axis.set_facecolor("#d9d9d9")
             shades = axis.pcolormesh(
                 variance, width, error, shading="nearest", cmap=style.SEQUENCE, norm=_logarithmic(), rasterized=True
             )
@@ -55,7 +55,9 @@ def main() -> None:
             )
             for x, y, word, colour in REGIONS:
                 axis.text(x, y, word, color=colour, fontsize=9, fontweight="bold", ha="center")
-        axes[0].text(-0.33, 0.12, "not claimed", color="#555555", fontsize=7, ha="center")
+        if not diagram.covered.all():
+            marks = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"]}
+            axes[0].contourf(variance, width, ~diagram.covered, **marks)  # error bars above the limit
         axes[0].set_ylabel(r"width, $\log_d w$")
         bar = picture.colorbar(shades, ax=axes, label="least test error", extend="both", pad=0.01)
         bar.set_ticks([0.03, 0.1, 0.3, 1.0], labels=["0.03", "0.1", "0.3", "1"])

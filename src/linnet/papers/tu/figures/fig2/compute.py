@@ -31,7 +31,8 @@ LONG = {
     "width_dim": "width exponent of w = d",
     "width_rank": "width exponent of w = K",
     "predicted_test": "smallest test error per entry by formula, without training",
-    "covered": "whether the formula is claimed there",
+    "predicted_error": "relative error bar of that prediction",
+    "covered": "whether that error bar is below 3%",
 }
 
 

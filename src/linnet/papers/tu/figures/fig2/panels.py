@@ -70,6 +70,7 @@ def _predicted(axis: Any, data: Any) -> None:
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
     values = data["predicted_test"]
     _coloured(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_errors(data))
+    predicted.hatched(axis, data)
 
 
 def _errors(data: Any) -> dict[str, float]:
