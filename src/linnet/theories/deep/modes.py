@@ -50,7 +50,7 @@ def gaussian_modes(
 
         >>> from linnet.theories.deep import gaussian_modes
         >>> gaussian_modes([2.0, 0.5], 0.3, depth=3, times=[0.0, 2.0, 50.0]).round(2).tolist()
-        [[0.0, 0.0], [1.95, 0.02], [2.0, 0.5]]
+        [[0.0, 0.0], [1.89, 0.03], [2.0, 0.5]]
     """
     S, c, L, clock = _checked(values, coupling, depth, times, "coupling")
     tolerance = positive("rtol", rtol)
