@@ -99,3 +99,27 @@ def test_the_command(tmp_path, capsys):
 
 def test_linnet_has_it():
     assert ln.lora.Adapter is Adapter
+
+
+def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
+    status, out, _ = called(
+        capsys, "--from", "alpha=64,r=32,lr=1e-5", "--to", "alpha=32", "--optimizer", "adamw", "--weight-decay", 0.1
+    )
+    assert status == 0 and "B's rate times 2, A's as it is" in out
+    assert '"params": b, "lr": 2e-05, "weight_decay": 0.05, "eps": 5e-09' in out
+    assert '"params": a, "lr": 1e-05, "weight_decay": 0.1, "eps": 1e-08' in out
+    status, _, err = called(capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", "alpha=16,r=256")
+    assert status == 2 and "alpha 64 keeps the starting kernel" in err and "alpha 256 keeps the clock" in err
+    status, _, err = called(capsys, "--from", "alpha=16", "--to", "alpha=16")
+    assert status == 2 and "--from takes alpha=...,lr=...,r=..." in err
+
+
+def test_a_trained_adapter_is_refused_as_in_python(tmp_path, capsys):
+    from lora.test_reading import folder
+
+    ones = np.ones
+    tensors = {"m.q_proj.lora_A.weight": ("F32", ones((8, 6))), "m.q_proj.lora_B.weight": ("F32", ones((5, 8)))}
+    path = folder(tmp_path, None, tensors)
+    _, out, _ = called(capsys, path, "--alpha", 64)
+    assert "identity" not in out.split("The same training")[1].split("Findings")[0]
+    assert "B that is not zero" in " ".join(out.split())

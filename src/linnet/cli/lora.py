@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,8 +21,8 @@ _MOST = 8  # adapters shown one by one
 
 def lora(
     source: Annotated[
-        Path, typer.Argument(metavar="PATH", help="An adapter_config.json, or the folder of an adapter.")
-    ],
+        Path | None, typer.Argument(metavar="PATH", help="An adapter_config.json, or the folder of an adapter.")
+    ] = None,
     optimizer: Annotated[str, typer.Option(help="sgd, adam or adamw.")] = "adamw",
     lr: Annotated[float, typer.Option(help="Learning rate of A (and of B).")] = 2e-4,
     plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
@@ -31,6 +32,8 @@ def lora(
     in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.", min=1)] = None,
     out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
     alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
+    before: Annotated[str | None, typer.Option("--from", help="Settings, no file: alpha=64,r=32,lr=1e-5.")] = None,
+    after: Annotated[str | None, typer.Option("--to", help="What changes: alpha=32.")] = None,
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
     from linnet.lora import lint, read
@@ -41,6 +44,11 @@ def lora(
         raise failures.WrongCallError(f"--momentum takes a number from 0 to below 1: got {momentum}.")
     if alpha is not None and not (0 < alpha < math.inf):
         raise failures.WrongCallError(f"--alpha takes a positive number: got {alpha}.")
+    if before is not None or after is not None:
+        _answer(before, after, optimizer, weight_decay, clip)
+        return
+    if source is None:
+        raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
     adapters = read(
         source,
         optimizer,
@@ -71,6 +79,56 @@ def lora(
         terminal.row(
             [finding.severity], [7], finding.sentence + where + f" [{finding.reference}]", _COLOURS[finding.severity]
         )
+
+
+def _answer(before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None) -> None:
+    """What a change of alpha does to the rates, as one line and the optimizer's groups as code."""
+    from linnet.lora import Adapter, equivalent
+
+    old = _settings("--from", before, {"alpha", "r", "lr"})
+    new = _settings("--to", after, {"alpha"}, may={"r"})
+    rank = old["r"]
+    if new.get("r", rank) != rank:
+        raise failures.WrongCallError(
+            f"no rates make rank {new['r']:g} train as rank {rank:g} does: it is another model. With s = alpha/r, "
+            "alpha "
+            f"{old['alpha'] * (new['r'] / rank) ** 0.5:.4g} keeps the starting kernel s^2 A^T A (rank-stabilised), "
+            "alpha "
+            f"{old['alpha'] * new['r'] / rank:.4g} keeps the clock and the threshold (alpha in proportion to r)."
+        )
+    plain = Adapter(
+        rank=int(rank),
+        alpha=old["alpha"],
+        optimizer=optimizer,
+        learning_rate_a=old["lr"],
+        weight_decay_a=weight_decay,
+        clip=clip,
+    )
+    same = equivalent(plain, alpha=new["alpha"])
+    groups = same.groups
+    name = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}[optimizer]
+    terminal.say(
+        f"alpha {old['alpha']:g} -> {new['alpha']:g} under {name} ({same.label}): B's rate times "
+        f"{groups['B']['lr'] / old['lr']:.6g}, A's as it is."
+    )
+    for letter in "AB":
+        options = ", ".join(f'"{key}": {value:.6g}' for key, value in groups[letter].items())
+        opening = f"torch.optim.{name}([" if letter == "A" else " " * len(f"torch.optim.{name}([")
+        terminal.say(f'  {opening}{{"params": {letter.lower()}, {options}}}' + (", " if letter == "A" else "])"))
+    for condition in same.conditions:
+        terminal.say(f"  if {condition}")
+
+
+def _settings(option: str, text: str | None, needed: set[str], may: Set[str] = frozenset()) -> dict[str, float]:
+    """Settings written as name=number, with commas."""
+    try:
+        given = {name.strip(): float(value) for name, value in (part.split("=") for part in (text or "").split(","))}
+    except ValueError:
+        given = {}
+    if not needed <= set(given) <= needed | may or any(not 0 < value < math.inf for value in given.values()):
+        example = ",".join(f"{name}=..." for name in sorted(needed))
+        raise failures.WrongCallError(f"{option} takes {example} with positive numbers: got {text!r}.")
+    return given
 
 
 def _described(adapter: Adapter) -> str:
