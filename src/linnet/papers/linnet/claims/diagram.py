@@ -24,7 +24,7 @@ WHERE = "docs/phase_diagram_formula.md"
     tried="25 cells at d = 40, 4 starts each (full: 81 at d = 100, 12 starts), rank 5, unit noise",
     holds=AllOf(
         AtLeast(
-            0.8,
+            0.9,
             "covered",
             what="share of the plane that is covered",
             form=".0%",
