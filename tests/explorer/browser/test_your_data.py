@@ -36,7 +36,7 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
     assert told.inner_text() == "mine.csv: 20 rows, 6 columns."
     assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
     # the sentences are those of the library for the same file: the last column from the others
-    sentences = ln.forecasts.diagnose_table(ln.forecasts.read(file), seeds=1).findings()
+    sentences = ln.forecasts.diagnose_table(ln.forecasts.read(file), ln.forecasts.Settings(seeds=1)).findings()
     assert seen.tab.locator("#your-data-view-findings li").all_inner_texts() == [" ".join(s.split()) for s in sentences]
     assert "ln.forecasts.read('mine.csv')" in (seen.tab.locator("#your-data-script").text_content() or "")
     link = seen.query
