@@ -49,6 +49,7 @@ class DeepReduction(Reduction):
     - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
     - `order`: the longest word kept; None where no layer was reduced
     - `exact`: whether the spaces are invariant, and the dynamics exactly that of the full network
+    - `estimates`: what estimates the error, one for each network of a batch
 
     `.error` estimates the largest distance between reduced and full products along training, relative to the largest
     product: 0 where it is exact, else from the distances between words up to `order` and shorter ones along a trial
