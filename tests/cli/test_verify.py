@@ -99,3 +99,30 @@ def test_wrong_names_are_refused(refused: Any, name: str, words: str) -> None:
 def test_unwritable_json_is_known_before_measuring(refused: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot write" in refused("verify", "--json", tmp_path / "file" / "x.json", status=1)
+
+
+def test_a_killed_worker_takes_no_outcome_with_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    import multiprocessing
+    import os
+    import signal
+
+    from linnet.cli import verify
+    from linnet.cli.main import main
+
+    told: list[str] = []
+
+    def kill(outcome: Any, table: bool) -> None:
+        told.append(outcome.claim.name)
+        if len(told) == 1:
+            process = multiprocessing.active_children()[0].pid
+            assert process is not None
+            os.kill(process, signal.SIGKILL)
+
+    monkeypatch.setattr(verify, "_row", kill)
+    with pytest.raises(SystemExit, match="1"):
+        main(["verify", "watanabe", "linnet", "--quick", "--workers", "2", "--json", str(tmp_path / "claims.json")])
+    assert "a process that measured claims was killed" in capsys.readouterr().err
+    kept = [outcome["name"] for outcome in json.loads((tmp_path / "claims.json").read_text())]
+    assert kept and sorted(kept) == sorted(told)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 
 from linnet.reproduction import record
 from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, verify
 
+POLL = 0.2  # seconds between looks at what the workers have measured
 UNKNOWN = 1.0  # seconds of a claim that was never measured: about the mean of those that were
 
 
@@ -25,7 +30,7 @@ class Batch:
     trial: Trial
 
 
-Found = list[tuple[str, Measurement | None, float, str | None]]  # name, what was measured, seconds, error
+Found = tuple[str, Measurement | None, float, str | None]  # name, what was measured, seconds, error
 
 
 def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
@@ -37,22 +42,45 @@ def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
 
 
 def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
-    """The outcomes of all batches, as they come, from at most `workers` processes."""
+    """The outcomes of all batches, one by one as they come, from at most `workers` processes.
+
+    Each batch has a file of its own, to which its worker adds every outcome at once: what was measured before a worker
+    was killed is given before the error that says so.
+    """
     from linnet._workers import ENVIRONMENT
     from linnet.sweeps._executors import environment_restored, interrupts_later
+    from linnet.sweeps.errors import ExecutorError
 
     known = {claim.name: claim for claim in chosen}
-    with environment_restored(ENVIRONMENT):
+    with environment_restored(ENVIRONMENT), tempfile.TemporaryDirectory(prefix="linnet-") as folder:
+        files = [_Outcomes(Path(folder) / str(number)) for number in range(len(work))]
+
+        def new() -> Iterator[tuple[Trial, Outcome]]:
+            for batch, file in zip(work, files):
+                for name, measurement, seconds, error in file.new():
+                    yield batch.trial, Outcome(known[name], measurement, seconds, error)
+
         # Workers are started by `submit`, and inherit that Ctrl-C is blocked: this process will end them.
         pool = ProcessPoolExecutor(
             min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone, initargs=(os.getpid(),)
         )
         try:
             with interrupts_later():
-                pending = {pool.submit(_measure, batch): batch for batch in work}
-            for future in as_completed(pending):
-                for name, measurement, seconds, error in future.result():
-                    yield pending[future].trial, Outcome(known[name], measurement, seconds, error)
+                pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
+            while pending:
+                done, pending = wait(pending, timeout=POLL)
+                yield from new()
+                for future in done:
+                    future.result()
+        except BrokenProcessPool:
+            pool.shutdown(
+                wait=True, cancel_futures=True
+            )  # the others are ended with it; then nothing is added any more
+            yield from new()
+            raise ExecutorError(
+                "a process that measured claims was killed, by hand or for want of memory. What was measured is "
+                "kept; measure the rest again, with fewer --workers."
+            ) from None
         except BaseException:
             for process in list(pool._processes.values()):  # what is under way would be waited for otherwise
                 process.terminate()
@@ -73,9 +101,35 @@ def _alone(parent: int) -> None:
     threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
-def _measure(batch: Batch) -> Found:
+class _Outcomes:
+    """The file to which one worker adds outcomes, as it is read here; a killed worker may leave its last one broken."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._read = path, 0
+
+    def new(self) -> Iterator[Found]:
+        """What was added since the last look."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._read)
+            while len(head := file.read(8)) == 8:
+                size = int.from_bytes(head, "big")
+                if len(body := file.read(size)) < size:
+                    return
+                self._read = file.tell()
+                yield pickle.loads(body)
+
+
+def _measure(batch: Batch, path: Path) -> None:
     from linnet.reproduction.registry import select_claims
 
     known = {claim.name: claim for claim in select_claims(batch.names)}
-    found = verify([known[name] for name in batch.names], batch.trial)
-    return [(outcome.claim.name, outcome.measurement, outcome.seconds, outcome.error) for outcome in found]
+    with path.open("ab") as file:
+
+        def add(outcome: Outcome) -> None:
+            body = pickle.dumps((outcome.claim.name, outcome.measurement, outcome.seconds, outcome.error))
+            file.write(len(body).to_bytes(8, "big") + body)
+            file.flush()
+
+        verify([known[name] for name in batch.names], batch.trial, add)
