@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from linnet.reproduction import Trial, verify
+from linnet.reproduction.verdicts import Verdicts as PROCESS
 
 DRIVER = """
 import sys
@@ -47,6 +51,31 @@ def test_it_goes_on_past_a_failure_and_names_it(
     assert said.err == "linnet: watanabe-fig1 was not made (the toy was asked to break)\n"
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "the toy was asked to break" in page and page.count("data:image/png") == 2
+
+
+@pytest.mark.parametrize("measured", [0, 1])
+def test_claims_that_end_early_leave_the_page_with_the_figures(
+    linnet: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, measured: int
+) -> None:
+    from linnet.reproduction import verdicts
+
+    row = json.dumps([verify(toys.CLAIMS.values(), Trial(quick=True))[0].to_json()])
+    code = (
+        f"import pathlib, sys; {measured} and pathlib.Path(sys.argv[1]).write_text({row!r}); sys.exit('no room left')"
+    )
+    real = verdicts.subprocess.Popen
+    monkeypatch.setattr(
+        verdicts.subprocess, "Popen", lambda words, **o: real([sys.executable, "-c", code, words[-1]], **o)
+    )
+    monkeypatch.setattr(verdicts, "Verdicts", PROCESS)
+    monkeypatch.setattr(verdicts, "claims", lambda: dict(toys.CLAIMS), raising=False)
+    said = linnet("reproduce", "--quick", "--out", tmp_path)
+    words = "2 claims were not measured" if measured else "the claims could not be measured"
+    assert said.status == 1 and f"{words}: no room left" in said.err
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert f"{words}: no room left" in page and page.count("data:image/png") == 3
+    assert page.count('id="watanabe-square"') == measured
+    assert not (tmp_path / "quick-claims.json").exists()  # the next run measures all
 
 
 def test_ctrl_c_ends_in_one_line_and_keeps_what_is_finished(tmp_path: Path) -> None:

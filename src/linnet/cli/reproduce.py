@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from linnet.cli import batch, terminal
+from linnet.cli import batch, interrupts, terminal
 from linnet.cli.run import OUT
 from linnet.reproduction import registry, report, verdicts
 from linnet.reproduction.request import FigureRequest
@@ -28,21 +28,27 @@ def reproduce(
     batch.prepare(out)
     with verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring:
         results, failed = batch.run(requests, out, fresh=fresh)
-        rows = [] if measuring is None else _claims(measuring)
-    page = report.write(out, results, failed, rows)
+        rows, missing = ([], "") if measuring is None else _claims(measuring)
+    page = report.write(out, results, failed, rows, missing)
     terminal.say(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
     alarms = [row.name for row in rows if not row.as_expected]
-    wrong = [batch.verdict(results, failed), f"claims not as expected: {', '.join(alarms)}" if alarms else ""]
+    wrong = [batch.verdict(results, failed), missing, f"claims not as expected: {', '.join(alarms)}" if alarms else ""]
     if any(wrong):
         terminal.fail("; ".join(filter(None, wrong)))
 
 
-def _claims(measuring: verdicts.Verdicts) -> list[verdicts.ClaimRow]:
-    """Waits for the claims, and tells how they came out."""
+def _claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
+    """Waits for the claims, and tells how they came out; with the words for those that are missing."""
     if not measuring.reused:
         terminal.say("measuring the claims ...")
-    rows = measuring.rows()
+    missing = ""
+    try:
+        rows = measuring.rows()
+    except verdicts.MissingClaimsError as reason:  # the figures are made all the same
+        if interrupts.came():
+            raise
+        rows, missing = reason.rows, str(reason)
     counts = Counter(row.verdict for row in rows)
     told = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
     terminal.say(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {told}", bold=True)
-    return rows
+    return rows, missing

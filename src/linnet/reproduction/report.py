@@ -37,13 +37,23 @@ class Failure:
 
 
 def write(
-    out: Path, results: Sequence[Result], failures: Sequence[Failure] = (), claims: Sequence[ClaimRow] = ()
+    out: Path,
+    results: Sequence[Result],
+    failures: Sequence[Failure] = (),
+    claims: Sequence[ClaimRow] = (),
+    missing: str = "",
 ) -> Path:
-    """Writes the page into `out`, whole or not at all, and returns where it is."""
-    return page.write(out / PAGE, build(results, failures, out, claims))
+    """Writes the page into `out`, whole or not at all, and returns where it is; `missing` says which claims are not."""
+    return page.write(out / PAGE, build(results, failures, out, claims, missing))
 
 
-def build(results: Sequence[Result], failures: Sequence[Failure], out: Path, claims: Sequence[ClaimRow] = ()) -> str:
+def build(
+    results: Sequence[Result],
+    failures: Sequence[Failure],
+    out: Path,
+    claims: Sequence[ClaimRow] = (),
+    missing: str = "",
+) -> str:
     """The page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
     made: list[Result | Failure] = [*results, *failures]
     named = {m.paper for m in made} | {row.paper for row in claims}
@@ -56,7 +66,7 @@ def build(results: Sequence[Result], failures: Sequence[Failure], out: Path, cla
     header = f"""<h1>How two-layer linear networks learn</h1>
 <p>The papers' figures, made again: by training the networks they show, or by the formula where the paper draws a
 formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
-{_summary(results, failures, claims)}
+{_summary(results, failures, claims, missing)}
 {_contents(made)}"""
     title = "linnet: the papers' figures, made again"
     main = report_claims.filters(claims) + sections
@@ -69,7 +79,7 @@ def _place(paper: str) -> int:
     return order.index(paper) if paper in order else len(order)
 
 
-def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Sequence[ClaimRow]) -> str:
+def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Sequence[ClaimRow], missing: str) -> str:
     checks = [check for result in results for check in result.checks]
     judged = [check for check in checks if check.passed is not None]
     good = sum(check.passed is True for check in judged)
@@ -90,6 +100,7 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Seq
     bad = [f"{_link(f)} could not be made" for f in failures]
     bad += [f"{_link(r)}: {len(r.failed)} of {len(r.checks)} checks beyond the limit" for r in results if r.failed]
     bad += [f'claim <a href="#{escape(row.name)}">{escape(row.name)}</a>' for row in claims if not row.as_expected]
+    bad += [escape(missing.rstrip("."))] * bool(missing)
     alarm = f'<p class="bad"><b>Not as it should be:</b> {"; ".join(bad)}.</p>' if bad else ""
     inside = "".join(f"<div><dt>{term}</dt><dd>{value}</dd></div>" for term, value in tiles.items())
     words = (

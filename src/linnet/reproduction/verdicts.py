@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 import linnet
 from linnet._files import write_whole
-from linnet.reproduction.registry import papers
+from linnet.reproduction.registry import claims, papers
 
 FILE = "claims.json"
 
@@ -41,6 +41,14 @@ class ClaimRow:
         measured = outcome["measured"] or outcome["error"] or ""
         rest = {f.name: outcome[f.name] for f in fields(cls) if f.name not in ("verdict", "measured")}
         return cls(verdict=verdict, measured=measured, **rest)
+
+
+class MissingClaimsError(RuntimeError):
+    """The process that measures the claims ended before all were measured; `rows` are those that were."""
+
+    def __init__(self, said: str, rows: Sequence[ClaimRow] = ()) -> None:
+        super().__init__(said)
+        self.rows = list(rows)
 
 
 class Verdicts:
@@ -83,14 +91,18 @@ class Verdicts:
         if self._rows is None:
             assert self._process is not None
             _, said = self._process.communicate()
+            why = " ".join((said or "").split()[-40:]) or "the process ended early"
             try:
                 outcomes = json.loads(self._draft.read_text(encoding="utf-8"))
             except (OSError, ValueError):
-                why = " ".join((said or "").split()[-40:])
-                raise RuntimeError(f"the claims could not be measured: {why or 'the process ended early'}") from None
+                raise MissingClaimsError(f"the claims could not be measured: {why}") from None
             self._draft.unlink()
+            rows = [ClaimRow.of(outcome) for outcome in outcomes]
+            missing = claims().keys() - {row.name for row in rows} if self._process.returncode else ()
+            if missing:  # not kept: the next run measures all
+                raise MissingClaimsError(f"{len(missing)} claims were not measured: {why}", rows)
             write_whole(self._file, json.dumps({"key": self._key, "outcomes": outcomes}, indent=1) + "\n")
-            self._rows = [ClaimRow.of(outcome) for outcome in outcomes]
+            self._rows = rows
         return self._rows
 
     def stop(self) -> None:
