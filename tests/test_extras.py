@@ -36,7 +36,7 @@ CASES = [
     ("sklearn", "import linnet as ln; ln.problems.load_images('digits')", "the set of digits needs sklearn"),
     ("sklearn", "import linnet as ln; ln.problems.load_images('photographs')", "the set of photographs needs sklearn"),
     ("foolbox", "import linnet as ln; ln.problems.load_images('cifar10-sample')", "the set of cifar10-sample needs"),
-    ("PIL", "from linnet.problems.images import packaged as p; p._picture('photographs', p.Path('x'))", "needs PIL"),
+    ("PIL", "from linnet.problems.images import _packaged as p; p._picture('photographs', p.Path('x'))", "needs PIL"),
     ("sklearn", TABLE + "ln.diagnose(X, X @ np.ones((3, 1)), width=8, steps=20)", "needs sklearn"),
     (
         "pyarrow",
@@ -44,7 +44,7 @@ CASES = [
         "a Parquet table needs pyarrow",
     ),
     ("zarr", "from linnet._extras import need; need('zarr', 'a store of a sweep')", "a store of a sweep needs zarr"),
-    ("dask", "from linnet.sweeps import executors; executors._imported()", "a sweep on workers needs dask"),
+    ("dask", "from linnet.sweeps import _executors as e; e._imported()", "a sweep on workers needs dask"),
     ("torch", "import linnet as ln; ln.torch.weights", "linnet.torch needs torch"),
     ("dash", "import linnet.explorer; linnet.explorer.create_app()", "the explorer needs dash"),
     ("transformers", "from linnet.torch._callbacks import transformers_callback as c; c(None)", "needs transformers"),

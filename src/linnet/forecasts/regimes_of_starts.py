@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import of_kind, partly_representable, positive
+from linnet._arguments import of_kind, partly_representable, positive, refuse_infinite
 from linnet.inits.weights import Weights, check_weights
 from linnet.observables.mode_regimes import MOVED, Regimes, regimes, tied_kernel, words
 from linnet.problems.problem import Problem
@@ -57,18 +57,21 @@ class StartRegimes:
         """How many modes are active."""
         return self.words.count("active")
 
+    @partly_representable
     def movement(self, factor: float) -> Float[np.ndarray, " mode"]:
         """The kernel at the end over its start, by mode, from the start times `factor`: thresholds and the start's own
         product and kernel are multiplied by its square."""
-        r, square = self.regimes, factor**2
+        r, square = self.regimes, positive("factor", factor) ** 2
+        refuse_infinite(1 / square, square * self.untouched)
         end = tied_kernel(square * r.thresholds, self.learned + square * self.untouched, r.left, r.right)
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = end / (square * r.kernel)
         return np.where(np.isnan(moved), 1.0, moved)
 
+    @partly_representable
     def words_at(self, factor: float) -> list[str]:
         """ "lazy" or "active", mode by mode, from the start times `factor`."""
-        return words(self.movement(positive("factor", factor)))
+        return words(self.movement(factor))
 
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:

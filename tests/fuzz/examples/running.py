@@ -13,6 +13,15 @@ instance("trajectories.Trajectory", m.run, received=True)
 instance("trajectories.Status", m.made(lambda: m.run().status), received=True)
 instance("trajectories.Saving", m.made(lambda: ln.trajectories.every(2)), received=True)
 instance("observables.Regimes", m.made(lambda: ln.observables.regimes(m.data_problem(), m.weights())), received=True)
+instance(
+    "trainers.diagrams.DiagramRuns",
+    m.made(
+        lambda: ln.trainers.gaussian_diagram(
+            [m.target_problem()], keys=[0], widths=[5], variances=[0.25], learning_rates=[0.05], steps=3
+        )
+    ),
+    received=True,
+)
 instance("trainers.stopping.Never", m.made(stopping.Never), received=True)
 
 RATE: dict = {"long": ("steps",), "problem": m.data_problem, "weights": m.weights, "learning_rate": 0.05, "steps": 3}
@@ -86,7 +95,13 @@ example(
     long=("steps",),
 )
 example("trainers.Schedule", values=[0.5, 0.25, 0.125])
-example("trainers.Schedule.over", on=m.made(lambda: ln.trainers.Schedule([0.5, 0.25, 0.125])), steps=2, long=("steps",))
+example(
+    "trainers.Schedule.over",
+    on=m.made(lambda: ln.trainers.Schedule([0.5, 0.25, 0.125])),
+    steps=2,
+    names=("learning_rate",),
+    long=("steps",),
+)
 example("trainers.stopping.rule_of", stop=0.5)
 example(
     "trainers.stopping.first_of",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import polar
 
 import linnet as ln
 from linnet._randomness import generator
@@ -325,6 +324,8 @@ def convergence_of_convex_costs(trial: Trial) -> Numbers:
     "+ G sqrt(A^T A) to {value:.0e}",
 )
 def balanced_flow(trial: Trial) -> Numbers:
+    from scipy.linalg import polar
+
     draw, grams, apart, step = generator(key=trial.seed), [], [], 1e-4
     targets, starts = draw.normal(size=(2, 3, 6, 4))
     run = ln.gradient_flow(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import expm
 
 import linnet as ln
 from linnet._randomness import generator
@@ -298,6 +297,8 @@ def turned_away(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray:
     """A rotation that turns the first axes, by a tenth to a half of a radian, into the others."""
     turn = np.zeros((dim, dim))
     turn[:, :rank] = draw.normal(size=(dim, rank)) / np.sqrt(dim) * draw.uniform(0.25, 0.5)
+    from scipy.linalg import expm
+
     return expm(turn - turn.T)
 
 
