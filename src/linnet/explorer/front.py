@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from werkzeug.datastructures import Headers
 
 Start = Callable[..., Any]
 Application = Callable[[dict[str, Any], Start], Iterable[bytes]]
@@ -58,7 +61,7 @@ def refusal(host: str, origin: str | None, only_local: bool, site: str | None = 
     return ""
 
 
-def site_of(headers: Mapping[str, str], path: str) -> str | None:
+def site_of(headers: Mapping[str, str] | Headers, path: str) -> str | None:
     """What the browser says of where a request comes from; None for a link from elsewhere that opens a page."""
     opened = headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
     return None if opened and not path.startswith("/data/") else headers.get("Sec-Fetch-Site")

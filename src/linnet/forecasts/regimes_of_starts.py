@@ -62,8 +62,9 @@ class StartRegimes:
         """The kernel at the end over its start, by mode, from the start times `factor`: thresholds and the start's own
         product and kernel are multiplied by its square."""
         r, square = self.regimes, positive("factor", factor) ** 2
-        refuse_infinite(1 / square, square * self.untouched)
+        refuse_infinite(1 / square)
         end = tied_kernel(square * r.thresholds, self.learned + square * self.untouched, r.left, r.right)
+        refuse_infinite(end)
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = end / (square * r.kernel)
         return np.where(np.isnan(moved), 1.0, moved)

@@ -354,6 +354,10 @@ def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
     if not largest > 0 or not size > 0 or not (sigma @ beta).any():
         raise ValueError("`target` must correlate with the inputs: covariance @ target is zero, so nothing is learned.")
     values, vectors = np.linalg.eigh(sigma / largest)
+    if values[0] < -1e-10:
+        raise ValueError(
+            f"`covariance` must be positive semi-definite: its least eigenvalue is {values[0] * largest:.3g}."
+        )
     parts = vectors.T @ (beta / size)
     groups = np.concatenate([[0], np.cumsum(np.diff(values) > 1e-10)])  # equal eigenvalues count as one direction
     means = np.bincount(groups, weights=values) / np.bincount(groups)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from linnet._arguments import non_negative, positive, real_array, representable, times_array
 from linnet.theories.one_output.clock import Clock
@@ -148,6 +147,8 @@ class _Population:
         """The ends of the positive spectrum: extrema of z(m) on the real intervals of m beside it."""
         small, large = self.values.min(), self.values.max()
         rank = self.counts.sum()
+
+        from scipy.optimize import minimize_scalar
 
         def top(u: float) -> float:  # m from -1/large to 0
             return float(self.inverse(-1 / (large * (1 + np.exp(u)))))
