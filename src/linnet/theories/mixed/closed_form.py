@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.linalg import qr, solve_triangular
 
 from linnet._arguments import non_negative, real_array, representable, same_shape, times_array
 from linnet.problems.problem import Problem
@@ -312,6 +311,8 @@ class _OneShot:
 
     def product(self, time: float) -> np.ndarray:
         """A at one time: T M^(-1) T', M = R' R, with R from the rows whose squares are I + Q0' int e^{2Fs} Q0."""
+        from scipy.linalg import qr, solve_triangular
+
         modes, slow = self.modes, self.slow
         decay = np.exp(-modes.rates * time)
         if slow.any():  # together, as the two exponentials alone would overflow
