@@ -158,7 +158,7 @@ def test_noise_that_is_not_one_variance_is_noticed_and_costs_little(kind, seed):
         result = ln.denoise(data)
     assert result.noise_misfit > 0.08
     assert result.row_stds is not None or "does not look independent and of one variance" in str(said[0].message)
-    assert ((result.matrix - truth) ** 2).sum() < 1.6 * truncated(data, truth)  # it was 7 to 13 times
+    assert ((result.matrix - truth) ** 2).sum() < 1.6 * truncated(data, truth)  # it was 7.5 times with correlated rows
     assert result.rank <= 4
 
 

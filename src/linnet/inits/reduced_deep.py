@@ -45,8 +45,8 @@ def reduced_deep_gaussian(
     - `depth`: the number of layers $L$
     - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
     - `key`: an integer seed or a JAX key
-    - `order`: the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond. `ln.reduce(problem, layers)`
-      tells the error of what is kept for a problem of yours
+    - `order`: the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond. What it leaves
+      out is seen by drawing with a longer one; `ln.reduce` of such a start takes it for the whole network
     - `batch`: how many networks, as a leading axis; none by default
 
     **Returns** `Layers` of hidden widths at most $w$, which remember $w$ as `.full_width`.
