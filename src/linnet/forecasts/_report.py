@@ -10,6 +10,7 @@ import numpy as np
 
 from linnet import _page as page
 from linnet import style
+from linnet._files import written_whole
 from linnet.forecasts._columns import count_of
 from linnet.forecasts._drawing import WORDS, draw_kernels, draw_modes
 from linnet.forecasts._findings import active_modes, learned_words, rate_table
@@ -27,7 +28,8 @@ PAGE, DATA = "index.html", "diagnosis.nc"
 def write(diagnosis: Diagnosis, out: Path) -> Path:
     """Writes the page and the dataset into `out` and returns the page."""
     out.mkdir(parents=True, exist_ok=True)
-    diagnosis.to_dataset().to_netcdf(out / DATA, engine="scipy")
+    with written_whole(out / DATA) as draft:  # after a kill the old file is there, or none
+        diagnosis.to_dataset().to_netcdf(draft, engine="scipy")
     return page.write(out / PAGE, build(diagnosis))
 
 

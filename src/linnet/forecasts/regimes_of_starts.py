@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import of_kind, partly_representable, positive, refuse_infinite
+from linnet._arguments import non_negative, of_kind, partly_representable, positive, refuse_infinite
 from linnet.inits.weights import Weights, check_weights
 from linnet.observables.mode_regimes import MOVED, Regimes, regimes, tied_kernel, words
 from linnet.problems.problem import Problem
@@ -121,7 +121,7 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
         ['active']
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
-    weights = check_weights(weights)
+    weights, ridge = check_weights(weights), non_negative("ridge", ridge)
     factor = problem.factor
     shrunk = np.asarray(factor.target) * (factor.scales / (factor.scales**2 + ridge))
     learned = shrunk if factor.basis is None else shrunk @ factor.basis.T

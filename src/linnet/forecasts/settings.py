@@ -50,7 +50,10 @@ class Settings:
             "seeds": count("seeds", self.seeds),
             "folds": count("folds", self.folds, least=2),
             "init_scale": positive("init_scale", self.init_scale),
+            "longest": count("longest", self.longest),
         }
+        if self.steps is not None:
+            checked["steps"] = count("steps", self.steps)
         if isinstance(self.learning_rate, str):
             if self.learning_rate != "stable":
                 raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")

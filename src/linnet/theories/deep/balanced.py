@@ -10,6 +10,7 @@ from linnet._arguments import broadcast, count, real_array, representable, times
 
 _HALVINGS = 200
 _FAR = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
+_MOST_ABOVE = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
 
 
 @representable
@@ -52,6 +53,11 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
             out[:, mode] = first * (1 + L * p * clock * first**p) ** (-1 / p)
         elif L == 2:
             out[:, mode] = _logistic(top, first, clock)
+        elif first > _MOST_ABOVE * top:
+            raise ValueError(
+                f"`start` must be at most {_MOST_ABOVE:g} times its entry of `values`: got {first:g} for {top:g}. A "
+                "target of 0 is that limit, and has a closed form."
+            )
         else:
             out[:, mode] = top * _shares(first / top, top**p * clock, L)
     return out

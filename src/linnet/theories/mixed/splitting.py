@@ -13,6 +13,7 @@ from linnet.theories.mixed.spectral_flows import clock_of
 
 _ROOT = np.sqrt(0.5)
 MOST_GROWTH = 6.0  # exponent of the fastest mode over one step: e^12 is what the root of a matrix can bear
+_LARGEST_WEIGHT = 1e60
 _MOST_STEPS = 20_000
 
 
@@ -162,6 +163,8 @@ def split_flow(
     target = np.asarray(problem.cross)
     if first.ndim != 2 or (len(second), first.shape[1]) != target.shape:
         raise ValueError(f"`weights` must map {target.shape[1]} inputs to {len(target)} outputs, one network.")
+    if max(np.abs(first).max(initial=0.0), np.abs(second).max(initial=0.0)) > _LARGEST_WEIGHT:
+        raise ValueError(f"`weights` must be at most {_LARGEST_WEIGHT:g}: the splitting squares them twice. Rescale.")
     left, values, right = np.linalg.svd(target)
     layers = stacked(values, (right @ first.T)[None], (left.T @ second)[None])
     most = min(clock[-1] / steps if clock[-1] > 0 else np.inf, MOST_GROWTH / max(float(values[0]), 1e-300))
