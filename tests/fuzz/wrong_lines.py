@@ -291,7 +291,6 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
         ("--json", f"{files['table']}/x.json"),
         ("--store", files["table"]),
         ("--store", files["new"], "--workers", "2"),
-        ("--seeds", "2", "--seed", "1"),
         ("--seeds", "2", "--store", files["new"]),
     ):
         yield Line(("verify", claim, "--quick", *options), either)

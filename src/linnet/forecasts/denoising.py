@@ -24,6 +24,7 @@ _THRESHOLDS = np.geomspace(1e-4, 30.0, 14)
 _CUTS = 26  # singular values that are half learned at the times looked at
 LEAST_SIDE = 40  # of a matrix whose bulk is tested
 MISFIT = 0.08  # of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
+SMALL_MISFIT = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 
@@ -208,14 +209,15 @@ def _denoised(data: np.ndarray, given: float | None) -> Denoised:
     if given is not None or min(data.shape) < LEAST_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
         return plain
     misfit = bulk_misfit(plain.values, data.shape)
-    if misfit <= MISFIT:
+    most = max(MISFIT, SMALL_MISFIT / min(data.shape))
+    if misfit <= most:
         return replace(plain, noise_misfit=misfit)
     # how far such noise reaches is seen in the widest gap of the spectrum, not in the law of the bulk
     careful = _stopped(data, max(conservative_level(plain.values, data.shape), plain.noise_std))
     rows, columns = noise_profile(data)
     evened = _stopped(data / np.outer(rows, columns), None)
     after = bulk_misfit(evened.values, data.shape)
-    if after > MISFIT or not 0 < evened.rank <= careful.rank:  # quiet rows or columns would pass for signal
+    if after > most or not 0 < evened.rank <= careful.rank:  # quiet rows or columns would pass for signal
         _warn(misfit)
         return replace(careful, noise_misfit=misfit)
     matrix = evened.matrix * np.outer(rows, columns)

@@ -145,9 +145,8 @@ def split_flow(
         >>> from linnet.theories.mixed import split_flow
         >>> problem = ln.Problem.from_target(np.diag([3.0, 1.0]))
         >>> start = ln.inits.gaussian(key=0, in_dim=2, out_dim=2, width=3, first_std=0.1, second_std=0.1)
-        >>> split_flow(problem, start, [10.0], steps=20).round(3)
-        array([[[ 3., -0.],
-                [-0.,  1.]]])
+        >>> bool(np.abs(split_flow(problem, start, [10.0], steps=20)[0] - problem.cross).max() < 1e-3)
+        True
     """
     clock, steps = clock_of(times), count("steps", steps)
     if (
