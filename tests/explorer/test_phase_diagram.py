@@ -43,6 +43,7 @@ def test_a_cell_of_the_map_is_the_least_of_a_predicted_run():
     assert float(other["best_test"][i, j]) > 1.2 * float(data["best_test"][i, j])
 
 
+@pytest.mark.slow
 def test_narrow_cells_are_claimed_only_when_they_are_drawn():
     state = START | {"dim": 20, "rank": 1}
     wide, drawn = part("main", state), part("main", state | {"narrow": True})
