@@ -79,10 +79,10 @@ from linnet.reproduction import Trial
 
 claim = PAPER.claims[0]
 found = claim.measurement(Trial(quick=True))
-print(claim.name, "|", claim.sentence)
+print(claim.name, "|", claim.says)
 print(found.verdict, "|", found.measured)
-for name, limit in claim.limits.items():
-    print(f"limit {name} = {limit:g}: {limit.reason}")
+for role, rule in claim.limits():
+    print(f"{role} if {rule.requirement}: {rule.because}")
 
 # %% [markdown]
 # ## What makes a claim worth having
