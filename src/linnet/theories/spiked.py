@@ -298,8 +298,8 @@ class TwoPhase:
 
         $$ \dot x = \sigma^2\,\frac{(B - x)(A^2 + x^2)^{3/2}}{A^2 + x^2/2}, \qquad w_2 = x/(A^2 + x^2)^{1/4} , $$
 
-        $$ \sigma^2 t = \tfrac12\Big\{(1 + A^2)\Big[\mathrm{artanh}\frac{A^2 + Bx}{R} - \mathrm{artanh}\,A\Big]
-           + \frac{Bx - A^2}{R} + A\Big\}, \qquad R = \sqrt{A^2 + x^2} . $$
+        $$ \sigma^2 t = \tfrac12\Big((1 + A^2)\Big[\mathrm{artanh}\frac{A^2 + Bx}{R} - \mathrm{artanh}\,A\Big]
+           + \frac{Bx - A^2}{R} + A\Big), \qquad R = \sqrt{A^2 + x^2} . $$
 
         **Valid when** $\rho A^2 \gg 1$; within 2.5% at $\rho = 20$, $A \ge 0.3$. The paper has the bound (20) alone.
         """

@@ -46,7 +46,8 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
 
 
 BAD = {
-    "words": (b"name,size\nanna,3\nbob,4\n" * 8, "'name' holds text"),
+    "words": (b"name,size\n" + b"anna,3\nbob,4\n" * 8, "'name' holds text"),
+    "classes": (b"size,name\n" + b"3,anna\n4,bob\n" * 8, "holds text or dates"),
     "picture": (b"\x89PNG\r\n\x1a\n\x00\x00\xff", "cannot be read as a table"),
     "gaps": (b"a,y\n" + b"1,2\n,3\n4,4\n" * 5, "missing values"),
     "short": (b"a,y\n1,2\n3,4\n4,5\n", "at least 2 rows for each of the 5 folds"),
