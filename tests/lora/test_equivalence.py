@@ -115,3 +115,10 @@ def test_groups_have_the_names_of_pytorch():
 def test_what_has_no_equivalent_is_refused(change, wanted, match):
     with pytest.raises(ValueError, match=match):
         equivalent(adapter_of("sgd").with_(**change), **wanted)
+
+
+def test_what_is_assumed_of_clipping_is_said():
+    unknown, none = adapter_of("adamw"), adapter_of("adamw", clip=0)
+    assert any("gradients are not clipped" in condition for condition in equivalent(unknown, alpha=8.0).conditions)
+    assert not any("clipped" in condition for condition in equivalent(none, alpha=8.0).conditions)
+    assert equivalent(none, alpha=8.0).label == IDENTITY

@@ -23,6 +23,7 @@ def rules(found):
         ({"learning_rate_b": 32e-4}, "plus_ratio", "note", 16, "is alpha x 16"),
         ({"learning_rate_b": 32e-4, "optimizer": "sgd"}, "plus_ratio", "note", 4, "is alpha x 4"),
         ({"clip": 1.0}, "clipping", "warning", 1, "only while no step is clipped"),
+        ({"clip": None}, "clipping", "note", 1, "no clipping is assumed"),
         ({"weight_decay_a": 0.1}, "weight_decay", "note", 0.05, "0.05 on sB"),
         ({"rank": 8192}, "rank", "warning", 2, "exceeds"),
         ({"init": "orthogonal", "rank": 7}, "rank", "error", 7, "even rank"),
@@ -45,7 +46,8 @@ def test_each_rule_finds_what_it_is_for(changes, rule, severity, number, words):
 
 def test_the_plain_default_has_only_notes():
     assert {finding.severity for finding in lint(Adapter(**PLAIN))} == {"note"}
-    assert set(rules(lint(Adapter(**PLAIN)))) == {"scale", "adam"}
+    assert set(rules(lint(Adapter(**PLAIN)))) == {"scale", "adam", "clipping"}
+    assert set(rules(lint(Adapter(**PLAIN, clip=0)))) == {"scale", "adam"}
 
 
 def test_the_rate_of_sgd_is_compared_with_the_stable_one():
@@ -123,3 +125,23 @@ def test_a_trained_adapter_is_refused_as_in_python(tmp_path, capsys):
     _, out, _ = called(capsys, path, "--alpha", 64)
     assert "identity" not in out.split("The same training")[1].split("Findings")[0]
     assert "B that is not zero" in " ".join(out.split())
+
+
+def test_the_command_reads_the_arguments_of_a_trainer(tmp_path, capsys):
+    from lora.test_reading import TRAINING, folder
+
+    file = tmp_path / "training_args.json"
+    file.write_text(json.dumps(TRAINING))
+    (tmp_path / "training_args.bin").write_bytes(b"PK")
+    path = folder(tmp_path)
+    _, out, _ = called(capsys, path, "--alpha", 64, "--training", file)
+    assert "adamw, learning rate 0.0003 of A" in out and "clipped at the global norm 1.0" in out
+    assert "(scaling rule, not identity)" in out and "(identity)" not in out
+    _, out, _ = called(capsys, path, "--alpha", 64)
+    said = " ".join(out.split())
+    assert "clipping not said, so none is assumed" in said and "training_args.bin was not read" in said
+    assert "(identity)" in said and "if gradients are not clipped, which nothing here says" in said
+    status, _, err = called(capsys, path, "--training", file, "--lr", 1e-3)
+    assert status == 2 and "leave those out" in err
+    status, _, err = called(capsys, path, "--training", tmp_path / "training_args.bin")
+    assert status == 1 and "is a pickle" in err

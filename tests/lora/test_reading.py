@@ -1,6 +1,8 @@
 """Adapters from files, without PyTorch: the configuration, its patterns, and weights in safetensors."""
 
+import builtins
 import json
+import pickle
 import struct
 
 import numpy as np
@@ -16,6 +18,10 @@ CONFIG = {
     "target_modules": ["q_proj", "v_proj"],
     "init_lora_weights": True,
 }
+
+# What transformers writes, less what nothing here depends on.
+TRAINING = {"optim": "adamw_torch_fused", "learning_rate": 3e-4, "weight_decay": 0.01, "adam_epsilon": 1e-7}
+TRAINING |= {"max_grad_norm": 1.0, "optim_args": None}
 
 
 def folder(tmp_path, config=None, tensors=None):
@@ -123,3 +129,53 @@ def test_broken_weights_are_named(tmp_path):
     file.write_bytes(file.read_bytes()[:-4])
     with pytest.raises(ValueError, match="cut off"):
         read_tensors(file)
+
+
+def test_the_arguments_of_a_trainer(tmp_path):
+    path = folder(tmp_path)
+    found = read(path, training=TRAINING, plus_ratio=2.0)["q_proj"]
+    assert (found.optimizer, found.learning_rate_a, found.learning_rate_b, found.weight_decay_b, found.eps_b) == (
+        "adamw",
+        3e-4,
+        6e-4,
+        0.01,
+        1e-7,
+    )
+    assert found.clip == 1.0
+    file = tmp_path / "training_args.json"
+    file.write_text(json.dumps(TRAINING | {"optim": "sgd", "optim_args": "momentum=0.9", "max_grad_norm": 0}))
+    found = read(path, training=file)["q_proj"]
+    assert (found.optimizer, found.momentum, found.clip) == ("sgd", 0.9, 0.0)
+    assert read(path, training=TRAINING | {"optim": "adamw_8bit"})["q_proj"].optimizer == "adamw_8bit"
+
+
+class Bomb:
+    """Unpickled, it would leave a trace."""
+
+    def __reduce__(self):
+        return (exec, ("import builtins; builtins.exploded = True",))
+
+
+@pytest.mark.parametrize("name", ["training_args.bin", "renamed.json"])
+def test_a_pickle_is_never_read(tmp_path, name):
+    (tmp_path / name).write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(ValueError, match=r"is a pickle.*to_json_string"):
+        read(folder(tmp_path), training=tmp_path / name)
+    assert not hasattr(builtins, "exploded")
+
+
+@pytest.mark.parametrize(
+    ("training", "others", "match"),
+    [
+        ({"learning_rate": 1.0}, {}, "must be transformers' TrainingArguments"),
+        (3, {}, "must be transformers' TrainingArguments"),
+        (TRAINING | {"optim_args": "momentum"}, {}, "`optim_args` must be name=value"),
+        (TRAINING | {"max_grad_norm": -1}, {}, "`max_grad_norm`"),
+        (TRAINING, {"optimizer": "sgd"}, "give one or the other"),
+        (TRAINING, {"weight_decay": 0.1}, "give one or the other"),
+        ("nothing.json", {}, "must be readable JSON"),
+    ],
+)
+def test_what_are_no_arguments_of_a_trainer(tmp_path, training, others, match):
+    with pytest.raises(ValueError, match=match):
+        read(folder(tmp_path), training=training, **others)

@@ -167,3 +167,16 @@ def test_weights_of_two_layers():
     ):
         with pytest.raises(ValueError, match=match):
             ln.torch.weights(wrong, second)
+
+
+def test_the_arguments_of_a_real_trainer(base, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    arguments = transformers.TrainingArguments(tmp_path, use_cpu=True, learning_rate=1e-3, report_to=[])
+    (tmp_path / "training.json").write_text(arguments.to_json_string())
+    model = small.adapted(base, r=2, lora_alpha=4)
+    for training in (arguments, arguments.to_dict(), tmp_path / "training.json"):
+        adapter = next(iter(ln.lora.read(model, training=training).values()))
+        assert (adapter.optimizer, adapter.learning_rate_b, adapter.clip, adapter.eps_a) == ("adamw", 1e-3, 1.0, 1e-8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    adapter = next(iter(ln.lora.read(model, optimizer, training=arguments).values()))
+    assert (adapter.optimizer, adapter.learning_rate_a, adapter.clip) == ("sgd", 0.5, 1.0)

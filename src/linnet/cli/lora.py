@@ -23,12 +23,15 @@ def lora(
     source: Annotated[
         Path | None, typer.Argument(metavar="PATH", help="An adapter_config.json, or the folder of an adapter.")
     ] = None,
-    optimizer: Annotated[str, typer.Option(help="sgd, adam or adamw.")] = "adamw",
-    lr: Annotated[float, typer.Option(help="Learning rate of A (and of B).")] = 2e-4,
+    optimizer: Annotated[str | None, typer.Option(help="sgd, adam or adamw.", show_default="adamw")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of A (and of B).", show_default="0.0002")] = None,
     plus_ratio: Annotated[float, typer.Option(help="LoRA+: B's rate over A's.")] = 1.0,
     weight_decay: Annotated[float, typer.Option(help="Weight decay of both.")] = 0.0,
     momentum: Annotated[float, typer.Option(help="SGD's momentum.")] = 0.0,
-    clip: Annotated[float | None, typer.Option(help="Largest global norm of the gradients.")] = None,
+    clip: Annotated[float | None, typer.Option(help="Largest global norm of the gradients; 0: not clipped.")] = None,
+    training: Annotated[
+        Path | None, typer.Option(help="JSON of transformers' TrainingArguments, in place of the six options above.")
+    ] = None,
     in_dim: Annotated[int | None, typer.Option(help="Inputs of the frozen matrix, if no weights tell.", min=1)] = None,
     out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
     alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
@@ -37,7 +40,11 @@ def lora(
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
     from linnet.lora import lint, read
+    from linnet.lora._training import PICKLE
 
+    if training is not None and (optimizer or lr or weight_decay or momentum or clip is not None or before or after):
+        raise failures.WrongCallError("--training has optimizer, rate, decay, momentum and clipping: leave those out.")
+    optimizer = "adamw" if optimizer is None else optimizer
     if optimizer not in OPTIMIZERS:
         raise failures.WrongCallError(f"--optimizer takes {', '.join(OPTIMIZERS)}: got {optimizer!r}.")
     if not 0 <= momentum < 1:
@@ -49,23 +56,20 @@ def lora(
         return
     if source is None:
         raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
-    adapters = read(
-        source,
-        optimizer,
-        learning_rate=lr,
-        plus_ratio=plus_ratio,
-        weight_decay=weight_decay,
-        momentum=momentum,
-        clip=clip,
-        in_dim=in_dim,
-        out_dim=out_dim,
-    )
+    told = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
+    told |= {"momentum": momentum, "clip": clip}
+    given = {"training": training} if training is not None else told
+    adapters = read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.say(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
     for name in names[:_MOST]:
         terminal.row([name], [26], _described(adapters[name]))
     if len(names) > _MOST:
         terminal.say(f"  and {len(names) - _MOST} more")
+    terminal.say("Training", bold=True)
+    terminal.say("  " + _trained_by(next(iter(adapters.values()))))
+    if training is None and (source / PICKLE).is_file():
+        terminal.say(f"  {PICKLE} was not read: a pickle can run any program. Its JSON can be given with --training.")
     if alpha is not None:
         terminal.say(f"The same training with alpha {alpha:g}", bold=True)
         for text in _equivalents(adapters, alpha):
@@ -129,6 +133,18 @@ def _settings(option: str, text: str | None, needed: set[str], may: Set[str] = f
         example = ",".join(f"{name}=..." for name in sorted(needed))
         raise failures.WrongCallError(f"{option} takes {example} with positive numbers: got {text!r}.")
     return given
+
+
+def _trained_by(adapter: Adapter) -> str:
+    """What is taken to train the adapters, clipping included."""
+    clip = {None: "clipping not said, so none is assumed", 0.0: "not clipped"}
+    parts = [
+        f"{adapter.optimizer}, learning rate {adapter.learning_rate_a:g} of A and {adapter.learning_rate_b:g} of B",
+        f"weight decay {adapter.weight_decay_a:g}",
+        *([f"momentum {adapter.momentum:g}"] if adapter.optimizer == "sgd" else [f"eps {adapter.eps_a:g}"]),
+        clip.get(adapter.clip, f"clipped at the global norm {adapter.clip}"),
+    ]
+    return ", ".join(parts)
 
 
 def _described(adapter: Adapter) -> str:

@@ -31,8 +31,8 @@ class Adapter:
     - `learning_rate_a`, `learning_rate_b`: $\eta_A$ and $\eta_B$; B has A's unless told otherwise (LoRA+ sets their
       ratio).
     - `weight_decay_a`, `weight_decay_b`, `eps_a`, `eps_b`: the same for the decays and for Adam's $\epsilon$.
-    - `momentum`: SGD's. `clip`: the largest gradient norm over all parameters, if gradients are clipped. `dora`: with
-      magnitudes.
+    - `momentum`: SGD's. `clip`: the largest gradient norm over all parameters; 0 if gradients are not clipped, None
+      if that is not known. `dora`: with magnitudes.
     - `frozen`: which of "a", "b" is not trained. `weights`: A and B themselves, as they are now.
 
     **Reference:** Hu et al. 2021 (LoRA); Kalajdzievski 2023 (rsLoRA); Hayou et al. 2024 (LoRA+). The algebra is
@@ -85,7 +85,7 @@ class Adapter:
             put(f"{name}_b", getattr(self, f"{name}_a") if b is None else check(f"{name}_b", b))
         put("momentum", non_negative("momentum", self.momentum))
         if self.clip is not None:
-            put("clip", positive("clip", self.clip))
+            put("clip", non_negative("clip", self.clip))
         if self.frozen not in ("", "a", "b"):
             raise ValueError(f"`frozen` must be 'a', 'b' or '' for neither: got {self.frozen!r}.")
         if self.optimizer is not None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from linnet._arguments import flag, of_kind, positive, refuse_infinite, representable
+from linnet.lora._training import DEFAULT_CLIP
 from linnet.lora.adapter import OPTIMIZERS, SCALINGS, Adapter
 
 IDENTITY = "identity"
@@ -90,7 +91,8 @@ def equivalent(
     **Returns** an `Equivalence`.
 
     **Refused**, since nothing equals it: another `rank`, a start with B(0) not zero that is not scaled along,
-    optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule.
+    optimizers other than SGD, Adam and AdamW. With clipping by the global norm the result is labelled a scaling rule;
+    where the adapter does not know of any (`clip` None), that there is none is among the conditions.
     DoRA is no exception: its norms see only $sBA$, and its magnitudes keep their own rate.
 
     **Reference:** docs/adapters.md. LoRA+ with ratio q under Adam is plain LoRA with alpha times q (Hayou et al. 2024
@@ -177,6 +179,11 @@ def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
         said.append(
             f"no step is clipped: the global norm that is cut at {adapter.clip:g} contains B's gradient, which "
             "changes by 1/c"
+        )
+    elif adapter.clip is None:
+        said.append(
+            f"gradients are not clipped, which nothing here says: transformers.Trainer clips them at {DEFAULT_CLIP:g} "
+            "unless `max_grad_norm` is 0"
         )
     if np.log2(c) != np.round(np.log2(c)):
         said.append("rounding differs (it would not if s/s' were a power of two)")

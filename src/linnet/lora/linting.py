@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linnet._arguments import partly_representable
+from linnet.lora._training import DEFAULT_CLIP
 from linnet.lora.adapter import OPTIMIZERS, Adapter
 
 SEVERITIES = ("error", "warning", "note")
@@ -163,7 +164,16 @@ def _ratio(a: Adapter) -> Iterator[Finding]:
 
 
 def _clipping(a: Adapter) -> Iterator[Finding]:
-    if a.clip is not None:
+    if a.clip is None and a.optimizer in OPTIMIZERS:
+        yield Finding(
+            "clipping",
+            "note",
+            "no clipping is assumed, since nothing here says whether gradients are clipped: transformers.Trainer clips "
+            f"them at {DEFAULT_CLIP:g} unless `max_grad_norm` is 0.",
+            DEFAULT_CLIP,
+            "transformers.TrainingArguments",
+        )
+    elif a.clip:
         yield Finding(
             "clipping",
             "warning",

@@ -13,6 +13,7 @@ import numpy as np
 from linnet._arguments import non_negative, positive
 from linnet.inits.weights import Weights
 from linnet.lora._safetensors import read_tensors
+from linnet.lora._training import training_options
 from linnet.lora.adapter import Adapter
 
 CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
@@ -28,6 +29,7 @@ def read(
     momentum: float = 0.0,
     eps: float = 1e-8,
     clip: float | None = None,
+    training: Any = None,
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
@@ -42,7 +44,10 @@ def read(
     - `learning_rate`: of A
     - `plus_ratio`: $\eta_B/\eta_A$
     - `weight_decay`, `momentum`, `eps`: as the optimizer would be told
-    - `clip`: the largest global norm of the gradients, if they are clipped; no optimizer knows it
+    - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
+    - `training`: the arguments of a `transformers.Trainer`, from which all of these are read (beside an optimizer, only
+      `clip`): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a pickle
+      and is never read.
     - `in_dim`, `out_dim`: the size of the frozen matrices, which a configuration without weights does not tell
 
     **Returns** `Adapter`s by the name of their module.
@@ -60,20 +65,28 @@ def read(
         >>> {name: adapter.scale for name, adapter in adapters.items()}
         {'q_proj': 2.0}
     """
-    weight_decay, eps = non_negative("weight_decay", weight_decay), non_negative("eps", eps)
-    options: dict[str, Any] = {"clip": clip}
-    if optimizer is None or isinstance(optimizer, str):
-        options |= {"optimizer": optimizer, "weight_decay_a": weight_decay, "momentum": momentum, "eps_a": eps}
-        if learning_rate is not None:
-            options["learning_rate_a"] = positive("learning_rate", learning_rate)
-            ratio = 1.0 if plus_ratio is None else positive("plus_ratio", plus_ratio)
-            options["learning_rate_b"] = options["learning_rate_a"] * ratio
-            if not 0 < options["learning_rate_b"] < np.inf:
-                raise ValueError(f"`plus_ratio` must leave a rate for B: {ratio:.3g} times {learning_rate} is none.")
-        elif plus_ratio is not None:
-            raise ValueError("`plus_ratio` is a ratio to a `learning_rate`: give that too.")
-    elif learning_rate is not None or plus_ratio is not None:
+    by_name = optimizer is None or isinstance(optimizer, str)
+    settings = {"weight_decay_a": non_negative("weight_decay", weight_decay), "momentum": momentum}
+    settings["eps_a"] = non_negative("eps", eps)
+    if training is not None:
+        if isinstance(optimizer, str) or (weight_decay, momentum, eps, clip, learning_rate) != (0, 0, 1e-8, None, None):
+            raise ValueError(
+                "`optimizer` by name, rates, decays, `eps` and `clip` are read from `training`: give one or the other."
+            )
+        options = training_options(training, clip_only=not by_name)
+        learning_rate = options.get("learning_rate_a")
+    else:
+        options = {"clip": clip} | (settings | {"optimizer": optimizer} if by_name else {})
+    if not by_name and (learning_rate is not None or plus_ratio is not None):
         raise ValueError("`learning_rate` and `plus_ratio` are read from the optimizer: give them only with its name.")
+    if learning_rate is not None:
+        options["learning_rate_a"] = positive("learning_rate", learning_rate)
+        ratio = 1.0 if plus_ratio is None else positive("plus_ratio", plus_ratio)
+        options["learning_rate_b"] = options["learning_rate_a"] * ratio
+        if not 0 < options["learning_rate_b"] < np.inf:
+            raise ValueError(f"`plus_ratio` must leave a rate for B: {ratio:.3g} times {learning_rate} is none.")
+    elif plus_ratio is not None:
+        raise ValueError("`plus_ratio` is a ratio to a `learning_rate`: give that too.")
     if isinstance(source, (str, Path)):
         if optimizer is not None and not isinstance(optimizer, str):
             raise ValueError(f"`optimizer` must be a name for a path: got {type(optimizer).__name__}.")

@@ -120,6 +120,11 @@ example(
     in_dim=8,
     out_dim=8,
 )
+example(
+    "lora.read",
+    source=m.lora_file,
+    training={"optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 1.0, "optim_args": "momentum=0.5"},
+)
 
 E = "estimators."
 instance(

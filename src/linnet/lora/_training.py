@@ -1,0 +1,79 @@
+"""Rates, decays and clipping from the arguments of `transformers.Trainer`: the object, a mapping, or its JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linnet._arguments import non_negative, positive, shown
+
+DEFAULT_CLIP = 1.0  # `max_grad_norm` of transformers.TrainingArguments
+PICKLE = "training_args.bin"
+_NEEDED = ("learning_rate", "optim", "max_grad_norm")
+# Trainer's names of PyTorch's own optimizers; others quantise their state or follow another rule and keep their names.
+_FAMILIES = {"adamw_torch": "adamw", "adamw_torch_fused": "adamw", "adamw_hf": "adamw", "sgd": "sgd"}
+
+
+def training_options(training: Any, *, clip_only: bool = False) -> dict[str, Any]:
+    """What the arguments of a `Trainer` mean for an `Adapter`; of them only the clipping where rates are known."""
+    given = _fields(training)
+    clip = given["max_grad_norm"]
+    options: dict[str, Any] = {"clip": 0.0 if clip is None else non_negative("max_grad_norm", clip)}
+    if clip_only:
+        return options
+    name = str(getattr(given["optim"], "value", given["optim"])).lower()
+    extra = _optimizer_arguments(given.get("optim_args"))
+    optimizer = _FAMILIES.get(name, name)
+    if str(extra.get("nesterov", "false")).lower() in ("true", "1", "yes"):
+        optimizer += " with nesterov"
+    return options | {
+        "optimizer": optimizer,
+        "learning_rate_a": positive("learning_rate", given["learning_rate"]),
+        "weight_decay_a": non_negative("weight_decay", given.get("weight_decay") or 0.0),
+        "eps_a": non_negative("adam_epsilon", given.get("adam_epsilon", 1e-8)),
+        "momentum": non_negative("momentum", float(extra.get("momentum", 0.0))) if optimizer == "sgd" else 0.0,
+    }
+
+
+def _fields(training: Any) -> Mapping[str, Any]:
+    if isinstance(training, (str, Path)):
+        training = _from_json(Path(training))
+    elif not isinstance(training, Mapping) and all(hasattr(training, name) for name in _NEEDED):
+        return vars(training)
+    if not isinstance(training, Mapping) or not all(name in training for name in _NEEDED):
+        raise ValueError(
+            "`training` must be transformers' TrainingArguments, or the JSON of one, with "
+            f"{', '.join(f'`{name}`' for name in _NEEDED)}: got {shown(training)}."
+        )
+    return training
+
+
+def _from_json(file: Path) -> Any:
+    if file.suffix == ".bin" or _begins_as_a_pickle(file):
+        raise ValueError(
+            f"`training` must be JSON: {file} is a pickle, which can run any program when read, and is not. Write "
+            "the JSON where you trust it: `Path('training_args.json').write_text(trainer.args.to_json_string())`."
+        )
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as reason:
+        raise ValueError(f"`training` must be readable JSON: {file} is not ({reason}).") from None
+
+
+def _begins_as_a_pickle(file: Path) -> bool:
+    """Whether the first bytes are those of a pickle, or of the archive that `torch.save` puts one into."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(2) in (b"PK", *(bytes([0x80, protocol]) for protocol in range(2, 6)))
+    except OSError:
+        return False
+
+
+def _optimizer_arguments(text: Any) -> dict[str, str]:
+    """`optim_args`, "momentum=0.9,nesterov=True", as names and values."""
+    try:
+        return dict(part.split("=") for part in str(text).replace(" ", "").split(",")) if text else {}
+    except ValueError:
+        raise ValueError(f"`optim_args` must be name=value with commas: got {shown(text)}.") from None
