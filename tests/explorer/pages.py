@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.testing import assert_allclose
 
 from linnet.explorer.controls import State, defaults
 from linnet.explorer.page import Page
@@ -31,6 +32,20 @@ def edges(page: Page) -> Iterator[State]:
 def datasets(page: Page, state: State) -> dict[str, xr.Dataset]:
     """What every part of the page computes."""
     return {part.name: part.compute(**page.arguments(part, state)) for part in page.parts}
+
+
+def assert_script_computes(page: Page, state: State, *, rtol: float = 1e-6, atol: float = 1e-6) -> None:
+    """Asserts that the page's script, run on its own, leaves the datasets that the page shows."""
+    names = executed(page, state)
+    for part in page.parts:
+        if part.waits(state):
+            continue
+        shown = part.compute(**page.arguments(part, state))
+        script = names["data" if part.name == "main" else part.name]
+        assert set(script.variables) == set(shown.variables) and script.attrs.keys() == shown.attrs.keys()
+        for name, values in shown.variables.items():
+            if values.dtype.kind == "f":
+                assert_allclose(script[name], values, rtol=rtol, atol=atol, err_msg=f"{part.name}: {name}")
 
 
 def assert_drawn(page: Page, state: State) -> None:

@@ -36,7 +36,7 @@ def test_the_script_of_the_claims_finds_what_the_page_lists(query):
     assert names["data"].identical(shown)
     bars = Service((CLAIMS,)).answer(CLAIMS, CLAIMS.parts[0], query)["figures"][0]["data"]
     counted = {bar["name"]: sum(bar["x"]) for bar in bars if sum(bar["x"])}
-    assert names["counts"].to_dict() == counted
+    assert names["data"]["verdict"].to_series().value_counts().to_dict() == counted
     if "claim" in query:
         assert names["measured"].measured == record.found()["watanabe-eq9"].measured
 
@@ -72,7 +72,7 @@ def test_the_script_of_a_diagnosis_computes_what_the_page_shows(file, query, tmp
     state = controls.parse(YOUR_DATA.controls, query)
     shown, names = datasets(YOUR_DATA, state)["main"], executed(YOUR_DATA, state)
     told = [line for line in shown.attrs["findings"].splitlines() if not line.startswith("mine.csv: 2000 of its")]
-    assert names["found"].findings() == told
+    assert names["diagnosis"].findings() == told
     assert names["data"].attrs["stop"] == shown.attrs["stop"] and len(names["data"]) > 15
     for name, variable in names["data"].items():
         assert_array_equal(variable.values, shown[name].values, err_msg=str(name))

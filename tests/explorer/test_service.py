@@ -53,7 +53,7 @@ class Counted:
             ),
             compute=self.compute,
             views=(View("line", "Line", draw),),
-            script=lambda state: f"size = {state['size']}",
+            own_script=lambda state: f"size = {state['size']}",
             more=(Part("cell", lambda *, cell: dataset(len(cell)), (View("two", "Two", draw),), ("cell",), ("cell",)),),
             freezes=True,
         )

@@ -8,11 +8,12 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad, solve_ivp
 
 import linnet as ln
-from linnet.explorer.computing import label_noise, spectral_bias
+from linnet.explorer.computing.label_noise import label_noise
+from linnet.explorer.computing.spectral_bias import spectral_bias
 from linnet.explorer.controls import defaults
 from linnet.explorer.pages.spectral_bias import PAGE
 
-from .pages import assert_drawn, datasets, edges, executed
+from .pages import assert_drawn, assert_script_computes, datasets, edges
 
 DEFAULT = defaults(PAGE.controls)
 
@@ -72,20 +73,13 @@ def test_noise_shrinks_the_small_singular_values_alone(found):
     ds = found["noise"]
     assert (ds.clean[-1, 1:] > 0.99 * np.sqrt(0.02)).all()
     assert (ds.noisy[-1, 1:] < 0.1 * np.sqrt(0.02)).all() and float(ds.noisy[-1, 0]) > 1
-    without = label_noise.compute(gamma=0.01, noise=0.0, learning_rate=0.05, seed=0)
+    without = label_noise(gamma=0.01, noise=0.0, learning_rate=0.05, seed=0)
     assert_allclose(without.noisy, without.clean, rtol=1e-8)
 
 
-def test_script_computes_the_same_numbers(found):
-    names = executed(PAGE, DEFAULT)
-    ds, noisy = found["main"], found["noise"]
-    for name in ("predicted", "first_layer_final", "second_layer_final"):
-        assert_allclose(names[name], ds[name], rtol=1e-12)
-    assert_allclose(names["trained"], ds.trained, atol=1e-6)
-    assert_allclose(names["first_layer"], ds.first_layer, atol=1e-6)
-    assert_allclose(names["clean"], noisy.clean, rtol=1e-9)
-    assert_allclose(names["noisy"], noisy.noisy, rtol=1e-6)
-    assert "jumps" not in names and "jumps" in PAGE.script(DEFAULT | {"clock": "log"})
+@pytest.mark.parametrize("clock", ["canonical", "log"])
+def test_script_computes_the_same_numbers(clock):
+    assert_script_computes(PAGE, DEFAULT | {"clock": clock})
 
 
 def test_every_bound_is_drawn():
@@ -95,8 +89,8 @@ def test_every_bound_is_drawn():
 
 def test_jumps_need_a_small_start():
     with pytest.raises(ValueError, match="needs a start γ below 1: got 2"):
-        spectral_bias.compute(gamma=2.0, values=(1.0,), clock="log")
-    ds = spectral_bias.compute(gamma=1e-8, values=(2.0, 1.0), clock="log")
+        spectral_bias(gamma=2.0, values=(1.0,), clock="log")
+    ds = spectral_bias(gamma=1e-8, values=(2.0, 1.0), clock="log")
     late = ds.sel(time=ds.time > 0.6)
     assert_allclose(late.jumps, np.broadcast_to([2.0, 1.0], late.jumps.shape))
     assert (ds.half_times.values > [0.25, 0.5]).all() and (ds.half_times.values < [0.32, 0.57]).all()
@@ -104,4 +98,4 @@ def test_jumps_need_a_small_start():
 
 def test_divergence_is_said_in_a_sentence():
     with pytest.raises(ValueError, match=r"Descent diverges at η = 0\.5"):
-        label_noise.compute(gamma=10.0, noise=2.0, learning_rate=0.5, seed=0)
+        label_noise(gamma=10.0, noise=2.0, learning_rate=0.5, seed=0)

@@ -8,7 +8,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import linnet as ln
-from linnet.explorer.computing import diagnosing, example_tables, uploads
+from linnet.explorer.computing import diagnosing, uploads
+from linnet.explorer.computing.diagnosing import bounded_settings
+from linnet.explorer.computing.example_tables import example_frame
 from linnet.forecasts.tables import from_frame
 
 pytest.importorskip("sklearn")
@@ -65,24 +67,25 @@ def test_what_is_no_upload_is_refused(contents):
         uploads.Uploads().add(contents, "t.csv")
 
 
-@pytest.mark.parametrize("name", ["linnerud", "iris"])
-def test_an_example_is_what_its_script_makes(name):
-    frame, targets = example_tables.frame(name)
-    made: dict = {}
-    exec(example_tables.script(name), made)
-    pd.testing.assert_frame_equal(made["frame"], frame)
-    assert tuple(made["targets"].columns) == targets
+def test_an_example_is_the_table_of_scikit_learn():
+    from sklearn.datasets import load_iris, load_linnerud
+
+    frame, targets = example_frame("linnerud")
+    data = load_linnerud()
+    assert_array_equal(frame.to_numpy(), np.column_stack([data.data, data.target]))
+    assert targets == ["Weight", "Waist", "Pulse"]
+    frame, targets = example_frame("iris")
+    assert targets == ["class_0", "class_1", "class_2"]
+    assert_array_equal(frame[targets].to_numpy().argmax(axis=1), load_iris().target)
     with pytest.raises(ValueError, match="`table` must be one of wine"):
-        example_tables.frame("nothing")
+        example_frame("nothing")
 
 
 def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
-    frame, targets = example_tables.frame("linnerud")
-    table = from_frame(frame, target=list(targets))
-    got = diagnosing.diagnosed(table, width=1000, init_scale=0.1, seeds=1, steps=60)
-    want = ln.diagnose(
-        frame.drop(columns=list(targets)), frame[list(targets)], width=1000, init_scale=0.1, seeds=1, steps=60
-    )
+    frame, targets = example_frame("linnerud")
+    table = from_frame(frame, target=targets)
+    got = diagnosing.diagnosed(table, bounded_settings(table, width=1000, init_scale=0.1, seeds=1, steps=60))
+    want = ln.diagnose(frame.drop(columns=targets), frame[targets], width=1000, init_scale=0.1, seeds=1, steps=60)
     assert got.attrs["findings"].splitlines() == want.findings()
     for name, variable in want.to_dataset().items():
         assert_array_equal(got[name].values, variable.values)
@@ -92,7 +95,7 @@ def test_a_diagnosis_is_that_of_the_library_with_maps_beside_it():
     threshold = (first**2 + second**2) * width / 2
     assert got["active_modes"].values[7, 20] == (threshold < got["critical_threshold"].values).sum()
     assert (np.diff(got["active_modes"].values, axis=0) <= 0).all()  # a larger start is lazier
-    outputs = (frame[list(targets)] - frame[list(targets)].mean()) / frame[list(targets)].std(ddof=0)
+    outputs = (frame[targets] - frame[targets].mean()) / frame[targets].std(ddof=0)
     assert_allclose(got["input_variance"].sum(), 3.0)  # standardised columns
     assert_allclose(got["cv_training_share"][0].mean() / got["cv_training"][0].mean(), 2 / outputs.var(ddof=0).sum())
 
@@ -101,8 +104,8 @@ def test_work_is_bounded():
     random = np.random.default_rng(0)
     wide = pd.DataFrame(random.standard_normal((20, 120)))
     with pytest.raises(ValueError, match="119 inputs and 1 targets: at most 100 and 12 here"):
-        diagnosing.diagnosed(from_frame(wide))
-    frame, targets = example_tables.frame("digits")
+        bounded_settings(from_frame(wide))
+    frame, targets = example_frame("digits")
     with pytest.raises(ValueError, match="`steps` must be at most"):
-        diagnosing.diagnosed(from_frame(frame, target=list(targets)), seeds=3, folds=10, steps=16_000)
+        bounded_settings(from_frame(frame, target=targets), seeds=3, folds=10, steps=16_000)
     assert diagnosing.most_steps(3, 3, 5) == 16_000 and diagnosing.most_steps(100, 12, 30) >= 250

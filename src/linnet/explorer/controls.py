@@ -1,6 +1,6 @@
 """What a reader of a page can set: named values with bounds, read from an address and written into it.
 
-controls = (Control("width", "Width h", "Hidden units.", 1000, "log", low=1, high=1e12),)
+controls = group("Network", log("width", "Width h", 1000, (1, 1e12), "Hidden units."))
 state = parse(controls, "width=1e6")          # {"width": 1000000}
 address(controls, state)                      # "width=1000000": the inverse; defaults are left out
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import parse_qsl, urlencode
 
@@ -149,6 +149,54 @@ class Control:
             else:
                 wanted = f"at least {_short(low)}" if low is not None else f"at most {_short(high or 0.0)}"
             raise self.refusal(f"must be {wanted}: got {_short(value)}")
+
+
+def number(name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Any) -> Control:
+    """A number between two bounds, with a slider; `more` are fields of `Control`."""
+    return Control(name, label, help, default, "number", *bounds, **more)
+
+
+def whole(name: str, label: str, default: int, bounds: tuple[int, int], help: str, **more: Any) -> Control:
+    """An integer between two bounds, with a slider."""
+    return Control(name, label, help, default, "whole", *bounds, **more)
+
+
+def log(name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Any) -> Control:
+    """A positive number whose slider is logarithmic; whole if the default is an integer."""
+    return Control(name, label, help, default, "log", *bounds, **more)
+
+
+def choice(name: str, label: str, options: Mapping[str, str] | Sequence[str], help: str, **more: Any) -> Control:
+    """One of some values, the first by default; a mapping has the words that are shown for each."""
+    pairs = tuple(options.items()) if isinstance(options, Mapping) else tuple((value, value) for value in options)
+    return Control(name, label, help, pairs[0][0], "choice", choices=pairs, **more)
+
+
+def switch(name: str, label: str, default: bool, help: str, **more: Any) -> Control:
+    """On or off."""
+    return Control(name, label, help, default, "switch", **more)
+
+
+def text(name: str, label: str, help: str, **more: Any) -> Control:
+    """Words, empty by default."""
+    return Control(name, label, help, "", "text", **more)
+
+
+def numbers(
+    name: str, label: str, default: tuple[float, ...], bounds: tuple[float, float], help: str, **more: Any
+) -> Control:
+    """A list of numbers, each between two bounds."""
+    return Control(name, label, help, default, "numbers", *bounds, **more)
+
+
+def group(heading: str, *controls: Control) -> tuple[Control, ...]:
+    """Controls under one heading."""
+    return tuple(replace(one, group=heading) for one in controls)
+
+
+def when(other: str, value: Value, *controls: Control) -> tuple[Control, ...]:
+    """Controls that matter only while another one has this value."""
+    return tuple(replace(one, when=(other, (value,))) for one in controls)
 
 
 def defaults(controls: Sequence[Control]) -> State:

@@ -220,7 +220,6 @@ def view_id(page: Page, view: View) -> str:
 
 
 def _part(page: Page, part: Part, state: State) -> Component:
-    waits = any(not state[name] for name in part.needs)
     key = f"{page.name}-{part.name}"
     files = [
         html.Span("Data:", className="soft"),
@@ -234,7 +233,7 @@ def _part(page: Page, part: Part, state: State) -> Component:
             html.Div(files, className="files", id=f"{key}-files"),
             dcc.Store(id=f"{key}-answer"),
         ],
-        className="part empty" if waits else "part",
+        className="part empty" if part.waits(state) else "part",
         id=f"{key}-part",
     )
 

@@ -1,8 +1,8 @@
 """What a page of the explorer is: controls, what is computed from them, and the pictures of it.
 
 A page draws; it computes nothing itself. `compute` is a plain function of the controls' values that returns an xarray
-dataset, `draw` turns that dataset into a Plotly figure (a plain dictionary; see `drawing`), and `script` writes the
-Python text that computes the same numbers with linnet's public names.
+dataset, and `draw` turns that dataset into a Plotly figure (a plain dictionary; see `drawing`). The script under
+"As Python" is the source of `compute` (see `as_python`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from linnet.explorer import as_python
 from linnet.explorer.controls import Control, State, Value
 from linnet.explorer.loading import ALL
 
@@ -56,6 +57,10 @@ class Part:
     uses: tuple[str, ...] | None = None
     needs: tuple[str, ...] = ()
 
+    def waits(self, state: Mapping[str, Value]) -> bool:
+        """Whether a control that it needs is still empty."""
+        return any(not state[name] for name in self.needs)
+
 
 @dataclass(frozen=True)
 class Page:
@@ -64,7 +69,7 @@ class Page:
     - `name`: in the address, `/name`; `title`; `introduction`: a few sentences, or several paragraphs
     - `controls`, `compute`, `views`: see above; `more`: further parts, computed after and apart from the first
     - `uses`: the controls that `compute` takes, by default all that compute
-    - `script(state)`: the text under "As Python"
+    - `own_script(state)`: the text under "As Python" where it is not the source of `compute`
     - `folders`: what computing and drawing it import of linnet, by default all that any page does (see `loading`)
     - `ahead`: queries that are computed after the start before anybody asks: each compiles something of its own
     - `freezes`: a run can be frozen, to be drawn beside the next one
@@ -78,12 +83,12 @@ class Page:
     controls: tuple[Control, ...]
     compute: Callable[..., xr.Dataset]
     views: tuple[View, ...]
-    script: Callable[[State], str]
     uses: tuple[str, ...] | None = None
     more: tuple[Part, ...] = ()
     folders: tuple[str, ...] = ALL
     ahead: tuple[str, ...] = ("",)
     freezes: bool = False
+    own_script: Callable[[State], str] | None = None
     extra: Callable[[], Any] | None = None
     beside: Callable[[], Any] | None = None
     register: Callable[[Dash, Service], None] | None = None
@@ -104,3 +109,12 @@ class Page:
         """What the part's `compute` takes of a state."""
         names = part.uses if part.uses is not None else tuple(c.name for c in self.controls if c.computes)
         return {name: state[name] for name in names}
+
+    def script(self, state: State) -> str:
+        """Python that computes what the page shows."""
+        if self.own_script is not None:
+            return self.own_script(state)
+        shown = [part for part in self.parts if not part.waits(state)]
+        names = ["data" if part.name == "main" else part.name for part in shown]
+        calls = [(part.compute, self.arguments(part, state)) for part in shown]
+        return as_python.script(dict(zip(names, calls, strict=True)))

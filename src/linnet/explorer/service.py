@@ -103,7 +103,7 @@ class Service:
         try:
             state = control.parse(page.controls, values)
             query = control.address(page.controls, state)
-            if any(not state[name] for name in part.needs):
+            if part.waits(state):
                 return {"figures": None, "address": query}
             figures = self.figures(page, part, state, background=background)
             if frozen is not None and page.freezes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,46 +29,20 @@ EXAMPLES = {
 
 
 @cache
-def frame(name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def example_frame(name: str) -> tuple[pd.DataFrame, list[str]]:
     """The example as one data frame, and the names of its targets.
 
-    >>> frame("linnerud")[1]
-    ('Weight', 'Waist', 'Pulse')
+    >>> example_frame("linnerud")[1]
+    ['Weight', 'Waist', 'Pulse']
     """
     import pandas as pd
-
-    example = _known(name)
-    data = _loaded(example)
-    if not example.classes:
-        targets = data.target.to_frame() if data.target.ndim == 1 else data.target
-        return pd.concat([data.data, targets], axis=1), tuple(map(str, targets.columns))
-    targets = pd.get_dummies(data.target, prefix="class", dtype=float)
-    return pd.concat([data.data, targets], axis=1), tuple(map(str, targets.columns))
-
-
-def script(name: str) -> str:
-    """Lines of Python that make the same data frame, named `frame`, and its `targets`."""
-    example = _known(name)
-    lines = [
-        "import pandas as pd",
-        f"from sklearn.datasets import {example.loader}",
-        "",
-        f"data = {example.loader}(as_frame=True)",
-    ]
-    if example.classes:
-        lines.append('targets = pd.get_dummies(data.target, prefix="class", dtype=float)')
-    else:
-        lines.append("targets = pd.DataFrame(data.target)")
-    return "\n".join([*lines, "frame = pd.concat([data.data, targets], axis=1)"])
-
-
-def _known(name: str) -> Example:
-    if name not in EXAMPLES:
-        raise ValueError(f"`table` must be one of {', '.join(EXAMPLES)}, or an uploaded one: got {str(name)[:80]!r}.")
-    return EXAMPLES[name]
-
-
-def _loaded(example: Example) -> Any:
     from sklearn import datasets
 
-    return getattr(datasets, example.loader)(as_frame=True)
+    if name not in EXAMPLES:
+        raise ValueError(f"`table` must be one of {', '.join(EXAMPLES)}, or an uploaded one: got {str(name)[:80]!r}.")
+    data = getattr(datasets, EXAMPLES[name].loader)(as_frame=True)
+    if EXAMPLES[name].classes:
+        targets = pd.get_dummies(data.target, prefix="class", dtype=float)
+    else:
+        targets = pd.DataFrame(data.target)
+    return pd.concat([data.data, targets], axis=1), [str(column) for column in targets.columns]

@@ -17,7 +17,7 @@ SHARE = 0.05  # of the loss: what is gone where the first stage ends, what is le
 TAIL = 6.0  # a run goes on for so many growth times after the second stage would saturate
 
 
-def compute(
+def feature_learning(
     *, dim: int, width: int, first_std: float, magnitude: float, signal: float, growth: float, seed: int
 ) -> xr.Dataset:
     """Trains a network on ten samples and reads it neuron by neuron, beside what the two-dimensional system predicts.

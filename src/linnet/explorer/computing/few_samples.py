@@ -9,13 +9,13 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-DIM, DRAWS = 120, 8
+SAMPLED_DIM, DRAWS = 120, 8
 RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # d/n at which minimum-norm solutions are measured
 SPIKES = np.array([float(f"{spike:.3g}") for spike in np.geomspace(0.1, 100.0, 49)])  # as a click sets them
 ALIGNMENTS = np.linspace(0.0, 1.0, 41)
 
 
-def compute(*, spike: float, alignment: float, ratio: float, seed: int) -> xr.Dataset:
+def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> xr.Dataset:
     """The error after training from a small start, divided by the signal's power: the formula and sampled data.
 
     **Arguments:** `spike` rho and `alignment` A of the data, `ratio` d/n at which the map over spikes and alignments
@@ -54,11 +54,11 @@ def compute(*, spike: float, alignment: float, ratio: float, seed: int) -> xr.Da
 
 def sampled_errors(spike: float, alignment: float, seed: int) -> np.ndarray:
     """Errors (ratio, draw) of the minimum-norm solutions of sampled data: where networks of small start end."""
-    beta = np.zeros(DIM)
+    beta = np.zeros(SAMPLED_DIM)
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     errors = np.empty((len(RATIOS), DRAWS))
     for i, ratio in enumerate(RATIOS):
-        inputs = np.random.default_rng([seed, i]).standard_normal((DRAWS, round(DIM / ratio), DIM))
+        inputs = np.random.default_rng([seed, i]).standard_normal((DRAWS, round(SAMPLED_DIM / ratio), SAMPLED_DIM))
         inputs[..., 0] *= np.sqrt(1 + spike)
         gram = inputs @ np.swapaxes(inputs, 1, 2)
         miss = (np.linalg.solve(gram, inputs @ beta[:, None]) * inputs).sum(axis=1) - beta

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 INPUTS, WIDTH, STEPS, SAVES = 5, 200, 4000, 100
 
 
-def compute(*, gamma: float, noise: float, learning_rate: float, seed: int) -> xr.Dataset:
+def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) -> xr.Dataset:
     """Trains one network on clean and one on noisy labels, with as many orthogonal samples as inputs.
 
     **Arguments:** `gamma` is the scale of the orthogonal start, `noise` delta, that of labels divided by sqrt(n), drawn

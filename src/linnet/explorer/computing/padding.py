@@ -1,57 +1,71 @@
 """Networks of any size in matrices of a few sizes: what is compiled for one of them serves all.
 
 Inputs, outputs and hidden units that start at zero and have nothing to learn stay at zero: the rest trains as without
-them, and JAX meets only a few shapes.
+them, and JAX meets only a few shapes. The trainers of this file have the names and the results of linnet's own, which
+take their place in a script (see `as_python`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
+from linnet.reductions.reduction import Reduction
+from linnet.trajectories.trajectory import Trajectory
 
 SIDES = (8, 24, 64, 128)  # the sizes of inputs and outputs that anything is trained at
 
 
-@dataclass(frozen=True)
-class Padded:
-    """A problem and a start among zeros; `cut` takes products back to their own size."""
+def gradient_descent(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
+    """`linnet.gradient_descent` among zeros."""
+    from linnet import gradient_descent as train
 
-    problem: Problem
-    weights: Weights
-    shape: tuple[int, int]
-
-    def cut(self, products: np.ndarray) -> Float[np.ndarray, "... output input"]:
-        """The part of padded products (..., output, input) that is the problem's own."""
-        return products[..., : self.shape[0], : self.shape[1]]
+    return _trained(train, problem, weights, options)
 
 
-def padded(problem: Problem, weights: Weights) -> Padded:
+def gradient_flow(problem: Problem, weights: Weights, **options: Any) -> Trajectory:
+    """`linnet.gradient_flow` among zeros."""
+    from linnet import gradient_flow as train
+
+    return _trained(train, problem, weights, options)
+
+
+def padded(problem: Problem, weights: Weights) -> tuple[Problem, Weights]:
     """The problem and the start in the least of the `SIDES` that holds them; larger ones as they are."""
     k, d, h = weights.out_dim, weights.in_dim, weights.width
     side = next((side for side in SIDES if side >= max(k, d) and 2 * side >= h), None)
     if side is None:
-        return Padded(problem, weights, (k, d))
-    cov = np.eye(side)
-    cov[:d, :d] = problem.cov
-    truth = None if problem.truth is None else _grown(problem.truth, side, side)
-    test_cov = None
-    if problem.has_own_test_cov:
-        test_cov = np.eye(side)
-        test_cov[:d, :d] = problem.test_cov
-    power = 2 * problem.loss(np.zeros((k, d)))  # of the outputs: what no network learns is part of every loss
-    made = Problem.from_moments(
-        cov, _grown(problem.cross, side, side), output_power=power, truth=truth, test_cov=test_cov
+        return problem, weights
+    larger = Problem.from_moments(
+        _grown(problem.cov, np.eye(side)),
+        _grown(problem.cross, np.zeros((side, side))),
+        output_power=2 * problem.loss(np.zeros((k, d))),  # what no network learns is part of every loss
+        truth=None if problem.truth is None else _grown(problem.truth, np.zeros((side, side))),
+        test_cov=_grown(problem.test_cov, np.eye(side)) if problem.has_own_test_cov else None,
     )
-    first, second = _grown(weights.first, 2 * side, side), _grown(weights.second, side, 2 * side)
-    return Padded(made, Weights(first, second), (k, d))
+    first, second = (
+        _grown(weights.first, np.zeros((2 * side, side))),
+        _grown(weights.second, np.zeros((side, 2 * side))),
+    )
+    return larger, Weights(first, second)
 
 
-def _grown(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    found = np.zeros((rows, columns))
-    found[: matrix.shape[0], : matrix.shape[1]] = matrix
-    return found
+def _trained(
+    train: Callable[..., Trajectory], problem: Problem, weights: Weights, options: dict[str, Any]
+) -> Trajectory:
+    """A run among zeros, without them."""
+    run = train(*padded(problem, weights), reduce=False, **options)
+    k, d, h = weights.out_dim, weights.in_dim, weights.width
+    own = {"first": np.s_[..., :h, :d], "second": np.s_[..., :k, :h], "product": np.s_[..., :k, :d]}
+    kept = {name: values[own[name]] if name in own else values for name, values in run.kept.items()}
+    return replace(run, reduction=Reduction(problem, weights, weights, None, None), kept=kept)
+
+
+def _grown(matrix: np.ndarray, larger: np.ndarray) -> np.ndarray:
+    larger[: matrix.shape[0], : matrix.shape[1]] = matrix
+    return larger

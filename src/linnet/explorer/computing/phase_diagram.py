@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linnet.explorer.computing.padding import padded
+from linnet.explorer.computing.padding import gradient_descent
 from linnet.reproduction import plane
 
 if TYPE_CHECKING:
@@ -98,20 +98,13 @@ def trained_cell(
     start = ln.inits.reduced_gaussian(
         key=seed, in_dim=cell_dim, out_dim=cell_dim, width=width, first_std=variance**0.5, second_std=variance**0.5
     )
-    small = padded(task, start)
-    run = ln.gradient_descent(
-        small.problem,
-        small.weights,
-        learning_rate=rate,
-        steps=steps,
-        save_every=max(1, steps // CELL_POINTS),
-        keep="products",
-        reduce=False,
+    run = gradient_descent(
+        task, start, learning_rate=rate, steps=steps, save_every=max(1, steps // CELL_POINTS), keep="products"
     )
     predicted = ln.theories.mixed.predicted_run(spectrum, variance, width, run.times, key=seed)
     left, _, right = np.linalg.svd(task.cross)
     shown = min(rank + 3, cell_dim)
-    along = np.einsum("ki,tkd,id->ti", left[:, :shown], small.cut(run.products), right[:shown])
+    along = np.einsum("ki,tkd,id->ti", left[:, :shown], run.products, right[:shown])
     unit = 2 / cell_dim**2
     least = int(np.argmin(run.test_loss))
     return xr.Dataset(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.explorer.computing.padding import padded
-from linnet.explorer.computing.train import MOST_STEPS, POINTS
+from linnet.explorer.computing.padding import gradient_flow
+from linnet.explorer.computing.train import MAX_STEPS, POINTS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -16,7 +16,7 @@ MODES = 8  # the trained matrix is always so large: the page *Train* has compile
 CLOCKS = {"canonical": "canonical", "log": "in units of ln(1/γ)"}
 
 
-def compute(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.Dataset:
+def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.Dataset:
     """Trains a network on whitened data from the orthogonal start and lays the theory beside it.
 
     **Arguments:** `gamma` is the scale of the start, `values` the target's singular values in any order, `clock` one
@@ -24,26 +24,31 @@ def compute(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.Datase
     """
     import xarray as xr
 
-    from linnet.theories import spectral_bias as theory
+    import linnet as ln
 
+    theory = ln.theories.spectral_bias
     s = np.sort(np.array(values, dtype=float))[::-1]
     scaled = clock == "log"
     if scaled and gamma >= 1:
         raise ValueError(f"Time in units of ln(1/γ) needs a start γ below 1: got {gamma:g}.")
     half = theory.half_times(s, gamma)
     times = np.linspace(0, float((half + 2.5 / np.hypot(s, gamma)).max()), POINTS)
-    trained, first, second = _trained(gamma, tuple(s.tolist()), float(times[-1]))
+    target = np.diag([*s, *[0.0] * (MODES - len(s))])
+    start = ln.inits.balanced(np.zeros((MODES, MODES)), 2 * gamma)  # the orthogonal start, reduced to its inputs
+    problem = ln.Problem.from_target(target, truth=target)
+    run = gradient_flow(problem, start, times=times, rtol=1e-8, max_steps=MAX_STEPS)
+    first, second = (np.linalg.svd(layer, compute_uv=False) for layer in (run.weights.first, run.weights.second))
     final = theory.final_singular_values(s, gamma, MODES)
     unit = -np.log(gamma) if scaled else 1.0
     heights = np.linspace(0, s[0], 161)
     psi = theory.potential(heights[:, None], gamma)
     of_modes = ("time", "mode")
     variables: dict[str, Any] = {
-        "trained": (of_modes, trained, "singular values of the product, trained"),
+        "trained": (of_modes, run.singular_values[:, : len(s)], "singular values of the product, trained"),
         "predicted": (of_modes, theory.singular_values(s, gamma, times), "singular values of the product, predicted"),
         "half_times": ("mode", half / unit, "when a mode stands at half its height"),
         "first_layer": (("time", "input"), first, "singular values of W₁, trained"),
-        "second_layer": (of_modes, second, "singular values of W₂, trained"),
+        "second_layer": (of_modes, second[:, : len(s)], "singular values of W₂, trained"),
         "first_layer_final": ("input", final[0], "singular values of W₁ at the end, predicted"),
         "second_layer_final": ("mode", final[1], "singular values of W₂ at the end, predicted"),
         "potential": ("height", (psi - psi[0]) / (psi[-1] - psi[0]), "potential of one mode, from 0 to 1"),
@@ -60,17 +65,3 @@ def compute(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.Datase
         {name: (dims, array, {"long_name": text}) for name, (dims, array, text) in variables.items()},
         coordinates,
     )
-
-
-def _trained(gamma: float, values: tuple[float, ...], end: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Singular values of product, first and second layer along the flow: (time, mode), (time, 8), (time, mode)."""
-    import linnet as ln
-
-    target = np.diag([*values, *[0.0] * (MODES - len(values))])
-    start = ln.inits.balanced(np.zeros((MODES, MODES)), 2 * gamma)  # the orthogonal start, reduced to its inputs
-    small = padded(ln.Problem.from_target(target, truth=target), start)
-    times = np.linspace(0, end, POINTS)
-    run = ln.gradient_flow(small.problem, small.weights, times=times, rtol=1e-8, reduce=False, max_steps=MOST_STEPS)
-    layers = run.weights
-    first, second = (np.linalg.svd(layer, compute_uv=False) for layer in (layers.first, layers.second))
-    return run.singular_values[:, : len(values)], first, second[:, : len(values)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linnet.explorer.computing.padding import padded
+from linnet.explorer.computing.padding import gradient_descent, gradient_flow
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from linnet.problems.problem import Problem
 
 POINTS = 121  # times of a run that are shown
-LEAST_STEPS = 64  # of descent: with a rate that is too large it is to be seen to diverge
-MOST_STEPS = 10_000  # of the flow's solver, and of descent
+MIN_STEPS = 64  # of descent: with a rate that is too large it is to be seen to diverge
+MAX_STEPS = 10_000  # of the flow's solver, and of descent
 RTOL = 1e-8
 SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
@@ -113,30 +113,20 @@ def train(
     if not np.isfinite(threshold) or threshold <= 0:
         raise ValueError("The start is zero in floating point: raise the width or the initial scales.")
     end = horizon(problem, threshold, until)
-    small = padded(problem, start)
     if how == "flow":
-        run = ln.gradient_flow(
-            small.problem,
-            small.weights,
-            times=np.linspace(0, end, POINTS),
-            rtol=RTOL,
-            reduce=False,
-            max_steps=MOST_STEPS,
-        )
+        run = gradient_flow(problem, start, times=np.linspace(0, end, POINTS), rtol=RTOL, max_steps=MAX_STEPS)
     else:
         rate = learning_rate * float(ln.stable_learning_rate(problem, start) or np.nan)
-        steps = int(np.clip(np.ceil(end / rate), LEAST_STEPS, MOST_STEPS))
-        every = max(1, steps // (POINTS - 1))
-        run = ln.gradient_descent(
-            small.problem, small.weights, learning_rate=rate, steps=steps, save_every=every, reduce=False
+        steps = int(np.clip(np.ceil(end / rate), MIN_STEPS, MAX_STEPS))
+        run = gradient_descent(
+            problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // (POINTS - 1))
         )
-    products = small.cut(run.products)
     theory = (
         ln.theories.mixed.self_consistent(problem.cross, start.product, threshold, run.times, throw=False)
         if problem.whitened
         else ln.theories.mixed.integrate(problem, start.product, threshold, run.times, rtol=1e-7)
     )
-    modes = np.linalg.svd(np.stack([products, theory]), compute_uv=False)
+    modes = np.linalg.svd(np.stack([run.products, theory]), compute_uv=False)
     best = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
     losses = {
         "loss": (("time",), run.loss),

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 DIM, WIDTH, DELTA = 30, 50, 3.0  # inputs and hidden units of the trained network; when the second phase counts as over
 POINTS, ARROWS = 201, 17
 POPULATION = "population"
-SAMPLES = (POPULATION, "10000", "1000", "100", "40")  # never fewer than inputs: one compiled flow serves them all
+TRAINED_ON = (POPULATION, "10000", "1000", "100", "40")  # never fewer than inputs: one compiled flow serves them all
 
 
-def compute(*, spike: float, alignment: float, scale: float, samples: str, seed: int) -> xr.Dataset:
+def two_phases(*, spike: float, alignment: float, scale: float, samples: str, seed: int) -> xr.Dataset:
     """Trains one network by gradient flow, and lays the reduced dynamics and the times of its phases beside it.
 
     **Arguments:** `spike` rho and `alignment` A of the data; `scale` s of the start; `samples` what the network is

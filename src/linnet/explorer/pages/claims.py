@@ -2,66 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from linnet.explorer import as_python
 from linnet.explorer.computing import claims as computing
-from linnet.explorer.controls import Control, State
+from linnet.explorer.controls import State, choice, text, whole
 from linnet.explorer.page import Page, View
 from linnet.explorer.panels.measuring import register
 from linnet.explorer.pictures import claims as pictures
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 CONTROLS = (
-    Control("paper", "Paper", "Claims of one paper, or of all.", computing.ALL, "choice", choices=computing.papers()),
-    Control("verdict", "Verdict", "What the measurement says.", computing.ALL, "choice", choices=computing.VERDICTS),
-    Control(
+    choice("paper", "Paper", computing.papers(), "Claims of one paper, or of all."),
+    choice("verdict", "Verdict", computing.VERDICTS, "What the measurement says."),
+    text(
         "words",
         "Words",
-        "All of them must occur: in the name, the number, the sentence, its assumptions, or what was measured.",
-        "",
-        "text",
+        "All must occur: in the name, the number, the sentence, its assumptions, or what was measured.",
     ),
-    Control(
-        "sheet",
-        "Sheet of the list",
-        f"The list has {pictures.SHOWN} claims on each sheet.",
-        1,
-        "whole",
-        low=1,
-        high=20,
-        step=1,
-        computes=False,
-    ),
-    Control(
-        "claim",
-        "Claim",
-        "The name of the claim to look at; a click in the list sets it. The first one if empty.",
-        "",
-        "text",
-        computes=False,
-    ),
+    whole("sheet", "Sheet of the list", 1, (1, 20), f"The list has {pictures.SHOWN} claims on each.", computes=False),
+    text("claim", "Claim", "The one to look at; a click in the list sets it. The first one if empty.", computes=False),
 )
-
-
-def compute(paper: str, verdict: str, words: str) -> xr.Dataset:
-    """The claims that are asked for (see `computing.claims.chosen`)."""
-    return computing.chosen(paper, verdict, words)
 
 
 def script(state: State) -> str:
     """Python that finds the same claims, and measures the one that is looked at."""
-    asked = ", ".join(f"{name}={state[name]!r}" for name in ("paper", "verdict", "words"))
-    lines = [
-        "from linnet.explorer.computing.claims import chosen",
-        "from linnet.reproduction import Trial, claims",
-        "",
-        f"data = chosen({asked})",
-        'counts = data["verdict"].to_series().value_counts()',
-        "print(counts)",
-    ]
+    asked = as_python.call("chosen", {name: state[name] for name in ("paper", "verdict", "words")})
+    lines = ["from linnet.explorer.computing.claims import chosen", "", f"data = {asked}"]
+    lines.append('print(data["verdict"].to_series().value_counts())')
     if state["claim"]:
+        lines[1:1] = ["from linnet.reproduction import Trial, claims"]
         lines += [f"measured = claims()[{state['claim']!r}].measurement(Trial(quick=True))", "print(measured)"]
     return "\n".join([*lines, ""])
 
@@ -75,7 +42,7 @@ PAGE = Page(
         "The verdicts shown are those of the record; any claim can be measured again, here or by its command.",
     ),
     controls=CONTROLS,
-    compute=compute,
+    compute=computing.chosen,
     views=(
         View(
             "counts",
@@ -89,6 +56,6 @@ PAGE = Page(
         View("claim", "The claim", pictures.one, kind="html", wide=True),
         View("list", "All that the filter leaves", pictures.listed, kind="html", wide=True),
     ),
-    script=script,
+    own_script=script,
     register=register,
 )

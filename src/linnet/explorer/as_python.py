@@ -1,0 +1,133 @@
+"""As Python: a script of the very functions that a page computes with, called with the values that it shows."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+COMPUTING = "linnet.explorer.computing"
+STANDS_FOR_LINNET = f"{COMPUTING}.padding"  # its trainers have the names of linnet's own, and their results
+LINE_LENGTH = 100
+CLASS, CONSTANT, FUNCTION = range(3)  # the order in which a script defines things
+
+Calls = Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]]
+
+
+def script(calls: Calls) -> str:
+    """A script that calls functions of `computing` and prints what they return.
+
+    **Arguments:** `calls` are pairs (function, keyword arguments) by the name that the script gives to the result.
+
+    **Example:**
+
+        >>> from linnet.explorer.computing.phase_diagram import widths_of
+        >>> print(script({"data": (widths_of, {"dim": 10, "exponents": (0, 1)})}).splitlines()[-2])
+        data = widths_of(dim=10, exponents=(0, 1))
+    """
+    source = source_of(tuple(function for function, _ in calls.values()))
+    lines = [f"{name} = {call(function.__name__, given)}\nprint({name})" for name, (function, given) in calls.items()]
+    return "\n".join([source, *lines, ""])
+
+
+def call(name: str, arguments: Mapping[str, Any], *before: str) -> str:
+    """The text of a call, broken into lines where it is long; `before` are the texts of further arguments."""
+    given = [*before, *(f"{key}={value!r}" for key, value in arguments.items())]
+    line = f"{name}({', '.join(given)})"
+    return line if len(line) <= LINE_LENGTH else f"{name}(\n    " + ",\n    ".join(given) + ",\n)"
+
+
+@cache
+def source_of(functions: tuple[Callable[..., Any], ...]) -> str:
+    """These functions, all of `computing` that they use, and what they import of others."""
+    collected = Collected()
+    for function in functions:
+        collected.add(function.__module__, function.__name__)
+    imports = sorted(collected.imports, key=lambda line: ("linnet" in line, line))
+    pieces = sorted(collected.pieces.values(), key=_rank)
+    texts = [f"\n\n{piece}\n" if _rank(piece) != CONSTANT else piece for piece in pieces]
+    return "\n".join(["from __future__ import annotations", "", *imports, "", *texts, ""])
+
+
+def _rank(piece: str) -> int:
+    """The place of a definition in a script: classes, constants, functions."""
+    if piece.startswith(("class ", "@dataclass")):
+        return CLASS
+    return FUNCTION if piece.startswith(("def ", "@")) else CONSTANT
+
+
+@dataclass
+class Collected:
+    """Definitions of the modules of `computing`, each after those that it uses."""
+
+    imports: set[str] = field(default_factory=set)
+    pieces: dict[str, str] = field(default_factory=dict)
+    homes: dict[str, str] = field(default_factory=dict)  # by name: the module that defines it
+
+    def add(self, module: str, name: str) -> None:
+        """Take the definition of `name` in `module`, and what it needs, unless they are there."""
+        names = _names(module)
+        if name not in names:
+            return  # a local name, a builtin, or one that only annotations use
+        home, what = names[name]
+        if isinstance(what, str):  # imported
+            if home.startswith(COMPUTING) and home != STANDS_FOR_LINNET:
+                self.add(home, name)
+            else:
+                self.imports.add(what)
+            return
+        if name in self.homes:
+            if self.homes[name] != module:
+                raise ValueError(f"{name} is defined in {self.homes[name]} and {module}: a script can have only one.")
+            return
+        self.homes[name] = module
+        for node in ast.walk(what):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id != name:
+                self.add(module, node.id)
+        self.pieces.setdefault(_shared_name(what, name), _text(module, what))
+
+
+@cache
+def _names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
+    """What a module binds at its top: each name with its module and its statement, or the import that brings it."""
+    bound: dict[str, tuple[str, ast.stmt | str]] = {}
+    for statement in ast.parse(_source(module)).body:
+        if isinstance(statement, ast.Import):
+            for one in statement.names:
+                alias = f" as {one.asname}" if one.asname else ""
+                bound[one.asname or one.name] = (one.name, f"import {one.name}{alias}")
+        elif isinstance(statement, ast.ImportFrom) and statement.module != "__future__":
+            home = statement.module or ""
+            public = "linnet" if home == STANDS_FOR_LINNET else home
+            bound |= {one.name: (home, f"from {public} import {one.name}") for one in statement.names}
+        else:
+            bound |= dict.fromkeys(_defined(statement), (module, statement))
+    return bound
+
+
+def _defined(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        yield statement.name
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
+    for target in targets if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ():
+        yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def _shared_name(statement: ast.stmt, name: str) -> str:
+    """One name for all that a statement binds: it is written once."""
+    return next(_defined(statement), name)
+
+
+def _text(module: str, statement: ast.stmt) -> str:
+    """The lines of a statement, with decorators and comments."""
+    first = min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
+    return "\n".join(_source(module).splitlines()[first - 1 : statement.end_lineno])
+
+
+@cache
+def _source(module: str) -> str:
+    return inspect.getsource(import_module(module))
