@@ -1,19 +1,24 @@
-"""Files that are there whole or not at all, even after a power cut."""
+"""Files that are there whole or not at all, even after a power cut; folders that end with the process."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _drafts: set[Path] = set()
+_folders: set[Path] = set()
 DRAFT = ".partial"  # how the name of a file ends while it is being written
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, *, settled: bool = True) -> None:
     """Writes a file: readers see the old one or the new one, never a part.
+
+    With `settled`, after a power cut too; without, the disk is not waited for.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -23,30 +28,46 @@ def write_whole(path: Path, content: str | bytes) -> None:
     ...     print((Path(folder) / "note.txt").read_text(), len(list(Path(folder).iterdir())))
     done 1
     """
-    with written_whole(path) as draft:
+    with written_whole(path, settled=settled) as draft:
         draft.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def written_whole(path: Path, *, settled: bool = True) -> Iterator[Path]:
     """A path to write to, beside `path` and moved there at the end of the block; after an error nothing is left."""
     path = Path(path)
     draft = path.with_name(f"{path.name}.{uuid.uuid4().hex}{DRAFT}")
     _drafts.add(draft)
     try:
         yield draft
-        settle([draft], path.parent)
+        if settled:
+            settle([draft], path.parent)
         draft.replace(path)
-        settle([path], path.parent)
+        if settled:
+            settle([path], path.parent)
     finally:
         draft.unlink(missing_ok=True)
         _drafts.discard(draft)
 
 
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder of this user's alone, removed at the end of the block, or by `abandon`."""
+    folder = Path(tempfile.mkdtemp(prefix="linnet-"))
+    _folders.add(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _folders.discard(folder)
+
+
 def abandon() -> None:
-    """Removes what is half-written, for a process that ends without coming to the end of its blocks."""
+    """Removes what is half-written or temporary, for a process that ends without coming to the end of its blocks."""
     for draft in list(_drafts):
         draft.unlink(missing_ok=True)
+    for folder in list(_folders):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def settle(files: Iterable[Path], root: Path) -> None:

@@ -1,6 +1,11 @@
-"""Processes that linnet starts, each for one core: what they are told before they begin, and what they take."""
+"""Processes that linnet starts: how, what they are told before they begin, and what they take."""
 
 from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
 
 # One thread for each: BLAS and XLA would otherwise start one per core in every one of them. Libraries read this when
 # they are loaded. Such processes are for cores, so JAX stays off GPUs.
@@ -11,5 +16,20 @@ ENVIRONMENT = {
     "BLIS_NUM_THREADS": "1",
     "NPROC": "1",  # XLA's, and `precision.cores`
     "JAX_PLATFORMS": "cpu",
+    "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
+starting = threading.Lock()  # held while processes are started: who ends this one waits for it
+PARENT = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
 BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
+
+
+def command(*words: str) -> list[str]:
+    """The command line `linnet WORDS` for a process of its own; `-P` keeps the current folder off its import path."""
+    return [sys.executable, "-P", "-m", "linnet", *words]
+
+
+def environment() -> dict[str, str]:
+    """The variables of such a process: it finds the same linnet, and ends when this process does, however this ends."""
+    here = ("", str(Path.cwd()))
+    path = [entry for entry in sys.path if entry not in here or Path(entry, "linnet").is_dir()]
+    return {**os.environ, PARENT: str(os.getpid()), "PYTHONPATH": os.pathsep.join(path)}

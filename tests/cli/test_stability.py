@@ -22,15 +22,17 @@ def flipping(every: int):
 def test_shares_are_counted_and_judged(toys: ModuleType) -> None:
     claim = toys.CLAIMS["watanabe-square"]
     rare, often = (replace(claim, name=f"toy-{every}", measure=flipping(every)) for every in (20, 10))
-    done: list[int] = []
-    found = survey([claim, rare, often, toys.BROKEN], seeds=range(20), quick=True, report=done.append)
+    done: list[str] = []
+    found = survey(
+        [claim, rare, often, toys.BROKEN], seeds=range(20), quick=True, report=lambda row: done.append(row.claim.name)
+    )
     assert [row.share for row in found] == [1.0, 0.95, 0.9, 0.0]
     assert [row.stable for row in found] == [True, True, False, False]
     assert (
         found[2].example.startswith("seed 9: measured at 9. It does not hold: square 0")
         and found[3].verdicts["no verdict"] == 20
     )
-    assert sum(done) == 80
+    assert len(done) == 80 and done.count(rare.name) == 20
     assert found[2].to_json()["verdicts"] == {"holds": 18, "refuted": 2}
 
 

@@ -38,6 +38,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return real([sys.executable, "-c", code, words[-1]], **options)
 
     monkeypatch.setattr(verdicts.subprocess, "Popen", popen)
+    monkeypatch.setattr(verdicts, "claims", lambda: {"tu-thm1": None})
     return commands
 
 
@@ -46,7 +47,7 @@ def test_they_are_measured_once_and_kept(
 ) -> None:
     with measuring(tmp_path, quick=True) as first:
         assert [row.name for row in first.rows()] == ["tu-thm1"] and not first.reused
-    assert started[0][1:5] == ["-m", "linnet", "verify", "--quick"]
+    assert started[0][1:6] == ["-P", "-m", "linnet", "verify", "--quick"]
     with measuring(tmp_path, quick=True) as second:
         assert second.reused and second.rows() == first.rows()
     with measuring(tmp_path, quick=False) as other:
@@ -57,6 +58,21 @@ def test_they_are_measured_once_and_kept(
     with measuring(tmp_path, quick=True) as changed:
         changed.rows()
     assert len(started) == 4
+
+
+def test_what_a_killed_run_measured_is_not_measured_again(
+    started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verdicts, "claims", lambda: {"tu-thm1": None, "tu-thm2": None})
+    first = Verdicts(tmp_path, quick=True)
+    process: Any = first._process
+    process.communicate()  # and then the whole run is killed: nobody takes note of what was measured
+    del first
+    with measuring(tmp_path, quick=True) as second:
+        second.rows()
+    assert [word for word in started[0] if word.startswith("tu-")] == []  # all
+    assert [word for word in started[1] if word.startswith("tu-")] == ["tu-thm2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["quick-claims.json"]
 
 
 @pytest.mark.parametrize("content", ["", "[", "{}", '{"key": "x", "outcomes": [1]}'])

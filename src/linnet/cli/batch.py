@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linnet import _progress as progress
-from linnet.cli import failures, interrupts, terminal
+from linnet.cli import failures, terminal
 from linnet.reproduction import runner
 from linnet.reproduction.report import Failure
 from linnet.reproduction.request import FigureRequest
@@ -35,8 +35,6 @@ def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) ->
             try:
                 results.append(runner.make(request, out, fresh=fresh))
             except Exception as reason:  # one figure that fails must not take the others with it
-                if interrupts.came():  # a library took the interruption for a failure of its own
-                    raise KeyboardInterrupt from None
                 figure = request.figure
                 why = failures.broken_down(reason, request.changes)
                 failed.append(Failure(request.name, figure.paper, figure.title, request.command, why))

@@ -19,6 +19,5 @@ def explore(
     """Open the explorer: training, phase diagram, the papers' dynamics, claims and your own data, live."""
     from linnet.explorer import serve
 
-    with interrupts.working(lambda: "interrupted; the explorer has ended"):
+    with interrupts.keeping(lambda: "interrupted; the explorer has ended"):
         serve(host, port, browser)
-        raise KeyboardInterrupt  # its server answers Ctrl-C by returning, and returns only then

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -13,19 +12,6 @@ from linnet import _extras as extras
 from linnet.cli import interrupts
 
 LONGEST = 80  # letters of a value in a message
-
-
-def explain(reason: BaseException) -> tuple[str, int]:
-    """The line and the exit status for what ended a command."""
-    if isinstance(reason, interrupts.InterruptedCommandError):
-        return str(reason), interrupts.status()
-    if interrupts.came() or isinstance(reason, (KeyboardInterrupt, typer.Abort)):  # whatever became of the exception
-        return interrupts.WORDS, interrupts.status()
-    if isinstance(reason, OutputError):
-        return str(reason), 1
-    if hasattr(reason, "format_message"):  # a wrong call: an unknown option, a missing argument
-        return _line(reason.format_message()), 2
-    return cause(reason), 2 if isinstance(reason, WrongCallError) or _of_settings(reason) else 1
 
 
 class WrongCallError(ValueError):
@@ -43,44 +29,37 @@ class OutputError(Exception):
         return cls(f"cannot write to standard output: {reason.strerror or reason}")
 
 
-def interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with Ctrl-C as a failure like others, to be told in one line."""
-
-    @wraps(command)
-    def call(*arguments: Any, **options: Any) -> None:
-        with interrupts.working():
-            command(*arguments, **options)
-
-    return call
+def explain(reason: BaseException) -> tuple[str, int]:
+    """The line and the exit status for what ended a command."""
+    if isinstance(reason, (interrupts.InterruptedCommandError, KeyboardInterrupt, typer.Abort)):
+        return str(reason) or interrupts.WORDS, 130
+    if isinstance(reason, SystemExit) and reason.code == 1:  # Typer's answer to a reader that has gone
+        reason = OutputError.of(BrokenPipeError())
+    if isinstance(reason, OutputError):
+        return str(reason), 1
+    if hasattr(reason, "format_message"):  # a wrong call: an unknown option, a missing argument
+        return _line(reason.format_message()), 2
+    return cause(reason), 2 if isinstance(reason, WrongCallError) or _of_settings(reason) else 1
 
 
 def cause(reason: BaseException) -> str:
     """Why something failed, in one line."""
-    if isinstance(reason, ModuleNotFoundError) and reason.name:
-        if "linnet[" in str(reason):  # it says itself what to install
-            return _line(str(reason))
+    text = str(reason)
+    if isinstance(reason, ModuleNotFoundError) and reason.name and "linnet[" not in text:  # which says what to install
         if reason.name.split(".")[0] in extras.EXTRAS:
             return extras.line(reason.name)
-    if _of_settings(reason):
+    elif _of_settings(reason):
         first = reason.errors()[0]  # type: ignore[attr-defined]
-        said = first["msg"].removeprefix("Value error, ")
-        if not first["loc"]:  # of several settings together: the message names them
-            return _line(said)
-        return _line(f"`{'.'.join(map(str, first['loc']))}`: {said}: got {_shown(first.get('input'))}")
-    if isinstance(reason, OSError) and reason.strerror:
+        text = first["msg"].removeprefix("Value error, ")
+        where = ".".join(map(str, first["loc"]))  # empty for several settings together: the message names them
+        return _line(f"`{where}`: {text}: got {_shown(first.get('input'))}" if where else text)
+    elif isinstance(reason, OSError) and reason.strerror:
         about = f" {reason.filename!r}" if reason.filename else ""
         full = " (the disk is full)" if reason.errno == errno.ENOSPC else ""
         return _line(f"cannot use{about}: {reason.strerror}{full}")
-    if told(reason):
-        return _line(str(reason))
-    return _line(f"{type(reason).__name__}: {reason}") + " (LINNET_TRACEBACK=1 shows where)"
-
-
-def told(reason: BaseException) -> bool:
-    """Whether the error has words for who typed the command: one of linnet's own, or of a kind that linnet raises."""
-    kinds = (ValueError, RuntimeError, OSError, ArithmeticError)
-    ours = type(reason).__module__.startswith("linnet.") or isinstance(reason, kinds) or type(reason) is ImportError
-    return ours and bool(str(reason)) and not isinstance(reason, (OverflowError, ZeroDivisionError))
+    elif text and _has_words(reason):
+        return _line(text)
+    return _line(f"{type(reason).__name__}: {text}") + " (LINNET_TRACEBACK=1 shows where)"
 
 
 def broken_down(reason: BaseException, changes: Mapping[str, Any]) -> str:
@@ -92,21 +71,21 @@ def broken_down(reason: BaseException, changes: Mapping[str, Any]) -> str:
     return f"its computation breaks down with {given}: {why}"
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-
-
-def unknown_setting(figure: str, field: str, known: list[str]) -> WrongCallError:
-    """A setting that the figure does not have, with the near ones."""
-    from linnet._arguments import did_you_mean  # which imports NumPy: not before every command
-
-    return WrongCallError(f"{figure} has no setting {field!r}{did_you_mean(field, known)} It has {', '.join(known)}.")
+def _has_words(reason: BaseException) -> bool:
+    """Whether the text of an error is for who typed the command: one of linnet's own, or of a kind linnet raises."""
+    kinds = (ValueError, RuntimeError, OSError, ArithmeticError, ModuleNotFoundError)
+    ours = type(reason).__module__.startswith("linnet.") or isinstance(reason, kinds) or type(reason) is ImportError
+    return ours and not isinstance(reason, (OverflowError, ZeroDivisionError))
 
 
 def _of_settings(reason: BaseException) -> bool:
     """Whether this is pydantic's refusal of a setting."""
     return type(reason).__name__ == "ValidationError" and hasattr(reason, "errors")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def _line(text: str) -> str:

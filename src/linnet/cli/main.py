@@ -44,7 +44,7 @@ def commands(asked: str | None = None) -> typer.Typer:
     for name in [asked] if asked in COMMANDS else COMMANDS:
         module, function = COMMANDS[name].split(":")
         found = getattr(importlib.import_module(f"linnet.cli.{module}"), function)
-        app.command(name, hidden=name in HIDDEN)(failures.interruptible(found))
+        app.command(name, hidden=name in HIDDEN)(found)
     return app
 
 
@@ -82,18 +82,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _doubts.clear()
             app = commands(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
+            if status == 130:  # Typer's answer to KeyboardInterrupt, in a program that calls this function
+                raise KeyboardInterrupt
             for doubt in dict.fromkeys(_doubts if not status else ()):
                 terminal.complain(f"warning: {' '.join(doubt.split())}")
     except BaseException as reason:
         if os.environ.get("LINNET_TRACEBACK"):
             raise
-        if isinstance(reason, SystemExit):  # Typer's answer to a reader that has gone, or code that wants to end
-            reason = failures.OutputError.of(BrokenPipeError()) if reason.code == 1 else reason
         line, status = failures.explain(reason)
-        if status >= 128:
-            interrupts.say_last(f"linnet: {line}")
-        else:
-            terminal.complain(line)
+        terminal.complain(line)
     interrupts.flush()
     sys.exit(status if isinstance(status, int) else 0)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from linnet._arguments import did_you_mean
 from linnet.cli import batch, failures, terminal
 from linnet.reproduction import registry
 from linnet.reproduction.figure import Figure
@@ -83,7 +84,8 @@ def _assignment(figure: Figure, text: str) -> tuple[str, Any]:
         raise failures.WrongCallError(f"--set takes field=value: got {text!r}.")
     known = list(figure.settings.model_fields)
     if field not in known:
-        raise failures.unknown_setting(figure.name, field, known)
+        near = did_you_mean(field, known)
+        raise failures.WrongCallError(f"{figure.name} has no setting {field!r}{near} It has {', '.join(known)}.")
     for attempt in (value, f"[{value}]") if "," in value else (value,):
         try:
             return field, json.loads(attempt)

@@ -47,7 +47,7 @@ def sweep(
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
     described, table = _described(config, quick, seed)
-    with interrupts.working(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
+    with interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
         report = sweeps.complete(
             described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
         )

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from linnet.cli import failures
+from linnet.cli import failures, interrupts
 
 LEAST = 24  # columns for a text beside the cells of a row
 GOOD, BAD, SOFT = "green", "red", "bright_black"
@@ -34,6 +34,7 @@ def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> Non
 
 def write(text: str) -> None:
     """Text on standard output, as it is."""
+    interrupts.hold()
     try:
         typer.echo(text)
     except OSError as reason:
@@ -42,6 +43,7 @@ def write(text: str) -> None:
 
 def complain(text: str) -> None:
     """One line on standard error, where somebody may read it."""
+    interrupts.hold()
     with suppress(OSError):
         typer.echo(f"linnet: {text}", err=True)
 

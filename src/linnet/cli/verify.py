@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import AbstractContextManager, nullcontext
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,38 +69,26 @@ def verify(
     if table and not piped:
         terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "required, measured")
     outcomes: list[Outcome] = []
+    kept = "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
+    with (
+        _results(to_json, chosen, len(chosen), kept) as results,
+        _kept(store),
+        progress.bar("claims", len(chosen), hosts=True) as advance,
+    ):
 
-    def keep() -> None:
-        place = {claim.name: index for index, claim in enumerate(chosen)}  # processes come in an order of their own
-        _write(sorted(outcomes, key=lambda outcome: place[outcome.claim.name]), to_json)
+        def tell(outcome: Outcome) -> None:
+            outcomes.append(outcome)
+            results.put(outcome.claim.name, outcome.to_json())
+            if not piped:
+                _row(outcome, table)
+            advance(1)
 
-    def interrupted() -> str:
-        keep()
-        kept = f"; they are in {to_json}" if outcomes and to_json is not None and not piped else ""
-        kept += "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
-        return f"interrupted after {len(outcomes)} of {len(chosen)} claims{kept}"
-
-    try:
-        with interrupts.working(interrupted), _kept(store), progress.bar("claims", len(chosen), hosts=True) as advance:
-
-            def tell(outcome: Outcome) -> None:
-                outcomes.append(outcome)
-                if not piped:
-                    _row(outcome, table)
-                advance(1)
-
-            trial, several = Trial(quick=quick, seed=seed or 0), _workers(chosen, workers, store)
-            if several:
-                for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial), several):
-                    tell(outcome)
-            else:
-                measure(chosen, trial, tell)
-    except interrupts.InterruptedCommandError:
-        raise  # what was measured is written already
-    except BaseException:
-        keep()
-        raise
-    keep()
+        trial, several = Trial(quick=quick, seed=seed or 0), _workers(chosen, workers, store)
+        if several:
+            for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial), several):
+                tell(outcome)
+        else:
+            measure(chosen, trial, tell)
     if not piped:
         _summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
@@ -116,18 +106,19 @@ def _workers(chosen: list[Claim], asked: int | None, store: Path | None) -> int:
 
 def _survey(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
     """Every claim at several seeds: how often each verdict comes out."""
-    with progress.bar("claims", len(seeds) * len(chosen), unit="claims") as advance:
-        found = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=advance)
-    if to_json == Path("-"):
-        terminal.write(json.dumps([row.to_json() for row in found], indent=1))
-    else:
-        for row in found:
-            counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
-            mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
-            example = "" if row.stable else f"; {row.example}"
-            terminal.row([mark, row.claim.name], _WIDTHS[:2], f"{counts}{example}", colour)
-    if to_json is not None and to_json != Path("-"):
-        write_whole(to_json, json.dumps([row.to_json() for row in found], indent=1) + "\n")
+    total = len(seeds) * len(chosen)
+    with _results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
+
+        def tell(row: stability.Stability) -> None:
+            results.put(row.claim.name, row.to_json())
+            advance(1)
+
+        found = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=tell)
+    for row in found if to_json != Path("-") else ():
+        counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
+        mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
+        example = "" if row.stable else f"; {row.example}"
+        terminal.row([mark, row.claim.name], _WIDTHS[:2], f"{counts}{example}", colour)
     wrong = [row.claim.name for row in found if not row.stable]
     if wrong:
         least = f"{stability.LEAST_SHARE:.0%} of {len(seeds)} seeds"
@@ -153,12 +144,53 @@ def _kept(store: Path | None) -> AbstractContextManager[object]:
     return sweeps.keeping(store)
 
 
-def _write(outcomes: list[Outcome], to_json: Path | None) -> None:
-    text = json.dumps([outcome.to_json() for outcome in outcomes], indent=1, allow_nan=False)
-    if to_json == Path("-"):
-        terminal.write(text)
-    elif to_json is not None:
-        write_whole(to_json, text + "\n")
+class _Results:
+    """Results by the name of their claim, in a JSON file that is written anew as they come: a kill loses none."""
+
+    def __init__(self, file: Path | None, names: Sequence[str]) -> None:
+        self.count = 0  # of measurements: more than one for a claim at several seeds
+        self._file, self._texts = file, dict.fromkeys(names, "")
+        self._next = 0.0  # when it is written again: a fifth of the time at most goes into writing
+
+    def put(self, name: str, values: dict[str, Any]) -> None:
+        """Adds what was measured, or replaces what was known."""
+        interrupts.hold()  # so that the line about an interruption counts what it has written
+        self._texts[name] = json.dumps(values, indent=1, allow_nan=False)
+        self.count += 1
+        began = time.monotonic()
+        if self._file not in (None, Path("-")) and began >= self._next:
+            self.write(settled=False)
+            self._next = began + 5 * (time.monotonic() - began)
+
+    def write(self, *, settled: bool = True) -> None:
+        """Writes all there are, in the order of the claims."""
+        text = "[\n{}\n]".format(",\n".join(filter(None, self._texts.values()))) if self.count else "[]"
+        if self._file == Path("-"):
+            self._file = None  # once
+            terminal.write(text)
+        elif self._file is not None:
+            write_whole(self._file, text + "\n", settled=settled)
+
+    @property
+    def place(self) -> str:
+        """Where they are, for the line about an interruption."""
+        return f"; they are in {self._file}" if self.count and self._file is not None else ""
+
+
+@contextmanager
+def _results(to_json: Path | None, chosen: list[Claim], total: int, more: str = "") -> Iterator[_Results]:
+    """Where the measurements of the block go; written when it ends, however it ends."""
+    results = _Results(to_json, [claim.name for claim in chosen])
+
+    def interrupted() -> str:
+        results.write()
+        return f"interrupted after {results.count} of {total} claims{results.place}{more}"
+
+    with interrupts.keeping(interrupted):
+        try:
+            yield results
+        finally:
+            results.write()
 
 
 def _row(outcome: Outcome, table: bool) -> None:

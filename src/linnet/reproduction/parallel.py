@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -14,9 +13,11 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
+from linnet._files import temporary_folder
 from linnet.reproduction import record
-from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, verify
+from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, Verdict, verify
 
 POLL = 0.2  # seconds between looks at what the workers have measured
 UNKNOWN = 1.0  # seconds of a claim that was never measured: about the mean of those that were
@@ -28,9 +29,6 @@ class Batch:
 
     names: tuple[str, ...]
     trial: Trial
-
-
-Found = tuple[str, Measurement | None, float, str | None]  # name, what was measured, seconds, error
 
 
 def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
@@ -52,13 +50,13 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
     from linnet.sweeps.errors import ExecutorError
 
     known = {claim.name: claim for claim in chosen}
-    with environment_restored(ENVIRONMENT), tempfile.TemporaryDirectory(prefix="linnet-") as folder:
-        files = [_Outcomes(Path(folder) / str(number)) for number in range(len(work))]
+    with environment_restored(ENVIRONMENT), temporary_folder() as folder:
+        files = [_OutcomeLines(folder / str(number)) for number in range(len(work))]
 
         def new() -> Iterator[tuple[Trial, Outcome]]:
             for batch, file in zip(work, files):
-                for name, measurement, seconds, error in file.new():
-                    yield batch.trial, Outcome(known[name], measurement, seconds, error)
+                for values in file.new():
+                    yield batch.trial, _outcome(known[values["name"]], values)
 
         # Workers are started by `submit`, and inherit that Ctrl-C is blocked: this process will end them.
         pool = ProcessPoolExecutor(
@@ -73,9 +71,7 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 for future in done:
                     future.result()
         except BrokenProcessPool:
-            pool.shutdown(
-                wait=True, cancel_futures=True
-            )  # the others are ended with it; then nothing is added any more
+            pool.shutdown(wait=True, cancel_futures=True)  # which ends the others: nothing is added any more
             yield from new()
             raise ExecutorError(
                 "a process that measured claims was killed, by hand or for want of memory. What was measured is "
@@ -101,35 +97,42 @@ def _alone(parent: int) -> None:
     threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
-class _Outcomes:
-    """The file to which one worker adds outcomes, as it is read here; a killed worker may leave its last one broken."""
+class _OutcomeLines:
+    """The file to which one worker adds outcomes, a line of JSON for each; a killed worker may leave half a line."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._read = path, 0
 
-    def new(self) -> Iterator[Found]:
+    def new(self) -> Iterator[dict[str, Any]]:
         """What was added since the last look."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
             file.seek(self._read)
-            while len(head := file.read(8)) == 8:
-                size = int.from_bytes(head, "big")
-                if len(body := file.read(size)) < size:
+            for line in file:
+                if not line.endswith(b"\n"):
                     return
-                self._read = file.tell()
-                yield pickle.loads(body)
+                self._read += len(line)
+                yield json.loads(line)
+
+
+def _outcome(claim: Claim, values: dict[str, Any]) -> Outcome:
+    """The outcome that `Outcome.to_json` has written; its numbers are plain ones."""
+    measurement = None
+    if values["verdict"] is not None:
+        rest = (values[name] for name in ("measured", "value", "uncertainty", "numbers"))
+        measurement = Measurement(Verdict(values["verdict"]), *rest)
+    return Outcome(claim, measurement, values["seconds"], values["error"])
 
 
 def _measure(batch: Batch, path: Path) -> None:
     from linnet.reproduction.registry import select_claims
 
     known = {claim.name: claim for claim in select_claims(batch.names)}
-    with path.open("ab") as file:
+    with path.open("a", encoding="utf-8") as file:
 
         def add(outcome: Outcome) -> None:
-            body = pickle.dumps((outcome.claim.name, outcome.measurement, outcome.seconds, outcome.error))
-            file.write(len(body).to_bytes(8, "big") + body)
+            file.write(json.dumps(outcome.to_json(), allow_nan=False) + "\n")
             file.flush()
 
         verify([known[name] for name in batch.names], batch.trial, add)

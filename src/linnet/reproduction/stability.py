@@ -58,19 +58,19 @@ def survey(
     seeds: Sequence[int],
     quick: bool = False,
     workers: int = 0,
-    report: Callable[[int], None] = lambda done: None,
+    report: Callable[[Stability], None] = lambda row: None,
 ) -> list[Stability]:
     """Measures every claim at each of the seeds; with `workers`, on that many processes of this machine.
 
-    `report` is told how many pairs of claim and seed are newly done. Workers look claims up by name: they see those of
-    linnet and of installed packages.
+    `report` is called after each pair of claim and seed, with all that is known of the claim. Workers look
+    claims up by name: they see those of linnet and of installed packages.
     """
     found = {claim.name: Stability(claim) for claim in chosen}
     for trial, outcome in _outcomes(chosen, seeds, quick, workers):
         measured = outcome.measurement
         verdict = str(measured.verdict) if measured else NONE
         found[outcome.claim.name].add(trial.seed, verdict, measured.measured if measured else outcome.error or "")
-        report(1)
+        report(found[outcome.claim.name])
     return list(found.values())
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import linnet
 from linnet._files import write_whole
+from linnet._workers import command, environment
 from linnet.reproduction.registry import claims, papers
 
 FILE = "claims.json"
@@ -52,33 +52,28 @@ class MissingClaimsError(RuntimeError):
 
 
 class Verdicts:
-    """Verdicts under way: `rows()` waits for them."""
+    """Verdicts under way: `rows()` waits for them. What an earlier run measured with the same code is not measured
+    again, even where that run was interrupted or killed."""
 
     def __init__(self, out: Path, *, quick: bool, fresh: bool = False) -> None:
         self._file = out / (f"quick-{FILE}" if quick else FILE)
-        self._draft = self._file.with_name(f"{self._file.name}.measuring")
         self._key = fingerprint(quick)
-        self._rows = None if fresh else self._kept()
+        self._draft = self._file.with_name(f"{self._file.name}.{self._key[:8]}.measuring")  # where the process writes
+        self._outcomes = {} if fresh else self._kept() | self._measured()
         self._process: subprocess.Popen[str] | None = None
-        if self._rows is None:
-            words = [
-                sys.executable,
-                "-m",
-                "linnet",
-                "verify",
-                *(["--quick"] if quick else []),
-                "--json",
-                str(self._draft),
-            ]
-            # it ends with this process, however that ends (`linnet.cli.interrupts`)
-            environment = {**os.environ, "LINNET_ENDS_WITH": str(os.getpid())}
+        self._said: str | None = None  # what the process has said, once it has ended
+        missing = [name for name in claims() if name not in self._outcomes]
+        if not self._outcomes or missing:
+            self._keep()
+            some = missing if self._outcomes else []  # without names, `verify` measures all
+            words = ["verify", *(["--quick"] if quick else []), *some, "--json", str(self._draft)]
             self._process = subprocess.Popen(
-                words,
+                command(*words),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
-                env=environment,
+                env=environment(),
             )
 
     @property
@@ -88,36 +83,58 @@ class Verdicts:
 
     def rows(self) -> list[ClaimRow]:
         """Waits until all are measured."""
-        if self._rows is None:
-            assert self._process is not None
-            _, said = self._process.communicate()
-            why = " ".join((said or "").split()[-40:]) or "the process ended early"
-            try:
-                outcomes = json.loads(self._draft.read_text(encoding="utf-8"))
-            except (OSError, ValueError):
-                raise MissingClaimsError(f"the claims could not be measured: {why}") from None
-            self._draft.unlink()
-            rows = [ClaimRow.of(outcome) for outcome in outcomes]
-            missing = claims().keys() - {row.name for row in rows} if self._process.returncode else ()
-            if missing:  # not kept: the next run measures all
-                raise MissingClaimsError(f"{len(missing)} claims were not measured: {why}", rows)
-            write_whole(self._file, json.dumps({"key": self._key, "outcomes": outcomes}, indent=1) + "\n")
-            self._rows = rows
-        return self._rows
+        if self._process is not None:
+            if self._said is None:
+                self._said = self._process.communicate()[1] or ""
+            self._keep()
+            missing = claims().keys() - self._outcomes.keys() if self._process.returncode else ()
+            if missing or not self._outcomes:
+                why = " ".join(self._said.split()[-40:]) or "the process ended early"
+                which = f"{len(missing)} claims were not" if self._outcomes else "the claims could not be"
+                raise MissingClaimsError(f"{which} measured: {why}", self._rows())
+        return self._rows()
 
     def stop(self) -> None:
-        """Ends the measuring, if it is still going on."""
+        """Ends the measuring, if it is still going on; what it measured is kept."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             self._process.communicate()  # waits, and closes the pipe
-        self._draft.unlink(missing_ok=True)
+        self._keep()
 
-    def _kept(self) -> list[ClaimRow] | None:
-        try:
-            stored = json.loads(self._file.read_text(encoding="utf-8"))
-            return [ClaimRow.of(outcome) for outcome in stored["outcomes"]] if stored["key"] == self._key else None
-        except (OSError, ValueError, KeyError, TypeError):  # absent, damaged or of another version: measure again
-            return None
+    def _rows(self) -> list[ClaimRow]:
+        return [ClaimRow.of(outcome) for outcome in self._outcomes.values()]
+
+    def _keep(self) -> None:
+        """Moves what the process has measured to the file that lasts."""
+        self._outcomes |= self._measured()
+        if self._draft.exists():
+            kept = [outcome for outcome in self._outcomes.values() if outcome["verdict"]]  # others are tried again
+            write_whole(self._file, json.dumps({"key": self._key, "outcomes": kept}, indent=1) + "\n")
+            self._draft.unlink(missing_ok=True)
+
+    def _kept(self) -> dict[str, Any]:
+        stored = _read(self._file)
+        same = isinstance(stored, dict) and stored.get("key") == self._key
+        return _by_name(stored.get("outcomes")) if same else {}
+
+    def _measured(self) -> dict[str, Any]:
+        return _by_name(_read(self._draft))
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # absent or damaged: measure again
+        return None
+
+
+def _by_name(outcomes: Any) -> dict[str, Any]:
+    """Outcomes that are whole, by the names of their claims."""
+    found = {}
+    for outcome in outcomes if isinstance(outcomes, list) else ():
+        with suppress(KeyError, TypeError):
+            found[ClaimRow.of(outcome).name] = outcome
+    return found
 
 
 @contextmanager

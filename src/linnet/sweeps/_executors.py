@@ -20,8 +20,9 @@ import numpy as np
 import linnet
 from linnet import _extras as extras
 from linnet import _progress as progress
+from linnet._files import temporary_folder
 from linnet._memory import check_fits
-from linnet._workers import BYTES, ENVIRONMENT
+from linnet._workers import BYTES, ENVIRONMENT, starting
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import Cells, Grid, PendingBlock
 from linnet.sweeps._task import FAILED, BlockResult, Failure, Task
@@ -85,7 +86,8 @@ def _local(workers: int) -> Iterator[Any]:
     with ExitStack() as stack:
         # Dask sets the workers' variables in this process on the way, and leaves them there.
         stack.enter_context(environment_restored())
-        stack.enter_context(dask.config.set(settings))
+        folder = stack.enter_context(temporary_folder())
+        stack.enter_context(dask.config.set({**settings, "temporary-directory": str(folder)}))
         with interrupts_later():
             try:
                 # keys of the moment: without them any user of this machine could send tasks to the scheduler
@@ -136,12 +138,13 @@ def interrupts_later() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, lambda *_: came.set())
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        with starting:
+            yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, before)
-        if came.is_set():  # also where it has made something else fail
-            signal.raise_signal(signal.SIGINT)
+        if came.is_set() and callable(before):  # also where it has made something else fail
+            before(signal.SIGINT, None)
 
 
 @contextmanager

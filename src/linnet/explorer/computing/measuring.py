@@ -8,13 +8,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
+
+from linnet._workers import command, environment
 
 LIMIT = 300.0  # seconds
 STARTING = 4.0  # seconds until the process has read its code
@@ -34,14 +33,15 @@ class Progress:
 
 
 class Measuring:
-    """Measures one claim at a time by `linnet verify --quick NAME --json FILE`; another has to wait for its end."""
+    """Measures one claim at a time by `linnet verify --quick NAME --json -`; another has to wait for its end."""
 
     def __init__(self, limit: float = LIMIT) -> None:
         self.limit = limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._claim, self._began = "", 0.0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._said: list[bytes] = []  # what the process has written, once it is complete
+        self._reader = threading.Thread()
         self._last: dict[str, Progress] = {}
 
     def start(self, name: str) -> Progress:
@@ -56,10 +56,18 @@ class Measuring:
             self._look()
             if self._process is not None:
                 raise ValueError(f"{self._claim} is being measured: one claim at a time. Wait for it, or cancel it.")
-            self._folder = tempfile.TemporaryDirectory(prefix="linnet-")
-            silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            # A session of its own: whatever it starts ends with it.
-            self._process = subprocess.Popen(self._command(name), start_new_session=os.name == "posix", **silent)  # type: ignore[call-overload]
+            self._process = subprocess.Popen(
+                self._command(name),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment(),
+                start_new_session=os.name == "posix",  # whatever it starts is ended with it
+            )
+            self._said = said = []
+            pipe = self._process.stdout
+            self._reader = threading.Thread(target=lambda: said.append(pipe.read() if pipe else b""), daemon=True)
+            self._reader.start()
             self._claim, self._began = name, time.monotonic()
             atexit.register(self.cancel)
             alarm = threading.Timer(self.limit + 0.1, self.progress, [name])  # nobody may ask until then
@@ -81,12 +89,7 @@ class Measuring:
                 self._end(CANCELLED, "cancelled before its end.")
 
     def _command(self, name: str) -> list[str]:
-        return [sys.executable, "-m", "linnet", "verify", "--quick", name, "--json", str(self._file)]
-
-    @property
-    def _file(self) -> Path:
-        assert self._folder is not None
-        return Path(self._folder.name) / "outcome.json"
+        return command("verify", "--quick", name, "--json", "-")
 
     def _progress(self) -> Progress:
         from linnet.reproduction import record
@@ -106,19 +109,21 @@ class Measuring:
             self._end(FAILED, f"stopped after {self.limit:g} s, the limit here; `linnet verify` has none.")
 
     def _end(self, state: str, reason: str) -> None:
-        assert self._process is not None and self._folder is not None
+        assert self._process is not None
         told = replace(self._progress(), state=state, reason=reason, share=1.0)
         _stop(self._process)
+        self._reader.join()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         if state == DONE:
             try:
-                told = replace(told, outcome=json.loads(self._file.read_text(encoding="utf-8"))[0])
-            except (OSError, ValueError, IndexError):
+                told = replace(told, outcome=json.loads(self._said[0])[0])
+            except (ValueError, IndexError):
                 told = replace(told, state=FAILED, reason=f"the process ended with status {self._process.returncode}.")
             if told.outcome.get("error"):
                 told = replace(told, state=FAILED, reason=str(told.outcome["error"]))
         self._last[self._claim] = told
-        self._folder.cleanup()
-        self._process, self._folder = None, None
+        self._process = None
         atexit.unregister(self.cancel)
 
 
