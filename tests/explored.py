@@ -9,7 +9,7 @@ from typing import Any
 
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control, State
-from linnet.explorer.layout import MOST_RADIO, slides, view_id
+from linnet.explorer.layout import MAX_RADIO_CHOICES, slides, view_id
 from linnet.explorer.page import Page
 
 PATIENCE = 180.0  # seconds for a picture, on a slow and busy machine with everything still to be compiled
@@ -126,7 +126,7 @@ class Explored:
             self.tab.locator(f"{ident} input").click()
         elif one.kind == "choice":
             label = dict(one.options)[value]
-            if len(one.options) <= MOST_RADIO:
+            if len(one.options) <= MAX_RADIO_CHOICES:
                 self.tab.locator(f"{ident} label", has_text=label).first.click()
             else:
                 self.tab.locator(ident).click()

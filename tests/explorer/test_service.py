@@ -137,7 +137,7 @@ def test_a_frozen_run_is_drawn_behind_the_present_one(counted):
 
 
 def test_pages_are_computed_ahead_all_first_views_before_the_second_ones(counted, monkeypatch):
-    monkeypatch.setattr(warming, "QUIET", 0.01)
+    monkeypatch.setattr(warming, "QUIET_SECONDS", 0.01)
     first, second = (
         replace(counted.page, name=name, ahead=ahead) for name, ahead in (("a", ("", "size=5")), ("b", ("size=4",)))
     )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from linnet.explorer import controls as control
 from linnet.explorer.callbacks import register
 from linnet.explorer.downloads import as_csv, as_netcdf
-from linnet.explorer.front import HEAD, HEADERS, HERE, LARGEST_REQUEST, refusal, site_of
+from linnet.explorer.front import HEAD, HEADERS, HERE, MAX_REQUEST_BYTES, refusal, site_of
 from linnet.explorer.layout import shell
-from linnet.explorer.service import Service, told
+from linnet.explorer.service import Service, failure
 
 if TYPE_CHECKING:
     from dash import Dash
@@ -57,7 +57,7 @@ def create_app(service: Service | None = None, *, only_local: bool = True) -> Da
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     server: Flask = app.server
-    server.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST
+    server.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST_BYTES
     server.extensions["linnet"] = service
     _guard(server, only_local)
     _serve_files(server, service)
@@ -86,7 +86,7 @@ def _guard(server: Flask, only_local: bool) -> None:
     @server.errorhandler(Exception)
     def one_sentence(reason: Exception) -> Response:
         if isinstance(reason, HTTPException):
-            text = {413: f"A request may have at most {LARGEST_REQUEST // 2**20} MiB."}.get(
+            text = {413: f"A request may have at most {MAX_REQUEST_BYTES // 2**20} MiB."}.get(
                 reason.code or 500, reason.name + "."
             )
             return Response(text + "\n", reason.code or 400, mimetype="text/plain")
@@ -106,12 +106,12 @@ def _serve_files(server: Flask, service: Service) -> None:
         if page is None or part_name not in parts or ending not in ("csv", "nc"):
             return Response("There is no such file.\n", 404, mimetype="text/plain")
         try:
-            found = service.data(
+            dataset = service.data(
                 page, parts[part_name], control.parse(page.controls, request.query_string.decode("utf-8", "replace"))
             )
-            body: str | bytes = as_csv(found) if ending == "csv" else as_netcdf(found)
+            body: str | bytes = as_csv(dataset) if ending == "csv" else as_netcdf(dataset)
         except Exception as reason:
-            return Response(told(reason)["error"] + "\n", 400, mimetype="text/plain")
+            return Response(failure(reason)["error"] + "\n", 400, mimetype="text/plain")
         kind = "text/csv; charset=utf-8" if ending == "csv" else "application/x-netcdf"
         file = name if part_name == "main" else f"{name}-{part_name}"
         return Response(

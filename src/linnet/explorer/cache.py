@@ -26,10 +26,10 @@ class Cache:
     def get(self, key: Hashable) -> xr.Dataset | None:
         """What is kept under `key`, or None."""
         with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
+            dataset = self._kept.get(key)
+            if dataset is not None:
                 self._kept.move_to_end(key)
-            return found
+            return dataset
 
     def put(self, key: Hashable, data: xr.Dataset) -> None:
         """Keeps `data`, unless it is larger than all that may be kept."""

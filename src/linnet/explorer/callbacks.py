@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from linnet.explorer.controls import Control
 from linnet.explorer.layout import content, scale, slides, view_id
 from linnet.explorer.page import Page, Part
-from linnet.explorer.service import Service
+from linnet.explorer.service import Answer, Service
 
 if TYPE_CHECKING:
     from dash import Dash
+    from dash.development.base_component import Component
 
 
 def register(app: Dash, service: Service) -> None:
@@ -19,7 +20,7 @@ def register(app: Dash, service: Service) -> None:
     from dash import Input, Output, State
 
     @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"))
-    def show(path: str | None, search: str | None) -> Any:
+    def show(path: str | None, search: str | None) -> Component:
         return content(service, path, search)
 
     app.clientside_callback(
@@ -55,7 +56,7 @@ def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
         *[Input(f"{page.name}-{name}", "value") for name in followed],
         *[State(f"{page.name}-{name}", "value") for name in only_read],
     )
-    def compute(frozen: Any, *values: Any) -> dict[str, Any]:
+    def compute(frozen: Any, *values: Any) -> Answer:
         given = dict(zip(names, values, strict=True))
         return service.answer(page, part, given, frozen if isinstance(frozen, str) else None)
 

@@ -19,8 +19,8 @@ Kind = Literal["number", "whole", "log", "choice", "switch", "text", "numbers"]
 Value = float | int | str | bool | tuple[float, ...]
 State = dict[str, Any]
 
-LONGEST = 400  # characters of a value
-MOST_NUMBERS = 32  # entries of a list of numbers, unless the control says less
+MAX_CHARACTERS = 400  # characters of a value
+MAX_NUMBERS = 32  # entries of a list of numbers, unless the control says less
 
 
 class ControlError(ValueError):
@@ -60,7 +60,7 @@ class Control:
     step: float | None = None
     choices: tuple[str | tuple[str, str], ...] = ()
     unit: str = ""
-    most: int = MOST_NUMBERS
+    most: int = MAX_NUMBERS
     group: str = ""
     when: tuple[str, tuple[Value, ...]] | None = None
     computes: bool = True
@@ -84,8 +84,8 @@ class Control:
         if raw is None or (isinstance(raw, (list, tuple, dict)) and self.kind != "numbers"):
             raise self.refusal("is empty" if raw in (None, [], ()) else "is not a single value")
         text = ",".join(map(str, raw)) if isinstance(raw, (list, tuple)) else str(raw).strip()
-        if len(text) > LONGEST:
-            raise self.refusal(f"must have at most {LONGEST} characters: got {len(text)}")
+        if len(text) > MAX_CHARACTERS:
+            raise self.refusal(f"must have at most {MAX_CHARACTERS} characters: got {len(text)}")
         if self.kind == "choice":
             values = [value for value, _ in self.options]
             if text not in values:

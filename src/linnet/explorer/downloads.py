@@ -13,13 +13,13 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-MOST_ROWS = 500_000
+MAX_ROWS = 500_000
 
 
 def as_csv(data: xr.Dataset) -> str:
     """One row for each number: the variable, its coordinates (empty where it has none), the value."""
     rows = sum(int(variable.size) for variable in data.data_vars.values())
-    if rows > MOST_ROWS:
+    if rows > MAX_ROWS:
         raise ValueError(f"This would be a table of {rows} rows: take the netCDF file.")
     dims = list(data.dims)
     held = StringIO()

@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from linnet.style import GUIDE, colours
 
 Trace = dict[str, Any]
+Figure = dict[str, Any]  # with "data", a list of traces, and "layout"
+Options = dict[str, Any]  # keywords of a trace or a layout, as Plotly has them
 THEORY = "dash"  # how a predicted line is drawn; a trained one is solid
 SEQUENCE = "Viridis"
 DIVERGING = "RdBu"
@@ -78,7 +80,7 @@ def heatmap(x: ArrayLike, y: ArrayLike, z: ArrayLike, *, bar: str, scale: str = 
 
 def figure(
     traces: Sequence[Trace], *, x: str = "", y: str = "", log_x: bool = False, log_y: bool = False, **layout: Any
-) -> dict[str, Any]:
+) -> Figure:
     """The traces on axes named `x` and `y`; further keywords go into Plotly's layout."""
     axes = {
         "xaxis": {"title": {"text": x}, "type": "log" if log_x else "linear", **layout.pop("xaxis", {})},

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Start = Callable[..., Any]
 Application = Callable[[dict[str, Any], Start], Iterable[bytes]]
 
-LARGEST_REQUEST = 12 * 2**20  # an upload of 8 MiB, as base64
+MAX_REQUEST_BYTES = 12 * 2**20  # an upload of 8 MiB, as base64
 HERE = ("127.0.0.1", "localhost", "::1")
 PLOTLY = "/_dash-component-suites/plotly/package_data/plotly.min.js"  # where Dash has it too
 HEAD = f"""<!DOCTYPE html>
@@ -89,12 +89,12 @@ class Front:
     def _page(self, environ: dict[str, Any]) -> Iterator[bytes]:
         head = HEAD.encode()
         yield head
-        page = b"".join(self.application.result()(environ, lambda *told: None))
+        page = b"".join(self.application.result()(environ, lambda *status: None))
         yield page.removeprefix(head)
 
 
 def _plotly() -> Path | None:
     """The file of Plotly's script, found without importing Plotly."""
-    found = find_spec("plotly")
-    place = Path(found.origin).parent / "package_data" / "plotly.min.js" if found and found.origin else None
+    spec = find_spec("plotly")
+    place = Path(spec.origin).parent / "package_data" / "plotly.min.js" if spec and spec.origin else None
     return place if place and place.exists() else None

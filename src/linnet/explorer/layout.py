@@ -14,7 +14,7 @@ from linnet.explorer.service import FROZEN, Service
 if TYPE_CHECKING:
     from dash.development.base_component import Component
 
-PLAY_EVERY = 120  # milliseconds between two values of a control that plays
+PLAY_MILLISECONDS = 120  # milliseconds between two values of a control that plays
 EMPTY = {  # a picture before its first answer, in both themes
     "data": [],
     "layout": {
@@ -24,7 +24,7 @@ EMPTY = {  # a picture before its first answer, in both themes
         "plot_bgcolor": "rgba(0,0,0,0)",
     },
 }
-MOST_RADIO = 5  # choices that are shown all at once
+MAX_RADIO_CHOICES = 5  # choices that are shown all at once
 
 
 def shell(service: Service) -> Component:
@@ -119,8 +119,8 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
     )
 
 
-def _controls(page: Page, state: State) -> list[Any]:
-    groups: dict[str, list[Any]] = {}
+def _controls(page: Page, state: State) -> list[Component]:
+    groups: dict[str, list[Component]] = {}
     for one in page.controls:
         groups.setdefault(one.group, []).append(_control(page, one, state))
     return [
@@ -135,23 +135,23 @@ def _control(page: Page, one: Control, state: State) -> Component:
     if one.hidden:
         return dcc.Input(id=ident, type="hidden", value=text)
     label = f"{one.label} [{one.unit}]" if one.unit else one.label
-    told = html.Small(one.help, id=f"{ident}-help", className="help")
-    held: list[Any]
+    help = html.Small(one.help, id=f"{ident}-help", className="help")
+    held: list[Component]
     if one.kind == "switch":
         box = dcc.Checklist(
             [{"label": label, "value": "on"}], ["on"] if state[one.name] else [], id=ident, className="switch"
         )
-        held = [box, told]
+        held = [box, help]
     elif one.kind == "choice":
         options: list[Any] = [{"label": shown, "value": value} for value, shown in one.options]
-        chosen: Any = (
+        chosen: Component = (
             dcc.RadioItems(options, text, id=ident, className="choices")
-            if len(options) <= MOST_RADIO
+            if len(options) <= MAX_RADIO_CHOICES
             else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown")
         )
-        held = [html.Div(label, className="label", id=f"{ident}-label"), chosen, told]
+        held = [html.Div(label, className="label", id=f"{ident}-label"), chosen, help]
     else:
-        held = [html.Label(label, htmlFor=ident), _inputs(page, one, ident, text), told]
+        held = [html.Label(label, htmlFor=ident), _inputs(page, one, ident, text), help]
     return html.Div(held, className="control", id=f"{ident}-control")
 
 
@@ -183,11 +183,11 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
         ],
         className="slider-holder",
     )
-    held: list[Any] = [slider, box]
+    held: list[Component] = [slider, box]
     if one.plays:
         held += [
             html.Button("Play", id=f"{ident}-play", type="button", n_clicks=0, className="play"),
-            dcc.Interval(id=f"{ident}-tick", interval=PLAY_EVERY, disabled=True),
+            dcc.Interval(id=f"{ident}-tick", interval=PLAY_MILLISECONDS, disabled=True),
         ]
     return html.Div(held, className="inputs")
 
@@ -241,7 +241,7 @@ def _part(page: Page, part: Part, state: State) -> Component:
 def _view(page: Page, view: View) -> Component:
     ident = view_id(page, view)
     if view.kind == "html":
-        body: list[Any] = [html.H2(view.title), html.Div(id=ident, className="shown")]
+        body: list[Component] = [html.H2(view.title), html.Div(id=ident, className="shown")]
     else:
         graph = dcc.Graph(
             id=ident,

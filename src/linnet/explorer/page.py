@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from linnet.explorer import as_python
 from linnet.explorer.controls import Control, State, Value
@@ -18,10 +18,12 @@ from linnet.explorer.loading import ALL
 if TYPE_CHECKING:
     import xarray as xr
     from dash import Dash
+    from dash.development.base_component import Component
 
+    from linnet.explorer.drawing import Figure
     from linnet.explorer.service import Service
 
-Figure = dict[str, Any]
+    Html: TypeAlias = Component | list[Component]  # what a view of kind "html" shows
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class View:
 
     name: str
     title: str
-    draw: Callable[[xr.Dataset, State], Any]
+    draw: Callable[[xr.Dataset, State], Figure | Html]
     about: str = ""
     kind: Literal["figure", "html"] = "figure"
     height: int = 360
@@ -89,8 +91,8 @@ class Page:
     ahead: tuple[str, ...] = ("",)
     freezes: bool = False
     own_script: Callable[[State], str] | None = None
-    extra: Callable[[], Any] | None = None
-    beside: Callable[[], Any] | None = None
+    extra: Callable[[], Component] | None = None
+    beside: Callable[[], Component] | None = None
     register: Callable[[Dash, Service], None] | None = None
 
     @property

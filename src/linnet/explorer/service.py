@@ -8,7 +8,7 @@ import time
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from threading import BoundedSemaphore, Event, Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from linnet.explorer import controls as control
 from linnet.explorer.cache import Cache
@@ -20,11 +20,22 @@ if TYPE_CHECKING:
     import xarray as xr
 
 CACHE_BYTES = 16 * 2**20
-PATIENCE = 30.0  # seconds that a request waits for others to be computed
+TIMEOUT_SECONDS = 30.0  # seconds that a request waits for others to be computed
 BUSY = "Others are being computed for: try again in a moment."
 FROZEN = "frozen"  # the field of an address that holds the query of a frozen run
 
 _log = logging.getLogger("linnet.explorer")
+
+
+class Answer(TypedDict, total=False):
+    """What the browser is sent: the figures (None while a part waits), the query and the script; or one sentence of
+    what is wrong, and the control that it is about."""
+
+    figures: list[Any] | None
+    address: str
+    script: str
+    error: str
+    control: str
 
 
 class Service:
@@ -48,28 +59,28 @@ class Service:
         load(page.folders)
         arguments = page.arguments(part, state)
         key = (page.name, part.name, tuple(arguments.values()))
-        found = self.cache.get(key)
-        while found is None:
+        dataset = self.cache.get(key)
+        while dataset is None:
             with self._lock:
                 other = self._running.get(key)
                 if other is None:
                     mine = self._running[key] = Event()
             if other is None:
                 return self._computed(part, arguments, key, mine, background)
-            if not other.wait(PATIENCE):
+            if not other.wait(TIMEOUT_SECONDS):
                 raise ControlError(BUSY)
-            found = self.cache.get(key)  # none if it failed there: then it is tried here
-        return found
+            dataset = self.cache.get(key)  # none if it failed there: then it is tried here
+        return dataset
 
     def _computed(self, part: Part, arguments: State, key: Hashable, done: Event, background: bool) -> xr.Dataset:
         turn = nullcontext() if background else self._turn()
         try:
             with turn:
-                found = self.cache.get(key)
-                if found is None:
-                    found = part.compute(**arguments)
-                    self.cache.put(key, found)
-            return found
+                dataset = self.cache.get(key)
+                if dataset is None:
+                    dataset = part.compute(**arguments)
+                    self.cache.put(key, dataset)
+            return dataset
         finally:
             with self._lock:
                 del self._running[key]
@@ -78,7 +89,7 @@ class Service:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         """One of the few computations at a time."""
-        if not self._turns.acquire(timeout=PATIENCE):
+        if not self._turns.acquire(timeout=TIMEOUT_SECONDS):
             raise ControlError(BUSY)
         try:
             yield
@@ -93,8 +104,8 @@ class Service:
         frozen: str | None = None,
         *,
         background: bool = False,
-    ) -> dict[str, Any]:
-        """What the browser is sent: figures and address, or `error`, one sentence, and the `control` it is about.
+    ) -> Answer:
+        """The answer to what a reader set.
 
         With `background` nobody has asked: it is computed ahead.
         """
@@ -109,11 +120,11 @@ class Service:
             if frozen is not None and page.freezes:
                 before = self.figures(page, part, control.parse(page.controls, frozen))
                 figures = [_beside(now, then) for now, then in zip(figures, before, strict=True)]
-            answer: dict[str, Any] = {"figures": figures, "address": query}
+            answer: Answer = {"figures": figures, "address": query}
             if part.name == "main":
                 answer["script"] = page.script(state)
         except Exception as reason:
-            return told(reason)
+            return failure(reason)
         return answer
 
     def figures(self, page: Page, part: Part, state: State, *, background: bool = False) -> list[Any]:
@@ -122,7 +133,7 @@ class Service:
         return [view.draw(data, state) for view in part.views]
 
 
-def told(reason: Exception) -> dict[str, Any]:
+def failure(reason: Exception) -> Answer:
     """A failure as one sentence; one that is nobody's input is written to the log, not to the page."""
     if isinstance(reason, (ValueError, ArithmeticError, RuntimeError)) and str(reason):
         return {"error": " ".join(str(reason).split())[:400], "control": getattr(reason, "control", "")}

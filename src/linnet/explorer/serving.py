@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from linnet.explorer import warming
-from linnet.explorer.front import LARGEST_REQUEST, Front
+from linnet.explorer.front import MAX_REQUEST_BYTES, Front
 
 THREADS = 8  # requests served at once; how many are computed at once is the service's matter
 
@@ -41,7 +41,7 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news here
     front = Front(only_local=loopback(host))
     server: Any = waitress.create_server(
-        front, sockets=[listening], threads=THREADS, max_request_body_size=LARGEST_REQUEST
+        front, sockets=[listening], threads=THREADS, max_request_body_size=MAX_REQUEST_BYTES
     )
     loading = threading.Thread(target=_load, args=(front, server), name="linnet-application", daemon=True)
     loading.start()

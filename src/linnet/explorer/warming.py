@@ -13,8 +13,8 @@ from linnet.explorer.loading import load
 if TYPE_CHECKING:
     from linnet.explorer.service import Service
 
-QUIET = 2.0  # seconds without a request before something is computed that nobody has asked for
-TURN = 5e-4  # seconds that a thread keeps Python to itself while the first page is computed; 5e-3 is usual
+QUIET_SECONDS = 2.0  # seconds without a request before something is computed that nobody has asked for
+SWITCH_SECONDS = 5e-4  # seconds that a thread keeps Python to itself while the first page is computed; 5e-3 is usual
 
 
 def first_page(service: Service) -> threading.Thread:
@@ -26,7 +26,7 @@ def first_page(service: Service) -> threading.Thread:
 
     def compute() -> None:
         usual = sys.getswitchinterval()
-        sys.setswitchinterval(TURN)  # a request in between is answered soon
+        sys.setswitchinterval(SWITCH_SECONDS)  # a request in between is answered soon
         try:
             load(page.folders)
             _started(_datasets, "linnet-datasets")  # while JAX compiles, which needs no Python
@@ -47,8 +47,8 @@ def other_pages(service: Service) -> threading.Thread:
         asked = [(place, page, query) for page in service.pages.values() for place, query in enumerate(page.ahead)]
         for _, page, query in sorted(asked, key=lambda one: one[0]):
             for part in page.parts:
-                while time.monotonic() - service.asked < QUIET:
-                    time.sleep(QUIET / 4)
+                while time.monotonic() - service.asked < QUIET_SECONDS:
+                    time.sleep(QUIET_SECONDS / 4)
                 service.answer(page, part, control.parse(page.controls, query), background=True)
 
     return _started(compute, "linnet-other-pages")

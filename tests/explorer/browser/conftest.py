@@ -24,7 +24,7 @@ def address() -> Iterator[str]:
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(service, "PATIENCE", PATIENCE)  # nobody is sent away because the machine is slow
+        patch.setattr(service, "TIMEOUT_SECONDS", PATIENCE)  # nobody is sent away because the machine is slow
         yield f"http://127.0.0.1:{server.effective_port}"
     server.trigger.pull_trigger(server.close)  # in the server's own thread: another one could close what it waits for
 

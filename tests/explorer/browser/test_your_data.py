@@ -32,7 +32,7 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
     np.savetxt(file, table, delimiter=",", header="a,b,c,u,v,w", comments="")
     send(seen, file)
     seen.tab.wait_for_function("() => window.location.search.includes('uploaded')")
-    told = seen.tab.locator("#your-data-file-told")
+    told = seen.tab.locator("#your-data-file-status")
     assert told.inner_text() == "mine.csv: 20 rows, 6 columns."
     assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
     # the sentences are those of the library for the same file: the last column from the others
@@ -52,7 +52,7 @@ BAD = {
     "gaps": (b"a,y\n" + b"1,2\n,3\n4,4\n" * 5, "missing values"),
     "short": (b"a,y\n1,2\n3,4\n4,5\n", "at least 2 rows for each of the 5 folds"),
     "empty": (b"\n", "is empty"),
-    "large": (b"1,2\n" * (uploads.LARGEST // 4 + 1), "larger than 5 MB"),
+    "large": (b"1,2\n" * (uploads.MAX_FILE_BYTES // 4 + 1), "larger than 5 MB"),
 }
 
 
@@ -62,7 +62,7 @@ def test_a_bad_file_is_refused_in_a_sentence(seen: Explored, name: str, tmp_path
     (tmp_path / "bad.csv").write_bytes(data)
     send(seen, tmp_path / "bad.csv")
     seen.tab.wait_for_function(
-        "text => Array.from(document.querySelectorAll('.error, #your-data-file-told'),"
+        "text => Array.from(document.querySelectorAll('.error, #your-data-file-status'),"
         " one => one.innerText).join(' ').includes(text)",
         arg=sentence,
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its assumptions")
-LONGEST = 200  # letters of a search
+MAX_LETTERS = 200  # letters of a search
 UNMEASURED = "not in the record: run it"
 COMMAND = "linnet verify --quick {name}"
 SEARCHED = ("claim", "where", "says", "assumes", "tried", "requirement", "measured")
@@ -45,8 +45,8 @@ def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
     for name, value, known in (("paper", paper, papers()), ("verdict", verdict, VERDICTS)):
         if value not in known:
             raise ValueError(f"`{name}` must be one of {', '.join(known)}: got {value!r}.")
-    if not isinstance(words, str) or len(words) > LONGEST:
-        raise ValueError(f"`words` must be at most {LONGEST} letters to search for.")
+    if not isinstance(words, str) or len(words) > MAX_LETTERS:
+        raise ValueError(f"`words` must be at most {MAX_LETTERS} letters to search for.")
     wanted = words.casefold().split()
     rows = [row for row in _rows() if paper in (ALL, row["paper"]) and verdict in (ALL, row["verdict"])]
     texts = ((" ".join(str(row[part]) for part in SEARCHED).casefold(), row) for row in rows)
@@ -58,13 +58,13 @@ def chosen(paper: str = ALL, verdict: str = ALL, words: str = "") -> xr.Dataset:
     return xr.Dataset(variables, {"claim": np.array([row["claim"] for row in kept], dtype=str)})
 
 
-def counts(found: xr.Dataset) -> dict[str, dict[str, int]]:
+def counts(claims: xr.Dataset) -> dict[str, dict[str, int]]:
     """How many of these claims have each verdict, for each of their papers."""
-    told: dict[str, dict[str, int]] = {}
-    for paper, verdict in zip(found["paper"].values, found["verdict"].values, strict=True):
-        of = told.setdefault(str(paper), {})
+    by_paper: dict[str, dict[str, int]] = {}
+    for paper, verdict in zip(claims["paper"].values, claims["verdict"].values, strict=True):
+        of = by_paper.setdefault(str(paper), {})
         of[str(verdict)] = of.get(str(verdict), 0) + 1
-    return told
+    return by_paper
 
 
 @cache
@@ -77,7 +77,7 @@ def _rows() -> tuple[dict[str, str | float | int], ...]:
 def _row(claim: Claim) -> dict[str, str | float | int]:
     from linnet.reproduction import record
 
-    found, share = record.found().get(claim.name), record.shares().get(claim.name)
+    recorded, share = record.found().get(claim.name), record.shares().get(claim.name)
     return {
         "claim": claim.name,
         "paper": claim.paper,
@@ -87,9 +87,9 @@ def _row(claim: Claim) -> dict[str, str | float | int]:
         "tried": claim.tried,
         "requirement": claim.requirement,
         "verdict": str(claim.expected),
-        "measured": found.measured if found else UNMEASURED,
+        "measured": recorded.measured if recorded else UNMEASURED,
         "command": COMMAND.format(name=claim.name),
-        "seconds": found.seconds if found else float("nan"),
+        "seconds": recorded.seconds if recorded else float("nan"),
         "kept": share.kept if share else 0,
         "seeds": share.seeds if share else 0,
     }

@@ -16,9 +16,9 @@ from linnet.forecasts.tables import DataTable
 if TYPE_CHECKING:
     import xarray as xr
 
-MOST_INPUTS, MOST_TARGETS = 100, 12
+MAX_INPUTS, MAX_TARGETS = 100, 12
 WORK = 4e8  # weights times runs times steps, about ten seconds of one core: training stops there
-KEPT = 16  # tables whose comparison with other methods is kept
+MAX_COMPARISONS = 16  # tables whose comparison with other methods is kept
 WIDTHS, SCALES = np.geomspace(1, 1e12, 73), np.geomspace(1e-3, 1e1, 41)
 
 _COMPARED: dict[tuple[object, ...], Comparison] = {}
@@ -57,9 +57,9 @@ def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds:
     **Arguments:** `choices` are `width`, `init`, `init_scale` and `scale` of `ln.diagnose`.
     """
     _, inputs, targets = table.shape
-    if inputs > MOST_INPUTS or targets > MOST_TARGETS:
+    if inputs > MAX_INPUTS or targets > MAX_TARGETS:
         raise ValueError(
-            f"the table has {inputs} inputs and {targets} targets: at most {MOST_INPUTS} and {MOST_TARGETS} here. "
+            f"the table has {inputs} inputs and {targets} targets: at most {MAX_INPUTS} and {MAX_TARGETS} here. "
             "Leave columns out, or use `linnet diagnose`."
         )
     longest = most_steps(inputs, targets, folds * seeds)
@@ -74,7 +74,7 @@ def _compared_once(table: DataTable, parts: list[Fold], settings: Settings) -> C
     asked = (digest, table.shape, len(parts), settings.scale, settings.key)
     if (comparison := _COMPARED.get(asked)) is None:
         comparison = _COMPARED[asked] = compare(table, parts, settings)
-        while len(_COMPARED) > KEPT:
+        while len(_COMPARED) > MAX_COMPARISONS:
             _COMPARED.pop(next(iter(_COMPARED)), None)
     return comparison
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from linnet.theories.feature_learning import Stages
 
 SAMPLES = 10  # the size of the reduced network: fixed, so that one compiled loop serves every state
 NOISE_VARIANCE = 0.01
@@ -28,8 +30,26 @@ def feature_learning(
     """
     import xarray as xr
 
-    run = _trained(dim, width, first_std, magnitude, signal, growth, seed)
-    history, stages, rate = run["history"], run["stages"], run["rate"]
+    import linnet as ln
+
+    data = ln.problems.gaussian_teacher(
+        key=seed, samples=SAMPLES, dim=dim, noise_variance=NOISE_VARIANCE, signal=signal
+    )
+    # Only the samples' span moves, and there a Gaussian start is Gaussian again: the inputs are written in it.
+    inputs = data.inputs @ np.linalg.qr(data.inputs.T)[0]
+    feature = inputs.T @ data.outputs
+    rate = growth * SAMPLES / float(np.linalg.norm(feature))
+    scales: dict[str, float] = {"first_std": first_std, "magnitude": magnitude}
+    stages = ln.theories.feature_learning.Stages(inputs, data.outputs, width=width, learning_rate=rate, **scales)
+    start = ln.inits.signed(key=[seed, 1], in_dim=SAMPLES, width=width, **scales)
+    rise = np.log(np.sqrt(stages.limit / stages.gamma) / max(first_std, magnitude))
+    steps = int(np.ceil((max(rise, 0.0) + TAIL) / np.log1p(growth)))
+    problem = ln.Problem.from_data(inputs, data.outputs)
+    run = ln.gradient_descent(problem, start, learning_rate=rate, steps=steps, save_every=max(1, steps // SAVES))
+    history = ln.observables.feature_history(run)
+    neurons = run.weights.first[:, :SHOWN]
+    cosines = neurons @ (feature / np.linalg.norm(feature)) / np.linalg.norm(neurons, axis=-1)
+    angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
     # the same reading of the predicted alignments, magnitudes and kernels as of the trained ones
     rho, v = stages.plane(np.zeros(width), history.magnitudes[0], history.steps, overlaps=history.overlaps)
     kernels = stages.network_kernel(rho, v, history.overlaps)
@@ -61,48 +81,16 @@ def feature_learning(
         },
     )
     dataset["time"] = ("step", history.times, {"long_name": "time t", "units": "canonical"})
-    dataset["angle"] = (("step", "neuron"), run["angles"], {"long_name": "angle to the feature", "units": "degrees"})
+    dataset["angle"] = (("step", "neuron"), angles, {"long_name": "angle to the feature", "units": "degrees"})
     dataset["sign"] = (
         "neuron",
-        np.sign(history.magnitudes[0, : run["angles"].shape[1]]),
+        np.sign(history.magnitudes[0, : angles.shape[1]]),
         {"long_name": "sign of v_r(0)"},
     )
     return dataset
 
 
-def _trained(
-    dim: int, width: int, first_std: float, magnitude: float, signal: float, growth: float, seed: int
-) -> dict[str, Any]:
-    """The run's history, the theory for it, its learning rate, and the angles (time, neuron) of some neurons."""
-    import linnet as ln
-
-    data = ln.problems.gaussian_teacher(
-        key=seed, samples=SAMPLES, dim=dim, noise_variance=NOISE_VARIANCE, signal=signal
-    )
-    # Only the samples' span moves, and there a Gaussian start is Gaussian again: the inputs are written in it.
-    inputs = data.inputs @ np.linalg.qr(data.inputs.T)[0]
-    feature = inputs.T @ data.outputs
-    rate = growth * SAMPLES / float(np.linalg.norm(feature))
-    scales: dict[str, float] = {"first_std": first_std, "magnitude": magnitude}
-    stages = ln.theories.feature_learning.Stages(inputs, data.outputs, width=width, learning_rate=rate, **scales)
-    start = ln.inits.signed(key=[seed, 1], in_dim=SAMPLES, width=width, **scales)
-    rise = np.log(np.sqrt(stages.limit / stages.gamma) / max(first_std, magnitude))
-    steps = int(np.ceil((max(rise, 0.0) + TAIL) / np.log1p(growth)))
-    run = ln.gradient_descent(
-        ln.Problem.from_data(inputs, data.outputs),
-        start,
-        learning_rate=rate,
-        steps=steps,
-        save_every=max(1, steps // SAVES),
-    )
-    neurons = run.weights.first[:, :SHOWN]
-    cosines = neurons @ (feature / np.linalg.norm(feature)) / np.linalg.norm(neurons, axis=-1)
-    angles = np.degrees(np.arccos(np.clip(cosines, -1, 1)))
-    history = ln.observables.feature_history(run)
-    return {"history": history, "stages": stages, "rate": rate, "angles": angles}
-
-
-def _second_time(stages: Any) -> float:
+def _second_time(stages: Stages) -> float:
     """The predicted end of the second stage, NaN where the first one runs into it."""
     try:
         return float(stages.first_time() + stages.second_time(SHARE))

@@ -15,8 +15,8 @@ from typing import Any
 
 from linnet._workers import command, environment
 
-LIMIT = 300.0  # seconds
-STARTING = 4.0  # seconds until the process has read its code
+LIMIT_SECONDS = 300.0
+STARTING_SECONDS = 4.0  # seconds until the process has read its code
 UNDER_WAY, DONE, FAILED, CANCELLED = "under way", "done", "failed", "cancelled"
 
 
@@ -35,7 +35,7 @@ class Progress:
 class Measuring:
     """Measures one claim at a time by `linnet verify --quick NAME --json -`; another has to wait for its end."""
 
-    def __init__(self, limit: float = LIMIT) -> None:
+    def __init__(self, limit: float = LIMIT_SECONDS) -> None:
         self.limit = limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -96,7 +96,7 @@ class Measuring:
 
         passed = time.monotonic() - self._began
         known = record.found().get(self._claim)
-        usual = STARTING + (known.seconds if known else 10.0)
+        usual = STARTING_SECONDS + (known.seconds if known else 10.0)
         return Progress(self._claim, UNDER_WAY, passed, min(passed / usual, 0.99))
 
     def _look(self) -> None:
@@ -110,19 +110,21 @@ class Measuring:
 
     def _end(self, state: str, reason: str) -> None:
         assert self._process is not None
-        told = replace(self._progress(), state=state, reason=reason, share=1.0)
+        ended = replace(self._progress(), state=state, reason=reason, share=1.0)
         _stop(self._process)
         self._reader.join()
         if self._process.stdout is not None:
             self._process.stdout.close()
         if state == DONE:
             try:
-                told = replace(told, outcome=json.loads(self._said[0])[0])
+                ended = replace(ended, outcome=json.loads(self._said[0])[0])
             except (ValueError, IndexError):
-                told = replace(told, state=FAILED, reason=f"the process ended with status {self._process.returncode}.")
-            if told.outcome.get("error"):
-                told = replace(told, state=FAILED, reason=str(told.outcome["error"]))
-        self._last[self._claim] = told
+                ended = replace(
+                    ended, state=FAILED, reason=f"the process ended with status {self._process.returncode}."
+                )
+            if ended.outcome.get("error"):
+                ended = replace(ended, state=FAILED, reason=str(ended.outcome["error"]))
+        self._last[self._claim] = ended
         self._process = None
         atexit.unregister(self.cancel)
 

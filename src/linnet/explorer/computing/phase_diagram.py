@@ -53,16 +53,18 @@ def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: fl
 
     spectrum = spectrum_of(dim, rank, strength, ratio, noise_std)
     variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
-    found = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=NARROW_DRAWS * narrow).to_dataset()
-    found = found.assign_coords(width=WIDTHS, variance=VARIANCES).rename(width="gamma_width", variance="gamma_variance")
+    diagram = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=NARROW_DRAWS * narrow).to_dataset()
+    diagram = diagram.assign_coords(width=WIDTHS, variance=VARIANCES).rename(
+        width="gamma_width", variance="gamma_variance"
+    )
     size = float(strengths_of(dim, rank, strength, ratio)[0])
     steps = plane.step_size(VARIANCES[None, :], WIDTHS[:, None], dim=dim, size=size)
     axes = ("gamma_width", "gamma_variance")
     return (
-        found[["best_time", "stable_rank", "error", "scatter", "covered"]]
+        diagram[["best_time", "stable_rank", "error", "scatter", "covered"]]
         .assign(
-            best_test=(axes, found["best_test"].values * 2 / dim**2),
-            best_step=(axes, found["best_time"].values / steps),
+            best_test=(axes, diagram["best_test"].values * 2 / dim**2),
+            best_step=(axes, diagram["best_time"].values / steps),
             region=(axes, phase(VARIANCES[None, :], WIDTHS[:, None])),
         )
         .assign_attrs(dim=dim, rank=rank, size=size, units="errors per entry; times canonical")
@@ -139,8 +141,8 @@ def compared(*, compare: str) -> xr.Dataset:
     stopped). All tasks are of rank 5 in unit noise. Ours are known; the published one is not, and the formula takes the
     mean strengths of its kind, from which one draw differs by some percent.
     """
-    found = _published() if compare == "published" else _ours(int(compare))
-    return found.assign(difference=100 * (found["predicted"] / found["trained"] - 1))
+    maps = _published() if compare == "published" else _ours(int(compare))
+    return maps.assign(difference=100 * (maps["predicted"] / maps["trained"] - 1))
 
 
 def task_strengths(dim: int, rank: int, key: int | tuple[int, ...]) -> np.ndarray:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST = 5_000_000  # bytes of a file
+MAX_FILE_BYTES = 5_000_000  # bytes of a file
 COLUMNS, ROWS = 300, 2000  # of these many rows are kept, at random; more columns are refused
-KEPT = 8  # tables at once; the one that was longest not asked for makes place
+MAX_TABLES = 8  # tables at once; the one that was longest not asked for makes place
 KINDS = (".csv", ".tsv")
 
 
@@ -35,7 +35,7 @@ class Upload:
 class Uploads:
     """The tables that were uploaded since the server started; nothing is written to disk for longer than a read."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, kept: int = MAX_TABLES) -> None:
         self._kept = kept
         self._held: OrderedDict[str, Upload] = OrderedDict()
         self._lock = threading.Lock()
@@ -44,13 +44,13 @@ class Uploads:
         """Takes a table as browsers send it (`data:...;base64,...`); refuses in a sentence what is none."""
         data = decoded(contents)
         kind, name = checked_name(file)
-        found = Upload(fingerprint(data, kind), name, *parsed(data, kind))
+        upload = Upload(fingerprint(data, kind), name, *parsed(data, kind))
         with self._lock:
-            self._held[found.token] = found
-            self._held.move_to_end(found.token)
+            self._held[upload.token] = upload
+            self._held.move_to_end(upload.token)
             while len(self._held) > self._kept:
                 self._held.popitem(last=False)
-        return found
+        return upload
 
     def get(self, token: str) -> Upload:
         """The table of this fingerprint, if the server still has it."""
@@ -66,14 +66,14 @@ def decoded(contents: str) -> bytes:
     if not isinstance(contents, str) or "," not in contents[:200]:
         raise ValueError("The upload holds no file: choose a CSV file.")
     try:
-        short = len(contents) <= 4 * LARGEST // 3 + 300  # decoded only then
+        short = len(contents) <= 4 * MAX_FILE_BYTES // 3 + 300  # decoded only then
         data = base64.b64decode(contents.split(",", 1)[1], validate=True) if short else b""
     except (binascii.Error, ValueError):
         raise ValueError("The upload is damaged: its bytes cannot be decoded. Try again.") from None
-    if not short or len(data) > LARGEST:
+    if not short or len(data) > MAX_FILE_BYTES:
         raise ValueError(
-            f"The file is larger than {LARGEST // 10**6} MB: take some of its rows, or use `linnet diagnose`, which "
-            "has no such limit."
+            f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use `linnet diagnose`, "
+            "which has no such limit."
         )
     if not data.strip():
         raise ValueError("The file is empty: it must have a line of names and lines of numbers.")

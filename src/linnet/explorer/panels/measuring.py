@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, Measuring, Progress
 from linnet.explorer.loading import load
-from linnet.explorer.service import told
+from linnet.explorer.service import failure
 
 if TYPE_CHECKING:
     from dash import Dash
+    from dash.development.base_component import Component
 
     from linnet.explorer.service import Service
 
 PICK = "claims-pick"
 MEASURING = Measuring()  # of this server: one claim at a time, whoever asks
-EVERY = 500  # milliseconds between two looks
+TICK_MILLISECONDS = 500  # milliseconds between two looks
 
 # A list that is drawn anew has buttons that nobody clicked: they choose nothing.
 _PICKED = """function(clicks) {
@@ -27,7 +28,7 @@ _PICKED = """function(clicks) {
 }"""
 
 
-def panel(name: str) -> Any:
+def panel(name: str) -> Component:
     """The buttons of a claim, and where its progress is shown."""
     from dash import dcc, html
 
@@ -36,7 +37,7 @@ def panel(name: str) -> Any:
             html.Button("Measure it now", id="claims-run", type="button", n_clicks=0),
             html.Button("Cancel", id="claims-cancel", type="button", n_clicks=0, hidden=True),
             dcc.Store(id="claims-measured", data=name),
-            dcc.Interval(id="claims-tick", interval=EVERY, disabled=True),
+            dcc.Interval(id="claims-tick", interval=TICK_MILLISECONDS, disabled=True),
             html.Div(id="claims-progress", role="status"),
         ],
         className="measuring",
@@ -78,7 +79,7 @@ def answered(pressed: str, name: Any) -> tuple[Any, bool, bool, bool]:
             MEASURING.cancel()
         progress = MEASURING.start(name) if pressed == "claims-run" else MEASURING.progress(name)
     except Exception as reason:
-        return html.P(told(reason)["error"], className="error", role="alert"), True, False, True
+        return html.P(failure(reason)["error"], className="error", role="alert"), True, False, True
     going = progress is not None and progress.state == UNDER_WAY
     return _shown(progress), not going, going, not going
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from linnet.explorer.computing.uploads import KINDS, LARGEST, Uploads
+from linnet.explorer.computing.uploads import KINDS, MAX_FILE_BYTES, Uploads
 from linnet.explorer.loading import load
-from linnet.explorer.service import told
+from linnet.explorer.service import failure
 
 if TYPE_CHECKING:
     from dash import Dash
+    from dash.development.base_component import Component
 
     from linnet.explorer.service import Service
 
@@ -24,7 +25,7 @@ _SENT = """function(contents, file) {
 }"""
 
 
-def box() -> Any:
+def box() -> Component:
     """Where a file is dropped or chosen, and what became of it."""
     from dash import dcc, html
 
@@ -37,11 +38,11 @@ def box() -> Any:
                 className="upload",
             ),
             html.Small(
-                f"CSV or TSV, at most {LARGEST // 10**6} MB; a line of names, then numbers. Drop it here, or choose "
-                "it.",
+                f"CSV or TSV, at most {MAX_FILE_BYTES // 10**6} MB; a line of names, then numbers. "
+                "Drop it here, or choose it.",
                 className="help",
             ),
-            html.P("", id="your-data-file-told", role="status", className="soft"),
+            html.P("", id="your-data-file-status", role="status", className="soft"),
             html.P("", id="your-data-file-error", role="alert", className="error"),
             dcc.Store(id="your-data-sent"),
         ],
@@ -53,11 +54,11 @@ def register(app: Dash, service: Service) -> None:
     """The callbacks of an upload."""
     from dash import Input, Output, State
 
-    refusal = f"The file is larger than {LARGEST // 10**6} MB: take some of its rows, or use linnet diagnose."
+    refusal = f"The file is larger than {MAX_FILE_BYTES // 10**6} MB: take some of its rows, or use linnet diagnose."
     app.clientside_callback(
-        _SENT % (4 * LARGEST // 3 + 300, refusal),
+        _SENT % (4 * MAX_FILE_BYTES // 3 + 300, refusal),
         Output("your-data-sent", "data"),
-        Output("your-data-file-told", "children"),
+        Output("your-data-file-status", "children"),
         Input("your-data-file", "contents"),
         State("your-data-file", "filename"),
         prevent_initial_call=True,
@@ -68,7 +69,7 @@ def register(app: Dash, service: Service) -> None:
         Output("your-data-upload", "value"),
         Output("your-data-target", "value"),
         Output("your-data-drop", "value"),
-        Output("your-data-file-told", "children", allow_duplicate=True),
+        Output("your-data-file-status", "children", allow_duplicate=True),
         Output("your-data-file-error", "children"),
         Input("your-data-sent", "data"),
         prevent_initial_call=True,
@@ -87,6 +88,6 @@ def taken(sent: Any) -> tuple[Any, ...]:
         load()
         held = UPLOADS.add(sent.get("contents"), sent.get("file"))  # type: ignore[arg-type]
     except Exception as reason:
-        return no_update, no_update, no_update, no_update, "", told(reason)["error"]
+        return no_update, no_update, no_update, no_update, "", failure(reason)["error"]
     rows, columns = held.frame.shape
     return UPLOADED, held.token, "", "", f"{held.file}: {rows} rows, {columns} columns. {held.note}", ""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from linnet import style
 from linnet.explorer.computing import claims as computing
 from linnet.explorer.controls import State
-from linnet.explorer.drawing import figure
-from linnet.explorer.page import Figure
+from linnet.explorer.drawing import Figure, figure
 from linnet.explorer.panels.measuring import PICK, panel
 
 if TYPE_CHECKING:
     import xarray as xr
+    from dash.development.base_component import Component
+
+    from linnet.explorer.page import Html
 
 SHOWN = 20  # claims on a sheet of the list
 COLOURS = dict(zip(computing.VERDICTS[1:], (style.GREEN, style.SKY, style.ORANGE, style.GREY), strict=True))
@@ -27,14 +29,14 @@ DETAILS = {
 
 def counts(data: xr.Dataset, state: State) -> Figure:
     """How many claims of each paper have each verdict."""
-    told = computing.counts(data)
+    by_paper = computing.counts(data)
     bars = [
         {
             "type": "bar",
             "orientation": "h",
             "name": verdict,
-            "y": list(told),
-            "x": [of.get(verdict, 0) for of in told.values()],
+            "y": list(by_paper),
+            "x": [of.get(verdict, 0) for of in by_paper.values()],
             "marker": {"color": colour},
         }
         for verdict, colour in COLOURS.items()
@@ -44,7 +46,7 @@ def counts(data: xr.Dataset, state: State) -> Figure:
     )
 
 
-def one(data: xr.Dataset, state: State) -> Any:
+def one(data: xr.Dataset, state: State) -> Html:
     """The claim that is looked at: its sentence, numbers, record and command, and the button that measures it."""
     from dash import html
 
@@ -52,7 +54,7 @@ def one(data: xr.Dataset, state: State) -> Any:
     if row is None:
         return html.P("No claim has all of this: take a word or a filter away.")
     name, share = str(row["claim"].values), _share(row)
-    items: list[Any] = []
+    items: list[Component] = []
     for part, label in DETAILS.items():
         items += [html.Dt(label), html.Dd(str(row[part].values))]
     items += [html.Dt("over seeds"), html.Dd(share), html.Dt("again"), html.Dd(html.Code(str(row["command"].values)))]
@@ -64,7 +66,7 @@ def one(data: xr.Dataset, state: State) -> Any:
     ]
 
 
-def listed(data: xr.Dataset, state: State) -> Any:
+def listed(data: xr.Dataset, state: State) -> Html:
     """A sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
     from dash import html
 
@@ -78,8 +80,8 @@ def listed(data: xr.Dataset, state: State) -> Any:
         button = html.Button(name, id={"type": PICK, "claim": name}, type="button", n_clicks=0, className="pick")
         about = [button, " ", _badge(row), " ", html.Span(_share(row), className="soft")]
         rows.append(html.Li([html.Div(about), html.Div(str(row["says"].values), className="sentence")]))
-    told = f"{total} of {computing.chosen().sizes['claim']} claims; sheet {sheet} of {sheets}."
-    return [html.P(told, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
+    shown = f"{total} of {computing.chosen().sizes['claim']} claims; sheet {sheet} of {sheets}."
+    return [html.P(shown, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
 
 
 def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:
@@ -88,11 +90,11 @@ def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:
         return data.isel(claim=0) if data.sizes["claim"] else None
     from linnet.reproduction.registry import select_claims
 
-    found = select_claims([name])[0].name  # or a sentence that says there is none
-    return computing.chosen().sel(claim=found)
+    full_name = select_claims([name])[0].name  # or a sentence that says there is none
+    return computing.chosen().sel(claim=full_name)
 
 
-def _badge(row: xr.Dataset) -> Any:
+def _badge(row: xr.Dataset) -> Component:
     from dash import html
 
     from linnet.reproduction.verification import Verdict

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet.explorer import drawing
 from linnet.explorer.controls import State
+from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.pictures.strokes import BLUE, GREEN, GREY, ORANGE, PINK, moments, predicted, trained
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from linnet.explorer.page import Figure
 
 FLOOR = 1e-12  # nearer to one a cosine is rounding
 
@@ -23,7 +22,7 @@ def neurons(ds: xr.Dataset, state: State) -> Figure:
     traces: list[drawing.Trace] = []
     for sign, name, colour in ((1, "neurons with v(0) > 0", BLUE), (-1, "neurons with v(0) < 0", ORANGE)):
         for i, k in enumerate(np.flatnonzero(ds.sign.values == sign)):
-            more: dict[str, Any] = {"showlegend": i == 0, "legendgroup": name, "width": 1.5, "opacity": 0.75}
+            more: Options = {"showlegend": i == 0, "legendgroup": name, "width": 1.5, "opacity": 0.75}
             traces.append(drawing.line(ds.step.values, ds.angle.values[:, k], name, colour=colour, **more))
     return drawing.figure(
         traces,
@@ -44,9 +43,9 @@ def stages(ds: xr.Dataset, state: State) -> Figure:
         predicted(step, ds.ratio_predicted.values, "the same by (10)", ORANGE),
         drawing.line(step, ds.mean_square.values, "mean ρ² / its limit", colour=GREEN, width=1.5),
     ]
-    found = [at for at in (ds.attrs["first_step_trained"], ds.attrs["second_step_trained"]) if np.isfinite(at)]
-    up: dict[str, Any] = {"colour": PINK, "size": 11, "marker": {"symbol": "triangle-up"}}
-    traces.append(drawing.marks(found, np.zeros(len(found)), "times of the network", **up))
+    reached = [at for at in (ds.attrs["first_step_trained"], ds.attrs["second_step_trained"]) if np.isfinite(at)]
+    up: Options = {"colour": PINK, "size": 11, "marker": {"symbol": "triangle-up"}}
+    traces.append(drawing.marks(reached, np.zeros(len(reached)), "times of the network", **up))
     return drawing.figure(traces, x="training step", y="share", yaxis={"range": [-0.06, 1.3]}, **_stages(ds))
 
 
@@ -63,7 +62,7 @@ def kernel(ds: xr.Dataset, state: State) -> Figure:
     return drawing.figure(traces, x="training step", y="kernel (relative)", log_y=True, **_stages(ds))
 
 
-def _stages(ds: xr.Dataset) -> dict[str, Any]:
+def _stages(ds: xr.Dataset) -> Options:
     """The predicted ends of both stages, where they lie within the run."""
     last = float(ds.step[-1])
     lines = [(ds.attrs["first_step"], "t₁", "dot"), (ds.attrs["second_step"], "t₂", "dashdot")]

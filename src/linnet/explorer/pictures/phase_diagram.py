@@ -7,42 +7,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.explorer.controls import State
-from linnet.explorer.drawing import DIVERGING, Trace, figure, guide, heatmap, marks
+from linnet.explorer.drawing import DIVERGING, Figure, Options, Trace, figure, guide, heatmap, marks
 from linnet.explorer.pictures.strokes import predicted, shades, trained
 from linnet.style import LOSS, TEST_LOSS
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from linnet.explorer.page import Html
+
 ACROSS, UP = "exponent of the variance, γ(σ²)", "exponent of the width, γ(w)"
 BORDERS = "Borders: white σ²w = |A*|, lazy above; orange σ⁴w = 1, a noisy start above; dashed w = d; dotted w = K."
 _VEIL = [[0, "rgba(128,128,128,0.62)"], [1, "rgba(128,128,128,0.62)"]]
 
 
-def draw_error(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_error(data: xr.Dataset, state: State) -> Figure:
     """Panel a: the least test error."""
     return _map(data, state, "best_test", "|A − A*|²/d²", zmin=0)
 
 
-def draw_rank(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_rank(data: xr.Dataset, state: State) -> Figure:
     """Panel b: the stable rank then."""
     top = float(np.nanmax(data["stable_rank"].values[data["covered"].values], initial=1.0))
     return _map(data, state, "stable_rank", "stable rank", zmin=1, zmax=min(top, 4.0 * int(state["rank"])))
 
 
-def draw_steps(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_steps(data: xr.Dataset, state: State) -> Figure:
     """Panel c: steps to it."""
     top = float(np.nanmax(data["best_step"].values[data["covered"].values], initial=1.0))
     return _map(data, state, "best_step", "steps to it", digits="%{z:.0f}", zmin=0, zmax=top)
 
 
-def _map(
-    data: xr.Dataset, state: State, name: str, bar: str, *, digits: str = "%{z:.4g}", **scale: Any
-) -> dict[str, Any]:
+def _map(data: xr.Dataset, state: State, name: str, bar: str, *, digits: str = "%{z:.4g}", **scale: Any) -> Figure:
     """A map with a veil over the cells where the formula is not claimed, its borders, and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    told = f"γ(σ²) = %{{x:.3g}}, γ(w) = %{{y:.3g}}<br>{bar}: {digits}<extra></extra>"
-    traces = [heatmap(x, y, data[name].values, bar=bar, hovertemplate=told, **scale)]
+    hover = f"γ(σ²) = %{{x:.3g}}, γ(w) = %{{y:.3g}}<br>{bar}: {digits}<extra></extra>"
+    traces = [heatmap(x, y, data[name].values, bar=bar, hovertemplate=hover, **scale)]
     veil = np.where(data["covered"].values, np.nan, 1.0)
     if np.isfinite(veil).any():
         traces.append(heatmap(x, y, veil, bar="", scale="Greys", showscale=False, hoverinfo="skip"))
@@ -55,7 +55,7 @@ def _map(
     return figure(traces, x=ACROSS, y=UP, **_within(x, y))
 
 
-def _within(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def _within(x: np.ndarray, y: np.ndarray) -> Options:
     """Axes that end with the cells, whatever lines leave them."""
     edges = [(float(v[0] - (v[1] - v[0]) / 2), float(v[-1] + (v[1] - v[0]) / 2)) for v in (x, y)]
     return {"xaxis": {"range": edges[0], "showgrid": False}, "yaxis": {"range": edges[1], "showgrid": False}}
@@ -66,18 +66,18 @@ def _borders(data: xr.Dataset, y: np.ndarray) -> list[Trace]:
 
     heights = np.linspace(y[0], y[-1], 30)
     dim, rank = int(data.attrs["dim"]), int(data.attrs["rank"])
-    found = borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
+    border = borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
     wide = [float(data["gamma_variance"].values[i]) for i in (0, -1)]
-    look: dict[str, Any] = {"width": 2, "hoverinfo": "skip"}
+    look: Options = {"width": 2, "hoverinfo": "skip"}
     return [
-        guide(found["lazy"], heights, colour="#FFFFFF", dash="solid", **look),
-        guide(found["infinite-noise"], heights, colour="#D55E00", dash="solid", **look),
-        guide(wide, [float(found["width-dim"])] * 2, colour="#FFFFFF", dash="dash", **look),
-        guide(wide, [float(found["width-rank"])] * 2, colour="#FFFFFF", dash="dot", **look),
+        guide(border["lazy"], heights, colour="#FFFFFF", dash="solid", **look),
+        guide(border["infinite-noise"], heights, colour="#D55E00", dash="solid", **look),
+        guide(wide, [float(border["width-dim"])] * 2, colour="#FFFFFF", dash="dash", **look),
+        guide(wide, [float(border["width-rank"])] * 2, colour="#FFFFFF", dash="dot", **look),
     ]
 
 
-def draw_cell_losses(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_cell_losses(data: xr.Dataset, state: State) -> Figure:
     """Losses of the trained cell beside the prediction."""
     times = data["time"].values
     traces = [
@@ -89,7 +89,7 @@ def draw_cell_losses(data: xr.Dataset, state: State) -> dict[str, Any]:
     return figure(traces, x="time t", y="error per entry", yaxis={"rangemode": "tozero"})
 
 
-def draw_cell_modes(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_cell_modes(data: xr.Dataset, state: State) -> Figure:
     """Modes of the trained cell beside the prediction."""
     times, traces = data["time"].values, []
     for i, colour in enumerate(shades(data.sizes["mode"])):
@@ -101,7 +101,7 @@ def draw_cell_modes(data: xr.Dataset, state: State) -> dict[str, Any]:
     return figure(traces, x="time t", y="mode uᵀAv of the target")
 
 
-def tell_cell(data: xr.Dataset, state: State) -> Any:
+def tell_cell(data: xr.Dataset, state: State) -> Html:
     """What the trained cell is, in a sentence."""
     from dash import html
 
@@ -117,27 +117,27 @@ def tell_cell(data: xr.Dataset, state: State) -> Any:
     )
 
 
-def draw_compared(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_compared(data: xr.Dataset, state: State) -> Figure:
     """The trained map."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    told = "γ(σ²) = %{x:.3g}, γ(w) = %{y:.3g}<br>test error: %{z:.4g}<extra></extra>"
+    hover = "γ(σ²) = %{x:.3g}, γ(w) = %{y:.3g}<br>test error: %{z:.4g}<extra></extra>"
     top = min(1.2, float(np.nanmax(data["trained"].values)))
-    traces = [heatmap(x, y, data["trained"].values, bar="test error", hovertemplate=told, zmin=0, zmax=top)]
+    traces = [heatmap(x, y, data["trained"].values, bar="test error", hovertemplate=hover, zmin=0, zmax=top)]
     if state["borders"]:
         traces += _borders(data, y)
     return figure(traces, x=ACROSS, y=UP, **_within(x, y))
 
 
-def draw_difference(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_difference(data: xr.Dataset, state: State) -> Figure:
     """How far the formula is from it."""
     x, y, off = data["gamma_variance"].values, data["gamma_width"].values, data["difference"].values
     reach = max(1.0, float(np.nanquantile(np.abs(off), 0.98)))
-    told = "γ(σ²) = %{x:.3g}, γ(w) = %{y:.3g}<br>formula %{z:+.2f}% off<extra></extra>"
-    traces = [heatmap(x, y, off, bar="percent", scale=DIVERGING, hovertemplate=told, zmin=-reach, zmax=reach)]
+    hover = "γ(σ²) = %{x:.3g}, γ(w) = %{y:.3g}<br>formula %{z:+.2f}% off<extra></extra>"
+    traces = [heatmap(x, y, off, bar="percent", scale=DIVERGING, hovertemplate=hover, zmin=-reach, zmax=reach)]
     return figure(traces, x=ACROSS, y=UP, **_within(x, y))
 
 
-def tell_compared(data: xr.Dataset, state: State) -> Any:
+def tell_compared(data: xr.Dataset, state: State) -> Html:
     """How far off, in a sentence."""
     from dash import html
 

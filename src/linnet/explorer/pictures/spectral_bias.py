@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet.explorer import drawing
 from linnet.explorer.controls import State
+from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.pictures.strokes import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, predicted, shades, trained
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from linnet.explorer.page import Figure
 
 
 def modes(ds: xr.Dataset, state: State) -> Figure:
@@ -22,12 +21,12 @@ def modes(ds: xr.Dataset, state: State) -> Figure:
     for k, colour in enumerate(shades(ds.sizes["mode"])):
         first = k == 0  # one entry of the legend for all predictions
         traces.append(trained(time, ds.trained.values[:, k], f"s = {float(ds.mode[k]):g}", colour))
-        more: dict[str, Any] = {"showlegend": first, "legendgroup": "predicted"}
+        more: Options = {"showlegend": first, "legendgroup": "predicted"}
         traces.append(predicted(time, ds.predicted.values[:, k], "Theorem C.12", colour, **more))
         if "jumps" in ds:
             more = {"showlegend": first, "legendgroup": "jumps"}
             traces.append(drawing.guide(time, ds.jumps.values[:, k], "limit γ → 0", colour=colour, **more))
-    half: dict[str, Any] = {"colour": GREY, "size": 8, "marker": {"symbol": "diamond"}}
+    half: Options = {"colour": GREY, "size": 8, "marker": {"symbol": "diamond"}}
     traces.append(drawing.marks(ds.half_times.values, ds.mode.values / 2, "half height", **half))
     return drawing.figure(traces, x=f"time t ({ds.time.attrs['units']})", y="singular values of W₂W₁")
 
@@ -43,7 +42,7 @@ def layers(ds: xr.Dataset, state: State) -> Figure:
     for name, values, final, colour in of_layers:
         for k in range(min(count + 1, values.shape[1])):  # of those without signal one is enough: they are the same
             idle = k == count
-            shown: dict[str, Any] = {"showlegend": k == 0 or idle, "legendgroup": f"{name}{idle}"}
+            shown: Options = {"showlegend": k == 0 or idle, "legendgroup": f"{name}{idle}"}
             label, look = (f"{name}, no signal", GREY) if idle else (name, colour)
             thin = {"width": 2.5, "opacity": 0.9} if name == "W₂" else {}  # W₁ is seen below it where they are the same
             traces.append(trained(time, values[:, k], label, look, **shown, **thin))
@@ -72,7 +71,7 @@ def noise(ds: xr.Dataset, state: State) -> Figure:
     """The first layer's singular values with clean and with noisy labels."""
     time, traces = ds.time.values, []
     for k in range(ds.sizes["input"]):
-        group: dict[str, Any] = {"showlegend": k == 0, "legendgroup": "clean", "opacity": 0.6}
+        group: Options = {"showlegend": k == 0, "legendgroup": "clean", "opacity": 0.6}
         traces.append(drawing.line(time, ds.clean.values[:, k], "clean labels", colour=GREY, width=4, **group))
     for k in range(ds.sizes["input"]):
         name, colour = ("largest, noisy", BLUE) if k == 0 else ("the others, noisy", AMBER)

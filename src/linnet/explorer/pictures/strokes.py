@@ -24,7 +24,7 @@ def predicted(x: ArrayLike, y: ArrayLike, name: str, colour: str, **more: Any) -
     return drawing.line(x, y, name, colour=colour, dash=drawing.THEORY, **more)
 
 
-def moments(lines: Iterable[tuple[float, str, str]]) -> dict[str, Any]:
+def moments(lines: Iterable[tuple[float, str, str]]) -> drawing.Options:
     """Vertical lines (where, name, dash) as parts of a layout; those that do not exist (NaN) are left out."""
     shapes, notes = [], []
     for at, text, dash in lines:

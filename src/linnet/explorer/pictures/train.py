@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet.explorer.controls import State
-from linnet.explorer.drawing import figure, guide, marks
+from linnet.explorer.drawing import Figure, figure, guide, marks
 from linnet.explorer.pictures.strokes import predicted, trained
 from linnet.style import ACTIVE, GUIDE, LAZY, LOSS, TEST_LOSS
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from linnet.explorer.page import Html
 
 
 def cursor_at(data: xr.Dataset, state: State) -> int:
@@ -21,18 +23,18 @@ def cursor_at(data: xr.Dataset, state: State) -> int:
     return int(np.argmin(np.abs(times - float(state["cursor"]) * times[-1])))
 
 
-def draw_modes(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_modes(data: xr.Dataset, state: State) -> Figure:
     """Singular values over time; each mode has the colour of what it is at the cursor, lazy or active."""
     times, at, threshold = data["time"].values, cursor_at(data, state), float(data["threshold"])
     active = data["trained"].values[at] > threshold
     traces = []
     for word, colour, which in (("active at the cursor", ACTIVE, active), ("lazy at the cursor", LAZY, ~active)):
         for order, i in enumerate(np.flatnonzero(which)):
-            told = f"s{i + 1} = %{{y:.4g}} at t = %{{x:.4g}}<extra>trained, {word}</extra>"
+            hover = f"s{i + 1} = %{{y:.4g}} at t = %{{x:.4g}}<extra>trained, {word}</extra>"
             shown = word if order == 0 else ""
-            traces.append(trained(times, data["trained"].values[:, i], shown, colour, hovertemplate=told))
-            told = told.replace("trained", "predicted")
-            traces.append(predicted(times, data["predicted"].values[:, i], "", colour, hovertemplate=told))
+            traces.append(trained(times, data["trained"].values[:, i], shown, colour, hovertemplate=hover))
+            hover = hover.replace("trained", "predicted")
+            traces.append(predicted(times, data["predicted"].values[:, i], "", colour, hovertemplate=hover))
     top = float(np.nanmax([np.nanmax(data["trained"].values), data["learnable"].values.max()]))
     if threshold <= 3 * top:
         traces.append(guide([times[0], times[-1]], [threshold] * 2, "threshold"))
@@ -43,7 +45,7 @@ def draw_modes(data: xr.Dataset, state: State) -> dict[str, Any]:
     return figure(traces, x="time t", y="singular value of W₂W₁")
 
 
-def draw_losses(data: xr.Dataset, state: State) -> dict[str, Any]:
+def draw_losses(data: xr.Dataset, state: State) -> Figure:
     """Training loss and test error, trained and predicted."""
     times, at = data["time"].values, cursor_at(data, state)
     shown = [("training loss", "loss", LOSS)]
@@ -63,7 +65,7 @@ def draw_losses(data: xr.Dataset, state: State) -> dict[str, Any]:
     return figure(traces, x="time t", y="loss", log_y=True)
 
 
-def tell_cursor(data: xr.Dataset, state: State) -> Any:
+def tell_cursor(data: xr.Dataset, state: State) -> Html:
     """What stands at the cursor, mode by mode."""
     from dash import html
 

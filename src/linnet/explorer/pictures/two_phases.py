@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet.explorer import drawing
 from linnet.explorer.controls import State
+from linnet.explorer.drawing import Figure, Options
 from linnet.explorer.pictures.strokes import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY, moments, predicted, trained
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from linnet.explorer.page import Figure
 
 
 def plane(ds: xr.Dataset, state: State) -> Figure:
@@ -21,7 +20,7 @@ def plane(ds: xr.Dataset, state: State) -> Figure:
     times = ds.time.values
     seen = "population" if state["samples"] == "population" else f"n = {state['samples']}"
     labels = [f"t = {time:.3g}" for time in times]
-    quiet: dict[str, Any] = {"hoverinfo": "skip"}
+    quiet: Options = {"hoverinfo": "skip"}
     traces = [
         drawing.guide(*_arrows(ds), colour=GREY, dash="solid", width=1, opacity=0.7, **quiet),
         drawing.guide(*_pair(ds.nullcline_1.values), "dw₁/dt = 0", colour=SKY, dash="solid", **quiet),
@@ -33,9 +32,9 @@ def plane(ds: xr.Dataset, state: State) -> Figure:
     for name, text in (("first_time", "t₁"), ("second_time", "t₂")):
         if np.isfinite(ds.attrs[name]):
             here = np.array([[np.interp(ds.attrs[name], times, part) for part in ds.reduced.values.T]])
-            named: dict[str, Any] = {"mode": "markers+text", "text": [f"{text} "], "textposition": "top left"}
+            named: Options = {"mode": "markers+text", "text": [f"{text} "], "textposition": "top left"}
             traces.append(drawing.marks(*_pair(here), colour=BLUE, size=9, hoverinfo="text", **named))
-    side: dict[str, Any] = {"range": [-0.1, 1.1], "constrain": "domain"}
+    side: Options = {"range": [-0.1, 1.1], "constrain": "domain"}
     return drawing.figure(
         traces,
         x="along the spike, r̂₁ᵀW₁μ",
@@ -63,7 +62,7 @@ def error(ds: xr.Dataset, state: State) -> Figure:
     drawn = ds.error_drawn.values
     spread = drawn.std(axis=1, ddof=1) / np.sqrt(drawn.shape[1])
     bars = {"type": "data", "array": drawing.numbers(spread), "thickness": 1.5}
-    star: dict[str, Any] = {"colour": ORANGE, "size": 13, "marker": {"symbol": "star"}}
+    star: Options = {"colour": ORANGE, "size": 13, "marker": {"symbol": "star"}}
     traces = [
         drawing.guide(ds.ratio.values, ds.error_without_spike.values, "without a spike"),
         predicted(ds.ratio.values, ds.error.values, "eq. (27)", BLUE),
@@ -84,7 +83,7 @@ def error(ds: xr.Dataset, state: State) -> Figure:
 def error_map(ds: xr.Dataset, state: State) -> Figure:
     """The test error over spike and alignment at the slider's inputs per sample."""
     words = "ρ = %{x:.3g}, A = %{y:.3g}<br>error %{z:.4g}<extra></extra>"
-    star: dict[str, Any] = {"colour": ORANGE, "size": 14, "marker": {"symbol": "star", "line": {"width": 1}}}
+    star: Options = {"colour": ORANGE, "size": 14, "marker": {"symbol": "star", "line": {"width": 1}}}
     heat = drawing.heatmap(
         ds.spike.values, ds.alignment.values, ds.error_map.values, bar="error", zmin=0, hovertemplate=words
     )

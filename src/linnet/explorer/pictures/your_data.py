@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet import style
 from linnet.explorer.controls import State
-from linnet.explorer.drawing import THEORY, Trace, figure, guide, heatmap, line, marks, numbers
-from linnet.explorer.page import Figure, View
+from linnet.explorer.drawing import THEORY, Figure, Options, Trace, figure, guide, heatmap, line, marks, numbers
+from linnet.explorer.page import View
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from linnet.explorer.page import Html
 
 WORDS = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
 DRAWN = 10  # modes
@@ -24,7 +26,7 @@ METHODS = {
 }
 
 
-def findings(data: xr.Dataset, state: State) -> Any:
+def findings(data: xr.Dataset, state: State) -> Html:
     """The sentences of the command line, below the four numbers that matter most."""
     from dash import html
 
@@ -107,8 +109,8 @@ def thresholds(data: xr.Dataset, state: State) -> Figure:
 def other_starts(data: xr.Dataset, state: State) -> Figure:
     """How many modes would be learned actively at other widths and scales of the start."""
     scale, count = float(str(state["init_scale"])), data.sizes["mode"]
-    told = "width %{x:.3g}, scale %{y:.3g}: %{z} modes active<extra></extra>"
-    range_: dict[str, Any] = {"zmin": 0, "zmax": count, "hovertemplate": told}
+    hover = "width %{x:.3g}, scale %{y:.3g}: %{z} modes active<extra></extra>"
+    range_: Options = {"zmin": 0, "zmax": count, "hovertemplate": hover}
     heat = heatmap(data["map_width"], scale * data["map_scale"], data["active_modes"], bar="active modes", **range_)
     if count <= DRAWN:
         heat["colorbar"]["dtick"] = 1
@@ -190,7 +192,7 @@ def _by_word(data: xr.Dataset, x: np.ndarray, values: np.ndarray) -> list[Trace]
 
 def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, shape: str = "linear") -> list[Trace]:
     """What lies between two curves, in a pale colour."""
-    edge: dict[str, Any] = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
+    edge: Options = {"width": 0, "colour": colour, "hoverinfo": "skip", "meta": "guide"}
     below, above = line(x, low, **edge), line(x, high, **edge)
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     above |= {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.2)"}
