@@ -155,7 +155,7 @@ def fresh(code):
 
 
 def test_importing_is_light():
-    heavy = ["matplotlib", "dask", "distributed", "zarr", "diffrax", "sklearn", "torch", "dash"]
+    heavy = ["matplotlib", "dask", "distributed", "zarr", "sklearn", "torch", "dash"]
     code = "import sys, linnet as ln; ln.problems; ln.inits; ln.trainers; ln.trajectories; ln.observables; ln.Problem; "
     assert fresh(code + f"print([name for name in {heavy} if name in sys.modules])") == "[]"
     assert fresh("import sys, linnet; print('jax' in sys.modules)") == "False"

@@ -18,6 +18,7 @@ from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._objective import batch_axes, member
 from linnet.trainers._pauses import affordable
+from linnet.trainers._runge_kutta import solve
 from linnet.trainers._tail import Spectrum
 from linnet.trainers._updates import forces
 
@@ -163,14 +164,14 @@ def follow(
         ]
     else:
         runs = [Run(begun, settings, spectrum)]
-    solve = partial(_solve, max_steps=steps)
+    one_round = partial(_solve, max_steps=steps)
     with ExitStack() as stack:
         for turn in range(rounds):
             if not any(run.pending for run in runs):
                 break
             if turn == LONG:
                 advance = stack.enter_context(progress.bar("flow", rounds, done=turn, unit=f"x {steps} steps"))
-            _round(objective, runs, solve, steps, (turn + 1) / rounds)
+            _round(objective, runs, one_round, steps, (turn + 1) / rounds)
             if turn >= LONG:
                 advance(1)
     every = range(len(begun))
@@ -179,7 +180,7 @@ def follow(
     return out, taken if batched else taken[0], failed if batched else failed[0]
 
 
-def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float) -> None:
+def _round(objective: Any, runs: list[Run], one_round: Any, steps: int, share: float) -> None:
     """One more round of those on their way: together while they are more than half of the batch, else one by one."""
     settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
@@ -188,13 +189,13 @@ def _round(objective: Any, runs: list[Run], solve: Any, steps: int, share: float
         where = np.array([run.where if run.pending else settings.times[-1] for run in runs])
         layers = tuple(np.stack(several) for several in zip(*(run.layers for run in runs), strict=True))
         settings = replace(settings, atol=np.array([run.settings.atol for run in runs]))
-        found = [np.asarray(value) for value in solve(objective, *_there(layers, where, settings, dtype))]
+        found = [np.asarray(value) for value in one_round(objective, *_there(layers, where, settings, dtype))]
         for index in pending:
             runs[index].take([value[index] for value in found], steps, share)
         return
     for index in pending:
         run = runs[index]
-        found = solve(member(objective, index), *_there(run.layers, np.array(run.where), run.settings, dtype))
+        found = one_round(member(objective, index), *_there(run.layers, np.array(run.where), run.settings, dtype))
         run.take([np.asarray(value) for value in found], steps, share)
 
 
@@ -215,49 +216,42 @@ def _there(layers: tuple[Any, ...], where: np.ndarray, settings: FlowSettings, d
     return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
 
 
-def _root_mean_square(share: Any, layers: Any) -> Any:
-    """Over the entries that are the network's own, a `share` of all; of the others every error is zero."""
-    squares = sum(jnp.sum(layer**2) for layer in layers)
-    return jnp.sqrt(squares / (share * sum(layer.size for layer in layers)))
-
-
 @partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICKLY)
 def _solve(
     objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, share: Any, *, max_steps: int
 ) -> tuple[Any, ...]:
     """One round: both layers at all times (infinite where not reached), at its end, and where that is; the steps it
     took, and whether it arrived. At times before `where` the layers are those it began with."""
-    import diffrax
+    alone = layers[0].ndim == 2
+    shapes = [layer.shape[-2:] for layer in layers]
+    borders = np.cumsum([np.prod(shape) for shape in shapes])
+    lead = (1,) if alone else layers[0].shape[:1]
+    start = jnp.concatenate([layer.reshape(*lead, -1) for layer in layers], axis=1)
 
-    def slope(t: Any, layers: Any, objective: Any) -> Any:
-        _, residual = objective.evaluate(product_of(layers))
-        return tuple(forces(layers, residual))
+    def parts(entries: Any) -> tuple[Any, ...]:
+        """The layers, from all their entries in one row."""
+        split = jnp.split(entries, borders[:-1], axis=-1)
+        return tuple(part.reshape(*entries.shape[:-1], *shape) for part, shape in zip(split, shapes, strict=True))
 
-    def one(objective: Any, layers: Any, where: Any, atol: Any) -> Any:
-        # Steps end at the times asked for: interpolating between steps would cost two digits of the tolerance.
-        size = jax.tree_util.Partial(_root_mean_square, share)
-        controller = diffrax.ClipStepSizeController(
-            diffrax.PIDController(rtol=rtol, atol=atol, norm=size), step_ts=times
-        )
-        saved = diffrax.SubSaveAt(ts=jnp.clip(times, where, times[-1]))
-        solution = diffrax.diffeqsolve(
-            diffrax.ODETerm(slope),
-            diffrax.Dopri8(scan_kind="bounded"),
-            t0=where,
-            t1=times[-1],
-            dt0=None,
-            y0=layers,
-            args=objective,
-            saveat=diffrax.SaveAt(subs=[saved, diffrax.SubSaveAt(t1=True)]),
-            max_steps=max_steps,
-            throw=False,
-            stepsize_controller=controller,
-        )
-        states, ends = solution.ys
-        arrived = solution.result == diffrax.RESULTS.successful
-        return *states, *(end[0] for end in ends), solution.ts[1][0], solution.stats["num_steps"], arrived
+    def slope(objective: Any, entries: Any) -> Any:
+        layers = parts(entries)
+        pushes = forces(layers, objective.evaluate(product_of(layers))[1])
+        return jnp.concatenate([push.reshape(-1) for push in pushes])
 
-    if layers[0].ndim == 2:
-        return one(objective, layers, where, atol)
-    axes = (batch_axes(objective), 0, 0, 0 if atol.ndim else None)
-    return jax.vmap(one, in_axes=axes)(objective, layers, where, atol)
+    def size(entries: Any) -> Any:
+        """The root mean square over the entries that are the network's own; of the others every error is zero."""
+        return jnp.sqrt(jnp.sum(entries**2, axis=1) / (share * entries.shape[1]))
+
+    solution = solve(
+        partial(jax.vmap(slope, in_axes=(None if alone else batch_axes(objective), 0)), objective),
+        start,
+        jnp.broadcast_to(where, lead),
+        times,
+        rtol=rtol,
+        atol=jnp.broadcast_to(atol, lead)[:, None],
+        size=size,
+        max_steps=max_steps,
+    )
+    arrived = solution.where >= times[-1]
+    found = (*parts(solution.states), *parts(solution.end), solution.where, solution.steps, arrived)
+    return tuple(value[0] for value in found) if alone else found
