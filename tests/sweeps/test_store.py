@@ -278,3 +278,18 @@ def test_a_full_disk_and_a_read_only_one_leave_finished_cells_intact(tmp_path):
     assert left == "some cells finished, all of them right"
     assert "cannot write to" in read_only and "Read-only file system" in read_only
     assert resumed == "resumed without recomputing, equal to an uninterrupted sweep"
+
+
+@pytest.mark.parametrize("changed", ['"little"|"big"', '"float64"|"int64"', '"level": 1|"level": "x"', "{|", "all|"])
+def test_damaged_metadata_of_an_array_is_mended_and_no_number_changes(finished, assert_same, changed):
+    """With another byte order, sound chunks would be read as other numbers."""
+    sweep, path = finished
+    before = sweeps.run(sweep, path)
+    document = path / "value" / "zarr.json"
+    sound, (old, new) = document.read_text(), changed.split("|")
+    damaged = "" if old == "all" else sound.replace(old, new, 1)
+    assert damaged != sound
+    document.write_text(damaged)
+    assert_same(sweeps.run(sweep, path), before)
+    assert document.read_text() == sound
+    assert_same(xr.open_zarr(path).load(), before)

@@ -16,6 +16,7 @@ import numpy as np
 from linnet import _extras as extras
 from linnet._files import settle, write_whole
 from linnet.sweeps._grid import Block, Grid
+from linnet.sweeps._ledger import Ledger
 from linnet.sweeps._memory import STATUS, STATUS_ATTRIBUTES, Variable
 from linnet.sweeps._task import fill_value
 from linnet.sweeps.errors import StoreError
@@ -24,10 +25,12 @@ DOCUMENT = "zarr.json"
 
 
 class Arrays:
-    """The arrays of the store in `folder`."""
+    """The arrays of the store in `folder`. Their metadata is what `book` knows it to be: a damaged file of it is
+    written anew, since with another byte order, say, sound chunks would be read as other numbers."""
 
-    def __init__(self, folder: Path, grid: Grid) -> None:
-        self.folder, self.grid = folder, grid
+    def __init__(self, folder: Path, grid: Grid, book: Ledger, *, read_only: bool = False) -> None:
+        self.folder, self.grid, self.book, self.read_only = folder, grid, book, read_only
+        self.documents = book.documents()
         self.open: dict[str, Any] = {}
 
     def chunk(self, name: str, block: Block, further: int) -> Path:
@@ -79,6 +82,8 @@ class Arrays:
             same = np.array_equal(np.asarray(array[:]), values)
         except Exception:  # whatever a damaged chunk makes the codec raise: it is written anew
             same = False
+        if not same and self.read_only:
+            raise StoreError(f"coordinate {name} of {self.folder} is damaged, and nothing can be written there.")
         if not same:
             file = self.folder / name / "c" / "0"
             file.unlink(missing_ok=True)
@@ -97,9 +102,19 @@ class Arrays:
         zarr = extras.need("zarr", "a store of a sweep")
 
         document = self.folder / name / DOCUMENT
+        known = self.documents.get(name)
         try:
-            json.loads(document.read_text())
-        except (FileNotFoundError, ValueError):
+            found = document.read_text(encoding="utf-8")
+            json.loads(found)
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            found = None
+        if self.read_only:
+            if found is None or (known is not None and found != known):
+                raise StoreError(f"the metadata of array {name} in {self.folder} is damaged, and cannot be mended there.")
+        elif known is not None and found != known:
+            document.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(document, known)
+        elif found is None:
             document.unlink(missing_ok=True)
             zarr.create_array(
                 str(self.folder),
@@ -113,8 +128,11 @@ class Arrays:
                 attributes=dict(attributes),
             )
             settle([document], self.folder)
+        if known is None and not self.read_only:
+            self.documents[name] = document.read_text(encoding="utf-8")
+            self.book.note_document(name, self.documents[name])
         with zarr.config.set({"array.write_empty_chunks": True}):  # a finished chunk is a file, even if it is all NaN
-            array = zarr.open_array(str(self.folder), path=name, mode="r+")
+            array = zarr.open_array(str(self.folder), path=name, mode="r" if self.read_only else "r+")
         if array.shape != shape or array.chunks != tuple(max(1, length) for length in chunks):
             raise StoreError(
                 f"array {name} of {self.folder} has shape {array.shape} in place of {shape}: not this sweep's."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,15 @@ def explained(path: Path) -> Iterator[None]:
         raise StoreError(
             f"the ledger of {path} is damaged: {error}. Restore it, or start in another folder."
         ) from error
+
+
+def refusal(file: Path) -> str:
+    """Why the system refuses to open a file for writing; empty if it does not."""
+    try:
+        os.close(os.open(file, os.O_RDWR))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def fingerprint(path: Path) -> tuple[int, str]:

@@ -22,6 +22,7 @@ from linnet.sweeps.errors import StoreError
 
 NAME = "ledger.sqlite"
 SCHEMA = 1
+DOCUMENT = "document of "  # settings of this name hold the metadata of an array
 APPLICATION = 0x4C4E4554  # "LNET": tells our ledger from any other SQLite file
 TABLES = """
 create table settings (name text primary key, value text not null);
@@ -45,12 +46,15 @@ create table failures (
 
 
 class Ledger:
-    """The ledger of the store in one folder, open for its one writer."""
+    """The ledger of the store in one folder, open for its one writer; or `read_only`, where nothing can be written."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.folder, self.read_only = folder, read_only
         self.session = 0
-        self.database = sqlite3.connect(folder / NAME, isolation_level=None)
+        place = f"{(folder / NAME).resolve().as_uri()}?{'mode=ro&immutable=1' if read_only else 'mode=rwc'}"
+        self.database = sqlite3.connect(place, isolation_level=None, uri=True)
+        if read_only:
+            return
         try:
             self.database.execute("pragma journal_mode = delete")
             self.database.execute("pragma synchronous = extra")
@@ -103,6 +107,16 @@ class Ledger:
     def setting(self, name: str) -> Any:
         """What `create` was told."""
         return json.loads(self.database.execute("select value from settings where name = ?", (name,)).fetchone()[0])
+
+    def documents(self) -> dict[str, str]:
+        """The metadata of each array as it was written."""
+        rows = self.database.execute("select name, value from settings where name like ?", (f"{DOCUMENT}%",))
+        return {name.removeprefix(DOCUMENT): json.loads(value) for name, value in rows}
+
+    def note_document(self, array: str, text: str) -> None:
+        """Notes the metadata of an array, against which its file is compared from now on."""
+        with self.transaction() as database:
+            database.execute("insert into settings values (?, ?)", (DOCUMENT + array, json.dumps(text)))
 
     def begin(self, *, version: str, source: str, executor: str) -> None:
         """Notes that a process starts to work on the store."""

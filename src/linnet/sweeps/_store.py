@@ -33,16 +33,23 @@ if TYPE_CHECKING:
 def opened(
     path: str | Path, sweep: Sweep, *, resume: bool = True, retry_failed: bool = False, executor: str = "in process"
 ) -> Iterator[Store]:
-    """The store of `sweep` at `path`, created or continued, locked for this process until the block ends."""
+    """The store of `sweep` at `path`, created or continued, locked for this process until the block ends.
+
+    Where nothing can be written, a finished store is opened as it is, without a lock.
+    """
     folder = Path(path)
     with ExitStack() as stack:
         with disk.explained(folder):
             _refuse_foreign(folder)
             folder.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(lock.held(folder))
-            book = Ledger(folder)
+            refused = disk.refusal(folder / ledger.NAME) if (folder / ledger.NAME).exists() else ""
+            if not refused:
+                stack.enter_context(lock.held(folder))
+            book = Ledger(folder, read_only=bool(refused))
             stack.callback(book.close)
             store = Store(folder, sweep, book, resume=resume, retry_failed=retry_failed, executor=executor)
+            if refused and store.pending():
+                raise StoreError(f"cannot write to {folder}: {refused}; its sweep is not finished. Copy it elsewhere.")
         yield store
         with disk.explained(folder):
             store.describe()
@@ -58,7 +65,7 @@ class Store:
         self.retry_failed, self.executor = retry_failed, executor
         if book.exists():
             self._admit(resume)
-            for draft in folder.rglob(f"*{DRAFT}"):  # what a killed writer was in the middle of
+            for draft in folder.rglob(f"*{DRAFT}") if not book.read_only else ():  # of a killed writer
                 draft.unlink(missing_ok=True)
         else:
             if (folder / DOCUMENT).exists():  # written after the ledger: a new store, or one killed here, has none yet
@@ -69,14 +76,12 @@ class Store:
             book.create(sweep.plain(), Grid.of(sweep).tile)
         self.grid = Grid.of(sweep, tuple(book.setting("tile")))
         self.variables = book.variables()
-        self.arrays = Arrays(folder, self.grid)
+        self.arrays = Arrays(folder, self.grid, book, read_only=book.read_only)
         self.arrays.prepare(sweep.coords, self.variables)
         self._check_chunks()
-        book.begin(
-            version=linnet.__version__,
-            source=provenance.source(sweep.function, sweep.fixed, sweep.axes),
-            executor=executor,
-        )
+        if not book.read_only:
+            source = provenance.source(sweep.function, sweep.fixed, sweep.axes)
+            book.begin(version=linnet.__version__, source=source, executor=executor)
         self.describe()
 
     def pending(self) -> list[PendingBlock]:
@@ -140,7 +145,9 @@ class Store:
         return dataset.assign_coords(texts)  # plain NumPy text, as in a sweep without a store
 
     def describe(self) -> None:
-        """Brings the group's attributes up to date."""
+        """Brings the group's attributes up to date, where they can be written."""
+        if self.book.read_only:
+            return
         told = provenance.attributes(self.sweep, executor=self.executor, devices=self.book.devices())
         sessions = json.dumps(self.book.sessions())
         self.arrays.describe({**told, "store_schema": ledger.SCHEMA, "sessions": sessions})
