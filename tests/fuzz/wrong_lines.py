@@ -272,6 +272,7 @@ def _of_files(files: dict[str, str]) -> Iterator[Line]:
         ("--alpha", "nan"),
     ):
         yield Line(("lora", files["adapter"], *options), either)
+    yield Line(("sweep", files["sweep"], "--store", files["new"], "--code", "no_such_module"), either)
     for key in ("sweep", "toml", "huge", "field", "folder", "missing", "table", "json"):
         yield Line(("sweep", files[key], "--store", files["new"]), either)
     table = next(iter(registry.tables()))

@@ -27,6 +27,8 @@ def cells(points, seeds, worst):
     return {"value": 2.0 * points["x"]}
 """
 
+CODE = ("--code", "beside")
+
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -52,30 +54,30 @@ def linnet(capsys: pytest.CaptureFixture[str]):
 
 
 def test_a_sweep_ends_with_one_line_and_is_silent_before(linnet, config, tmp_path):
-    status, out, err = linnet("sweep", config, "--store", tmp_path / "store")
+    status, out, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store")
     assert (status, err) == (0, "")
     assert out.startswith("picky: 4 cells; 4 computed now in ")
     assert out.rstrip().endswith(f"all in {tmp_path / 'store'}")
     assert out.count("\n") == 1
     assert xr.open_zarr(tmp_path / "store")["value"].values.tolist() == [0.0, 2.0, 4.0, 6.0]
-    status, out, err = linnet("sweep", config, "--store", tmp_path / "store")
+    status, out, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store")
     assert (status, out) == (1, "")
     assert "already holds this sweep, 1 of its blocks finished. Resume it (--resume" in err
-    status, out, err = linnet("sweep", config, "--store", tmp_path / "store", "--resume")
+    status, out, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store", "--resume")
     assert (status, err) == (0, "")
     assert out.startswith("picky: 4 cells; 0 computed now in ")
 
 
 def test_failed_cells_are_told_and_make_the_status_non_zero(linnet, config, tmp_path):
     config.write_text(TOML.format(worst=2))
-    status, out, err = linnet("sweep", config, "--store", tmp_path / "store")
+    status, out, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store")
     assert (status, out) == (1, "")
     assert "picky: 4 cells, 2 of them failed (e.g. x=2: ArithmeticError: too much)" in err
     assert "try the failed ones again with --resume --retry-failed" in err
-    status, _, err = linnet("sweep", config, "--store", tmp_path / "store", "--resume")
+    status, _, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store", "--resume")
     assert status == 1
     assert "; 0 computed now" in err
-    status, _, err = linnet("sweep", config, "--store", tmp_path / "store", "--resume", "--retry-failed")
+    status, _, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store", "--resume", "--retry-failed")
     assert status == 1
     assert "; 2 computed now" in err
 
@@ -83,7 +85,7 @@ def test_failed_cells_are_told_and_make_the_status_non_zero(linnet, config, tmp_
 def test_a_scheduler_that_is_none_ends_the_command_in_one_line(config, tmp_path, monkeypatch):
     """As a process, to its very end: Dask has work to do at exit."""
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "100s")
-    command = [sys.executable, "-m", "linnet.cli.main", "sweep", str(config), "--store", str(tmp_path / "store")]
+    command = [sys.executable, "-m", "linnet.cli.main", "sweep", str(config), *CODE, "--store", str(tmp_path / "store")]
     done = subprocess.run([*command, "--scheduler", "nonsense"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("linnet: 'nonsense' is not the address of a Dask scheduler: missing port number")
@@ -92,14 +94,16 @@ def test_a_scheduler_that_is_none_ends_the_command_in_one_line(config, tmp_path,
 
 def test_wrong_calls_are_refused_in_one_line(linnet, config, tmp_path):
     store = tmp_path / "store"
-    status, _, err = linnet("sweep", config, "--store", store, "--workers", 2, "--scheduler", "tcp://127.0.0.1:9")
+    status, _, err = linnet(
+        "sweep", config, *CODE, "--store", store, "--workers", 2, "--scheduler", "tcp://127.0.0.1:9"
+    )
     assert status == 2
     assert "--workers and --scheduler exclude each other" in err
-    status, _, err = linnet("sweep", config, "--store", store, "--retry-failed")
+    status, _, err = linnet("sweep", config, *CODE, "--store", store, "--retry-failed")
     assert status == 2
     assert "--retry-failed continues a store: it needs --resume" in err
     config.write_text(TOML.format(worst=2).replace("[fixed]", "[fixde]"))
-    status, _, err = linnet("sweep", config, "--store", store)
+    status, _, err = linnet("sweep", config, *CODE, "--store", store)
     assert status == 1
     assert err.count("\n") == 1
     assert "picky.toml: `fixde` is not a field; did you mean fixed?" in err
@@ -136,18 +140,18 @@ def test_a_table_is_a_sweep_by_its_name_and_is_printed(linnet, tmp_path, monkeyp
 
 def test_quick_and_seed_are_for_tables(linnet, config, tmp_path):
     for option in (["--quick"], ["--seed", 1]):
-        status, _, err = linnet("sweep", config, "--store", tmp_path / "store", *option)
+        status, _, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store", *option)
         assert status == 2
         assert "--quick and --seed are for tables of the papers" in err
 
 
 def test_blocks_of_another_text_of_the_function_are_told(linnet, config, tmp_path, monkeypatch):
     config.write_text(TOML.format(worst=2).replace("[axes]", "block = 1\n[axes]"))
-    status, _, err = linnet("sweep", config, "--store", tmp_path / "store")
+    status, _, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store")
     assert status == 1 and "2 of them failed" in err and "other code" not in err
     (tmp_path / "beside.py").write_text(FUNCTION.replace("worst).any()", "worst + 5).any()"))
     monkeypatch.delitem(sys.modules, "beside")
-    status, out, _ = linnet("sweep", config, "--store", tmp_path / "store", "--resume", "--retry-failed")
+    status, out, _ = linnet("sweep", config, *CODE, "--store", tmp_path / "store", "--resume", "--retry-failed")
     assert status == 0
     assert "; 2 finished blocks are of other code than this (start in another folder to have all of one); all in" in out
 
@@ -155,7 +159,7 @@ def test_blocks_of_another_text_of_the_function_are_told(linnet, config, tmp_pat
 def test_a_reason_of_two_lines_is_told_in_one(linnet, config, tmp_path, monkeypatch):
     (tmp_path / "beside.py").write_text(FUNCTION.replace("too much", "too\\nmuch"))
     config.write_text(TOML.format(worst=3))
-    status, _, err = linnet("sweep", config, "--store", tmp_path / "store")
+    status, _, err = linnet("sweep", config, *CODE, "--store", tmp_path / "store")
     assert status == 1 and err.count("\n") == 1 and "ArithmeticError: too much" in err
 
 
@@ -163,9 +167,9 @@ def test_a_store_in_which_nothing_is_finished_needs_no_resume(linnet, config, tm
     store = tmp_path / "store"
     from linnet import sweeps
 
-    with sweeps._store.opened(store, sweeps.load(config)):
+    with sweeps._store.opened(store, sweeps.load(config, code=["beside"])):
         pass
-    status, out, _ = linnet("sweep", config, "--store", store)
+    status, out, _ = linnet("sweep", config, *CODE, "--store", store)
     assert status == 0 and "4 computed now" in out
 
 

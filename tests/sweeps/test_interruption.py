@@ -19,6 +19,7 @@ from linnet import sweeps
 from linnet.sweeps._grid import Grid
 
 COMMAND = [sys.executable, "-m", "linnet.cli.main", "sweep"]
+CODE = ("--code", "sample_cells")
 TOML = """
 name = "draws"
 function = "sample_cells:draws"
@@ -71,12 +72,14 @@ def chunks(store: Path) -> dict[str, bytes]:
 
 def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_same, wait_for):
     config, log, gate = described
-    store, sweep = tmp_path / "store", sweeps.load(config)
+    store, sweep = tmp_path / "store", sweeps.load(config, code=["sample_cells"])
     chance = random.Random(20240607)
     at_work = 0
     for kill in range(10):
         before, done = len(computed(log)), finished(store, sweep)
-        process = subprocess.Popen([*COMMAND, str(config), "--store", str(store), "--resume"], stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [*COMMAND, str(config), *CODE, "--store", str(store), "--resume"], stderr=subprocess.PIPE
+        )
         if kill % 3:  # some die while they start, most at work, half of these in a block after their first
             lines = before + kill % 3
             wait_for(lambda: len(computed(log)) >= lines or process.poll() is not None)  # noqa: B023
@@ -92,13 +95,13 @@ def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_s
     done, before = finished(store, sweep), len(computed(log))
     assert 0 < len(done) < 80
     gate.unlink()
-    subprocess.run([*COMMAND, str(config), "--store", str(store), "--resume"], check=True, capture_output=True)
+    subprocess.run([*COMMAND, str(config), *CODE, "--store", str(store), "--resume"], check=True, capture_output=True)
     last = computed(log)[before:]
     assert not done & set(last)
     assert len(last) == 80 - len(done)
     # An uninterrupted sweep elsewhere: the same numbers, and the same bytes in every chunk.
     config.write_text(TOML.format(log=tmp_path / "other", gate="", pause=0.0))
-    whole = sweeps.run(sweeps.load(config), tmp_path / "whole")
+    whole = sweeps.run(sweeps.load(config, code=["sample_cells"]), tmp_path / "whole")
     assert_same(xr.open_zarr(store).load(), whole)
     assert chunks(store) == chunks(tmp_path / "whole")
 
@@ -106,7 +109,7 @@ def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_s
 def test_two_processes_do_not_share_a_store_and_a_dead_one_does_not_hold_it(described, tmp_path, wait_for):
     config, log, gate = described
     store = tmp_path / "store"
-    command = [*COMMAND, str(config), "--store", str(store), "--resume"]
+    command = [*COMMAND, str(config), *CODE, "--store", str(store), "--resume"]
     first = subprocess.Popen(command)
     try:
         wait_for(lambda: len(computed(log)) > 2)
@@ -117,12 +120,12 @@ def test_two_processes_do_not_share_a_store_and_a_dead_one_does_not_hold_it(desc
         assert second.returncode == 1
         assert f"is in use by process {first.pid} on {owner['host']} since {owner['since']}" in second.stderr
         with pytest.raises(sweeps.LockedError, match=f"is in use by process {first.pid} on"):
-            sweeps.run(sweeps.load(config), store)
+            sweeps.run(sweeps.load(config, code=["sample_cells"]), store)
     finally:
         first.kill()
         first.wait()
     gate.unlink()
-    report = sweeps.complete(sweeps.load(config), store)
+    report = sweeps.complete(sweeps.load(config, code=["sample_cells"]), store)
     assert report.failed == 0
     assert 0 < report.computed < 400
 
@@ -141,11 +144,11 @@ def test_a_store_in_use_by_this_very_process_is_refused(make, tmp_path):
 def test_an_interrupt_leaves_by_the_door(described, tmp_path, wait_for):
     config, log, _ = described
     store = tmp_path / "store"
-    command = [*COMMAND, str(config), "--store", str(store)]
+    command = [*COMMAND, str(config), *CODE, "--store", str(store)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: len(computed(log)) > 2)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=120)[1]
     assert process.returncode == 130
     assert said == f"linnet: interrupted; finished cells are in {store}: continue with --resume\n"
-    assert finished(store, sweeps.load(config))
+    assert finished(store, sweeps.load(config, code=["sample_cells"]))

@@ -36,6 +36,10 @@ def sweep(
     wait: Annotated[
         float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for a scheduler's first worker.")
     ] = 60.0,
+    code: Annotated[
+        list[str] | None,
+        typer.Option("--code", metavar="MODULE", help="Module whose functions the file may call; may be repeated."),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Of a table: the same on a smaller grid.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of a table: seed of all random numbers.", min=0)] = None,
 ) -> None:
@@ -46,7 +50,7 @@ def sweep(
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
-    described, table = _described(config, quick, seed)
+    described, table = _described(config, code or [], quick, seed)
     with interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
         report = sweeps.complete(
             described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
@@ -63,7 +67,7 @@ def sweep(
             terminal.say(f"\n{table.text(results.load())}")
 
 
-def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
+def _described(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
     from linnet import sweeps
     from linnet.reproduction.registry import figures, find_table, tables
@@ -74,7 +78,7 @@ def _described(config: str, quick: bool, seed: int | None) -> tuple[Sweep, Table
         if quick or seed is not None:
             raise typer.BadParameter("--quick and --seed are for tables of the papers; a file has its own fields.")
         sys.path.append(str(path.resolve().parent))  # cell functions may lie beside their configuration
-        return sweeps.load(path), None
+        return sweeps.load(path, code=code), None
     try:
         table = find_table(config)
     except ValueError:

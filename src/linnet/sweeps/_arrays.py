@@ -110,7 +110,9 @@ class Arrays:
             found = None
         if self.read_only:
             if found is None or (known is not None and found != known):
-                raise StoreError(f"the metadata of array {name} in {self.folder} is damaged, and cannot be mended there.")
+                raise StoreError(
+                    f"the metadata of array {name} in {self.folder} is damaged, and cannot be mended there."
+                )
         elif known is not None and found != known:
             document.parent.mkdir(parents=True, exist_ok=True)
             write_whole(document, known)

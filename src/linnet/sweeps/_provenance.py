@@ -7,10 +7,9 @@ import hashlib
 import importlib
 import json
 import platform
-import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import linnet
-from linnet.sweeps.configuration import Sweep
+from linnet.sweeps.configuration import Sweep, named_functions
 from linnet.trajectories._dataset import provenance
 
 
@@ -77,17 +76,8 @@ def source(function: str, *settings: object) -> str:
     Functions that the settings name (`problem = "module:name"`) count as well, and so does every file of the user's own
     that a named module imports. What a function imports only while it runs cannot be seen from here.
     """
-    modules = {name.partition(":")[0] for name in [function, *_named(settings)]}
+    modules = {name.partition(":")[0] for name in [function, *named_functions(settings)]}
     return fingerprint(function.partition(":")[0], modules)
-
-
-def _named(value: object) -> list[str]:
-    """The functions that settings name, however deep in lists and tables they stand."""
-    if isinstance(value, str):
-        return [value] if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", value) else []
-    if isinstance(value, Mapping):
-        return _named(list(value.values()))
-    return [name for entry in value for name in _named(entry)] if isinstance(value, (list, tuple)) else []
 
 
 def _own_files(modules: Iterable[str]) -> set[Path]:

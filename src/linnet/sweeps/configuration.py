@@ -8,7 +8,7 @@ import json
 import keyword
 import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +21,8 @@ from linnet.sweeps.errors import ConfigurationError
 MOST = 10**6  # values of an axis, seeds
 CELLS = 10**9  # of a grid, whose numbers are kept in memory
 RESERVED = ("seed", "cell_status", "failures")
+# Where the functions lie that a file may name without being allowed to: none of them writes, or runs what it is given.
+OPEN = ("linnet.sweeps.cells", "linnet.problems", "linnet.papers")
 
 
 class Range(BaseModel):
@@ -199,12 +201,16 @@ class Sweep(BaseModel):
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def load(path: str | Path) -> Sweep:
+def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
     r"""The sweep that a TOML file describes, with the fields of `Sweep`.
+
+    To run a sweep is to import and call the functions that it names. A file may name those of `linnet.sweeps.cells`,
+    `linnet.problems` and `linnet.papers`; others only if their modules are in `code`: read the file before.
 
     **Arguments:**
 
     - `path`: of the file
+    - `code`: modules outside linnet whose functions the file may name
 
     **Returns** a `Sweep`.
 
@@ -216,11 +222,13 @@ def load(path: str | Path) -> Sweep:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "sweep.toml"
         ...     _ = file.write_text('name = "mine"\nfunction = "module:cells"\n[axes]\nwidth = [10, 100]\n')
-        ...     sweep = load(file)
+        ...     sweep = load(file, code=["module"])
         >>> sweep.name, sweep.axes
         ('mine', {'width': [10, 100]})
     """
     path = path_of("path", path)
+    if not isinstance(code, (list, tuple)) or not all(isinstance(module, str) for module in code):
+        raise ValueError(f"`code` must be a list of the names of modules: got {shown(code)}.")
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -228,9 +236,28 @@ def load(path: str | Path) -> Sweep:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not valid TOML: {error}.") from None
     try:
-        return Sweep(**fields)
+        sweep = Sweep(**fields)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path}: {error}") from None
+    for name in named_functions([sweep.function, sweep.fixed, sweep.axes]):
+        module, _, function = name.partition(":")
+        ours = any(f"{module}.".startswith(f"{place}.") for place in OPEN)
+        if module not in code and not (ours and function.isidentifier() and not function.startswith("_")):
+            raise ConfigurationError(
+                f"{path} names the function `{name}`, which running the sweep would import and call. Read the file and "
+                f"that function; then allow the module: --code {module}, or code=[{module!r}]."
+            )
+    return sweep
+
+
+def named_functions(value: object) -> list[str]:
+    """The functions that settings name (`module:name`), however deep in lists and tables they stand."""
+    if isinstance(value, str):
+        parts = value.split(":")
+        return [value] if len(parts) == 2 and all(map(_is_path, parts)) else []
+    if isinstance(value, Mapping):
+        return named_functions(list(value.values()))
+    return [name for entry in value for name in named_functions(entry)] if isinstance(value, (list, tuple)) else []
 
 
 def differences(stored: dict[str, Any], sweep: Sweep) -> list[str]:

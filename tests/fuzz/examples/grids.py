@@ -53,7 +53,7 @@ example(S + "Sweep.digest", on=sweep, call=lambda: sweep().digest("a"))
 example(S + "complete", sweep=sweep, store=STORE, slow=True)
 example(S + "run", sweep=sweep, store=STORE, slow=True)
 example(S + "keeping", call=lambda folder: ln.sweeps.keeping(folder).__enter__(), folder=STORE)
-example(S + "load", path=toml, names=("name", "function", "axes"))
+example(S + "load", path=toml, code=["toys"], names=("name", "function", "axes"))
 
 R = "reproduction."
 FIGURE, CLAIM = m.made(lambda: toys.FIGURES["tu-fig1"]), m.made(lambda: toys.CLAIMS["tu-other"])
