@@ -180,3 +180,21 @@ def test_the_arguments_of_a_real_trainer(base, tmp_path):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     adapter = next(iter(ln.lora.read(model, optimizer, training=arguments).values()))
     assert (adapter.optimizer, adapter.learning_rate_a, adapter.clip) == ("sgd", 0.5, 1.0)
+
+
+def test_groups_of_a_model_that_mixes_ranks(base):
+    model = small.adapted(base, r=4, lora_alpha=8, rank_pattern={"q_proj": 2}, alpha_pattern={"down_proj": 16})
+    adapter = ln.lora.Adapter(rank=4, alpha=8, optimizer="adamw", learning_rate_a=1e-3, weight_decay_a=0.1)
+    with pytest.raises(ValueError, match=r"must fit every adapter.*rank 2 and s = 4.*3 more differ.*ln.lora.read"):
+        ln.torch.parameter_groups(model, adapter)
+    read = ln.lora.read(model, "adamw", learning_rate=1e-3, weight_decay=0.1)
+    same = {name: ln.lora.equivalent(found, alpha=found.rank * 1.0).adapter for name, found in read.items()}
+    with pytest.raises(ValueError, match=r"must fit every adapter of the model, those named"):
+        ln.torch.parameter_groups(model, same)  # of another alpha than the model's
+    groups = ln.torch.parameter_groups(model, read)
+    assert [len(group["params"]) for group in groups] == [6, 6]  # one rate for all: as many groups as settings
+    two = {name: found.with_(learning_rate_b=1e-3 * found.scale) for name, found in read.items()}
+    rates = {(group["lr"], len(group["params"])) for group in ln.torch.parameter_groups(model, two)}
+    assert rates == {(1e-3, 6), (2e-3, 2), (4e-3, 4)}
+    with pytest.raises(ValueError, match=r"it lacks 'model\.layers\.0"):
+        ln.torch.parameter_groups(model, {})

@@ -102,7 +102,7 @@ def test_heads_and_consecutive_layers_equal_dense_computation():
 
     monitor, seen = watched(model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9), closure, 8)
     kinds = [pair.kind for pair in monitor.pairs]
-    assert kinds.count("linear") == 1
+    assert [pair.name for pair in monitor.pairs if pair.kind == "linear"] == ["0.o_proj>1", "1>3"]
     assert kinds.count("value-output") == kinds.count("query-key") == 2 + 3
     for found, wanted in seen:
         close(found, wanted, 1e-5)
@@ -266,7 +266,8 @@ def test_scalars_dataset_and_picture(tmp_path):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(6, 3), nn.Linear(3, 6), nn.Tanh(), nn.Linear(6, 2), nn.Linear(2, 6))
     monitor = PairMonitor(model, every=2)
-    assert monitor.scalars == {}
+    assert monitor.scalars == monitor.summary == {}
+    assert "not read yet" in repr(monitor)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     with monitor:
         for _ in range(4):
@@ -275,6 +276,12 @@ def test_scalars_dataset_and_picture(tmp_path):
             optimizer.step()
             monitor.step()
     assert set(monitor.scalars) >= {"pairs/0>1/share_first", "pairs/3>4/effective_rank"}
+    assert len(monitor.summary) == 6 and monitor.summary.items() <= monitor.scalars.items()
+    last = monitor.readings[4]
+    assert monitor.summary["pairs/effective_rank"] == np.mean([read.effective_rank for read in last])  # of two
+    assert monitor.summary["pairs/imbalance_min"] == min(read.imbalance[-1] for read in last)
+    assert repr(monitor).startswith("PairMonitor(2 linear; every=2; read 3 times until step 4; share_first 0.")
+    assert "without an optimizer's rates" in repr(monitor)
     assert all(isinstance(value, float) for value in monitor.scalars.values())
     data = monitor.to_dataset()
     assert dict(data.sizes) == {"step": 3, "pair": 2, "mode": 3}
@@ -301,3 +308,61 @@ def test_parameters_may_be_given_other_memory():
         product = factor * (model[1].weight @ model[0].weight).detach().numpy()
         expected = np.linalg.svd(product, compute_uv=False)[:3]
         np.testing.assert_allclose(monitor.readings[step][0].singular_values, expected, rtol=1e-10)
+
+
+class Written(nn.Module):
+    """A `forward` of one's own: the first two are a pair, the others are not."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode = nn.Sequential(nn.Linear(8, 3))
+        self.decode, self.gate, self.twice, self.out = (nn.Linear(n, m) for n, m in ((3, 8), (8, 8), (8, 8), (8, 2)))
+        self.kept = None
+
+    def forward(self, x, mask=None):
+        y = self.decode(nn.functional.dropout(self.encode(x), 0.1, self.training))
+        self.kept = y
+        if mask is not None:
+            y = y * mask
+        hidden = self.gate(torch.relu(y))
+        return self.out(self.twice(self.twice(hidden)) + hidden)
+
+
+class Branching(nn.Module):
+    """A `forward` that asks for values, around parts that do not; the layers in a row in it cannot be traced."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.one, self.other = Written(), nn.Linear(2, 2), nn.Linear(2, 2)
+
+    def forward(self, x):
+        y = self.other(self.one(self.inner(x)))
+        return y if y.sum() > 0 else -y
+
+
+def test_a_forward_of_ones_own_is_traced():
+    model = Written()
+    assert [pair.name for pair in find_pairs(model)[0]] == ["encode.0>decode"]
+    assert model.kept is None  # a copy was traced
+    assert [pair.name for pair in find_pairs(Branching())[0]] == ["inner.encode.0>inner.decode"]
+    outer = nn.Sequential(Branching(), nn.Linear(2, 2), nn.Linear(2, 2))
+    assert [pair.name for pair in find_pairs(outer)[0]] == ["1>2", "0.inner.encode.0>0.inner.decode"]
+
+    class Residual(nn.Sequential):
+        def forward(self, x):
+            return self[1](torch.tanh(self[0](x)))
+
+    with pytest.raises(ValueError, match=r"name them: pairs=\[\('0', '1'\)\]"):
+        PairMonitor(Residual(nn.Linear(4, 2), nn.Linear(2, 4)))  # a Sequential by name only
+    assert len(PairMonitor(Residual(nn.Linear(4, 2), nn.Linear(2, 4)), [("0", "1")]).pairs) == 1
+
+
+def test_an_optimizer_of_another_model_is_refused():
+    model, other = Written(), Written()
+    with pytest.raises(ValueError, match=r"holds no parameter of 1 of 1, such as 'encode\.0>decode'"):
+        PairMonitor(model, optimizer=torch.optim.SGD(other.parameters(), lr=0.1))
+    monitor = PairMonitor(model, optimizer=torch.optim.SGD(model.decode.parameters(), lr=0.1))
+    with pytest.raises(ValueError, match="`optimizer` must train the pairs"):
+        monitor.optimizer = torch.optim.SGD(model.out.parameters(), lr=0.1)
+    with pytest.raises(ValueError, match="`optimizer` must be a PyTorch optimizer"):
+        monitor.optimizer = 0.1

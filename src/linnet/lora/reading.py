@@ -172,12 +172,16 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
             trained = [p.requires_grad and (optimizer is None or id(p) in groups) for p in (first, second)]
             if trained.count(True) == 1:
                 settings["frozen"] = "b" if trained[0] else "a"
-            label = name.removeprefix("base_model.model.")
-            label = label if adapter == "default" else f"{label}:{adapter}"
-            found[label] = Adapter(**settings, weights=Weights(as_matrix(first), as_matrix(second)))
+            found[label_of(name, adapter)] = Adapter(**settings, weights=Weights(as_matrix(first), as_matrix(second)))
     if not found:
         raise ValueError("`source` must hold LoRA adapters: none of its modules has `lora_A` and `lora_B`.")
     return found
+
+
+def label_of(name: str, adapter: str) -> str:
+    """What an adapter is called here: its module's name in the adapted model, and its own if it has one."""
+    label = name.removeprefix("base_model.model.")
+    return label if adapter == "default" else f"{label}:{adapter}"
 
 
 def lora_factors(module: Any) -> list[tuple[str, Any, Any]]:

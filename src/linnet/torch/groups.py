@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from torch import nn
 
 from linnet._arguments import of_kind
 from linnet.lora.adapter import Adapter
-from linnet.lora.reading import lora_factors
+from linnet.lora.reading import label_of, lora_factors
 
 
-def parameter_groups(model: nn.Module, adapter: Adapter) -> list[dict[str, Any]]:
+def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter]) -> list[dict[str, Any]]:
     """The trainable parameters of a peft model as two groups, A's and B's, with their rates, decays and epsilons.
 
     What else is trained (magnitudes of DoRA, heads) is a third group with A's settings.
@@ -21,7 +23,9 @@ def parameter_groups(model: nn.Module, adapter: Adapter) -> list[dict[str, Any]]
     **Arguments:**
 
     - `model`: of peft
-    - `adapter`: the settings, such as `ln.lora.equivalent(...)` finds them
+    - `adapter`: the settings, such as `ln.lora.equivalent(...)` finds them, of the rank and scale that every adapter of
+      the model has; where the model mixes ranks or alphas, a mapping from the names of `ln.lora.read(model)`, and the
+      groups are as many as settings differ
 
     **Returns** what a PyTorch optimizer takes as its parameters.
 
@@ -40,25 +44,46 @@ def parameter_groups(model: nn.Module, adapter: Adapter) -> list[dict[str, Any]]
     """
     if not isinstance(model, nn.Module):
         raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
-    if of_kind("adapter", adapter, Adapter, "`ln.lora.Adapter(...)`").learning_rate_a is None:
-        raise ValueError("`adapter` must have learning rates: give `learning_rate_a`.")
-    sides: dict[int, str] = {}
-    for module in model.modules():
+    named = adapter if isinstance(adapter, Mapping) else None
+    options: dict[int, tuple[str, dict[str, float]]] = {}
+    misfits, found = [], None
+    for path, module in model.named_modules():
         for name, first, second in lora_factors(module):
-            sides[id(first)], sides[id(second)] = "A", "B"
+            label = label_of(path, name)
+            given = adapter if named is None else named.get(label)
+            if given is None:
+                raise ValueError(f"`adapter` must have every adapter of the model by name: it lacks {label!r}.")
+            found = _checked(given)
+            rank, scale = int(module.r[name]), float(module.scaling[name])  # type: ignore[index, union-attr]
+            if rank != found.rank or not np.isclose(scale, found.scale, rtol=1e-6):
+                misfits.append(f"{label} has rank {rank} and s = {scale:.4g}")
+            options[id(first)] = "A", _options(found, "a")
+            options[id(second)] = "B", _options(found, "b")
             layer = getattr(module, "lora_B", {})
             bias = getattr(layer[name], "bias", None) if name in layer else None
             if bias is not None:
-                sides[id(bias)] = "B"
-    if not sides:
+                options[id(bias)] = options[id(second)]
+    if found is None:
         raise ValueError("`model` must hold LoRA adapters: none of its modules has `lora_A` and `lora_B`.")
-    members: dict[str, list[nn.Parameter]] = {"A": [], "B": [], "others": []}
+    if misfits:
+        wanted = "those named" if named is not None else f"rank {found.rank} and s = {found.scale:.4g}"
+        raise ValueError(
+            f"`adapter` must fit every adapter of the model, {wanted}: {misfits[0]}"
+            f"{f', and {len(misfits) - 1} more differ' if len(misfits) > 1 else ''}. Give a mapping from the names of "
+            "`ln.lora.read(model)` to the settings of each."
+        )
+    members: dict[tuple[Any, ...], list[nn.Parameter]] = {}
     for parameter in model.parameters():
         if parameter.requires_grad:
-            members[sides.get(id(parameter), "others")].append(parameter)
-    return [
-        {"params": found, **_options(adapter, "b" if side == "B" else "a")} for side, found in members.items() if found
-    ]
+            side, settings = options.get(id(parameter), ("others", _options(found, "a")))
+            members.setdefault((side, *settings.items()), []).append(parameter)
+    return [{"params": members[key], **dict(key[1:])} for key in sorted(members, key=lambda key: key[0])]
+
+
+def _checked(adapter: Any) -> Adapter:
+    if of_kind("adapter", adapter, Adapter, "`ln.lora.Adapter(...)`").learning_rate_a is None:
+        raise ValueError("`adapter` must have learning rates: give `learning_rate_a`.")
+    return adapter
 
 
 def _options(adapter: Adapter, side: str) -> dict[str, float]:

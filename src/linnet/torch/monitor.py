@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from torch import nn
 from linnet._arguments import count, flag
 from linnet.torch._readings import Reading, readings
 from linnet.torch._stacks import Stack, stacks_of
-from linnet.torch.pairs import Pair, find_pairs
+from linnet.torch.pairs import Pair, find_pairs, fitting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,7 +30,7 @@ class PairMonitor:
     - `pairs`, `heads`, `max_width`: which pairs, as in `find_pairs`.
     - `every`: steps between readings; the first step is always read.
     - `optimizer`: its rates enter the imbalance and the alignment; without it both factors count as trained at one
-      rate.
+      rate. It must hold a parameter of every pair.
     - `alignment`: whether to keep the start and the first gradient of every pair (two copies of their parameters).
 
     Each reading holds, per pair, what `linnet.torch._readings.Reading` says. Works under any optimizer, with autocast,
@@ -60,7 +61,7 @@ class PairMonitor:
         pairs: str | Iterable[tuple[str, str]] = "auto",
         every: int = 10,
         *,
-        optimizer: torch.optim.Optimizer | None = None,
+        optimizer: Any = None,
         heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
         max_width: int = 512,
         alignment: bool = True,
@@ -70,10 +71,9 @@ class PairMonitor:
         if not self.pairs:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.unseen.items())
             raise ValueError(
-                f"`model` must hold a pair of linear layers that is trained: found none. {reasons}".rstrip()
+                f"`model` must hold a pair of linear layers that is trained: found none. {reasons}{_to_name(model)}"
             )
-        if optimizer is not None and not hasattr(optimizer, "param_groups"):
-            raise ValueError(f"`optimizer` must be a PyTorch optimizer: got {type(optimizer).__name__}.")
+        self._optimizer: Any = None
         self.optimizer = optimizer
         self.steps = 0
         self.readings: dict[int, list[Reading]] = {}
@@ -125,11 +125,47 @@ class PairMonitor:
         return due
 
     @property
-    def scalars(self) -> dict[str, float]:
-        """The latest reading as flat names and numbers, for any logger: `pairs/<name>/<what>`."""
+    def optimizer(self) -> Any:
+        """Whose rates enter the imbalance and the alignment; it must hold a parameter of every pair."""
+        return self._optimizer
+
+    @optimizer.setter
+    def optimizer(self, optimizer: Any) -> None:
+        if optimizer is not None:
+            if not hasattr(optimizer, "param_groups"):
+                raise ValueError(f"`optimizer` must be a PyTorch optimizer: got {type(optimizer).__name__}.")
+            held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+            lacking = [pair.name for pair in self.pairs if not {id(pair.first), id(pair.second)} & held]
+            if lacking:
+                raise ValueError(
+                    f"`optimizer` must train the pairs: it holds no parameter of {len(lacking)} of {len(self.pairs)}, "
+                    f"such as {lacking[0]!r}. Make it from this model's parameters, after adapters are added, or name "
+                    "with `pairs` what it trains."
+                )
+        self._optimizer = optimizer
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """The latest reading in six numbers over all pairs: medians of shares, effective ranks and alignments, and the
+        extremes of the rest, as `pairs/<what>`; NaN where no pair has one."""
         if not self.readings:
             return {}
-        found: dict[str, float] = {}
+        reads = self.readings[max(self.readings)]
+        return {
+            "pairs/share_first": _over(np.median, [read.share_first for read in reads]),
+            "pairs/imbalance_max": _over(np.max, [read.imbalance[0] for read in reads]),
+            "pairs/imbalance_min": _over(np.min, [read.imbalance[-1] for read in reads]),
+            "pairs/singular_value_max": _over(np.max, [read.singular_values[0] for read in reads]),
+            "pairs/effective_rank": _over(np.median, [read.effective_rank for read in reads]),
+            "pairs/alignment": _over(np.median, [read.alignment for read in reads]),
+        }
+
+    @property
+    def scalars(self) -> dict[str, float]:
+        """The latest reading as flat names and numbers, for any logger: `summary`, and `pairs/<name>/<what>`."""
+        if not self.readings:
+            return {}
+        found = self.summary
         for pair, read in zip(self.pairs, self.readings[max(self.readings)], strict=True):
             found |= {
                 f"pairs/{pair.name}/share_first": read.share_first,
@@ -164,6 +200,18 @@ class PairMonitor:
         from linnet.torch._callbacks import lightning_callback
 
         return lightning_callback(self)
+
+    def __repr__(self) -> str:
+        kinds = Counter(pair.kind for pair in self.pairs)
+        parts = [", ".join(f"{count} {kind}" for kind, count in kinds.items()), f"every={self.every}"]
+        if self.readings:
+            now = self.summary
+            parts.append(f"read {len(self.readings)} times until step {max(self.readings)}")
+            parts.append(f"share_first {now['pairs/share_first']:.2g}")
+        else:
+            parts.append("not read yet")
+        parts += ["without an optimizer's rates"] * (self.optimizer is None) + [f"{len(self.unseen)} unseen"]
+        return f"PairMonitor({'; '.join(parts)})"
 
     def _due(self, step: int) -> bool:
         return step == 1 or step % self.every == 0
@@ -239,3 +287,17 @@ class PairMonitor:
         """The second factor's learning rate over the first's; 1 where one of them has none."""
         first, second = rates.get(id(pair.first), 0.0), rates.get(id(pair.second), 0.0)
         return second / first if first > 0 and second > 0 else 1.0
+
+
+def _to_name(model: nn.Module) -> str:
+    """How to name pairs that were not found by themselves; empty where there can be none."""
+    near = fitting(model)[:4]
+    if not near:
+        return ""
+    return f"If a layer takes only the output of the one before it, name them: pairs={near}."
+
+
+def _over(measure: Callable[[np.ndarray], Any], values: Iterable[float]) -> float:
+    """A measure of the numbers among the values; NaN if there are none."""
+    numbers = np.array([value for value in values if np.isfinite(value)])
+    return float(measure(numbers)) if numbers.size else float("nan")

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from linnet._arguments import count, shown
-from linnet.lora.reading import lora_factors
+from linnet.lora.reading import label_of, lora_factors
+from linnet.torch._tracing import consecutive
 
 View = Callable[[torch.Tensor], torch.Tensor]
 
@@ -21,7 +22,6 @@ HEADS: dict[str, tuple[tuple[str, str], ...]] = {
     "value-output": (("v_proj", "o_proj"), ("v_proj", "out_proj"), ("value", "output"), ("v_lin", "out_lin")),
     "query-key": (("q_proj", "k_proj"), ("query", "key"), ("q_lin", "k_lin")),
 }
-_PASS = (nn.Identity, nn.Dropout)  # between two linear layers these leave them a pair (a dropout on average)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +78,10 @@ def find_pairs(
     **Arguments:**
 
     - `model`: any module.
-    - `pairs`: "auto" for LoRA adapters, `Linear -> Linear` in an `nn.Sequential` without a nonlinearity between them,
-      and the value/output and query/key products of attention heads; or a list of (first, second), names of layers,
-      where `*` stands for any part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
+    - `pairs`: "auto" for LoRA adapters, for linear layers of which the second takes the first's output and nothing
+      else does (in an `nn.Sequential` or in any `forward` that `torch.fx` can trace), and for the value/output and
+      query/key products of attention heads; or a list of (first, second), names of layers, where `*` stands for any
+      part of a name and the same part in both: `("layers.*.down", "layers.*.up")`.
     - `heads`: names of the layers inside an attention module, by default those of `pairs.HEADS`; `{}` for no heads.
       With rotary embeddings the query/key product is the one at distance zero.
     - `max_width`: the largest hidden dimension, since r x r matrices are decomposed at every reading.
@@ -96,6 +97,15 @@ def find_pairs(
         >>> layers = torch.nn.Linear(4, 6), torch.nn.Linear(6, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1)
         >>> [pair.name for pair in find_pairs(torch.nn.Sequential(*layers))[0]]  # not across the nonlinearity
         ['0>1']
+        >>> class Bottleneck(torch.nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.down, self.up = torch.nn.Linear(8, 2), torch.nn.Linear(2, 8)
+        ...
+        ...     def forward(self, x):
+        ...         return x + self.up(self.down(x))
+        >>> [pair.name for pair in find_pairs(Bottleneck())[0]]
+        ['down>up']
     """
     if not isinstance(model, nn.Module):
         raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
@@ -104,7 +114,8 @@ def find_pairs(
     max_width, patterns = count("max_width", max_width), HEADS if heads is None else _patterns(heads)
     unseen: dict[str, str] = {}
     if isinstance(pairs, str):
-        candidates = [*_lora(model), *_sequential(model), *_heads(model, patterns, unseen)]
+        adapters = list(_lora(model))
+        candidates = [*adapters, *_linear(model, adapters), *_heads(model, patterns, unseen)]
         candidates = [pair for pair in candidates if pair.trained]
     else:
         candidates = list(_named(model, _entries("pairs", pairs)))
@@ -169,20 +180,27 @@ def _columns(tensor: torch.Tensor) -> torch.Tensor:
 def _lora(model: nn.Module) -> Iterator[Pair]:
     for name, module in model.named_modules():
         for adapter, first, second in lora_factors(module):
-            label = name.removeprefix("base_model.model.")
-            label = label if adapter == "default" else f"{label}:{adapter}"
+            label = label_of(name, adapter)
             yield Pair(label, "lora", first, second, _rows, _columns, float(module.scaling[adapter]))  # type: ignore[index]
 
 
-def _sequential(model: nn.Module) -> Iterator[Pair]:
-    for name, module in model.named_modules():
-        if not isinstance(module, nn.Sequential):
-            continue
-        layers = [(key, child) for key, child in module.named_children() if not isinstance(child, _PASS)]
-        for (one, first), (other, second) in pairwise(layers):
-            if type(first) is nn.Linear and type(second) is nn.Linear:
-                label = f"{name}.{one}>{other}" if name else f"{one}>{other}"
-                yield Pair(label, "linear", first.weight, second.weight, _rows, _columns)
+def _linear(model: nn.Module, known: Iterable[Pair]) -> Iterator[Pair]:
+    layers = dict(model.named_modules())
+    for one, other in consecutive(model, {id(p) for pair in known for p in (pair.first, pair.second)}):
+        first, second = layers[one].weight, layers[other].weight
+        parent, _, last = other.rpartition(".")
+        label = f"{one}>{last if parent == one.rpartition('.')[0] else other}"
+        yield Pair(label, "linear", first, second, _rows, _columns)  # type: ignore[arg-type]
+
+
+def fitting(model: nn.Module) -> list[tuple[str, str]]:
+    """Names of linear layers, in the model's order, of which the second could take the first's output."""
+    layers = [(name, part) for name, part in model.named_modules() if isinstance(part, nn.Linear)]
+    return [
+        (one, other)
+        for (one, first), (other, second) in pairwise(layers)
+        if first.out_features == second.in_features and (first.weight.requires_grad or second.weight.requires_grad)
+    ]
 
 
 def _named(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:

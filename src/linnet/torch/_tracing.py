@@ -1,0 +1,102 @@
+"""Linear layers that follow each other in a model's own `forward`, found by tracing it without data."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from torch import fx, nn
+
+_PASS = (nn.Identity, nn.Dropout)  # between two linear layers these leave them a pair (a dropout on average)
+_PASS_FUNCTIONS = (nn.functional.dropout,)
+
+
+def consecutive(model: nn.Module, known: Collection[int]) -> list[tuple[str, str]]:
+    """Names of linear layers (first, second) of which the second takes the first's output, and nothing else does.
+
+    **Arguments:** `model`, and the `id` of `known` parameters, whose layers are left out.
+
+    A part of the model whose `forward` cannot be traced (it branches on values, say) is passed over, and the parts
+    inside it are traced one by one.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of a tracer that wants to run the graph
+        return list(dict.fromkeys(_within(model, "", known)))
+
+
+def _within(module: nn.Module, name: str, known: Collection[int]) -> Iterator[tuple[str, str]]:
+    layers = [part for part in module.modules() if type(part) is nn.Linear and id(part.weight) not in known]
+    if len(layers) < 2 or not any(layer.weight.requires_grad for layer in layers):
+        return
+    tracer = _Tracer()
+    try:
+        # Tracing calls `forward`, which may keep what it sees: it gets a copy that shares the parameters.
+        tensors = [*module.parameters(), *module.buffers()]
+        double = copy.deepcopy(module, {id(tensor): tensor for tensor in tensors})
+        graph = tracer.trace(double, concrete_args=_defaults(double))
+    except Exception:  # whatever a model of somebody else raises
+        inside = {f".{child}": part for child, part in module.named_children()}
+    else:
+        inside = {
+            f".{path}.{child}": part
+            for path in tracer.failed
+            for child, part in module.get_submodule(path).named_children()
+        }
+        for pair in _in_a_row(module, graph):
+            if not any(layer.startswith(f"{path}.") for layer in pair for path in tracer.failed):
+                yield tuple(f"{name}.{layer}".removeprefix(".") for layer in pair)  # type: ignore[misc]
+    for path, part in inside.items():
+        yield from _within(part, f"{name}{path}".removeprefix("."), known)
+
+
+def _defaults(module: nn.Module) -> dict[str, Any]:
+    """Arguments of `forward` that have a default: they keep it."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}
+
+
+class _Tracer(fx.Tracer):
+    """Goes through modules of any kind; those whose `forward` fails are one step of the graph, named in `failed`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failed: list[str] = []
+
+    def call_module(self, m: nn.Module, forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return super().call_module(m, forward, args, kwargs)
+        except Exception:  # as above
+            path = self.path_of_module(m)
+            self.failed = [*(known for known in self.failed if not known.startswith(f"{path}.")), path]
+            return self.create_proxy("call_module", path, args, kwargs)
+
+
+def _in_a_row(module: nn.Module, graph: fx.Graph) -> Iterator[tuple[str, str]]:
+    """Linear layers in a row, each called once, of which the first's output goes nowhere else."""
+    called = Counter(node.target for node in graph.nodes if node.op == "call_module")
+    for node in graph.nodes:
+        if not _is_linear(module, node) or called[node.target] != 1:
+            continue
+        after = _only_user(node)
+        while after is not None and _passes(module, after):
+            after = _only_user(after)
+        if after is not None and _is_linear(module, after) and called[after.target] == 1:
+            yield str(node.target), str(after.target)
+
+
+def _only_user(node: fx.Node) -> fx.Node | None:
+    return next(iter(node.users)) if len(node.users) == 1 else None
+
+
+def _is_linear(module: nn.Module, node: fx.Node) -> bool:
+    return node.op == "call_module" and type(module.get_submodule(str(node.target))) is nn.Linear
+
+
+def _passes(module: nn.Module, node: fx.Node) -> bool:
+    if node.op == "call_module":
+        return isinstance(module.get_submodule(str(node.target)), _PASS)
+    return node.op == "call_function" and node.target in _PASS_FUNCTIONS
