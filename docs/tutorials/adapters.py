@@ -50,7 +50,9 @@ for finding in ln.lora.lint(adapters):
 # alpha times 16:
 
 # %%
-adapter = ln.lora.Adapter(rank=8, alpha=8, optimizer="adamw", learning_rate_a=5e-4, learning_rate_b=8e-3, weight_decay_a=0.1)
+adapter = ln.lora.Adapter(
+    rank=8, alpha=8, optimizer="adamw", learning_rate_a=5e-4, learning_rate_b=8e-3, weight_decay_a=0.1
+)
 same = ln.lora.equivalent(adapter, plus_ratio=1.0)
 print("alpha", same.adapter.alpha, "|", same.label)
 for layer, options in same.groups.items():
@@ -91,8 +93,17 @@ from linnet import style
 
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.7, ratio=0.48))
-    for (name, loss), colour, line in zip(runs.items(), (style.BLUE, style.BLACK, style.ORANGE, style.GREEN), ("-", "--", "-", "-")):
-        axis.plot(loss, color=colour, linestyle=line, linewidth=2.6 if name == "alpha 4" else 1.4, alpha=0.5 if name == "alpha 4" else 1, label=name)
+    for (name, loss), colour, line in zip(
+        runs.items(), (style.BLUE, style.BLACK, style.ORANGE, style.GREEN), ("-", "--", "-", "-")
+    ):
+        axis.plot(
+            loss,
+            color=colour,
+            linestyle=line,
+            linewidth=2.6 if name == "alpha 4" else 1.4,
+            alpha=0.5 if name == "alpha 4" else 1,
+            label=name,
+        )
     axis.set(xlabel="step", ylabel="loss", yscale="log")
     axis.legend()
 picture
@@ -105,7 +116,9 @@ picture
 
 # %%
 for init in ("default", "gaussian", "eva", "pissa"):
-    adapter = ln.lora.Adapter(rank=8, alpha=16, in_dim=4096, out_dim=4096, init=init, optimizer="sgd", learning_rate_a=1e-3)
+    adapter = ln.lora.Adapter(
+        rank=8, alpha=16, in_dim=4096, out_dim=4096, init=init, optimizer="sgd", learning_rate_a=1e-3
+    )
     print(f"{init:10s} threshold {adapter.threshold.max():8.3f}")
 
 # %% [markdown]

@@ -99,7 +99,7 @@ picture
 # %%
 from pathlib import Path
 
-Path("half_times.py").write_text('''
+Path("half_times.py").write_text("""
 import numpy as np
 import linnet as ln
 
@@ -118,7 +118,7 @@ def cells(points, seeds, dim=60, width=10_000):
         found["predicted"].append(predicted)
         found["measured"].append(ln.observables.crossing_time(run.times, along, 0.5 * strength / curvature))
     return {name: np.array(values) for name, values in found.items()}
-''')
+""")
 
 sweep = ln.sweeps.Sweep(
     name="half-times",
@@ -144,8 +144,16 @@ with style.applied():
     picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.42))
     for exponent, colour in zip(results.exponent.values, style.shades(4)):
         chosen = results.sel(exponent=exponent)
-        axes[0].plot(chosen.predicted.values.ravel(), chosen.measured.values.ravel(), color=colour, label=f"a = {exponent:g}", **style.MARKS)
-        axes[1].plot(chosen.scale, error.sel(exponent=exponent).mean("seed"), color=colour, marker="o", label=f"a = {exponent:g}")
+        axes[0].plot(
+            chosen.predicted.values.ravel(),
+            chosen.measured.values.ravel(),
+            color=colour,
+            label=f"a = {exponent:g}",
+            **style.MARKS,
+        )
+        axes[1].plot(
+            chosen.scale, error.sel(exponent=exponent).mean("seed"), color=colour, marker="o", label=f"a = {exponent:g}"
+        )
     ends = [float(results.predicted.min()), float(results.predicted.max())]
     axes[0].plot(ends, ends, **style.GUIDELINE)
     axes[0].set(xlabel="predicted half time", ylabel="measured half time")

@@ -90,7 +90,9 @@ variances, widths = dim ** np.linspace(-3, 0, 31), np.round(dim ** np.linspace(1
 diagram = ln.theories.mixed.predicted_diagram(task, variances, widths, points=16, draws=0)
 with style.applied():
     picture, axis = style.subplots(size=style.column(1.5, ratio=0.6))
-    image = axis.pcolormesh(np.log(variances) / np.log(dim), np.log(widths) / np.log(dim), np.log10(2 / dim**2 * diagram.best_test))
+    image = axis.pcolormesh(
+        np.log(variances) / np.log(dim), np.log(widths) / np.log(dim), np.log10(2 / dim**2 * diagram.best_test)
+    )
     axis.plot([-3, 0], [4, 1], color="white", linestyle="--")
     axis.set(xlabel=r"$\log_d \sigma^2$", ylabel=r"$\log_d w$", ylim=(1.35, 2.8), title=r"dashed: $\sigma^2 w = d$")
     picture.colorbar(image, label=r"$\log_{10}$ least test error")

@@ -85,7 +85,9 @@ truth = random.normal(size=(80, 3)) @ random.normal(size=(3, 60))
 noisy = truth + 2.0 * random.normal(size=truth.shape)
 clean = ln.denoise(noisy)
 print(f"rank {clean.rank}, noise {clean.noise_std:.2f} (true 2), stop at t = {clean.time:.3f}")
-print(f"squared error before {np.sum((noisy - truth) ** 2):.0f}, after {np.sum((clean.matrix - truth) ** 2):.0f}, estimated {clean.risk:.0f}")
+print(
+    f"squared error before {np.sum((noisy - truth) ** 2):.0f}, after {np.sum((clean.matrix - truth) ** 2):.0f}, estimated {clean.risk:.0f}"
+)
 clean.plot()
 
 # %% [markdown]

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Numbers = Mapping[str, Any]  # what was measured, by name; "uncertainty" is the standard error of "value"
 
@@ -24,10 +25,18 @@ class Estimate(NamedTuple):
         >>> from linnet.reproduction import Estimate
         >>> f"{Estimate(0.4819, 0.007):.3f}"
         '0.482 ± 0.007'
+        >>> f"{Estimate.of_mean([1.0, 2.0, 3.0]):.2f}"
+        '2.00 ± 0.58'
     """
 
     value: float
     error: float
+
+    @classmethod
+    def of_mean(cls, draws: ArrayLike) -> Estimate:
+        """The mean of independent draws."""
+        each = np.asarray(draws, float)
+        return cls(float(each.mean()), float(each.std(ddof=1) / np.sqrt(each.size)))
 
     def __format__(self, form: str) -> str:
         if np.isnan(self.error):

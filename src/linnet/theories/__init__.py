@@ -7,6 +7,7 @@ __all__ = [
     "deep",
     "denoising",
     "feature_learning",
+    "label_noise",
     "mixed",
     "noise",
     "noise_bulk",

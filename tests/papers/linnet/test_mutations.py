@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import linnet as ln
@@ -10,7 +11,7 @@ from linnet.papers.linnet.claims import diagram, over_time
 from linnet.papers.linnet.tables import dimensions
 from linnet.reductions._trial_descent import Trial as Estimating
 from linnet.reproduction import Trial
-from linnet.theories import deep, mixed, one_output, spectral_bias
+from linnet.theories import deep, label_noise, mixed, one_output, spectral_bias
 
 QUICK = Trial(quick=True, seed=3)
 CLAIMS = {claim.name.removeprefix("linnet-"): claim for claim in PAPER.claims}
@@ -60,7 +61,11 @@ MUTATIONS = {
     "depth-decoupling": [changed(deep, "gaussian_modes", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "depth-diagram": [changed(deep, "deep_diagram", lambda args: (args[0], [2 * one for one in args[1]], *args[2:]))],
     "depth-buys": [scaled(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2))],
-    "flattest": [keyword(ln, "label_noise_descent", "noise_std", 0.7)],
+    "flattest": [
+        keyword(ln, "label_noise_descent", "noise_std", 0.7),
+        keyword(label_noise, "decay_rates", "order", 0.5),
+    ],
+    "label-noise-rates": [scaled(label_noise, "decay_rates", lambda rates: np.full(rates.shape, rates.mean()))],
 }
 TURNS = {name: name for name in MUTATIONS}  # the claim that each turns
 QUICKLY = ("one-equation", "flattest", "depth-reduction", "depth-decoupling")

@@ -130,7 +130,7 @@ def theory(networks: xr.Dataset) -> list[Stages]:
 def slope(x: Any, rows: np.ndarray) -> Estimate:
     """The mean slope of the lines through each of `rows` (replicate, point) and its standard error over replicates."""
     slopes = np.array([line(x, row)[0] for row in rows])
-    return Estimate(float(slopes.mean()), float(slopes.std(ddof=1) / np.sqrt(len(slopes))))
+    return Estimate.of_mean(slopes)
 
 
 def leading_time(stages: Stages) -> float:

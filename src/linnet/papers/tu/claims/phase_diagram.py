@@ -203,7 +203,7 @@ def error_against_time(trial: Trial) -> Numbers:
 def narrow_networks(trial: Trial) -> Numbers:
     rows = regions.TABLE.rows(trial)
     shares, square = (rows[group].best_test / rows["wide"].best_test[1] for group in ("narrow", "wide"))
-    estimates = [Estimate(float(own.mean()), float(own.std(ddof=1) / np.sqrt(own.size))) for own in shares]
+    estimates = [Estimate.of_mean(own) for own in shares]
     worst = max(estimates[1:], key=lambda found: found.value)
     return {
         "dim": rows["narrow"].dim,

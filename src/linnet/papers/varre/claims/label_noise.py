@@ -42,8 +42,8 @@ WRONG = Limit(10, "the equation must differ visibly with the other scale")
         Above(KEPT, "plain", what="least share left without", form=".6f"),
         Within(RATE, "rates", of="formula", errors=ERRORS, what="late rate over eta delta^2/2", form=".3f"),
     ),
-    reads="late rate of the small singular values over eta delta^2/2: {rates:.3f}; 1 + eta/2 - 3 eta delta^2 (ours, "
-    "read off these four) is {formula:.3f}",
+    reads="late rate of the small singular values over eta delta^2/2: {rates:.3f}; to second order (ours, "
+    "theories.label_noise) it is {formula:.3f}",
 )
 def decays(trial: Trial) -> Numbers:
     results = label_noise.TABLE.results(trial)
@@ -54,8 +54,11 @@ def decays(trial: Trial) -> Numbers:
     for delta, rate in (key for key in rows if key[0] > 0):
         each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.decay(delta, rate, half))
         name = f"delta = {delta:g}, eta = {rate:g}"
-        rates[name] = Estimate(float(each.mean()), float(each.std(ddof=1) / np.sqrt(each.size)))
-        expected[name] = 1 + rate / 2 - 3 * rate * delta**2
+        rates[name] = Estimate.of_mean(each)
+        leading, second = (
+            label_noise.mean_rate(trial.seed, learning_rate=rate, noise_std=delta, order=order) for order in (1, 2)
+        )
+        expected[name] = second / leading
     return {
         "value": highest(left.max() for (delta, _), left in rows.items() if delta > 0),
         "plain": lowest(left.min() for (delta, _), left in rows.items() if delta == 0),

@@ -10,6 +10,10 @@ import linnet as ln
 from linnet.papers.varre.settings import NOISY_INPUTS, WIDTH
 
 
+def noisy_problem(seed: int, replicate: int) -> ln.Problem:
+    return ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
+
+
 def noisy_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, time: float, seed: int) -> dict[str, Any]:
     """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
 
@@ -19,7 +23,7 @@ def noisy_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, time: float
     values, losses = [], []
     columns = (points[name].tolist() for name in ("delta", "rate", "replicate"))
     for delta, rate, replicate, key in zip(*columns, seeds.tolist(), strict=True):
-        problem = ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
+        problem = noisy_problem(seed, replicate)
         weights = ln.inits.orthogonal(key=[seed, replicate], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
         run = ln.label_noise_descent(
             problem,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.networks.label_noise import noisy_cells
+from linnet.papers.varre.networks.label_noise import noisy_cells, noisy_problem
 from linnet.papers.varre.settings import NOISY_RATES
 from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
@@ -41,6 +41,12 @@ def read(results: xr.Dataset) -> dict[tuple[float, float], np.ndarray]:
 def decay(delta: float, rate: float, time: float) -> float:
     """The predicted share exp(-eta delta^2 t/2), for small eta delta^2."""
     return float(np.exp(-rate * delta**2 * time / 2))
+
+
+def mean_rate(seed: int, **of: float) -> float:
+    """The predicted rate of decay, averaged over the table's data sets."""
+    problems = (noisy_problem(seed, replicate) for replicate in range(NETWORKS))
+    return float(np.mean([ln.theories.label_noise.decay_rates(problem, **of) for problem in problems]))
 
 
 def columns(results: xr.Dataset) -> Columns:
