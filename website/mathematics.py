@@ -24,7 +24,7 @@ BEFORE_FENCES = 40
 LONG = 32
 
 _DISPLAY = r"(?<!\\)\$\$(.+?)\$\$"
-_INLINE = r"(?<![\\\w])\$(?![\s$])((?:\\.|[^\\$])+?)(?<!\s)\$(?!\d)"
+FORMULA = r"(?<![\\\w])\$(?![\s$])((?:\\.|[^\\$])+?)(?<!\s)\$(?!\d)"
 
 
 # Bars and slashes, which browsers set apart from their neighbours and TeX does not.
@@ -94,7 +94,7 @@ class Mathematics(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.inlinePatterns.register(_Formula(_DISPLAY, md, "block"), "formula-block", PRIORITY + 1)
-        md.inlinePatterns.register(_Formula(_INLINE, md, "inline"), "formula", PRIORITY)
+        md.inlinePatterns.register(_Formula(FORMULA, md, "inline"), "formula", PRIORITY)
         md.preprocessors.register(_Doctests(md), "doctests", BEFORE_FENCES)
 
 

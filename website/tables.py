@@ -8,7 +8,9 @@ from pathlib import Path
 
 from markdown.extensions.toc import slugify
 
-from linnet.reproduction import Claim, claims, figures, papers, record
+from linnet.reproduction import Claim, claims, figures, papers
+from linnet.reproduction.typeset import typeset
+from website.mathematics import FORMULA, mathml
 from website.papers import heading, label, paper_words
 
 ROOT = Path(__file__).parents[1]
@@ -23,45 +25,60 @@ def write(pages: Path) -> None:
         text = (pages / name).read_text(encoding="utf-8")
         wide = "" if name == "errata.md" else _WIDE
         (pages / name).write_text(wide + change(text), encoding="utf-8")
-    for name in ("claims.md", "coverage.md", "figures.md", "tables.md"):
+    for paper in papers().values():
+        page = pages / "claims" / f"{paper.name}.md"
+        if page.exists():
+            page.write_text(_of_paper(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for name in ("claims.md", "coverage.md", "figures.md", "tables.md", *(f"claims/{name}.md" for name in papers())):
+        if not (pages / name).exists():
+            continue
         text = (pages / name).read_text(encoding="utf-8")
         for paper in papers().values():
-            text = text.replace(f"\n## {paper.title}\n", f"\n## {heading(paper)}\n")
+            text = re.sub(rf"^(#+) {re.escape(paper.title)}$", rf"\1 {heading(paper)}", text, flags=re.MULTILINE)
         (pages / name).write_text(text, encoding="utf-8")
 
 
 def _claims(text: str) -> str:
-    """A row for each claim in place of the list of verdicts; the sections below say all about each."""
+    """A row for each claim in place of the list of verdicts, below the answers."""
     head, _, rest = text.partition("| verdict | claims |")
-    sections = rest[rest.index("\n## ") :]
-    sections = re.sub(r"^### ([\w.-]+): (.+)$", r"### \1: \2 { #\1 }", sections, flags=re.MULTILINE)
-    pattern = r"^### (?P<name>[\w.-]+): [^\n]*\n\n.*?\n\n(?P<list>- .*?)\n- \*\*Verdict:\*\* (?P<verdict>[^\n]*)$"
-    sections = re.sub(pattern, _section, sections, flags=re.MULTILINE | re.DOTALL)
-    sections = re.sub(r"^### ([\w.-]+): (.+) \{ #", _headed, sections, flags=re.MULTILINE)
+    answers = rest[rest.index("\n## ") :] if "\n## " in rest else ""
+    for paper in papers().values():
+        answers = answers.replace(f"\n### {paper.authors}\n", f"\n### {heading(paper)}\n")
     rows = "".join(map(_claim, claims().values()))
-    return f"{head}{_filtered(('where', 'what it says', 'verdict', 'claim'), rows)}\n{sections}"
+    return f"{head}{answers}\n## All claims\n\n{_filtered(('where', 'what it says', 'verdict', 'claim'), rows)}\n"
+
+
+def _of_paper(text: str) -> str:
+    """The claims of a paper: headings in the words in which one asks, and searches; verdicts that the eye finds."""
+    text = re.sub(r"^### ([\w.-]+): (.+)$", _headed, text, flags=re.MULTILINE)
+    return re.sub(r"^- \*\*Verdict:\*\* ([a-z ]+)(.*`linnet verify ([\w.-]+)`)$", _badge, text, flags=re.MULTILINE)
 
 
 def _headed(found: re.Match[str]) -> str:
-    """The heading in the words in which one asks, and searches: the statement and its paper; our own by their names."""
+    """The statement and its paper; our own results by their names."""
     name, where = found.groups()
     paper = paper_words(claims()[name].paper)
-    return f"### {where}, {paper} {{ #" if paper else f"### {name} {{ #"
+    return f"### {where}, {paper} {{ #{name} }}" if paper else f"### {name} {{ #{name} }}"
 
 
-def _section(found: re.Match[str]) -> str:
-    """The section of a claim: its verdict first, then on what it rests, and what was measured last."""
-    claim, whole = claims()[found["name"]], found[0]
-    verdict = found["verdict"].replace("errata.md", f"errata.md#{_errata_place(claim.paper)}")
-    badge = f'<span class="verdict {claim.expected.name.lower()}">{escape(claim.expected)}</span>'
-    head = whole[: found.start("list") - found.start()]
-    rest = verdict.removeprefix(claim.expected).removeprefix(",")
-    told = f"{head}{badge}{rest}: `linnet verify {claim.name}`\n\n{found['list']}"
-    measured = record.found().get(claim.name)
-    if measured is None:
-        return told
-    text = re.sub(r"([*_$<|\\`])", r"\\\1", " ".join(measured.measured.split()))
-    return f"{told}\n- **Measured** (quick setting): {text}"
+def _badge(found: re.Match[str]) -> str:
+    claim = claims()[found[3]]
+    rest = found[2].replace("errata.md", f"errata.md#{_errata_place(claim.paper)}")
+    return f'- <span class="verdict {claim.expected.name.lower()}">{escape(claim.expected)}</span>{rest}'
+
+
+def mathematical(text: str) -> str:
+    """A sentence as HTML, with its formulas drawn."""
+    drawn, at = "", 0
+    marked = typeset(text)
+    for found in re.finditer(FORMULA, marked):
+        drawn += escape(_unmarked(marked[at : found.start()])) + mathml(found[1], "inline")
+        at = found.end()
+    return drawn + escape(_unmarked(marked[at:]))
+
+
+def _unmarked(text: str) -> str:
+    return re.sub(r"\\([*_$<|\\])", r"\1", text)
 
 
 def _errata_place(paper: str) -> str:
@@ -77,9 +94,9 @@ def _claim(claim: Claim) -> str:
         claim.paper,
         claim.expected,
         claim.where,
-        escape(claim.says),
+        mathematical(claim.says),
         f'<span class="verdict {kind}">{escape(claim.expected)}</span>',
-        f'<a href="#{escape(claim.name)}"><code>{escape(claim.name)}</code></a>',
+        f'<a href="claims/{claim.paper}.html#{escape(claim.name)}"><code>{escape(claim.name)}</code></a>',
     )
 
 
@@ -97,8 +114,8 @@ def _coverage(text: str) -> str:
         for statement in paper.statements:
             by = ", ".join(_checked(f"{paper.name}-{name}") for name in statement.checked)
             state = "checked" if statement.checked else "not checked"
-            told = by or f"not checked: {escape(statement.reason)}"
-            rows += _row(paper.name, state, statement.where, escape(statement.text), told)
+            told = by or f"not checked: {mathematical(statement.reason)}"
+            rows += _row(paper.name, state, statement.where, mathematical(statement.text), told)
         if paper.statements:
             checked = sum(bool(statement.checked) for statement in paper.statements)
             counts += f"- {heading(paper)}: {checked} of {len(paper.statements)} statements are checked\n"
@@ -109,7 +126,7 @@ def _coverage(text: str) -> str:
 def _checked(name: str) -> str:
     """A link to the claim, the figure or the table of this name."""
     if name in claims():
-        page = f"claims.html#{name}"
+        page = f"claims/{claims()[name].paper}.html#{name}"
     elif name in figures():
         page = f"gallery.html#{name}"
     else:
@@ -123,7 +140,9 @@ def _errata(text: str) -> str:
 
     def linked(found: re.Match[str]) -> str:
         names = re.findall(r"`([\w.-]+)`", found[0])
-        return "[" + ", ".join(f"[`{n}`](claims.md#{n})" if n in known else f"`{n}`" for n in names) + "]"
+        return (
+            "[" + ", ".join(f"[`{n}`](claims/{known[n].paper}.md#{n})" if n in known else f"`{n}`" for n in names) + "]"
+        )
 
     text = re.sub(r"\[`[\w.-]+`(?:, `[\w.-]+`)*\](?!\()", linked, text)
     title, _, rest = text.partition("\n\n")

@@ -132,7 +132,7 @@ print(error.mean("seed").to_series().unstack().map("{:.2%}".format))
 
 # %% [markdown]
 # Where all inputs are alike (a = 0) the formula is exact in the limit of small starts. Otherwise a few parts in a thousand stay, however small the start: by the time of half the plateau other directions
-# have begun to move, at a rate that does not depend on the start. (The same effect makes eqs. (16)-(17) of paper 1 [wrong at every scale](../claims.md#watanabe-eq17).) At a scale of 1e-3 ten thousand units are no
+# have begun to move, at a rate that does not depend on the start. (The same effect makes eqs. (16)-(17) of paper 1 [wrong at every scale](../claims/watanabe.md#watanabe-eq17).) At a scale of 1e-3 ten thousand units are no
 # longer a small start, and the errors of all are percents.
 #
 # ## The figure for the paper

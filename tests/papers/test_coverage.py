@@ -7,6 +7,7 @@ mutation's name, which claim that is. Here every checked row must name one that 
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,26 @@ def test_every_checked_row_has_a_mutation_that_turns_a_claim_of_it(paper: Paper)
         assert row.mutation, f"{row.where}: {row.text} names no mutation"
         assert row.mutation in claims, f"{row.where} names {row.mutation!r}, which is no mutation"
         assert claims[row.mutation] in row.checked, f"{row.where}: {row.mutation!r} turns {claims[row.mutation]!r} only"
+
+
+def numbered(text: str) -> set[str]:
+    """The numbers of the theorems, propositions, lemmas and corollaries that a text names."""
+    named = re.findall(r"(?:Theorem|Proposition|Lemma|Corollary)s? ((?:[A-G]\.)?\d[\d.]*|[A-G]\.?\d[\d.]*)", text)
+    several = re.findall(r"Lemmas ((?:[A-G]\.\d+(?:, | and )?)+)", text)
+    return {
+        number.rstrip(".") for number in [*named, *(one for row in several for one in re.findall(r"[A-G]\.\d+", row))]
+    }
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=list(PAPERS))
+def test_every_numbered_theorem_has_an_answer(paper: Paper) -> None:
+    stated = set().union(*(numbered(row.where) for row in paper.statements))
+    answered = set().union(*(numbered(answer.theorem) for answer in paper.answers), set())
+    assert stated <= answered, f"no line says whether these are true: {sorted(stated - answered)}"
+    short = {claim.name.removeprefix(f"{paper.name}-") for claim in paper.claims}
+    assert {name for answer in paper.answers for name in answer.claims} <= short
+
+
+def test_numbers_of_theorems_are_read() -> None:
+    assert numbered("Theorem 3.1(iii), eq. (3.1)") == {"3.1"}
+    assert numbered("Lemmas C.8, C.9; Proposition D.1") == {"C.8", "C.9", "D.1"}

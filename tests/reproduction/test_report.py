@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
-from linnet.reproduction import report, runner
+from linnet.reproduction import papers, report, runner
 from linnet.reproduction.report import Failure
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.result import Result
+from linnet.reproduction.verdicts import ClaimRow
 
 
 class Page(HTMLParser):
     """Every address, identifier and visible text of a page; tags must close in order."""
 
-    VOID = ("meta", "link", "img", "br")
+    VOID = ("meta", "link", "img", "br", "input")
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -107,3 +108,13 @@ def test_a_page_without_failures_raises_no_alarm(results: list[Result]) -> None:
 def test_works_in_light_and_dark_and_on_a_phone(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     assert "prefers-color-scheme: dark" in text and "width=device-width" in text
+
+
+def test_each_theorem_has_its_answer_where_its_claims_were_measured() -> None:
+    paper = papers()["tu"]
+    claim = ClaimRow("tu-thm1", "tu", "Theorem 1", "it is near", "below 3", "holds", "holds", "2.2", True)
+    text = Page(report.build([], [], Path(), [claim])).text
+    answer = next(one for one in paper.answers if one.theorem == "Theorem 1")
+    assert "Is it true?" in text and answer.answer in text
+    assert next(one for one in paper.answers if one.theorem == "Theorem E.5").answer not in text  # none of its claims
+    assert "Is it true?" not in Page(report.build([], [], Path())).text

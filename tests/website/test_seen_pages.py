@@ -14,8 +14,8 @@ pytestmark = pytest.mark.site
 QUESTIONS = {
     "Figure 2 of paper 4": ("gallery.html#tu-fig2", "linnet run tu-fig2"),
     "Tu figure 2": ("gallery.html#tu-fig2", "linnet run tu-fig2"),
-    "Proposition 4.1(c) paper 2": ("claims.html#varre-proposition-4.1c", "linnet verify varre-proposition-4.1c"),
-    "Proposition 4.1(c)": ("claims.html#varre-proposition-4.1c", "refuted"),
+    "Proposition 4.1(c) paper 2": ("claims/varre.html#varre-proposition-4.1c", "linnet verify varre-proposition-4.1c"),
+    "Proposition 4.1(c)": ("claims/varre.html#varre-proposition-4.1c", "refuted"),
     "width 10^9": ("howto/width.html", "reduced_gaussian"),
     "when to stop CSV": ("howto/stop.html", "linnet diagnose"),
     "early stopping": ("howto/stop.html", "linnet diagnose"),

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from linnet.cli import terminal
-from linnet.reproduction import record, registry
+from linnet.cli import claim_pages, terminal
+from linnet.reproduction import registry
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
-from linnet.reproduction.verification import Claim, Trial, Verdict
+from linnet.reproduction.typeset import typeset
+from linnet.reproduction.verification import Trial
 from linnet.sweeps._grid import Grid
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"
-
-_PLURAL = {
-    Verdict.HOLDS: "hold",
-    Verdict.CORRECTED: "hold with the correction",
-    Verdict.REFUTED: "are refuted",
-    Verdict.OUTSIDE: "tried outside the assumptions",
-}
-
-
-_ROLES = {"given": "Tried if", "holds": "Holds if", "corrected": "Corrected if", "refuted": "Refuted if"}
 
 
 def docs(folder: Annotated[Path, typer.Option(help="Where the pages lie.")] = Path("docs")) -> None:
     """Write the lists of figures, tables and claims from the registries."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
         terminal.say(str(folder / name))
 
@@ -42,8 +34,8 @@ def pages() -> dict[str, str]:
     return {
         "figures.md": figures_page(registry.figures().values()),
         "tables.md": tables_page(registry.tables().values()),
-        "claims.md": claims_page(registry.claims().values(), record.shares(), registry.papers().values()),
         "coverage.md": coverage_page(registry.papers().values()),
+        **claim_pages.pages(list(registry.claims().values()), registry.papers().values(), _NOTE),
     }
 
 
@@ -80,39 +72,6 @@ keeps them.
     return start + _by_paper(known, _table)
 
 
-def claims_page(known: Iterable[Claim], kept: Mapping[str, record.Share], papers: Iterable[Paper] = ()) -> str:
-    """Every claim: the sentence, its assumptions, how it is tried, and the verdict of a sound linnet."""
-    known = list(known)
-    count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
-    told = ", ".join(f"{count[verdict]} {_PLURAL[verdict]}" for verdict in sorted(count, key=lambda v: -count[v]))
-    start = f"""{_NOTE}
-# Claims
-
-{len(known)} claims: {told}.
-`linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdict below is what
-a sound linnet finds; `linnet verify` measures it anew, prints the figures, and fails where another comes out.
-What is wrong in print, what is right, and how it was found stands in [errata.md](errata.md).
-
-| verdict | claims |
-|---|---|
-{_verdicts(known)}"""
-    answers = _answers(papers, {claim.name: claim.expected for claim in known})
-    return start + answers + _by_paper(known, lambda claim: _claim(claim, kept.get(claim.name)))
-
-
-def _answers(papers: Iterable[Paper], verdicts: Mapping[str, Verdict]) -> str:
-    """One line for each theorem that several claims share, with the verdicts it rests on."""
-    lines = [
-        f"| {paper.authors}, {_value(one.theorem)} | {_value(one.answer)} | "
-        + ", ".join(f"`{name}` ({verdicts[name]})" for name in (f"{paper.name}-{short}" for short in one.claims))
-        + " |\n"
-        for paper in papers
-        for one in paper.answers
-        if all(f"{paper.name}-{short}" in verdicts for short in one.claims)
-    ]
-    return "\n## Is it true?\n\n| theorem | answer | claims |\n|---|---|---|\n" + "".join(lines) if lines else ""
-
-
 def coverage_page(papers: Iterable[Paper]) -> str:
     """Every statement of each paper, and where it is checked."""
     text = f"""{_NOTE}
@@ -129,16 +88,10 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
         text += f"\n## {paper.title}\n\n{checked} of {len(paper.statements)} statements are checked.\n\n"
         text += "| where | what it says | checked by |\n|---|---|---|\n"
         for statement in paper.statements:
-            by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked) or f"not checked: {statement.reason}"
-            text += f"| {_value(statement.where)} | {_value(statement.text)} | {by} |\n"
+            by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
+            by = by or f"not checked: {typeset(statement.reason)}"
+            text += f"| {_value(statement.where)} | {typeset(statement.text)} | {by} |\n"
     return text
-
-
-def _verdicts(known: list[Claim]) -> str:
-    """A row for each verdict but "holds", with the names that have it."""
-    names = {verdict: [f"`{c.name}`" for c in known if c.expected == verdict] for verdict in Verdict}
-    rows = ((verdict, found) for verdict, found in names.items() if verdict != Verdict.HOLDS and found)
-    return "".join(f"| {verdict} | {', '.join(found)} |\n" for verdict, found in rows)
 
 
 def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
@@ -197,20 +150,6 @@ def _values(values: Any) -> str:
     if len(values) > 12:
         return f"{len(values)} from {_value(values[0])} to {_value(values[-1])}"
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
-
-
-def _claim(claim: Claim, kept: record.Share | None) -> str:
-    seeds = f", in {kept}" if kept else ""
-    limits = "".join(f"- **{_ROLES[role]}:** {leaf.requirement}, as {leaf.because}\n" for role, leaf in claim.limits())
-    return f"""
-### {claim.name}: {claim.where}
-
-{claim.says}
-
-- **Assumes:** {claim.assumes}
-- **Tried:** {claim.tried}
-{limits}- **Verdict:** {claim.expected}{seeds}{"" if claim.expected == Verdict.HOLDS else " ([errata](errata.md))"}
-"""
 
 
 def _value(value: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -32,12 +32,14 @@ class Share:
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured of a claim at quick settings: the verdict, the sentence, the numbers and the seconds."""
+    """What was measured of a claim at quick settings: the verdict, the sentence, the numbers, the seconds, and by which
+    limits it was judged then (`requirement`)."""
 
     verdict: str
     measured: str
     seconds: float
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    requirement: str = ""
 
 
 @cache
@@ -61,7 +63,8 @@ def found() -> dict[str, Found]:
     'holds'
     """
     rows = (row for row in _read(VERDICTS) if row["verdict"] is not None)
-    return {row["name"]: Found(row["verdict"], row["measured"], row["seconds"], row["numbers"]) for row in rows}
+    parts = [part.name for part in fields(Found)]
+    return {row["name"]: Found(**{part: row[part] for part in parts}) for row in rows}
 
 
 def _read(name: str) -> list[dict[str, Any]]:

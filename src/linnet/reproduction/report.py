@@ -118,10 +118,8 @@ def _contents(made: Iterable[Result | Failure]) -> str:
 def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRow], out: Path) -> str:
     paper = papers().get(name, Paper(name=name, title=name, authors=""))
     cards = "".join(_result(item, out) if isinstance(item, Result) else _failure(item) for item in made)
-    return (
-        f"<h2>{escape(paper.title)}</h2>\n<p "
-        f'class="soft">{escape(paper.authors)}</p>\n{cards}{report_claims.table(claims)}'
-    )
+    judged = report_claims.answers(paper, claims) + report_claims.table(claims)
+    return f'<h2>{escape(paper.title)}</h2>\n<p class="soft">{escape(paper.authors)}</p>\n{cards}{judged}'
 
 
 def _result(result: Result, out: Path) -> str:

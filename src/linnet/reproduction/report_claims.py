@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
+from linnet.reproduction.paper import Paper
 from linnet.reproduction.verdicts import ClaimRow
 from linnet.reproduction.verification import Verdict
 
@@ -41,6 +42,23 @@ def filters(rows: Sequence[ClaimRow]) -> str:
 <p><label>Search <input type="search" id="search" placeholder="Theorem 2, kernel, eq27 ..."></label>
 <output id="shown" class="soft"></output></p>
 </section>
+"""
+
+
+def answers(paper: Paper, rows: Sequence[ClaimRow]) -> str:
+    """One line for each theorem of the paper: whether it is true, and the claims that say so."""
+    known = {row.name for row in rows}
+    lines = ""
+    for one in paper.answers:
+        names = [name for name in (f"{paper.name}-{short}" for short in one.claims) if name in known]
+        links = ", ".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in names)
+        if names:
+            lines += f"<dt>{escape(one.theorem)}</dt><dd>{escape(one.answer)} <small>{links}</small></dd>"
+    if not lines:
+        return ""
+    return f"""<details class="answers"><summary>Is it true? One line for each theorem</summary>
+<dl>{lines}</dl>
+</details>
 """
 
 

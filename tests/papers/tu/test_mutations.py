@@ -194,7 +194,7 @@ MUTATIONS: dict[str, Mutation] = {
         "stage-lazy", "linnet.papers.tu.tables.timeline", "threshold_of", lambda r: lambda d, gammas: 0.1 * d, SLOW
     ),
     "alignment-early": Mutation("alignment-early", "tu-timeline", "defect", along_dims(0.5), SLOW),
-    "alignment-kept": Mutation("alignment-kept", "tu-timeline", "defect", along_dims(0.3), SLOW),
+    "alignment-kept": Mutation("alignment-kept", "tu-timeline", "defect", along_dims(0.5), SLOW),
     "noise-behind": Mutation("alignment-kept", "tu-timeline", "singular_values", louder_noise, SLOW),
     "lazy-values": Mutation("lazy-values", "tu-timeline", "singular_values", still_noise, SLOW),
     "early-distance": Mutation("early-distance", MIXED, "self_consistent", third(1.5), SLOW),

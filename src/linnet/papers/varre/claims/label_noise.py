@@ -19,7 +19,7 @@ NOISE, TIME, STEPS = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; steps of t
 FINE = 8  # the equation's own step is that many times finer than the least step
 KEPT = Limit(0.99, "share that descent without noise must keep of what it does not touch")
 RATE = Limit(0.02, "second orders of eta and of eta delta^2, up to 0.08 squared, a few times over")
-DECAYED = Limit(0.5, "exp(-1) = 0.37 is left on average, and single values fluctuate by a few hundredths")
+DECAYED = Limit(0.5, "exp(-1) = 0.37 is left on average; single values of networks with small labels leave up to 0.7")
 STILL = Limit(0.1, "a median of 100 paths that fluctuate by a tenth, with no trend")
 BOUNDED = Limit(3.0, "the largest value of the flattest solution and fluctuations of half of it")
 UNBOUNDED = Limit(3.0, "noise alone grows at 0.142 delta^2 for three inputs: by 10 from t = 100 to 400, within 3 of it")
@@ -73,15 +73,17 @@ def decays(trial: Trial) -> Numbers:
     says="The noise carries the spectral bias for any initialization: it relaxes the role of the start.",
     assumes="one output, whitened data, label noise",
     tried="n = d = 5, width 200, delta = 1, step 0.02: orthogonal starts of scale 0.01, 1 and 10, Gaussian layers of "
-    "std 0.1, a second layer of ten times the first; 3 networks each (10 in full mode), from t = 100 to 200",
-    holds=Below(DECAYED, "left", what="largest share left of a small singular value", form=".2f"),
-    reads="median share left from t = 100 to 200, where exp(-1) = 0.37: {medians:.2f}",
+    "std 0.1, a second layer of ten times the first; 10 networks each, from t = 100 to 200",
+    holds=Below(DECAYED, "left", errors=ERRORS, what="mean share left of the small singular values", form=".3f"),
+    reads="mean share left from t = 100 to 200, where exp(-1) = 0.37: {left:.3f}; the largest of a single value is "
+    "{largest:.2f}",
 )
 def any_start(trial: Trial) -> Numbers:
-    left = networks.from_any_start(trial.seed, networks=3 if trial.quick else 10, rate=NOISY_RATE, time=200.0)
+    left = networks.from_any_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)
+    means = {name: shares.mean(axis=1) for name, shares in left.items()}  # of one network: its values share their noise
     return {
-        "left": {name: float(shares.max()) for name, shares in left.items()},
-        "medians": {name: float(np.median(shares)) for name, shares in left.items()},
+        "left": {name: Estimate(float(m.mean()), float(m.std(ddof=1) / np.sqrt(m.size))) for name, m in means.items()},
+        "largest": highest(shares.max() for shares in left.values()),
     }
 
 

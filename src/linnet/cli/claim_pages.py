@@ -1,0 +1,115 @@
+"""The pages of the claims: one that answers "is it true?", and one for each paper with all that was measured.
+
+Sentences are written for a terminal; here their formulas are typeset (`linnet.reproduction.typeset`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from linnet.reproduction import record
+from linnet.reproduction.paper import Paper
+from linnet.reproduction.typeset import typeset
+from linnet.reproduction.verification import Claim, Verdict
+
+FOLDER = "claims"
+_PLURAL = {
+    Verdict.HOLDS: "hold",
+    Verdict.CORRECTED: "hold with the correction",
+    Verdict.REFUTED: "are refuted",
+    Verdict.OUTSIDE: "tried outside the assumptions",
+}
+_ROLES = {"given": "Tried if", "holds": "Holds if", "corrected": "Corrected if", "refuted": "Refuted if"}
+
+
+def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[str, str]:
+    """The overview and a page for each paper, by file name; `note` stands first on each."""
+    mine = [(paper, [claim for claim in known if claim.paper == paper.name]) for paper in papers]
+    mine = [(paper, own) for paper, own in mine if own]
+    found = {"claims.md": _overview(known, mine, note)}
+    return found | {f"{FOLDER}/{paper.name}.md": _of_paper(paper, own, note) for paper, own in mine}
+
+
+def _overview(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
+    """The count, one line for every theorem, and the claims that do not simply hold."""
+    listed = "".join(f"- [{paper.title}]({FOLDER}/{paper.name}.md): {_count(own)}\n" for paper, own in mine)
+    text = f"""{note}
+# Claims
+
+{len(known)} claims: {_count(known)}.
+`linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdicts are what
+a sound linnet finds; `linnet verify` measures them anew, prints the numbers, and fails where another comes out.
+What is wrong in print, what is right, and how it was found stands in [errata.md](errata.md). The claims of each paper,
+with their limits and what was measured:
+
+{listed}
+| verdict | claims |
+|---|---|
+{_verdicts(known)}"""
+    verdicts = {claim.name: claim.expected for claim in known}
+    answered = "".join(_answers(paper, verdicts) for paper, _ in mine)
+    return text + (f"\n## Is it true?\n{answered}" if answered else "")
+
+
+def _count(known: Sequence[Claim]) -> str:
+    count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
+    return ", ".join(f"{count[verdict]} {_PLURAL[verdict]}" for verdict in sorted(count, key=lambda v: -count[v]))
+
+
+def _verdicts(known: Sequence[Claim]) -> str:
+    """A row for each verdict but "holds", with the names that have it."""
+    names = {verdict: [_link(c.name, c.paper) for c in known if c.expected == verdict] for verdict in Verdict}
+    rows = ((verdict, found) for verdict, found in names.items() if verdict != Verdict.HOLDS and found)
+    return "".join(f"| {verdict} | {', '.join(found)} |\n" for verdict, found in rows)
+
+
+def _link(name: str, paper: str) -> str:
+    return f"[`{name}`]({FOLDER}/{paper}.md#{name})"
+
+
+def _answers(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
+    """One line for each theorem of the paper, with the verdicts it rests on."""
+    lines = ""
+    for one in paper.answers:
+        names = [f"{paper.name}-{short}" for short in one.claims]
+        if all(name in verdicts for name in names):
+            rests = ", ".join(f"{_link(name, paper.name)} ({verdicts[name]})" for name in names)
+            lines += f"| {typeset(one.theorem)} | {typeset(one.answer)} | {rests} |\n"
+    head = f"\n### {paper.authors}\n\n| theorem | is it true? | claims |\n|---|---|---|\n"
+    return head + lines if lines else ""
+
+
+def _of_paper(paper: Paper, own: Sequence[Claim], note: str) -> str:
+    return f"""{note}
+# {paper.title}
+
+{paper.authors}: {paper.subject}. {len(own)} claims: {_count(own)}. [All papers](../claims.md).
+{"".join(map(_claim, own))}"""
+
+
+def _claim(claim: Claim) -> str:
+    """What it says, the verdict, what was measured; and, folded, on what and by which limits it is judged."""
+    kept, measured = record.shares().get(claim.name), record.found().get(claim.name)
+    seeds = f", in {kept}" if kept else ""
+    erratum = "" if claim.expected == Verdict.HOLDS else " ([errata](../errata.md))"
+    told = ""
+    if measured is not None and measured.requirement == claim.requirement:  # not by a limit of an earlier version
+        told = f"- **Measured** (quick setting): {typeset(measured.measured)}\n"
+    limits = "".join(
+        f"- **{_ROLES[role]}:** {typeset(leaf.requirement)}, as {typeset(leaf.because)}\n"
+        for role, leaf in claim.limits()
+    )
+    return f"""
+### {claim.name}: {claim.where}
+
+{typeset(claim.says)}
+
+- **Verdict:** {claim.expected}{seeds}{erratum}: `linnet verify {claim.name}`
+{told}
+<details markdown="1"><summary>Assumptions, settings and limits</summary>
+
+- **Assumes:** {typeset(claim.assumes)}
+- **Tried:** {typeset(claim.tried)}
+{limits}
+</details>
+"""
