@@ -8,6 +8,7 @@ from linnet.forecasts.noise_levels import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate, pytorch_rates
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.samples import LearningCurve, learning_curve
+from linnet.forecasts.scale_trials import ScaleTrial
 from linnet.forecasts.scaling import Scaler, scaler
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import start
@@ -25,6 +26,7 @@ __all__ = [
     "Diagnosis",
     "Forecast",
     "LearningCurve",
+    "ScaleTrial",
     "Scaler",
     "Settings",
     "StableRate",

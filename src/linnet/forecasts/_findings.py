@@ -10,14 +10,13 @@ from jaxtyping import Float, Int
 from linnet.forecasts._columns import count_of
 from linnet.forecasts._telling import regime_sentence
 from linnet.forecasts.rates import pytorch_rates
+from linnet.forecasts.scale_trials import MATTERS, SURE, helpful_factor
 from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
     from linnet.forecasts.diagnosis import Diagnosis
 
 EXACT = 1e-6  # of the variance: an error below it is none
-HURTS = 0.05  # of the variance: what a start may cost before it is said
-MATTERS = 0.01  # of the error: less is no gain worth a sentence of advice
 LEARNED = {"lazy": "lazily", "active": "actively"}
 SCALED = {
     "std": "inputs and targets are centred and divided by their standard deviations",
@@ -39,7 +38,7 @@ def findings(diagnosis: Diagnosis) -> list[str]:
         *_when(diagnosis),
         *_stopping(diagnosis),
         *_rivals(diagnosis),
-        _start(diagnosis),
+        _trial(diagnosis),
         _scale_of_start(diagnosis),
         _samples(diagnosis),
         *_rates(diagnosis),
@@ -103,12 +102,16 @@ def _border(diagnosis: Diagnosis) -> str:
     """What to change to be on the other side."""
     judged, scale = diagnosis.regimes, diagnosis.advised_scale
     all_active = judged.active == len(judged.words)
+    word, other = ("lazily", "lazy") if all_active else ("actively", "active")
+    if diagnosis.gain_over_mean[0] <= 0:
+        return ""
     if scale is None:
-        return "" if all_active else "No scale of the start makes every mode active."
-    factor = judged.advised_factor
-    word = "lazily" if all_active else "actively"
-    which = "The mode is" if len(judged.words) == 1 else "All modes are"
-    return f"{which} learned {word} from an init {factor:.2g} times this one (--init-scale {scale:.3g})."
+        return f"No scale of the start makes every mode certainly {other}: they share hidden units."
+    which = "The mode would be" if len(judged.words) == 1 else "All modes would be"
+    return (
+        f"{which} learned {word} from an init {judged.advised_factor:.2g} times this one (--init-scale {scale:.3g}): "
+        "that changes how they are learned, not by itself the error."
+    ).replace("they are learned", "it is learned" if len(judged.words) == 1 else "they are learned")
 
 
 def _kernels(diagnosis: Diagnosis) -> str:
@@ -161,15 +164,22 @@ def _stopping(diagnosis: Diagnosis) -> list[str]:
         f"held-out error {honest.mean():.4f} +- {spread:.4f} of the variance, each fold at the step the others choose"
     )
     low, high = c.range
-    if c.mean[c.best] < EXACT:
+    gain, doubt = diagnosis.gain_over_mean
+    if gain <= 0:
+        lines = [
+            f"No step is better than the mean of the targets: {error}, that of the mean is {-gain:.4f} +- {doubt:.4f} "
+            "lower (within folds). There is nothing here that the network can learn."
+        ]
+    elif c.mean[c.best] < EXACT:
         first = int(c.steps[np.argmax(c.mean < EXACT)])
         lines = [f"The held-out error is zero from step {first} on (below {EXACT:g} of the variance): stop there."]
     elif c.still_falling:
-        half = int(np.searchsorted(c.steps, c.steps[-1] / 2))
-        fall = 1 - c.mean[-1] / c.mean[half]
+        fall, spread = (part / c.mean[-1] for part in c.late_fall)
+        certain = fall > SURE * spread
         lines = [
-            f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} over the last half of the run "
-            f"({error}); train longer (--steps {2 * c.step})."
+            f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} +- {spread:.1%} over the last "
+            f"half of the run ({error}); "
+            + (f"train longer (--steps {2 * c.step})." if certain else "that training longer helps is not certain.")
         ]
     elif c.flat_from is not None:
         lines = [
@@ -183,6 +193,8 @@ def _stopping(diagnosis: Diagnosis) -> list[str]:
             "itself) "
             f"steps {low} to {high} are within one standard error; at step {c.steps[-1]} it is {late:.1%} higher."
         ]
+    if 0 < gain <= SURE * doubt:
+        lines.append(f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {doubt:.3f}.")
     if diagnosis.stein is not None:
         lines.append(f"Stein's estimate, without held-out rows, says step {diagnosis.stein.step}.")
     return lines
@@ -198,8 +210,6 @@ def _rivals(diagnosis: Diagnosis) -> list[str]:
     gap = network - ridge
     mean, spread = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
     unit = max(ridge.mean(), EXACT)
-    if network.mean() >= 1:
-        lines.append("The network predicts no better than the mean of the targets.")
     if abs(mean) <= 2 * spread:
         lines.append(
             f"The network is no different from ridge ({mean / unit:+.1%} +- {spread / unit:.1%}): ridge is simpler."
@@ -214,24 +224,24 @@ def _rivals(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _start(diagnosis: Diagnosis) -> str:
-    """Says when the start's own predictions cost more than they can bring."""
-    c, level = diagnosis.curves, float(diagnosis.comparison.mean_error.mean())
-    excess = float(c.mean[0]) - level
-    if excess <= HURTS or (c.step > 1 and c.honest_error().mean() < level):
+def _trial(diagnosis: Diagnosis) -> str:
+    """What another scale of the start did to the held-out error, tried in the same folds."""
+    trial, c = diagnosis.trial, diagnosis.curves
+    if trial is None:
         return ""
-    factor = helpful_factor(excess)
-    return (
-        f"The start itself hurts: before training its error is {level + excess:.3g} of the variance, that of the "
-        "mean is "
-        f"{level:.3g}. An init {factor:.2g} times this one starts near that (--init-scale "
-        f"{factor * diagnosis.settings['init_scale']:.2g})."
-    )
-
-
-def helpful_factor(excess: float) -> float:
-    """The factor of the start at which it costs about 2% of the variance; its cost falls at least with the square."""
-    return float(np.sqrt(0.02 / excess))
+    before = ""
+    if helpful_factor(c, diagnosis.comparison.mean_error) is not None:
+        level = float(diagnosis.comparison.mean_error.mean())
+        before = (
+            f"The start itself hurts: before training its error is {float(c.mean[0]):.3g} of the variance, that of the "
+            f"mean is {level:.3g}. "
+        )
+    error = f"{trial.curves.honest_error().mean():.4f}"
+    tried = f"{before}Tried in the same folds, --init-scale {trial.init_scale:.2g}: held-out error {error}"
+    gain = f"{abs(trial.gain):.4f} +- {trial.gain_error:.4f}"
+    if trial.helps:
+        return f"{tried}, lower by {gain}, stopped at step {trial.curves.step}. Take that scale."
+    return f"{tried}, " + (f"higher by {gain}: keep this one." if trial.harms else f"no different ({gain}).")
 
 
 def _scale_of_start(diagnosis: Diagnosis) -> str:
@@ -247,14 +257,10 @@ def _scale_of_start(diagnosis: Diagnosis) -> str:
         "times this "
         f"one the least held-out error of the exact flow goes from {low:.4f} to {high:.4f}"
     )
-    if gain <= max(2 * spread, MATTERS * low):
+    if gain <= max(SURE * spread, MATTERS * low):
         best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
         return f"Does the scale of the start matter? Hardly: {across}; {best}."
-    factor = np.sqrt(curve.best / now)
-    return (
-        f"Does the scale of the start matter? Yes: {across}; {factor:.2g} times this one (--init-scale "
-        f"{factor * diagnosis.settings['init_scale']:.2g}) gains {gain:.4f} +- {spread:.4f}."
-    )
+    return f"Does the scale of the start matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
 
 
 def _samples(diagnosis: Diagnosis) -> str:

@@ -37,7 +37,7 @@ def build(diagnosis: Diagnosis) -> str:
     """The page as text."""
     s = diagnosis.settings
     tiles = {
-        "stop at step": f"{diagnosis.stop}",
+        "stop at step": f"{diagnosis.stop}" if diagnosis.gain_over_mean[0] > 0 else "nothing is learned",
         "held-out error": f"{diagnosis.curves.honest_error().mean():.3f}",
         "ridge's": f"{diagnosis.rivals['ridge'].mean():.3f}",
         "modes learned actively": f"{diagnosis.regimes.active} of {len(diagnosis.regimes.words)}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,11 @@ from linnet._progress import bar
 from linnet._randomness import words as key_words
 from linnet.forecasts._ridge import leave_one_out
 from linnet.forecasts._rivals import rivals
-from linnet.forecasts.folds import Curves, Fold, all_folds, check_batch_fits, cross_validate, target_scaler
+from linnet.forecasts.folds import Curves, Fold, all_folds, check_batch_fits, cross_validate, paired, target_scaler
 from linnet.forecasts.forecasting import Forecast, forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
 from linnet.forecasts.samples import LearningCurve, learning_curve
+from linnet.forecasts.scale_trials import LONGER, MATTERS, SURE, ScaleTrial, helpful_factor
 from linnet.forecasts.scaling import scaler
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import start, stds
@@ -76,12 +77,14 @@ class Diagnosis:
     - `forecast`: the run on all rows (see `forecast`)
     - `curves`: training and held-out errors of all folds and seeds (see `forecasts.folds.Curves`)
     - `comparison`: other methods, numbers of rows and scales of the start (see `forecasts.Comparison`)
+    - `trial`: another scale of the start in the same folds (see `forecasts.ScaleTrial`); None where none was tried
     - `stein`: the stopping step by Stein's estimate, for whitened inputs; otherwise None
     - `stds`: the standard deviations of the two layers at the start
     - `settings`: width, init, scale, folds, seeds and the rest, as used
 
     `regimes` says which modes are lazy or active and which scale of the start changes that (see
-    `forecasts.StartRegimes`); `advised_scale` is the `init_scale` at which it does.
+    `forecasts.StartRegimes`); `advised_scale` is the `init_scale` at which it does, `helpful_scale` one that lowers the
+    held-out error.
 
     **Example:**
 
@@ -98,6 +101,7 @@ class Diagnosis:
     forecast: Forecast = field(repr=False)
     curves: Curves = field(repr=False)
     comparison: Comparison = field(repr=False)
+    trial: ScaleTrial | None = field(repr=False)
     stein: SteinStop | None = field(repr=False)
     stds: tuple[float, float]
     settings: dict[str, Any]
@@ -124,10 +128,21 @@ class Diagnosis:
 
     @property
     def advised_scale(self) -> float | None:
-        """The `init_scale` at which all modes are active or, where they are already, all lazy; None if there is "
-        "none."""
-        factor = self.regimes.advised_factor
+        """The `init_scale` at which all modes are certainly active or, where they are active already, certainly lazy;
+        None if there is none, or if nothing is learned. It changes how modes are learned, not by itself the error."""
+        factor = self.regimes.advised_factor if self.gain_over_mean[0] > 0 else None
         return None if factor is None else factor * float(self.settings["init_scale"])
+
+    @property
+    def helpful_scale(self) -> float | None:
+        """The `init_scale` that was tried in the same folds and lowers the held-out error by more than its error."""
+        return self.trial.init_scale if self.trial is not None and self.trial.helps else None
+
+    @property
+    def gain_over_mean(self) -> tuple[float, float]:
+        """By how much the network's held-out error is lower than that of the mean of the training rows, with its
+        standard error over folds."""
+        return paired(self.comparison.mean_error - self.curves.honest_error())
 
     @cached_property
     def half_times(self) -> Float[np.ndarray, " mode"]:
@@ -314,6 +329,9 @@ def diagnose_table(
         )
         advance(1, "the run on all rows")
         problem = Problem.from_data(inputs, outputs)
+        trial = _tried(
+            parts, asked, comparison, curves, start_regimes(problem, starts[0], ridge=comparison.samples.ridge)
+        )
         ahead = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
         _ = ahead.largest_stable_rate
         advance(1)
@@ -337,7 +355,7 @@ def diagnose_table(
         "key": int(asked.key) if isinstance(asked.key, (int, np.integer)) else asked.key,
     }
     stein = stein_stop(problem, ahead, asked.scale)
-    return Diagnosis(data, ahead, curves, comparison, stein, spreads, used)
+    return Diagnosis(data, ahead, curves, comparison, trial, stein, spreads, used)
 
 
 def _starts(asked: Settings, in_dim: int, out_dim: int, rows: int) -> list[Weights]:
@@ -351,6 +369,30 @@ def _starts(asked: Settings, in_dim: int, out_dim: int, rows: int) -> list[Weigh
             starts.append(start(asked.init, **shape, key=[*key_words(asked.key), seed]))
             advance(1)
     return starts
+
+
+def _tried(
+    parts: list[Fold], asked: Settings, comparison: Comparison, curves: Curves, judged: StartRegimes
+) -> ScaleTrial | None:
+    """Another scale of the start in the same folds: where this one hurts, one that does not; with one target the best
+    of the exact flow, where it promises a gain; with several the one that makes modes active, or lazy."""
+    factor, flows = helpful_factor(curves, comparison.mean_error), comparison.thresholds
+    if factor is None and flows is None:
+        learns = (comparison.mean_error - curves.honest_error()).mean() > 0
+        factor = judged.advised_factor if learns else None
+    elif factor is None and flows is not None and (now := float(judged.regimes.thresholds.mean())) > 0:
+        gain, spread = flows.gain(now)
+        if gain > max(SURE * spread, MATTERS * flows.mean.min()):
+            factor = float(np.sqrt(flows.best / now))
+    if factor is None:
+        return None
+    scale = float(f"{factor * asked.init_scale:.2g}")  # the digits that are printed are those that were tried
+    in_dim, out_dim = len(judged.regimes.right), len(judged.regimes.left)
+    starts = _starts(replace(asked, init_scale=scale), in_dim, out_dim, sum(len(part.held_inputs) for part in parts))
+    longest = min(asked.longest, LONGER * int(curves.steps[-1]))
+    other = cross_validate(parts, starts, learning_rate=asked.rate, steps=asked.steps, longest=longest)
+    gain, spread = paired(curves.honest_error() - other.honest_error())
+    return ScaleTrial(scale, other, gain, spread)
 
 
 def _screened_time(comparison: Comparison, weights: Weights) -> float:

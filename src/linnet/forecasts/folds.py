@@ -134,6 +134,12 @@ class Curves:
         """Whether the error is least at the last step, and was more than 0.1% higher half as many steps before."""
         return self.best == len(self.steps) - 1 and self.flat_from is None
 
+    @property
+    def late_fall(self) -> tuple[float, float]:
+        """By how much the error falls over the last half of the run, with its standard error over folds."""
+        folds, half = self.errors.mean(axis=2), int(np.searchsorted(self.steps, self.steps[-1] / 2))
+        return paired(folds[half] - folds[-1])
+
     def honest_error(self) -> Float[np.ndarray, " fold"]:
         """Each fold's error at the step that the other folds choose."""
         return chosen_elsewhere(self.errors.mean(axis=2))
@@ -143,6 +149,11 @@ def chosen_elsewhere(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarr
     """Each fold's error at the choice that is best on average over the other folds."""
     total = errors.sum(axis=1, keepdims=True)
     return errors[np.argmin(total - errors, axis=0), np.arange(errors.shape[1])]
+
+
+def paired(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
+    """The mean of differences within folds, and its standard error."""
+    return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
 
 
 def split(rows: int, folds: int, key: Key) -> list[np.ndarray]:

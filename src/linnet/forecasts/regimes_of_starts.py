@@ -77,26 +77,29 @@ class StartRegimes:
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:
         """The factor of the start below which each mode is active."""
-        low, high = np.full(len(self.words), FACTORS[0]), np.full(len(self.words), FACTORS[1])
-        for _ in range(60):
-            middle = np.sqrt(low * high)
-            active = np.array([self.movement(c)[i] > MOVED for i, c in enumerate(middle)])
-            low, high = np.where(active, middle, low), np.where(active, high, middle)
-        return low
+        return self._factors(np.full(len(self.words), MOVED))
 
     @property
     def advised_factor(self) -> float | None:
-        """The factor of the start at which all modes are active or, where they are already, all lazy; None where no
-        factor does it."""
-        wanted = "lazy" if self.active == len(self.words) else "active"
-        factor = self._beyond(wanted)
+        """The factor of the start at which all modes are certainly active (`Regimes.certain`) or, where they are
+        active already, certainly lazy; None where no factor does it."""
+        wanted, share = "lazy" if self.active == len(self.words) else "active", self.regimes.uncertain_share
+        if wanted == "lazy" and share.max() >= MOVED:  # a kernel that does not move at all may have moved by so much
+            return None
+        edges = self._factors(MOVED / share if wanted == "lazy" else MOVED * share)
+        edge = edges.max() * MARGIN if wanted == "lazy" else edges.min() / MARGIN
+        unit = 10.0 ** (np.floor(np.log10(edge)) - 1)
+        factor = float((np.ceil if wanted == "lazy" else np.floor)(edge / unit) * unit)
         return factor if set(self.words_at(factor)) == {wanted} else None
 
-    def _beyond(self, wanted: str) -> float:
-        """A factor of two digits just beyond the border of all modes."""
-        edge = self.critical_factors.max() * MARGIN if wanted == "lazy" else self.critical_factors.min() / MARGIN
-        unit = 10.0 ** (np.floor(np.log10(edge)) - 1)
-        return float((np.ceil if wanted == "lazy" else np.floor)(edge / unit) * unit)
+    def _factors(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
+        """The factor of the start below which the kernel of each mode moves by more than `moved`."""
+        low, high = np.full(len(moved), FACTORS[0]), np.full(len(moved), FACTORS[1])
+        for _ in range(60):
+            middle = np.sqrt(low * high)
+            more = np.array([self.movement(c)[i] > moved[i] for i, c in enumerate(middle)])
+            low, high = np.where(more, middle, low), np.where(more, high, middle)
+        return low
 
 
 @partly_representable

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import partly_representable, positive
-from linnet.forecasts.folds import Fold, chosen_elsewhere
+from linnet.forecasts.folds import Fold, chosen_elsewhere, paired
 from linnet.problems.problem import Problem
 from linnet.theories.one_output import flow
 
@@ -57,11 +57,11 @@ class ThresholdCurve:
 
     @partly_representable
     def gain(self, threshold: float) -> tuple[float, float]:
-        """What the best threshold gains over this one, with its standard error over folds (paired)."""
+        """What choosing the threshold gains over this one, with its standard error over folds: in each fold at the
+        threshold that the others choose, so that a choice among equals gains nothing."""
         at = np.log(positive("threshold", threshold))
         here = np.array([np.interp(at, np.log(self.thresholds), fold) for fold in self.errors.T])
-        gaps = here - self.errors[int(np.argmin(self.mean))]
-        return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
+        return paired(here - chosen_elsewhere(self.errors))
 
     @partly_representable
     def time(self, threshold: float) -> float:

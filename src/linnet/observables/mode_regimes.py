@@ -61,10 +61,14 @@ class Regimes:
         return words(self.movement)
 
     @property
+    def uncertain_share(self) -> Float[np.ndarray, " mode"]:
+        """The factor by which the movement is uncertain; it does not depend on the scale of the start."""
+        return 1 + 2 * self.uncertainties / np.where(self.kernel > 0, self.kernel, 1.0)
+
+    @property
     def spread(self) -> Float[np.ndarray, "2 mode"]:
         """The movement at both ends of its uncertainty."""
-        share = 1 + 2 * self.uncertainties / np.where(self.kernel > 0, self.kernel, 1.0)
-        return np.stack([self.movement / share, self.movement * share])
+        return np.stack([self.movement / self.uncertain_share, self.movement * self.uncertain_share])
 
     @property
     def certain(self) -> Bool[np.ndarray, " mode"]:

@@ -1,0 +1,63 @@
+"""Another scale of the start, tried in the same folds before it is advised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from linnet.forecasts.folds import Curves, paired
+
+SURE = 2.0  # standard errors of a difference within folds: less is not advised
+MATTERS = 0.01  # of the error: less is no gain worth advice
+HURTS = 0.05  # of the variance: what a start may cost before another is tried
+COST = 0.02  # of the variance: what the start costs at the scale that is tried then
+LONGER = 4  # times the steps of the first cross-validation are allowed to another scale
+
+
+@dataclass(frozen=True)
+class ScaleTrial:
+    """The network from another scale of its start, trained in the same folds.
+
+    **Attributes:**
+
+    - `init_scale`: that was tried
+    - `curves`: training and held-out errors from there (see `forecasts.Curves`)
+    - `gain`: by how much the held-out error is lower than from the scale asked for; negative where it is higher
+    - `gain_error`: its standard error, of the differences within folds
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import Curves, ScaleTrial
+        >>> curves = Curves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
+        >>> ScaleTrial(0.5, curves, gain=0.1, gain_error=0.08).helps
+        False
+    """
+
+    init_scale: float
+    curves: Curves
+    gain: float
+    gain_error: float
+
+    @property
+    def helps(self) -> bool:
+        """Whether the error is lower by more than two standard errors, and by more than 1%."""
+        return self.gain > max(SURE * self.gain_error, MATTERS * float(self.curves.honest_error().mean()))
+
+    @property
+    def harms(self) -> bool:
+        """Whether the error is higher by more than two standard errors, and by more than 1%."""
+        return -self.gain > max(SURE * self.gain_error, MATTERS * float(self.curves.honest_error().mean()))
+
+
+def helpful_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
+    """The factor of the start at which it costs 2% of the variance, where this one certainly costs more than it brings.
+
+    The cost of a start falls at least with the square of the factor. None where the network is better than the mean
+    after its first step, or where the cost is within its error.
+    """
+    excess, spread = paired(curves.errors[0].mean(axis=1) - mean_error)
+    if excess <= max(HURTS, SURE * spread) or (curves.step > 1 and curves.honest_error().mean() < mean_error.mean()):
+        return None
+    return float(np.sqrt(COST / excess))
