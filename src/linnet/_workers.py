@@ -14,7 +14,7 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "BLIS_NUM_THREADS": "1",
-    "NPROC": "1",  # XLA's, and `precision.cores`
+    "NPROC": "1",  # XLA's, and `cores`
     "JAX_PLATFORMS": "cpu",
     "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
@@ -33,3 +33,11 @@ def environment() -> dict[str, str]:
     here = ("", str(Path.cwd()))
     path = [entry for entry in sys.path if entry not in here or Path(entry, "linnet").is_dir()]
     return {**os.environ, PARENT: str(os.getpid()), "PYTHONPATH": os.pathsep.join(path)}
+
+
+def cores() -> int:
+    """The cores this process may use, counted as XLA counts them: `NPROC`, or those the system lets it run on."""
+    told = os.environ.get("NPROC", "")
+    if told.isdigit() and int(told) > 0:
+        return int(told)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -44,14 +43,6 @@ def devices(name: str | None = None) -> list[Any]:
             f"`device` must be one that JAX finds here ({', '.join(found)}): got {name!r}. "
             "For a GPU, install the matching JAX build (`pip install 'jax[cuda12]'`)."
         ) from None
-
-
-def cores() -> int:
-    """The cores this process may use, counted as XLA counts them: `NPROC`, or those the system lets it run on."""
-    told = os.environ.get("NPROC", "")
-    if told.isdigit() and int(told) > 0:
-        return int(told)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def device_name() -> str:

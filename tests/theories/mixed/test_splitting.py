@@ -69,10 +69,26 @@ def test_with_a_triangular_root_it_would_not_converge(monkeypatch):
     case = network((8, 8), 5, 0.6)
     right = errors(*case, 0.4, (64,))[0]
     assert right < 1e-3
-    monkeypatch.setattr(
-        splitting, "symmetric_inverse_root", lambda H: np.linalg.inv(np.linalg.cholesky(H)).swapaxes(1, 2)
-    )
+
+    def triangular(G, tolerance):
+        return np.linalg.inv(np.linalg.cholesky(G + np.eye(G.shape[-1]))).swapaxes(1, 2)
+
+    monkeypatch.setattr(splitting, "symmetric_inverse_root", triangular)
     assert errors(*case, 0.4, (64,))[0] > 30 * right
+
+
+@pytest.mark.parametrize("size", [1e-9, 0.3, 2.0, 8.0, 30.0, 1e5])
+def test_the_root_by_a_polynomial_is_the_root(size):
+    """Matrices of every size, mixed in one batch with small ones: within the tolerance of the root by eigenvectors."""
+    draw = np.random.default_rng(4)
+    rows = (
+        draw.normal(size=(6, 30, 24)) * np.sqrt(np.array([size, size, size / 7, 1e-3, size, 0.5]) / 90)[:, None, None]
+    )
+    G = rows.swapaxes(1, 2) @ rows
+    right = splitting.symmetric_inverse_root(G)
+    assert_allclose(right @ right @ (np.eye(24) + G), np.broadcast_to(np.eye(24), G.shape), atol=1e-9)
+    for tolerance in (1e-3, 1e-6):
+        assert np.abs(splitting.symmetric_inverse_root(G, tolerance) - right).max() < tolerance
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ _GROUPS = 16  # of the bulk, in the narrowest networks
 _MOST_NODES = 72  # steps of a run
 _ZOOM = 4  # steps over the two around the least error
 _POWER_STEPS = 20
+_LEAST_TEST = 1e-12  # of the truth's power: rounding
+_ROOT_TOLERANCE = 1e-6  # of the root of every step
 _RISEN = 1.5  # a run ends where its test error is so many times the least one
 _FLAT = 1e-4  # of the train error, over a step: the run has arrived
 _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a step, and steps at most
@@ -36,6 +38,10 @@ class Least:
     rank: np.ndarray
     bend: np.ndarray
     open: np.ndarray
+
+    def __getitem__(self, chosen: Any) -> Least:
+        """Some of the starts and variances."""
+        return Least(*(getattr(self, one.name)[chosen] for one in fields(Least)))
 
 
 def joined(runs: list[Least]) -> Least:
@@ -58,39 +64,35 @@ class DrawnStarts:
         self.spectrum, self.apart = spectrum, spectrum.apart
         bulk = float(spectrum.multiplicities[self.apart :].sum())
         idle = abs(spectrum.outputs - spectrum.inputs)
-        number, rows = _thinned(width, self.apart, bulk, units)
-        self.thinned = number < width and rows < bulk
-        self.thinning = bulk / rows if rows else 1.0
+        number, members = _thinned(width, self.apart, bulk, units)
+        self.thinned = number < width and members < bulk
+        self.thinning = bulk / members if members else 1.0
         # the threshold of modes that stand apart is that of the whole network, the bulk's that of what they leave of it
         raised = np.sqrt(width / number)
         scale = np.sqrt((width - self.apart) / (number - self.apart)) if number < width else 1.0
-        values, overlaps, numbers = _members(spectrum, rows, number)
+        values, overlaps, numbers = _members(spectrum, members, number)
         lengths = [round(min(one, 2 * number)) for one in numbers]
         self.S = np.concatenate([spectrum.values[: self.apart], np.repeat(values, lengths)])
         self.share = np.concatenate([spectrum.overlaps[: self.apart], np.repeat(overlaps, lengths)])
         drawn = [_start(generator(key), self.apart, numbers, idle / self.thinning, number) for key in keys]
         size = np.where(np.arange(self.S.size) < self.apart, raised, scale)[:, None]
-        first = np.stack([size * sides[0] for sides, _ in drawn])
-        second = np.stack([size * sides[1] for sides, _ in drawn])
-        spare = scale * np.stack([rest for _, rest in drawn])
-        self.idle_inputs = spectrum.inputs > spectrum.outputs
+        rows = np.stack([np.concatenate([size * sides[0], size * sides[1], scale * rest]) for sides, rest in drawn])
+        self.idle_inputs, n = spectrum.inputs > spectrum.outputs, self.S.size
         sign = 1.0 if self.idle_inputs else -1.0
-        M = _gram(first) - _gram(second) + sign * _gram(spare)
+        M = _gram(rows[:, :n]) - _gram(rows[:, n : 2 * n]) + sign * _gram(rows[:, 2 * n :])
         rates, turn = np.linalg.eigh(M)
-        self.layers = Layers(self.S, first @ turn, second @ turn, spare @ turn, rates, idle_inputs=self.idle_inputs)
-        self.number, self.units = len(keys), first.shape[2]
+        self.layers = Layers(self.S, rows @ turn, rates, idle_inputs=self.idle_inputs, tolerance=_ROOT_TOLERANCE)
+        self.number, self.units = len(keys), rows.shape[2]
         top = max(float(self.S.max()), np.finfo(float).tiny)
         self.longest_step = MOST_GROWTH / top
 
     def at(self, variances: np.ndarray) -> Layers:
         """Networks of every draw (slowest) at every variance."""
-        std = np.sqrt(variances)[None, :, None, None]
-        first, second, spare = (
-            (part[:, None] * std).reshape(self.number * variances.size, *part.shape[1:])
-            for part in (self.layers.first, self.layers.second, self.layers.spare)
-        )
-        rates = (self.layers.rates[:, None] * variances[None, :, None]).reshape(-1, self.units)
-        return Layers(self.S, first, second, spare, rates, idle_inputs=self.idle_inputs)
+        layers = self.layers
+        rows = layers.rows[:, None] * np.sqrt(variances)[None, :, None, None]
+        rates = (layers.rates[:, None] * variances[None, :, None]).reshape(-1, self.units)
+        rows = rows.reshape(-1, *layers.rows.shape[1:])
+        return Layers(self.S, rows, rates, idle_inputs=self.idle_inputs, tolerance=layers.tolerance)
 
     def least(self, variances: np.ndarray, steps: np.ndarray, horizons: np.ndarray) -> Least:
         """The least test error over all times; `steps`, and `horizons` to look at in any case, (variance,)."""
@@ -136,6 +138,8 @@ class DrawnStarts:
         ranks = powers / np.maximum(tops, np.finfo(float).tiny)
         middle = np.clip(np.argmin(tests, axis=1), 1, _ZOOM - 1)
         around = middle[:, None] + np.array([-1, 0, 1])
+        # a parabola of the logarithm: coarse steps see the test error fall by a large factor
+        tests = np.log(np.maximum(tests, _LEAST_TEST * self.spectrum.truth_power))
         three = [np.take_along_axis(part, around, axis=1) for part in (tests, trains, ranks)]
         bend = three[0][:, 0] - 2 * three[0][:, 1] + three[0][:, 2]
         place = np.where(
@@ -148,8 +152,9 @@ class DrawnStarts:
             + place**2 * (part[:, 0] - 2 * part[:, 1] + part[:, 2]) / 2
             for part in three
         )
+        test = np.exp(test)
         time = np.maximum(best_at - 1, 0) * tau + (middle + place) * small
-        curved = np.maximum(bend, 0) / small**2 * time**2 / np.maximum(test, np.finfo(float).tiny)
+        curved = np.maximum(bend, 0) / small**2 * time**2
         still = (best_at >= last) & (best_at > 0)
         return Least(*(part.reshape(shape) for part in (time, test, np.maximum(train, 0), rank, curved, still)))
 
@@ -194,10 +199,9 @@ class DrawnStarts:
                 outputs = np.concatenate([outputs, layers.spare], axis=1)
         signal_in, signal_out = _gram(layers.first[:, :K]), _gram(layers.second[:, :K])
         bulk_in, bulk_out = _gram(inputs), _gram(outputs)
-        power = np.einsum("bij,bij->b", signal_in + bulk_in, signal_out) + np.einsum(
-            "bij,bij->b", signal_in + self.thinning * bulk_in, bulk_out
-        )
-        diagonal = np.einsum("bij,bij->bi", layers.first, layers.second)
+        power = np.vecdot(_flat(signal_in + bulk_in), _flat(signal_out))
+        power += np.vecdot(_flat(signal_in + self.thinning * bulk_in), _flat(bulk_out))
+        diagonal = np.vecdot(layers.first, layers.second)
         often = np.where(np.arange(self.S.size) < K, 1.0, self.thinning)
         spectrum = self.spectrum
         test = power - 2 * diagonal @ (often * self.share) + spectrum.truth_power
@@ -205,6 +209,10 @@ class DrawnStarts:
         nothing = np.full(power.shape, np.nan)
         top = _largest(signal_in + bulk_in, signal_out + bulk_out) if largest else nothing
         return Errors(test, train, power, top, nothing)
+
+
+def _flat(matrices: np.ndarray) -> np.ndarray:
+    return matrices.reshape(len(matrices), -1)
 
 
 def _gram(rows: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from jaxtyping import Bool, Float
 
 from linnet._arguments import count, partly_representable, positive, real_array, refuse_infinite
 from linnet._randomness import Key, words
+from linnet._workers import cores
 from linnet.problems.problem import Problem
 from linnet.theories.mixed._drawn_cells import MOST_UNITS, DrawnStarts, Least, joined
 from linnet.theories.mixed._wide_cells import drawn_cells, wide_error, wide_errors
@@ -21,15 +23,20 @@ if TYPE_CHECKING:
 
 _COARSE = 20  # times looked at first; the bulk is in groups there
 _COARSE_GROUPS = 24
-_NODES = 10  # steps to the least test error at first
+_NODES = 8  # steps to the least test error at first
 _STEP_ERROR = 0.004  # of the splitting, above which its steps are halved
+_REST = 0.3  # of what finer steps change, which their own order tells and is corrected: the part that may be wrong
 _MOST_HALVINGS = 2
 _STANDARD_ERROR = 0.008  # of the mean over starts, above which more are drawn
 _MOST_DRAWS = 400
-_MOST_VARIANCES = 18  # at which starts are followed; between them, logarithms are interpolated
+_FIRST_DRAWS = 4  # starts that are followed at more variances than the others
+_MOST_VARIANCES, _SPACING = 18, np.log(2.5)  # at which they are, and how far apart at least
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes, entries of the truth beside the diagonal
-_EVERY = 3  # of these variances: where steps are chosen and further starts looked at; between them, the first tell
+_EVERY = 3  # of these variances: where steps are chosen and all starts are followed
+# of the coarse diagram, for a live page: units, how far apart variances are, and steps to the least test error
+_COARSE_UNITS, _COARSE_SPACING, _COARSE_NODES = 28, np.log(4), 6
 _MOST_NUMBERS = 600_000  # of the layers that are stepped at once: what stays in the cache is what is fast
+_MOST_THREADS = 8
 _PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 
 
@@ -118,8 +125,9 @@ def predicted_diagram(
     - `problem`: whitened, with a truth; or a `Spectrum` (`task_spectrum`, `asymptotic_spectrum`)
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
-    - `draws`: starts drawn for a cell that is not wide, at least 2; up to 400 of a narrow one, until the standard error
-      of their mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
+    - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
+      mean is below 0.8%. With 2 all of it is coarser and no more are drawn: for a live page. With 0 such cells keep the
+      wide formula, and their error is unknown (NaN)
     - `limit`: of `.error`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
     - `key`: of the starts
@@ -162,15 +170,28 @@ def predicted_diagram(
     scatter = np.full(shape, np.nan)
     drawn = drawn_cells(spectrum, distinct[:, None], own / test)
     error[drawn], moment[drawn] = np.nan, np.nan
-    for row in np.flatnonzero(drawn.any(axis=1) & (draws > 0)):
+
+    def follow(row: int) -> tuple[np.ndarray, ...]:
         at = drawn[row]
-        cell = _Row(spectrum, distinct[row], sizes[at], time[row, at], key).cells(draws)
-        for whole, part in zip((test, time, rank, train, error, moment, scatter), cell, strict=True):
-            whole[row, at] = part
+        return _Row(spectrum, distinct[row], sizes[at], time[row, at], draws=draws, key=key).cells()
+
+    rows = np.flatnonzero(drawn.any(axis=1) & (draws > 0))
+    for row, cells in zip(rows, _on_threads(follow, rows.tolist()), strict=True):
+        for whole, part in zip((test, time, rank, train, error, moment, scatter), cells, strict=True):
+            whole[row, drawn[row]] = part
     time = np.where(moment < _PLATEAU, time, np.nan) if draws else time
     parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
-    cells = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
-    return PredictedDiagram(**cells, variances=sizes, widths=units, limit=limit)
+    arrays = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
+    return PredictedDiagram(**arrays, variances=sizes, widths=units, limit=limit)
+
+
+def _on_threads(follow: Callable[[int], tuple[np.ndarray, ...]], rows: list[int]) -> list[tuple[np.ndarray, ...]]:
+    """The rows of the diagram, a few at once: NumPy's loops over stacks of matrices let other threads run."""
+    threads = min(cores(), _MOST_THREADS, len(rows))
+    if threads < 2:
+        return [follow(row) for row in rows]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(follow, rows))
 
 
 def _deeper(spectrum: Spectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:
@@ -234,96 +255,127 @@ def _wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) -
 class _Row:
     """The cells of one width that follow drawn starts: how long and how fine they are followed, and their means.
 
-    All is found at 18 variances at most; between them logarithms are interpolated, as they are smooth there.
+    The first starts are followed at 18 variances at most, and all of them at every third: what the others change is
+    smooth, as one start serves all variances. Between these, logarithms are interpolated. With two starts all of it is
+    coarse.
     """
 
-    def __init__(self, spectrum: Spectrum, width: float, variances: np.ndarray, guess: np.ndarray, key: list[int]):
-        self.spectrum, self.width, self.key = spectrum, width, key
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        width: float,
+        variances: np.ndarray,
+        guess: np.ndarray,
+        *,
+        draws: int,
+        key: list[int],
+    ):
+        self.spectrum, self.width, self.key, self.draws = spectrum, width, key, draws
+        self.coarse = draws == 2
+        self.units = _COARSE_UNITS if self.coarse else MOST_UNITS
         order = np.argsort(variances)
         self.asked, ends = np.log(variances), np.log(variances[order[[0, -1]]])
-        few = variances.size <= _MOST_VARIANCES
-        self.nodes = np.unique(variances) if few else np.exp(np.linspace(ends[0], ends[1], _MOST_VARIANCES))
+        number = (
+            int(
+                np.clip(
+                    np.ceil((ends[1] - ends[0]) / (_COARSE_SPACING if self.coarse else _SPACING)),
+                    4,
+                    _MOST_VARIANCES - 1,
+                )
+            )
+            + 1
+        )
+        few = variances.size <= number
+        self.nodes = np.unique(variances) if few else np.exp(np.linspace(ends[0], ends[1], number))
         guess = np.exp(np.interp(np.log(self.nodes), self.asked[order], np.log(guess[order])))
         signal = float(spectrum.values[int(min(max(spectrum.apart, 1), width)) - 1])
         horizon = np.log(2 + 2 * signal / self.nodes) / (2 * max(signal, np.finfo(float).tiny))
         self.horizon = np.minimum(horizon, 60 * guess)
         self.some = np.unique(np.append(np.arange(0, self.nodes.size, _EVERY), self.nodes.size - 1))
-        self.steps, self.off = self._steps(guess)
+        self.steps, self.off, self.finer = self._steps(guess)
 
-    def starts(self, first: int, last: int, units: int = MOST_UNITS) -> DrawnStarts:
-        return DrawnStarts(
-            self.spectrum, self.width, [[*self.key, int(self.width), i] for i in range(first, last)], units
-        )
+    def starts(self, first: int, last: int, thinner: int = 1) -> DrawnStarts:
+        keys = [[*self.key, int(self.width), i] for i in range(first, last)]
+        return DrawnStarts(self.spectrum, self.width, keys, self.units // thinner)
 
-    def _steps(self, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Steps at the nodes and the error of the splitting: two starts find the time, then they halve the steps."""
+    def _steps(self, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """Steps at the nodes, the error of the splitting, and by which factor finer steps change the means.
+
+        Two starts find the time, then they halve the steps; what a half of them changes is three quarters of what they
+        leave to be changed, as the method is of second order.
+        """
         pair, some = self.starts(0, 2), self.some
         sizes, horizon = self.nodes[some], self.horizon[some]
         pilot = pair.least(sizes, np.maximum(guess[some], horizon / 3) / 8, horizon)
         longest = np.maximum(pilot.time.max(axis=0), 1e-3 * guess[some])
-        steps, horizon = longest / _NODES, np.maximum(horizon, 1.5 * longest)
-        test = pair.least(sizes, steps, horizon).test.mean(axis=0)
+        steps = longest / (_COARSE_NODES if self.coarse else _NODES)
+        horizon = np.maximum(horizon, 1.5 * longest)
+        means = _means(pair.least(sizes, steps, horizon))
+        finer = {name: np.ones(some.size) for name in _MEANS}
         off = np.full(some.size, np.inf)
-        for _ in range(_MOST_HALVINGS + 1):
+        for halving in range(1 if self.coarse else _MOST_HALVINGS + 1):
             open_ = np.flatnonzero(off > _STEP_ERROR)
             if not open_.size:
                 break
-            finer = pair.least(sizes[open_], steps[open_] / 2, horizon[open_]).test.mean(axis=0)
-            off[open_] = 4 / 3 * np.abs(finer / test[open_] - 1)  # of a method of second order
-            test[open_] = finer
-            steps[open_] /= 2
-        steps = np.where(off > _STEP_ERROR, steps, 2 * steps)  # the step whose error was found
-        off = np.where(off > _STEP_ERROR, off / 4, off)
+            steps[open_] /= 2 if halving else 1
+            halved = _means(pair.least(sizes[open_], steps[open_] / 2, horizon[open_]))
+            for name in _MEANS:
+                ratio = _ratio(halved[name], means[name][open_])
+                finer[name][open_] = np.clip(1 + 4 / 3 * (ratio - 1), 0.8, 1.25)
+                means[name][open_] = halved[name]
+            off[open_] = _REST * np.abs(finer["test"][open_] - 1)
         at, between = np.log(self.nodes), np.log(sizes)
         self.horizon = np.exp(np.interp(at, between, np.log(horizon)))
-        return np.exp(np.interp(at, between, np.log(steps))), np.interp(at, between, off)
+        steps = np.exp(np.interp(at, between, np.log(steps)))
+        return steps, np.interp(at, between, off), finer
 
-    def least(self, first: int, last: int, some: np.ndarray | slice = slice(None), units: int = MOST_UNITS) -> Least:
+    def least(self, first: int, last: int, some: np.ndarray | slice = slice(None), thinner: int = 1) -> Least:
         """Runs of the starts `first` to `last` at some of the nodes, as many at once as stay in the cache."""
         sizes, runs, i = self.nodes[some], list[Least](), first
         while i < last:
-            chunk = self.starts(i, i + 1, units)
+            chunk = self.starts(i, i + 1, thinner)
             many = max(1, int(_MOST_NUMBERS / (2 * chunk.S.size * chunk.units * sizes.size)))
-            chunk = self.starts(i, min(i + many, last), units)
+            chunk = self.starts(i, min(i + many, last), thinner)
             runs.append(chunk.least(sizes, self.steps[some], self.horizon[some]))
             i += many
         return joined(runs)
 
-    def cells(self, draws: int) -> tuple[np.ndarray, ...]:
+    def cells(self) -> tuple[np.ndarray, ...]:
         """Test, time, rank, train, errors of test and time, and the scatter, (variance,)."""
-        runs = self.least(0, draws)
-        spread = runs.test.std(axis=0, ddof=1) / runs.test.mean(axis=0)
-        means = {name: getattr(runs, name).mean(axis=0) for name in _MEANS}
+        draws = self.draws
+        runs = self.least(0, min(draws, _FIRST_DRAWS))
+        means, first = _means(runs), runs[:, self.some]
+        every = first if draws <= _FIRST_DRAWS else joined([first, self.least(_FIRST_DRAWS, draws, self.some)])
+        spread = every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
         number = int(min(np.ceil((spread.max() / _STANDARD_ERROR) ** 2), _MOST_DRAWS))
-        if number > draws:  # networks differ: more of them, at some of the variances
-            more, at = self.least(draws, number, self.some), np.log(self.nodes)
+        if number > draws and not self.coarse:  # networks differ: more of them
+            every = joined([every, self.least(draws, number, self.some)])
+            spread = every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
+        number = len(every.test)
+        squared = spread**2 / number + _LEAST_ERROR**2
+        factors = {name: self.finer[name] * _ratio(_means(every)[name], _means(first)[name]) for name in _MEANS}
+        whole = self.starts(0, 1)
+        if whole.thinned:  # what thinning changes is linear in its factor: twice as thin tells how much
+            twice, thinner = self.least(0, draws, self.some, thinner=2), self.starts(0, 1, thinner=2)
+            by = (whole.thinning - 1) / (thinner.thinning - whole.thinning)
             for name in _MEANS:
-                drawn = getattr(runs, name)[:, self.some]
-                every = np.concatenate([drawn, getattr(more, name)])
-                means[name] *= np.interp(at, at[self.some], every.mean(axis=0) / drawn.mean(axis=0))
-                if name == "test":
-                    spread = np.interp(at, at[self.some], every.std(axis=0, ddof=1) / every.mean(axis=0))
-        number = max(number, draws)
-        squared = self.off**2 + spread**2 / number + _LEAST_ERROR**2
-        thinned = self.starts(0, 1)
-        if thinned.thinned:  # what thinning changes is linear in its factor: twice as thin tells how much
-            thinner = self.starts(0, 1, MOST_UNITS // 2)
-            twice = self.least(0, draws, units=MOST_UNITS // 2)
-            by = (thinned.thinning - 1) / (thinner.thinning - thinned.thinning)
-            for name in _MEANS:
-                change = by * (means[name] - getattr(twice, name).mean(axis=0))
+                change = by * (1 - _ratio(_means(twice)[name], _means(every)[name]))
+                factors[name] *= np.maximum(1 + change, 0.5)
                 if name == "test":
                     noise = twice.test.std(axis=0, ddof=1) / twice.test.mean(axis=0)
-                    squared += (by**2 + 2 * by) * spread**2 / number + by**2 * noise**2 / draws
-                    squared += (change / means[name] / 4) ** 2
-                means[name] = np.maximum(means[name] + change, 0.5 * means[name])
-        error = np.sqrt(squared)
-        varied = runs.time.std(axis=0, ddof=1) / np.maximum(means["time"], np.finfo(float).tiny) / np.sqrt(draws)
-        moment = _time_error(np.median(runs.bend, axis=0), error, varied)
+                    squared += (by**2 + 2 * by) * spread**2 / number + by**2 * noise**2 / draws + (change / 4) ** 2
+        at = np.log(self.nodes)
+        for name in _MEANS:
+            means[name] *= np.interp(at, at[self.some], factors[name])
+        error = np.hypot(np.interp(at, at[self.some], np.sqrt(squared)), self.off)
+        varied = every.time.std(axis=0, ddof=1) / np.maximum(_means(every)["time"], np.finfo(float).tiny)
+        moment = _time_error(
+            np.median(runs.bend, axis=0), error, np.interp(at, at[self.some], varied) / np.sqrt(number)
+        )
         moment = np.where(runs.open.mean(axis=0) > 0.1, np.inf, moment)
-        scatter = np.full(error.shape, np.nan) if thinned.thinned else spread
+        scatter = np.full(at.size, np.nan) if whole.thinned else np.interp(at, at[self.some], spread)
         smooth = [self._between(means[name]) for name in ("test", "time", "rank", "train")]
-        return *smooth, *(np.interp(self.asked, np.log(self.nodes), part) for part in (error, moment, scatter))
+        return *smooth, *(np.interp(self.asked, at, part) for part in (error, moment, scatter))
 
     def _between(self, values: np.ndarray) -> np.ndarray:
         """Positive values at the nodes, at the variances asked for: by a cubic spline of logarithms."""
@@ -334,6 +386,16 @@ class _Row:
 
         curve = Akima1DInterpolator(nodes, np.log(np.maximum(values, np.finfo(float).tiny)), method="makima")
         return np.asarray(np.exp(curve(np.clip(self.asked, nodes[0], nodes[-1]))))
+
+
+def _means(runs: Least) -> dict[str, np.ndarray]:
+    """Means over starts, (variance,)."""
+    return {name: getattr(runs, name).mean(axis=0) for name in _MEANS}
+
+
+def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """By which factor a mean changes, at most 4; a mean of nothing does not."""
+    return np.clip(np.divide(above, below, out=np.ones_like(below), where=below > 0), 0.25, 4)
 
 
 def _time_error(bend: np.ndarray, off: np.ndarray, standard_error: np.ndarray | float) -> np.ndarray:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.polynomial import chebyshev
 
 from linnet._arguments import count
 from linnet.problems.problem import Problem
 from linnet.theories.mixed.spectral_flows import clock_of
 
-_ROOT = np.sqrt(0.5)
 MOST_GROWTH = 6.0  # exponent of the fastest mode over one step: e^12 is what the root of a matrix can bear
 _LARGEST_WEIGHT = 1e60
 _MOST_STEPS = 20_000
@@ -30,78 +31,143 @@ class Layers:
     Half a tilt, the balanced flow and half a tilt are one step of second order. $M$ is that of the start at every step:
     neither part keeps it.
 
-    **Arguments:** `values` $S$ (row,); `first` and `second`, rows of $W_1^\top$ and $W_2$ along the singular vectors,
-    (batch, row, unit); `spare`, rows of the larger side that the target does not see, (batch, idle, unit), of the
-    inputs if `idle_inputs`; `rates`, the eigenvalues of $M$, (batch, unit).
+    **Arguments:** `values` $S$ (row,); `rows`, those of $W_1^\top$ and of $W_2$ along the singular vectors, then those
+    of the larger side that the target does not see, (batch, 2 row + idle, unit), of the inputs if `idle_inputs`;
+    `rates`, the eigenvalues of $M$, (batch, unit); `tolerance` of the root, zero for one by eigenvectors.
     """
 
     def __init__(
-        self,
-        values: np.ndarray,
-        first: np.ndarray,
-        second: np.ndarray,
-        spare: np.ndarray,
-        rates: np.ndarray,
-        *,
-        idle_inputs: bool,
+        self, values: np.ndarray, rows: np.ndarray, rates: np.ndarray, *, idle_inputs: bool, tolerance: float = 0.0
     ):
-        self.values, self.rates, self.idle_inputs = values, rates, idle_inputs
-        self.first, self.second, self.spare = first, second, spare
+        self.values, self.rows, self.rates = values, rows, rates
+        self.idle_inputs, self.tolerance = idle_inputs, tolerance
+
+    @property
+    def first(self) -> np.ndarray:
+        return self.rows[:, : self.values.size]
+
+    @property
+    def second(self) -> np.ndarray:
+        return self.rows[:, self.values.size : 2 * self.values.size]
+
+    @property
+    def spare(self) -> np.ndarray:
+        return self.rows[:, 2 * self.values.size :]
+
+    def _with(self, rows: np.ndarray, rates: np.ndarray) -> Layers:
+        return Layers(self.values, rows, rates, idle_inputs=self.idle_inputs, tolerance=self.tolerance)
 
     def __getitem__(self, chosen: Any) -> Layers:
         """Some networks of the batch."""
-        parts = (self.first[chosen], self.second[chosen], self.spare[chosen], self.rates[chosen])
-        return Layers(self.values, *parts, idle_inputs=self.idle_inputs)
+        return self._with(self.rows[chosen], self.rates[chosen])
 
     def put(self, chosen: np.ndarray, other: Layers, of: np.ndarray) -> None:
         """Takes some networks of another batch in place of its own."""
-        self.first[chosen], self.second[chosen], self.spare[chosen] = other.first[of], other.second[of], other.spare[of]
+        self.rows[chosen] = other.rows[of]
 
     def copy(self) -> Layers:
         """The same networks, which `put` may change."""
-        parts = (self.first.copy(), self.second.copy(), self.spare.copy(), self.rates)
-        return Layers(self.values, *parts, idle_inputs=self.idle_inputs)
+        return self._with(self.rows.copy(), self.rates)
 
     def stepped(self, durations: np.ndarray) -> Layers:
         """One step of each network, over its own duration, (batch,)."""
         half = np.exp(self.rates * durations[:, None] / 4)[:, None, :]
-        first, second, spare = self._balanced(
-            self.first * half,
-            self.second / half,
-            self.spare * half if self.idle_inputs else self.spare / half,
-            durations,
-        )
-        spare = spare * half if self.idle_inputs else spare / half
-        return Layers(self.values, first * half, second / half, spare, self.rates, idle_inputs=self.idle_inputs)
+        first, second = self.first * half, self.second / half
+        moved = np.empty_like(self.rows)
+        n = self.values.size
+        np.add(first, second, out=moved[:, :n])
+        np.subtract(first, second, out=moved[:, n : 2 * n])
+        spare = moved[:, 2 * n :]
+        across = half if self.idle_inputs else 1 / half
+        np.multiply(self.spare, across, out=spare)
+        moved = self._balanced(moved, durations)
+        rows = np.empty_like(moved)
+        np.add(moved[:, :n], moved[:, n : 2 * n], out=rows[:, :n])
+        np.subtract(moved[:, :n], moved[:, n : 2 * n], out=rows[:, n : 2 * n])
+        rows[:, :n] *= half
+        rows[:, n : 2 * n] /= half
+        np.multiply(moved[:, 2 * n :], across, out=rows[:, 2 * n :])
+        return self._with(rows, self.rates)
 
-    def _balanced(
-        self, first: np.ndarray, second: np.ndarray, spare: np.ndarray, durations: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The balanced flow: what grows is `plus`, what decays `minus`, and the spare rows are only divided."""
+    def _balanced(self, rows: np.ndarray, durations: np.ndarray) -> np.ndarray:
+        """The balanced flow of sums and differences of the layers, which grow and decay, halved; and of spare rows."""
         S, t = self.values, durations[:, None]
         x = S * t
         with np.errstate(divide="ignore", invalid="ignore"):
             fallen = np.where(S > 0, -np.expm1(-2 * x) / (2 * S), t)  # (1 - e^{-2St})/2S
-        decay = np.exp(-x)
-        weight = np.sqrt(fallen)
-        plus, minus = _ROOT * (first + second), _ROOT * (first - second)
-        squares = [(weight / decay)[..., None] * plus, weight[..., None] * minus, np.sqrt(t)[..., None] * spare]
-        X = np.concatenate(squares, axis=1)
-        H = X.swapaxes(1, 2) @ X
-        units = H.shape[-1]
-        H[:, np.arange(units), np.arange(units)] += 1
-        root = symmetric_inverse_root(H)
-        plus, minus = plus / decay[..., None], minus * decay[..., None]
-        rows = S.size
-        moved = np.concatenate([_ROOT * (plus + minus), _ROOT * (plus - minus), spare], axis=1) @ root
-        return moved[:, :rows], moved[:, rows : 2 * rows], moved[:, 2 * rows :]
+        growth, weight = np.exp(x), np.sqrt(fallen / 2)
+        idle = np.broadcast_to(np.sqrt(t), (len(x), rows.shape[1] - 2 * S.size))
+        X = rows * np.concatenate([weight * growth, weight, idle], axis=1)[..., None]
+        root = symmetric_inverse_root(X.swapaxes(1, 2) @ X, self.tolerance)
+        rows *= np.concatenate([0.5 * growth, 0.5 / growth, np.ones_like(idle)], axis=1)[..., None]
+        return np.asarray(rows @ root)
 
 
-def symmetric_inverse_root(H: np.ndarray) -> np.ndarray:
-    """H^(-1/2) of matrices of one and above; any other root turns the units, and the splitting does not converge."""
-    sizes, basis = np.linalg.eigh(H)
-    root: np.ndarray = (basis / np.sqrt(np.maximum(sizes, 1.0))[:, None, :]) @ basis.swapaxes(1, 2)
+_FEWEST_UNITS = 10  # from which on a polynomial is faster than eigenvectors
+_MOST_BLOCKS = 6  # of four powers each: at more the powers cancel
+
+
+def symmetric_inverse_root(G: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+    """(1 + G)^(-1/2), symmetric, of matrices G that are not negative; any other root turns the units.
+
+    By eigenvectors; or to a tolerance by the polynomial of Chebyshev's nodes on [0, |G|], in blocks of four powers,
+    where their number is small.
+    """
+    if not tolerance or G.shape[-1] < _FEWEST_UNITS:
+        return _by_eigenvectors(G)
+    square = G @ G
+    top = np.maximum(np.sqrt(np.linalg.norm(square, axis=(1, 2))), 1e-12)  # at least the largest eigenvalue
+    kappa = np.sqrt(1 + top)
+    with np.errstate(divide="ignore"):
+        blocks = np.ceil(np.log(tolerance) / np.log((kappa - 1) / (kappa + 1)) / 4)
+    blocks = np.where(np.isfinite(blocks), np.maximum(blocks, 1), _MOST_BLOCKS + 1).astype(int)
+    least, most = blocks.min(), blocks.max()
+    if most <= _MOST_BLOCKS and most <= least + 1:
+        return _polynomial(G, square, top, int(most))
+    root = np.empty_like(G)
+    for number in np.unique(np.minimum(blocks, _MOST_BLOCKS + 1)):
+        at = blocks == number if number <= _MOST_BLOCKS else blocks > _MOST_BLOCKS
+        fits = number <= _MOST_BLOCKS
+        root[at] = _polynomial(G[at], square[at], top[at], int(number)) if fits else _by_eigenvectors(G[at])
     return root
+
+
+def _by_eigenvectors(G: np.ndarray) -> np.ndarray:
+    sizes, basis = np.linalg.eigh(G)
+    root: np.ndarray = (basis / np.sqrt(1 + np.maximum(sizes, 0.0))[:, None, :]) @ basis.swapaxes(1, 2)
+    return root
+
+
+def _polynomial(G: np.ndarray, square: np.ndarray, top: np.ndarray, blocks: int) -> np.ndarray:
+    """(1 + G)^(-1/2) by powers of Z = 2 G/top - 1 (Paterson and Stockmeyer), `blocks` of four of them."""
+    nodes, powers = _interpolation(4 * blocks)
+    terms = (powers @ (1 + top[:, None] * (1 + nodes) / 2)[..., None] ** -0.5)[..., 0].T[..., None, None]
+    scale, eye = (2 / top)[:, None, None], np.eye(G.shape[-1])
+    Z = scale * G
+    second = scale**2 * square
+    second -= 2 * Z
+    second += eye
+    Z -= eye
+    third = Z @ second
+    fourth = second @ second if blocks > 1 else second
+    root = np.zeros(0)
+    for block in range(blocks - 1, -1, -1):
+        low = terms[4 * block] * eye
+        for term, power in zip(terms[4 * block + 1 : 4 * block + 4], (Z, second, third), strict=True):
+            low += term * power
+        root = root @ fourth if root.size else root
+        root = root + low if root.size else low
+    return root
+
+
+@lru_cache(maxsize=16)
+def _interpolation(number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Chebyshev's nodes on [-1, 1], and the matrix from values there to the coefficients of the powers."""
+    angles = np.pi * (np.arange(number) + 0.5) / number
+    into = 2 / number * np.cos(np.arange(number)[:, None] * angles)
+    into[0] /= 2
+    powers = np.stack([np.pad(one := chebyshev.cheb2poly(row), (0, number - one.size)) for row in into.T], axis=1)
+    return np.cos(angles), powers
 
 
 def stacked(values: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> Layers:
@@ -109,10 +175,10 @@ def stacked(values: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> Laye
     n = values.size
     imbalance = inputs.swapaxes(1, 2) @ inputs - outputs.swapaxes(1, 2) @ outputs
     rates, turn = np.linalg.eigh(imbalance)
-    inputs, outputs = inputs @ turn, outputs @ turn
     idle_inputs = inputs.shape[1] > n
     spare = inputs[:, n:] if idle_inputs else outputs[:, n:]
-    return Layers(values, inputs[:, :n], outputs[:, :n], spare, rates, idle_inputs=idle_inputs)
+    rows = np.concatenate([inputs[:, :n], outputs[:, :n], spare], axis=1) @ turn
+    return Layers(values, rows, rates, idle_inputs=idle_inputs)
 
 
 def split_flow(

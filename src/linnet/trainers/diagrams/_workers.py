@@ -22,8 +22,8 @@ import jax
 import numpy as np
 
 from linnet._memory import GIBIBYTE, available
-from linnet._workers import BYTES
-from linnet.precision import computing, cores
+from linnet._workers import BYTES, cores
+from linnet.precision import computing
 from linnet.trainers._loop import Plan
 from linnet.trainers.diagrams._blas_threads import ONE_BLAS_THREAD
 from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
