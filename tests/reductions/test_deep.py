@@ -54,10 +54,7 @@ def test_in_dim_plus_out_dim_is_not_enough_for_unequal_widths():
 @pytest.mark.parametrize("outer", [1.0, 0.3])
 @pytest.mark.parametrize("depth", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_error_of_gaussian_starts_is_told(depth, outer):
-    """Width 1000: the estimate bounds the true error at every order, and 1e-8 is reached by default.
-
-    Depth 4 from small outer layers needs more words than are tried: there the network stays as it is.
-    """
+    """Width 1000: the estimate bounds the true error at every order, and 1e-8 is reached by default."""
     stds = np.full(depth, 1000**-0.5)
     stds[[0, -1]] *= outer
     start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=1000, depth=depth, stds=stds, key=depth)
@@ -74,8 +71,21 @@ def test_the_error_of_gaussian_starts_is_told(depth, outer):
     assert errors[5] < 0.1 * errors[3] < 0.01 * errors[1]
     chosen = ln.reduce(PROBLEM, start)
     assert error(chosen) <= max(chosen.error, 1e-14) <= 1e-8
-    if depth == 3:
-        assert chosen.weights.width < 60
+    assert not chosen.exact
+    assert chosen.weights.width < {3: 60, 4: 250}[depth]
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_few_outputs_need_few_units_however_many_inputs_there_are(depth):
+    """Inputs are seen through the residual: a first hidden layer is not as wide as the inputs are many."""
+    target = np.random.default_rng(1).standard_normal((1, 120)) / 11
+    start = ln.inits.deep_gaussian(in_dim=120, out_dim=1, width=400, depth=depth, stds=400**-0.5, key=0)
+    run = ln.gradient_descent(ln.Problem.from_target(target), start, learning_rate=0.05, steps=80, save_every=10)
+    full = descend(start.layers, target, 0.05, 80, every=10)
+    assert max(run.reduction.weights.widths) < 120
+    assert np.abs(run.products - full).max() <= run.reduction.error * np.abs(full).max()
+    assert run.reduction.error <= 1e-8
+    assert_allclose(run.weights_at(0).first, start.first, atol=1e-13)
 
 
 def test_lift_is_the_way_back():

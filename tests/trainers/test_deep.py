@@ -1,11 +1,13 @@
 """Descent and flow of deep networks against plain NumPy at full width; two layers as they were, bit for bit."""
 
+import jax
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import linnet as ln
 from deep_reference import descend
+from linnet._randomness import jax_key
 
 TARGET = np.random.default_rng(0).standard_normal((2, 3))
 PROBLEM = ln.Problem.from_target(TARGET, truth=0.5 * TARGET)
@@ -38,6 +40,79 @@ def test_gaussian_starts_and_batches():
         assert np.abs(run.products[:, member] - products).max() < 2e-8
     assert run.reduction.weights.width < 40
     assert run.singular_values.shape == (7, 3, 2)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"learning_rate": 0.2},  # close to the largest stable step
+        {"momentum": 0.9, "learning_rate": 0.02},
+        {"weight_decay": 0.1},
+        {"layer_rates": [1.0, 0.5, 2.0]},
+        {"learning_rate": ln.trainers.Schedule(lambda step: 0.1 / (1 + 0.05 * step))},
+    ],
+)
+def test_words_serve_the_descent_that_is_run(setting):
+    """Gaussian layers: the words that are kept are those of the run's own steps, momentum and decay."""
+    start = ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=80, depth=3, stds=80**-0.5, key=0)
+    run = ln.gradient_descent(PROBLEM, start, **RUN | setting)
+    names = {"weight_decay": "decay", "momentum": "momentum", "layer_rates": "rates"}
+    plain = {names[name]: value for name, value in setting.items() if name in names}
+    rate = setting.get("learning_rate", 0.05)
+    if not isinstance(rate, float):  # rates per step, as those of a residual that shrinks
+        shrink = rate.over(61)
+        rate, plain["pulls"] = 1.0, lambda step, A: shrink[min(step, 59)] * (TARGET - A)
+    products = descend(start.layers, TARGET, rate, 60, every=10, **plain)
+    distance = np.abs(run.products - products).max() / np.abs(products).max()
+    assert max(run.reduction.weights.widths) < 50
+    assert distance <= run.reduction.error <= 1e-8
+    assert_allclose(run.weights_at(-1).product, products[-1], atol=1e-8)
+
+
+def test_words_of_another_descent_do_not_serve():
+    """The control: words kept for small steps are far off for steps four times as large, at depth 4."""
+    target = np.random.default_rng(0).standard_normal((3, 4))
+    problem = ln.Problem.from_target(target)
+    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=120, depth=4, stds=120**-0.5, key=4)
+    small = ln.gradient_descent(problem, start, learning_rate=0.05, steps=100).reduction.weights
+    large = ln.gradient_descent(problem, start, learning_rate=0.2, steps=100, save_every=10, throw=False)
+    full, other = (descend(one.layers, target, 0.2, 100, every=10) for one in (start, small))
+    assert max(small.widths) < 60
+    assert np.abs(large.products - full).max() < 1e-8 * np.abs(full).max()
+    assert np.abs(other - full).max() > 1e-6 * np.abs(full).max()
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        ln.inits.deep_orthogonal(in_dim=3, out_dim=2, width=20, depth=4, scales=0.8, key=0),
+        ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=60, depth=3, stds=60**-0.5, key=0),
+    ],
+)
+def test_mini_batches_and_label_noise(start):
+    """Against NumPy at full width, with the same draws."""
+    random = np.random.default_rng(0)
+    X, Y = random.standard_normal((12, 3)), random.standard_normal((12, 2))
+    problem, key = ln.Problem.from_data(X, Y), jax_key(7)
+
+    def batch(step, A):
+        drawn = np.asarray(jax.random.choice(jax.random.fold_in(key, step), 12, (4,), replace=False))
+        return (Y[drawn].T - A @ X[drawn].T) @ X[drawn] / 4
+
+    def noisy(step, A):
+        with jax.enable_x64(True):
+            draw = np.asarray(jax.random.normal(jax.random.fold_in(key, step), (2, 12), np.float64))
+        return ((Y + 0.3 * draw.T).T - A @ X.T) @ X / 12
+
+    settings = {"learning_rate": 0.05, "steps": 60, "save_every": 10, "key": 7}
+    runs = [
+        ln.stochastic_descent(problem, start, batch_size=4, **settings),
+        ln.label_noise_descent(problem, start, noise_std=0.3, **settings),
+    ]
+    for run, pulls in zip(runs, (batch, noisy), strict=True):
+        assert run.reduction.weights.width < start.width
+        products = descend(start.layers, np.zeros((2, 3)), 0.05, 60, every=10, pulls=pulls)
+        assert np.abs(run.products - products).max() < 1e-8
 
 
 def test_two_layers_are_what_they_were():

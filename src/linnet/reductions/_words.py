@@ -16,14 +16,15 @@ class Words:
     through $W_l$ (or through $W_l^T$) lies in the space above (or below). When no space grows any more they hold every
     state that descent or flow can reach, and the reduction is exact.
 
-    `order` is the longest word held, `closed` whether no longer one adds anything.
+    `order` is the longest word held, `closed` whether no longer one adds anything, `degenerate` whether any word so far
+    added less than words in general position do.
     """
 
     def __init__(self, layers: Sequence[np.ndarray]) -> None:
         self.layers = layers
         self.frames = [np.zeros((layer.shape[0], 0)) for layer in layers[:-1]]
         self.sizes = [_norm(layer) for layer in layers]
-        self.order, self.closed = 0, False
+        self.order, self.closed, self.degenerate = 0, False, False
         self._new = [np.zeros_like(frame) for frame in self.frames]
         self._add(0, layers[0], self.sizes[0])
         self._add(len(self.frames) - 1, layers[-1].T, self.sizes[-1])
@@ -66,12 +67,14 @@ class Words:
         frame = self.frames[space]
         left = frame.shape[0] - frame.shape[1]
         if not left or not vectors.size or not size > 0:
+            self.degenerate |= vectors.shape[1] > 0
             return
         rest = vectors - frame @ (frame.T @ vectors)
         rest = rest - frame @ (frame.T @ rest)  # twice is enough
         basis, triangle = np.linalg.qr(rest)
         turned, values, _ = np.linalg.svd(triangle)
         kept = min(left, int((values > NEGLIGIBLE * size).sum()))
+        self.degenerate |= kept < vectors.shape[1]
         if not kept:
             return
         basis = basis @ turned[:, :kept]

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from linnet._arguments import broadcast, count, number, real_array, representable
 from linnet.inits.layers import Layers, check_layers
 from linnet.problems.problem import Problem
-from linnet.reductions._trial_descent import Trial
+from linnet.reductions._by_weight import WordsByWeight
+from linnet.reductions._trial_descent import MOST_STEPS, Path, Trial
 from linnet.reductions._words import Words
 from linnet.reductions.reduction import Reduction, refuse_diverged
 
@@ -22,11 +23,14 @@ LONGEST = 60  # letters; each gains about a digit
 FALL = 10.0  # times as slowly as from the letters before, an error may fall to the letters after
 MOST_FALL = 1e-2  # however fast it fell before
 ROUNDING = 1e-14
-SHARE = 0.3  # of the tolerance, for the words that are too long; the same again for what training does not use
-SHARES = tuple(10.0**-n for n in range(2, 13))  # of what is seen along training: less is not kept
-ANOTHER = 10.0  # times the error of the trial descent: another run, of other steps, sees other directions
-FINER = 0.1  # of the share whose error is told is what is kept
+SHARE = 0.3  # of the tolerance, for words that are too long
+COARSER = 30.0  # times the share of words that is missing, of two reductions that are compared
+ANOTHER = 3.0  # times the distance along a trial descent, for a run of other steps
+FINE = 0.1  # of the size of a trial's steps: the other trial by which words are weighed
+BETWEEN = 0.3  # and that of a third one, which tells how well those words serve a descent that did not choose them
 WIDEST = 900  # units of all hidden layers together, from which on no longer words are tried
+SMALL = 64  # units of all hidden layers together are not worth a trial
+SAVED = 0.8  # of all units may be kept: a network that would keep more stays as it is
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,13 @@ class DeepReduction(Reduction):
     - `basis`: $V$, (input, r); None for a plain one
     - `frame`: $Q_1$, (hidden, q); None where no layer was reduced
     - `frames`: $Q_1, \dots, Q_{L-1}$; empty where no layer was reduced
-    - `order`: the longest word kept; None where no layer was reduced
+    - `order`: the longest word kept; None where no layer was reduced, or words were kept by their weight
     - `exact`: whether the spaces are invariant, and the dynamics exactly that of the full network
     - `estimates`: what estimates the error, one for each network of a batch
 
     `.error` estimates the largest distance between reduced and full products along training, relative to the largest
-    product: 0 where it is exact, else from the distances between words up to `order` and shorter ones along a trial
-    descent of the same problem, as they fall geometrically.
+    product: 0 where it is exact, else from the distances to a smaller reduction along trial descents of the same
+    problem: of shorter words, as errors fall geometrically in their length, or of fewer words by weight.
 
     **Example:**
 
@@ -90,7 +94,9 @@ class DeepReduction(Reduction):
                     moved = self.frames[index] @ (layer - share * self.weights.layers[index])
                     layer = share * self.full_weights.layers[index] + moved @ _turned(self.frames[index - 1])
                 elif index == 0:
-                    layer = self.frames[0] @ layer
+                    start = self.full_weights.layers[0]
+                    start = start if self.basis is None else start @ self.basis
+                    layer = share * start + self.frames[0] @ (layer - share * self.weights.layers[0])
                 else:
                     layer = layer @ _turned(self.frames[-1])
             if index == 0 and self.basis is not None:
@@ -116,8 +122,19 @@ class DeepReduction(Reduction):
         return self.full_problem.test_loss(self.products(states.product, states.above, rest=rest))
 
 
-def reduced_layers(problem: Problem, layers: Layers, *, order: int | None, rtol: float | None) -> DeepReduction:
-    """`reduce` of layers that were checked to fit the problem."""
+def reduced_layers(
+    problem: Problem,
+    layers: Layers,
+    *,
+    order: int | None = None,
+    rtol: float | None = None,
+    paths: Sequence[Path] | None = (),
+) -> DeepReduction:
+    """`reduce` of layers that were checked to fit the problem, for the descents of `paths`, one for each of a batch.
+
+    Of none at all it is good for small steps, as of a flow; None are descents that cannot be tried beforehand: words
+    are then kept by their length.
+    """
     longest = None if order is None else count("order", order, least=0, most=1000)
     tolerance = RTOL if rtol is None else number("rtol", rtol)
     if not 1e-14 <= tolerance < 1:
@@ -132,11 +149,15 @@ def reduced_layers(problem: Problem, layers: Layers, *, order: int | None, rtol:
         return plain
     small = plain.problem
     members = [tuple(layer[i] for layer in given) for i in range(len(first))] if first.ndim == 3 else [tuple(given)]
-    bases = [_Bases(_member(small, i), member, longest, tolerance) for i, member in enumerate(members)]
+    bases = [
+        _Bases(_member(small, i), member, longest, tolerance, None if paths is None else paths[i : i + 1] or paths[:1])
+        for i, member in enumerate(members)
+    ]
     frames = [one.frames for one in bases]
     if any(all(frame.shape[0] == frame.shape[1] for frame in member) for member in frames):
         return plain  # nothing was saved: as it is
-    reached = max(one.order for one in bases)
+    orders = [one.order for one in bases if one.order is not None]
+    reached = max(orders, default=None)
     exact = all(one.exact for one in bases)
     widths = [max(1, *(frame.shape[1] for frame in spaces)) for spaces in zip(*frames, strict=True)]
     filled = [[_filled(frame, width) for frame, width in zip(member, widths, strict=True)] for member in frames]
@@ -154,81 +175,104 @@ def reduced_layers(problem: Problem, layers: Layers, *, order: int | None, rtol:
 class _Bases:
     """The bases of one network of a batch, and their error."""
 
-    def __init__(self, problem: Problem, layers: Sequence[np.ndarray], order: int | None, rtol: float) -> None:
-        self.words, self.trial = Words(layers), Trial(problem)
+    def __init__(
+        self,
+        problem: Problem,
+        layers: Sequence[np.ndarray],
+        order: int | None,
+        rtol: float,
+        paths: Sequence[Path] | None,
+    ) -> None:
+        self.words, self.problem, self.trial = Words(layers), problem, Trial(problem)
         self.error: float | None = None
+        self.order: int | None = order
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.
         self.gap = 2 - len(layers) % 2
         self.least = len(layers) - 2 + self.gap  # the first letters lead from the first hidden layer to the last
         words = self.words
-        if order is None:
-            self._needed(rtol)
-        else:  # one more letter is held, which tells whether it would add anything
+        if order is not None:  # one more letter is held, which tells whether it would add anything
             while not words.closed and words.order <= order:
                 words.grow()
             self.order = min(order, words.order)
             self.exact = words.closed and self.order == words.order
             self.frames = words.at(self.order)
+            return
+        self._close()
+        if self.exact and (sum(words.history[-1]) <= SAVED * sum(words.widths) or sum(words.widths) <= SMALL):
+            return
+        if not (self._by_length(rtol) if paths is None else self._by_weight(rtol, paths)):
+            self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
 
-    def _needed(self, rtol: float) -> None:
-        """As many words as `rtol` needs, then of their span what training uses."""
-        words, tolerance = self.words, SHARE * rtol
+    def _close(self) -> None:
+        """Grow words as long as they may close: until they have been in general position for long enough."""
+        words = self.words
+        while not words.closed and words.order < LONGEST and sum(words.history[-1]) < WIDEST:
+            words.grow()
+            if words.order > self.least and not words.degenerate:
+                break
+        self.order, self.exact, self.frames = words.order, words.closed, words.at(words.order)
+
+    def _by_length(self, rtol: float) -> bool:
+        """As many words as `rtol` needs, whatever drives the descent; False where these are too many."""
+        words, self.exact = self.words, False
         while not words.closed and words.order < LONGEST and sum(words.history[-1]) < WIDEST:
             words.grow()
             if not words.closed and words.order >= self.least:
                 self.error = self._distance(words.order)
-                if self.error <= tolerance:
-                    break
-        self.order, self.exact = words.order, words.closed
-        self.frames = words.at(words.order)
-        if words.closed:
-            return
-        if self.error is None or self.error > tolerance:  # no words that are few enough suffice: the network itself
-            self.frames, self.exact = [np.eye(width) for width in words.widths], True
-            return
-        held = words.projected(self.frames)
-        seen = self.trial.used(held)
-        for share in SHARES:
-            apart = self.trial.apart(words.projected(self._part(seen, share)), held)
-            if ANOTHER * apart <= tolerance:
-                self.frames = self._part(seen, FINER * share)
-                self.error += ANOTHER * apart
-                return
+                if self.error <= SHARE * rtol:
+                    self.order, self.frames = words.order, words.at(words.order)
+                    return True
+        return False
 
-    def _part(self, seen: list[np.ndarray], share: float) -> list[np.ndarray]:
-        """Of every space the directions in which more than a share of what training sees lies."""
-        turns = [_combinations(one, share) for one in seen]
-        return [frame @ turn for frame, turn in zip(self.frames, turns, strict=True)]
+    def _by_weight(self, rtol: float, paths: Sequence[Path]) -> bool:
+        """The words that descents of the same problem use; False where these are too many."""
+        known = [path for path in paths if path.rates is not None]
+        small = not known or any(path.most_steps == MOST_STEPS for path in known)
+        self.exact = False
+        followed = [*known, *([Path(), Path(step=FINE * Path.step)] if small else [])]
+        told = [*known, *([Path(step=BETWEEN * Path.step)] if small else [])]
+        held = WordsByWeight(self.words.layers, COARSER * rtol, SAVED * sum(self.words.widths))
+        coarse: list[np.ndarray] | None = None
+        while held.share >= ROUNDING:
+            for path in followed:
+                held.follow(Trial(self.problem, path))
+                if not held.complete:
+                    return False
+            if coarse is not None:
+                apart = max(Trial(self.problem, path).apart(coarse, held.start) for path in told)
+                self.error = (ANOTHER if small else 1.0) * apart
+                if self.error <= rtol:
+                    self.frames, self.order = held.frames, None
+                    return True
+            coarse, held.share = list(held.start), held.share / COARSER
+        return False
 
     def estimate(self) -> float:
         """The error of these bases along a trial descent."""
         if self.exact:
             return 0.0
-        if self.error is None and self.order >= self.least:
+        if self.error is None and self.order is not None and self.order >= self.least:
             self.error = self._distance(self.order)
         elif self.error is None:  # against longer words, which are not exact themselves
+            assert self.order is not None
             longer = max(self.order + self.gap, self.least)
             while not self.words.closed and self.words.order < longer:
                 self.words.grow()
-            self.error = 2 * self.trial.distance(self.words, self.order, longer)
+            self.error = 2 * self._apart(self.order, longer)
         assert self.error is not None
         return max(self.error, ROUNDING)
 
     def _distance(self, order: int) -> float:
         """The distance to shorter words, times a cautious factor by which it falls from there on."""
-        now = self.trial.distance(self.words, order - self.gap, order)
+        now = self._apart(order - self.gap, order)
         if order - self.gap < self.least:
             return now
-        before = self.trial.distance(self.words, order - 2 * self.gap, order - self.gap)
+        before = self._apart(order - 2 * self.gap, order - self.gap)
         return now * float(np.clip(FALL * now / before, MOST_FALL, 1.0)) if before > 0 else now
 
-
-def _combinations(seen: np.ndarray, share: float) -> np.ndarray:
-    """Orthonormal combinations of rows in which more than a share of what was seen lies, (row, combination)."""
-    if not seen.size:
-        return np.zeros((len(seen), 0))
-    left, values, _ = np.linalg.svd(seen, full_matrices=False)
-    return left[:, values > share]
+    def _apart(self, order: int, longer: int) -> float:
+        """The largest distance between the products with words up to `order` and up to `longer`, relative."""
+        return self.trial.apart(*(self.words.projected(self.words.at(each)) for each in (order, longer)))
 
 
 def _narrow(layers: Sequence[np.ndarray]) -> bool:

@@ -203,8 +203,10 @@ def reduce(
     Two layers reduce exactly, to rounding. Deeper networks do where the words in their inner layers close: orthogonal
     and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above
     all, words up to length `order` are kept: the error falls about tenfold for each letter, and `.error` estimates it.
-    With a tolerance `rtol` in place of an order, as many words are taken as it needs, and of their span only what
-    training uses (along a trial descent of the same problem); a network that needs too many is left as it is.
+    With a tolerance `rtol` in place of an order, words are kept by their weight: those that trial descents of the same
+    problem use, in small steps, as of a flow. (Trainers try their own steps, momentum and decay.) Mini-batches and
+    label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many
+    is left as it is.
 
     **Arguments:**
 
@@ -243,7 +245,9 @@ def reduce(
     if isinstance(weights, Layers):
         from linnet.reductions.deep import reduced_layers
 
-        return reduced_layers(problem, check_layers(weights), order=order, rtol=rtol)
+        return reduced_layers(
+            problem, check_layers(weights), order=order, rtol=rtol, paths=None if name == "sgd" else ()
+        )
     if order is not None or rtol is not None:
         raise ValueError(
             "`order` and `rtol` belong to `Layers`: two layers, as `Weights`, reduce exactly at every width."

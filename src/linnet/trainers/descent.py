@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, flag, non_negative, real_array, shown
-from linnet.inits.layers import Layers
+from linnet.inits.layers import Layers, check_layers
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.reductions.deep import DeepReduction
+from linnet.reductions._trial_descent import MOST_STEPS, Path
+from linnet.reductions.deep import DeepReduction, reduced_layers
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import _loop as loop
@@ -99,7 +103,8 @@ def gradient_descent(
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
     step = _update(update, plain=momentum == 0 and hyper["weight_decay"] == 0, reduced=reduce)
     hyper |= layer_rates_of(layer_rates, weights, reduced=reduce, decays=hyper["weight_decay"] != 0)
-    reduction = prepare(problem, weights, reduce)
+    paths = _paths(rates, min(steps, MOST_STEPS), hyper, layer_rates) if update == "simultaneous" else None
+    reduction = prepare(problem, weights, reduce, paths=paths)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
         run = filled(reduction) if reduce else reduction
@@ -151,10 +156,26 @@ def _update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
     return Own(update)
 
 
-def prepare(problem: Problem, weights: Weights | Layers, reduced: bool) -> Reduction:
-    """The coordinates a run is carried out in; the problem's own with `reduced=False`."""
+def _paths(rates: Rates, steps: int, hyper: dict[str, Any], layer_rates: ArrayLike | None) -> list[Path]:
+    """The descents of a run, by which a deep network is reduced."""
+    own = None if layer_rates is None else np.asarray(layer_rates, dtype=float)
+    each = np.ones(max(steps, 1)) if rates.schedule is None else rates.schedule[: max(steps, 1)]
+    return [Path(rate * each, hyper["momentum"], hyper["weight_decay"], own) for rate in np.atleast_1d(rates.constant)]
+
+
+def prepare(
+    problem: Problem, weights: Weights | Layers, reduced: bool, *, paths: Sequence[Path] | None = ()
+) -> Reduction:
+    """The coordinates a run is carried out in; the problem's own with `reduced=False`.
+
+    `paths` are the descents of a deep network (see `reductions.deep.reduced_layers`).
+    """
     if not isinstance(reduced, (bool, np.bool_)):
         raise ValueError(f"`reduce` must be True or False: got {reduced!r}.")
+    if reduced and isinstance(weights, Layers):
+        check_match(problem, weights, any_depth=True)
+        refuse_diverged("weights", weights)
+        return reduced_layers(problem, check_layers(weights), paths=paths)
     if reduced:
         return reduction_of(problem, weights)
     check_match(problem, weights, any_depth=True)

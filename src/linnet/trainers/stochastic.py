@@ -138,7 +138,7 @@ def sampled_run(
     steps, throw = count("steps", steps, least=0, most=2**62), flag("throw", throw)
     rates = learning_rates(learning_rate, steps, problem, weights)
     own = layer_rates_of(layer_rates, weights, reduced=reduce, decays=False)
-    reduction = prepare(problem, weights, reduce)
+    reduction = prepare(problem, weights, reduce, paths=None)
     with computing(dtype, device) as resolved:
         objective: Objective
         if problem.inputs is None:
