@@ -24,6 +24,7 @@ COLUMN = 3.4  # inches: one column of a two-column page
 # Okabe and Ito's palette, its yellow replaced by a wine red that is seen on white.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, AMBER, WINE, GREY, BLACK = "#56B4E9", "#E69F00", "#882255", "#6E6E6E", "#1A1A1A"
+RED = "#C1121F"  # of what a caption calls red
 colours = [BLUE, ORANGE, GREEN, PINK, AMBER, SKY, WINE, BLACK]
 
 # The same thing has the same colour in every figure.

@@ -152,7 +152,13 @@ MUTATIONS: dict[str, Mutation] = {
     "coupled-modes": Mutation(
         "balanced-step", PUBLIC + ".inits", "balanced", lambda r: lambda a, *rest: r(a + 1e-6, *rest)
     ),
-    "balanced-flow": Mutation("balanced-flow", f"{CLAIM}.lazy_modes", "polar", scaled(1.01), SLOW),
+    "balanced-flow": Mutation(  # both square roots 1% too large
+        "balanced-flow",
+        "scipy.linalg",
+        "polar",
+        lambda r: lambda a, **side: (r(a, **side)[0], 1.01 * r(a, **side)[1]),
+        SLOW,
+    ),
     "monotone-modes": Mutation(
         "monotone-modes", PUBLIC + ".inits", "balanced", lambda r: lambda a: r(np.abs(a) + 0.01 * np.eye(len(a))), SLOW
     ),
@@ -194,7 +200,7 @@ MUTATIONS: dict[str, Mutation] = {
         "stage-lazy", "linnet.papers.tu.tables.timeline", "threshold_of", lambda r: lambda d, gammas: 0.1 * d, SLOW
     ),
     "alignment-early": Mutation("alignment-early", "tu-timeline", "defect", along_dims(0.5), SLOW),
-    "alignment-kept": Mutation("alignment-kept", "tu-timeline", "defect", along_dims(0.5), SLOW),
+    "alignment-kept": Mutation("alignment-kept", "tu-timeline", "defect", along_dims(0.3), SLOW),
     "noise-behind": Mutation("alignment-kept", "tu-timeline", "singular_values", louder_noise, SLOW),
     "lazy-values": Mutation("lazy-values", "tu-timeline", "singular_values", still_noise, SLOW),
     "early-distance": Mutation("early-distance", MIXED, "self_consistent", third(1.5), SLOW),

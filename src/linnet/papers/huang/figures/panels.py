@@ -40,7 +40,7 @@ def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture
                 axis.set_xlim(left=10)
             axis.axvline(
                 ds.attrs["first_time_loss"],
-                color=style.ORANGE,
+                color=style.RED,
                 linewidth=1.0,
                 zorder=1,
                 label="t₁: 5% of the loss gone",

@@ -106,7 +106,7 @@ def lazy_stage(trial: Trial) -> Numbers:
 
 
 EXCESS = Below(
-    3.0,
+    2.0,
     what="largest excess of an exponent of x over the claimed one, in standard errors",
     form=".1f",
     because="x is at most d to the claimed power: what falls at least as fast exceeds it by chance only",

@@ -104,7 +104,7 @@ def plot(ds: xr.Dataset) -> Picture:
             axis.plot(*line.T, color=style.GREY, linestyle=dash, linewidth=1.0, label=f"direction {name}")
         axis.plot(
             *ds.descent.values.T,
-            color=style.WINE,
+            color=style.RED,
             linewidth=3.4,
             alpha=0.8,
             label=f"gradient descent, n = {ds.attrs['samples']}",

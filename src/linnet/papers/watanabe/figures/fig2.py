@@ -70,7 +70,7 @@ def plot(ds: xr.Dataset) -> Picture:
             few = slice(None, None, max(1, ds.sizes["time"] // 40))
             marks = {"marker": "o", "markersize": 2.2, "linestyle": "none", "color": colour}
             axis.plot(ds.time[few], ds.descent[few, k], label=f"gradient descent, along v{'₁₂'[k]}", **marks)
-        axis.plot(ds.time, ds.early, color=style.WINE, label="early phase, eq. (17)", **style.THEORY)
+        axis.plot(ds.time, ds.early, color=style.BLACK, label="early phase, eq. (17)", **style.THEORY)
         axis.axvline(ds.attrs["early_time"], **style.GUIDELINE)
         axis.axvline(ds.attrs["later_time"], **{**style.GUIDELINE, "linestyle": "-."})
         top = 1.12 * float(ds.components.max())
