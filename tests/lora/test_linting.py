@@ -107,11 +107,28 @@ def test_a_change_of_alpha_is_answered_in_one_line_with_the_groups(capsys):
     status, out, _ = called(
         capsys, "--from", "alpha=64,r=32,lr=1e-5", "--to", "alpha=32", "--optimizer", "adamw", "--weight-decay", 0.1
     )
-    assert status == 0 and "B's rate times 2, A's as it is" in out
+    assert (
+        status == 0
+        and "B's rate times 2, its weight decay times 0.5, its eps times 0.5; all of A's stay." in " ".join(out.split())
+    )
     assert '"params": b, "lr": 2e-05, "weight_decay": 0.05, "eps": 5e-09' in out
     assert '"params": a, "lr": 1e-05, "weight_decay": 0.1, "eps": 1e-08' in out
-    status, _, err = called(capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", "alpha=16,r=256")
-    assert status == 2 and "alpha 64 keeps the starting kernel" in err and "alpha 256 keeps the clock" in err
+    for optimizer, alpha, fits in (("sgd", 64, "kernel"), ("adamw", 16, "Adam's")):
+        status, out, _ = called(
+            capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", "alpha=512,r=256", "--optimizer", optimizer
+        )
+        said = [" ".join(line.split()) for line in out.splitlines()]
+        assert status == 0 and "different models" in out
+        assert any(line.startswith("alpha 64 the starting kernel") for line in said)
+        assert any(
+            line.startswith("alpha 256 SGD's clock and threshold") and "16 times as large" in line for line in said
+        )
+        marked = [line for line in said if line.endswith(f"<- for {optimizer}")]
+        assert len(marked) == 1 and marked[0].startswith(f"alpha {alpha} ") and fits in marked[0]
+        times = 64 if optimizer == "sgd" else 32
+        assert any(line.startswith(f"alpha 512 makes the first steps {times} times as large") for line in said)
+    for wrong in ("r=16", "", "r=2.5"):
+        assert called(capsys, "--from", "alpha=16,r=16,lr=1e-4", "--to", wrong)[0] == 2
     status, _, err = called(capsys, "--from", "alpha=16", "--to", "alpha=16")
     assert status == 2 and "--from takes alpha=...,lr=...,r=..." in err
 

@@ -1,5 +1,7 @@
 """Adapters read from peft models, and equivalent settings trained by PyTorch's own optimizers in a transformer."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -198,3 +200,20 @@ def test_groups_of_a_model_that_mixes_ranks(base):
     assert rates == {(1e-3, 6), (2e-3, 2), (4e-3, 4)}
     with pytest.raises(ValueError, match=r"it lacks 'model\.layers\.0"):
         ln.torch.parameter_groups(model, {})
+
+
+def test_a_resized_folder_is_what_peft_loads(base, tmp_path):
+    model = small.adapted(base, r=4, lora_alpha=8, init_lora_weights=False)
+    model.save_pretrained(tmp_path / "old")
+    ln.lora.resize_folder(tmp_path / "old", 7, tmp_path / "grown")
+    ln.lora.resize_folder(tmp_path / "grown", 4, tmp_path / "back")
+    ln.lora.resize_folder(tmp_path / "old", 1, tmp_path / "one")
+    batch = small.text(2, 16, 1)[0]
+    wanted = small.loss_of(model, batch).item()
+    found = {}
+    for name in ("grown", "back", "one"):
+        copied = peft.PeftModel.from_pretrained(copy.deepcopy(base), tmp_path / name).double()
+        found[name] = small.loss_of(copied, batch).item()
+    assert found["grown"] == pytest.approx(wanted, abs=1e-5)
+    assert found["back"] == pytest.approx(wanted, abs=1e-5)
+    assert abs(found["one"] - wanted) > 1e-2

@@ -36,7 +36,9 @@ def lora(
     out_dim: Annotated[int | None, typer.Option(help="Outputs of the frozen matrix.", min=1)] = None,
     alpha: Annotated[float | None, typer.Option(help="Show what trains identically with this alpha.")] = None,
     before: Annotated[str | None, typer.Option("--from", help="Settings, no file: alpha=64,r=32,lr=1e-5.")] = None,
-    after: Annotated[str | None, typer.Option("--to", help="What changes: alpha=32.")] = None,
+    after: Annotated[str | None, typer.Option("--to", help="What changes: alpha=32, or r=64.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Compress or grow a trained adapter to this rank.", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="Where the adapter of --rank is written: a new folder.")] = None,
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
     from linnet.lora import lint, read
@@ -56,6 +58,9 @@ def lora(
         return
     if source is None:
         raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
+    if rank is not None:
+        _resize(source, rank, out, alpha)
+        return
     told = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
     told |= {"momentum": momentum, "clip": clip}
     given = {"training": training} if training is not None else told
@@ -90,30 +95,32 @@ def _answer(before: str | None, after: str | None, optimizer: str, weight_decay:
     from linnet.lora import Adapter, equivalent
 
     old = _settings("--from", before, {"alpha", "r", "lr"})
-    new = _settings("--to", after, {"alpha"}, may={"r"})
-    rank = old["r"]
-    if new.get("r", rank) != rank:
-        raise failures.WrongCallError(
-            f"no rates make rank {new['r']:g} train as rank {rank:g} does: it is another model. With s = alpha/r, "
-            "alpha "
-            f"{old['alpha'] * (new['r'] / rank) ** 0.5:.4g} keeps the starting kernel s^2 A^T A (rank-stabilised), "
-            "alpha "
-            f"{old['alpha'] * new['r'] / rank:.4g} keeps the clock and the threshold (alpha in proportion to r)."
-        )
+    new = _settings("--to", after, set(), may={"alpha", "r"})
+    if not float(old["r"]).is_integer() or not float(new.get("r", 1)).is_integer():
+        raise failures.WrongCallError("r takes a whole number.")
     plain = Adapter(
-        rank=int(rank),
+        rank=int(old["r"]),
         alpha=old["alpha"],
         optimizer=optimizer,
         learning_rate_a=old["lr"],
         weight_decay_a=weight_decay,
         clip=clip,
     )
+    if new.get("r", old["r"]) != old["r"]:
+        _answer_rank(plain, int(new["r"]), new.get("alpha"))
+        return
+    if "alpha" not in new:
+        raise failures.WrongCallError(f"--to takes alpha=... or r=..., another than in --from: got {after!r}.")
     same = equivalent(plain, alpha=new["alpha"])
     groups = same.groups
     name = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}[optimizer]
+    changed = {"lr": "rate", "weight_decay": "weight decay", "eps": "eps"}
+    parts = [
+        f"{changed[key]} times {value / groups['A'][key]:.6g}" for key, value in groups["B"].items() if groups["A"][key]
+    ]
     terminal.say(
-        f"alpha {old['alpha']:g} -> {new['alpha']:g} under {name} ({same.label}): B's rate times "
-        f"{groups['B']['lr'] / old['lr']:.6g}, A's as it is."
+        f"alpha {old['alpha']:g} -> {new['alpha']:g} under {name} ({same.label}): B's {', its '.join(parts)}; all of "
+        "A's stay."
     )
     for letter in "AB":
         options = ", ".join(f'"{key}": {value:.6g}' for key, value in groups[letter].items())
@@ -123,6 +130,45 @@ def _answer(before: str | None, after: str | None, optimizer: str, weight_decay:
         terminal.say(f"  if {condition}")
 
 
+def _answer_rank(plain: Adapter, rank: int, alpha: float | None) -> None:
+    """What another rank can share with this one, and with which alpha."""
+    from linnet.lora import matched_alpha
+
+    terminal.say(
+        f"r {plain.rank} -> {rank}: no rates make them train alike, they are different models. At the same rates, from "
+        "peft's default start, there stays with"
+    )
+    by = {what: matched_alpha(plain, rank, what) for what in ("kernel", "clock", "adam")}
+    words = {
+        "kernel": "the starting kernel s^2 A^T A, hence SGD's first steps (as rank-stabilised scaling does)",
+        "clock": "SGD's clock and threshold, not its first steps: they are {times:.4g} times as large",
+        "adam": "the size of Adam's first steps (a constant alpha)",
+    }
+    fits = "kernel" if plain.optimizer == "sgd" else "adam"
+    for what, text in words.items():
+        note = f"  <- for {plain.optimizer}" if what == fits else ""
+        terminal.say(f"  alpha {by[what]:<8.6g} {text.format(times=rank / plain.rank)}{note}")
+    if alpha is not None:
+        times = (alpha / by[fits]) ** (2 if fits == "kernel" else 1)
+        terminal.say(f"  alpha {alpha:<8.6g} makes the first steps {times:.4g} times as large under {plain.optimizer}.")
+
+
+def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> None:
+    """Compress or grow a trained adapter into a new folder."""
+    from linnet.lora import resize_folder
+
+    if out is None:
+        raise failures.WrongCallError("--rank takes --out, a folder for the adapter of the new rank.")
+    made = resize_folder(source, rank, out, alpha=alpha)
+    terminal.say(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
+    for name, found in list(made.items())[:_MOST]:
+        terminal.row([name], [26], f"keeps {found.kept:.4%} of s B A, loses {found.error:.3g} (Frobenius norm)")
+    if len(made) > _MOST:
+        terminal.say(f"  and {len(made) - _MOST} more; at worst {min(found.kept for found in made.values()):.4%} kept")
+    for condition in next(iter(made.values())).conditions:
+        terminal.say(f"  {condition}")
+
+
 def _settings(option: str, text: str | None, needed: set[str], may: Set[str] = frozenset()) -> dict[str, float]:
     """Settings written as name=number, with commas."""
     try:
@@ -130,7 +176,7 @@ def _settings(option: str, text: str | None, needed: set[str], may: Set[str] = f
     except ValueError:
         given = {}
     if not needed <= set(given) <= needed | may or any(not 0 < value < math.inf for value in given.values()):
-        example = ",".join(f"{name}=..." for name in sorted(needed))
+        example = ",".join(f"{name}=..." for name in sorted(needed or may))
         raise failures.WrongCallError(f"{option} takes {example} with positive numbers: got {text!r}.")
     return given
 

@@ -4,5 +4,17 @@ from linnet.lora.adapter import Adapter
 from linnet.lora.equivalence import Equivalence, equivalent
 from linnet.lora.linting import Finding, lint
 from linnet.lora.reading import read
+from linnet.lora.resizing import Resized, matched_alpha, resize_folder, resized
 
-__all__ = ["Adapter", "Equivalence", "Finding", "equivalent", "lint", "read"]
+__all__ = [
+    "Adapter",
+    "Equivalence",
+    "Finding",
+    "Resized",
+    "equivalent",
+    "lint",
+    "matched_alpha",
+    "read",
+    "resize_folder",
+    "resized",
+]

@@ -40,3 +40,17 @@ def _array(file: Path, name: str, entry: Mapping[str, Any], body: bytes) -> np.n
     if values.size != int(np.prod(shape)):
         raise ValueError(f"`source` is cut off: {name} of {file} has {values.size} of {int(np.prod(shape))} numbers.")
     return values.reshape(shape).astype(np.float64)
+
+
+def write_tensors(file: Path, tensors: Mapping[str, np.ndarray]) -> None:
+    """A safetensors file of these arrays in float32, as PyTorch's libraries read it."""
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    parts, at = [], 0
+    for name, array in tensors.items():
+        part = np.ascontiguousarray(array, "<f4").tobytes()
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + len(part)]}
+        parts.append(part)
+        at += len(part)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # arrays begin at a multiple of eight bytes
+    file.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))

@@ -141,7 +141,8 @@ def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
     if rank is not None:
         raise ValueError(
             f"`rank` cannot be changed: an adapter of rank {rank} is another model than one of rank {adapter.rank}, "
-            "and no rates make them train alike."
+            "and no rates make them train alike. `lora.matched_alpha` says what can be matched, `lora.resized` "
+            "changes a trained one."
         )
     if adapter.optimizer not in OPTIMIZERS:
         raise ValueError(

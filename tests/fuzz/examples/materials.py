@@ -245,6 +245,19 @@ def lora_file() -> Any:
 
 
 @made
+def lora_folder() -> Any:
+    import json
+
+    from linnet.lora._safetensors import write_tensors
+
+    path = folder()
+    fields = {"peft_type": "LORA", "r": 5, "lora_alpha": 10, "target_modules": ["q"], "init_lora_weights": True}
+    (path / "adapter_config.json").write_text(json.dumps(fields))
+    write_tensors(path / "adapter_model.safetensors", {"q.lora_A.weight": FIRST, "q.lora_B.weight": SECOND})
+    return str(path)
+
+
+@made
 def frame() -> Any:
     import pandas as pd
 

@@ -106,6 +106,16 @@ example("lora.Adapter.mode_rate", on=m.adapter, strength=2.0, left=[1.0, 0.0], r
 example("lora.Adapter.stable_learning_rate", on=m.adapter, curvature=m.COV, gradient=0.5)
 example("lora.equivalent", adapter=m.adapter, alpha=8.0, rescale_start=True, names=("init",))
 example("lora.equivalent", adapter=m.fresh_adapter, plus_ratio=4.0, scaling="rslora", names=("init",))
+instance("lora.Resized", m.made(lambda: ln.lora.resized(m.adapter(), 3)), received=True)
+example("lora.matched_alpha", adapter=m.fresh_adapter, rank=16, what="clock")
+example("lora.resized", adapter=m.adapter, rank=3, alpha=4.0, key=0)
+example(
+    "lora.resize_folder",
+    source=m.lora_folder,
+    rank=3,
+    out=m.made(lambda: m.folder() / "resized"),
+    alpha=4.0,
+)
 example("lora.lint", adapters=m.adapter, curvature=2.0, gradient=0.5)
 example(
     "lora.read",
