@@ -31,9 +31,9 @@ def slopes(x: Any, y: Any) -> tuple[float, float]:
 
 def joint_limit(points: int, trials: int, probability: float = 0.01) -> float:
     """What the largest of `points` Student's t of `trials` draws exceeds with at most this probability (Bonferroni)."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
-    return float(t.ppf(1 - probability / (2 * points), trials - 1))
+    return float(stdtrit(trials - 1, 1 - probability / (2 * points)))
 
 
 def within(fit: tuple[float, float]) -> str:

@@ -226,7 +226,7 @@ class Stages:
         $C\log(1/v_0)\sqrt n/(\sqrt{\mathrm{tr}\Sigma}|\bar\beta|)$, without $\gamma$ in the logarithm and $\sigma_0$.
         """
         from scipy.optimize import bisect, brentq
-        from scipy.stats import foldnorm
+        from scipy.special import ndtr
 
         level, root = arguments.positive("level", level), np.sqrt(self.gamma)
         if self.magnitude == 0 and self.first_std == 0:
@@ -240,8 +240,10 @@ class Stages:
             ratio = self.magnitude / self.first_std / np.tanh(tau / 2)  # mean over deviation
             if ratio > 30:  # the fold is too far away to matter
                 return float(np.log(self.magnitude) + np.log(root) + _log_sinh(tau) - np.log(level))
+            # of the absolute value of a normal variable with this mean and deviation 1
+            median = brentq(lambda x: ndtr(x - ratio) - ndtr(-x - ratio) - 0.5, 0, ratio + 1, xtol=1e-15)
             spread = np.log(2 * self.first_std) + np.log(root) + 2 * _log_sinh(tau / 2)
-            return float(spread + np.log(foldnorm.median(ratio)) - np.log(level))
+            return float(spread + np.log(median) - np.log(level))
 
         low, high = 1.0, 1.0
         while excess(low) > 0:

@@ -10,6 +10,8 @@ $$ R \simeq -\frac1z (I + m \Sigma)^{-1}, \qquad
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -150,17 +152,18 @@ class _Population:
 
         from scipy.optimize import minimize_scalar
 
-        def top(u: float) -> float:  # m from -1/large to 0
-            return float(self.inverse(-1 / (large * (1 + np.exp(u)))))
+        def top(u: np.ndarray) -> np.ndarray | float:  # m from -1/large to 0
+            return self.inverse(-1 / (large * (1 + np.exp(u))))
 
-        def bottom(u: float) -> float:  # m below -1/small with more samples than modes, above 0 with fewer
+        def bottom(
+            u: np.ndarray,
+        ) -> np.ndarray | float:  # m below -1/small with more samples than modes, above 0 with fewer
             m = -(1 + np.exp(u)) / small if self.samples > rank else np.exp(u) / small
-            return -float(self.inverse(m))
+            return -self.inverse(m)
 
-        def extreme(function: object) -> float:
+        def extreme(function: Callable[[np.ndarray], np.ndarray | float]) -> float:
             grid = np.linspace(-33, 60, 400)  # beyond, the pole itself is hit
-            levels = [function(u) for u in grid]  # type: ignore[operator]
-            best = int(np.argmin(levels))
+            best = int(np.argmin(function(grid)))
             around = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
             return float(minimize_scalar(function, bounds=around, method="bounded", options={"xatol": 1e-12}).fun)
 
@@ -193,7 +196,7 @@ class _Population:
     def _newton(self, z: complex, guess: complex) -> complex:
         """The root near the guess with a positive imaginary part, in the unknown 1/m, by damped steps."""
         for damping in (1.0, 0.5, 0.2):
-            m = guess
+            m, last = guess, np.inf
             for _ in range(200):
                 shares = self.values / (1 + m * self.values)
                 gap = 1 / m + z - (self.counts * shares).sum() / self.samples
@@ -201,8 +204,10 @@ class _Population:
                 step = gap / slope
                 step *= min(1.0, 0.5 * abs(m) / abs(step)) if step else 1.0
                 m = m - damping * step
-                if abs(step) <= 4e-16 * abs(m):
+                size = abs(step) / abs(m)
+                if size <= 4e-16 or last <= size < 1e-13:  # rounding: it does not become smaller
                     break
+                last = size
             if m.imag >= 0 or abs(z.imag) < 1e-12 * abs(z):
                 return m
         raise ArithmeticError(f"no Stieltjes transform was found at z = {z:.6g}.")

@@ -80,12 +80,12 @@ def inside_law(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.
 
     |y|^2 = a is chi-squared with n degrees, and without noise gamma = a (a + b) with b chi-squared with dim - 1.
     """
-    from scipy.stats import chi2
+    from scipy.special import chdtr, gammaincinv
 
     if np.isinf(dim):
-        return float(np.diff(chi2.cdf(n * np.array(bounds) / variance, n))[0])
-    a = chi2.ppf((np.arange(2000) + 0.5) / 2000, n)
-    low, high = (chi2.cdf(n * dim * bound / a - a, dim - 1) for bound in bounds)
+        return float(np.diff(chdtr(n, n * np.array(bounds) / variance))[0])
+    a = 2 * gammaincinv(n / 2, (np.arange(2000) + 0.5) / 2000)  # its quantiles
+    low, high = (chdtr(dim - 1, np.maximum(n * dim * bound / a - a, 0)) for bound in bounds)
     return float((high - low).mean())
 
 

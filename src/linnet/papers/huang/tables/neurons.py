@@ -59,14 +59,14 @@ def well_inside(values: dict[str, float]) -> dict[str, float]:
 
 def _row(cells_: xr.Dataset) -> dict[str, Any]:
     """All neurons of all draws at one ratio and margin."""
-    from scipy.stats import norm
+    from scipy.special import ndtr
 
     each = {name: cells_[name].transpose("seed", "neuron").values for name in cells.PER_NEURON}
     theories = [theory_of(cells_.sel(seed=seed)) for seed in cells_["seed"].values]
     root = np.sqrt([t.gamma for t in theories])[:, None]
     relative = each["alignments"] / np.median(each["alignments"], axis=1, keepdims=True)
     c, start, difference = each["overlaps"], each["start"], np.abs(each["difference"])
-    kept, law = float(each["kept"].mean()), float(np.mean([norm.cdf(t.magnitude / t.first_std) for t in theories]))
+    kept, law = float(each["kept"].mean()), float(np.mean([ndtr(t.magnitude / t.first_std) for t in theories]))
     row = {
         "count": c.size,
         "networks": len(c),
