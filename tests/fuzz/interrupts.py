@@ -1,28 +1,36 @@
-"""Ctrl-C at random moments of every command: counts how each ended.
+"""Ctrl-C, SIGTERM and SIGHUP at random moments of every command: counts how each ended, and looks at what it left.
 
     python tests/fuzz/interrupts.py [--number 200] [--seed 0]
 
-Run it in the foreground: what a shell starts in the background ignores the signal. An interrupt is as it should be if
-the command says one line, `linnet: interrupted...`, and ends with status 130 within seconds, leaving no process behind.
-One that comes before Python has loaded linnet's first file (`linnet/cli/entry.py`; the process then ends by the signal
-itself, or by a traceback that names no file of linnet), or after the command has ended, is counted apart.
+One in four comes at the moment at which a file is being written. An interrupt is as it should be if the command says
+one line, `linnet: interrupted...`, ends with status 130 (143, 129) within seconds, leaves no process behind, and all
+that it left on the disk can be read: outcomes as many as the line says, stores whose finished blocks have the hashes of
+their ledger, figures with their datasets, no draft and no temporary folder. One that comes before Python has
+loaded linnet's first file (`linnet/cli/entry.py`; the process then ends by the signal itself, or by a traceback that
+names no file of linnet), or after the command has ended, is counted apart.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import random
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAIT = 30.0  # seconds until an interrupt is called lost
 SWEEP = """
 name = "trained"
@@ -70,7 +78,11 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "run": ["run", "watanabe-fig1", "tu-fig1", "huang-fig1", "--quick", "--out", out],
         "diagnose": ["diagnose", str(table), "--out", out],
         "verify": ["verify", "--quick", "tu", "--json", f"{out}.json"],
-        "verify --workers": ["verify", "--quick", "huang-lemma", "watanabe", "--workers", "2"],
+        "verify --workers": [
+            *("verify", "--quick", "huang-lemma", "watanabe", "--workers", "2"),
+            "--json",
+            f"{out}.json",
+        ],
         "reproduce": ["reproduce", "--quick", "--out", out],
         "sweep": ["sweep", f"{here}/long.toml", "--store", out],
         "explore": ["explore", "--port", "0", "--no-browser"],
@@ -78,13 +90,62 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
-def environment() -> dict[str, str]:
-    """That of a user, with linnet from this checkout and one thread of linear algebra."""
-    return {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+def environment(temporary: Path | None = None) -> dict[str, str]:
+    """That of a user, with linnet from this checkout, one thread of linear algebra, its own temporary files."""
+    own = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return {**os.environ, **own, **({"TMPDIR": str(temporary)} if temporary else {})}
 
 
-def interrupt(arguments: list[str], after: float, *, group: bool = True) -> Ended:
-    """Runs a command, interrupts it `after` seconds (the whole group, as a terminal does), and says how it ended."""
+def faults(folder: Path, said: str) -> Iterator[str]:
+    """What is wrong with the files that an interrupted command has left, by what it said."""
+    for draft in folder.rglob("*.partial"):
+        yield f"left {draft.name}"
+    for temporary in folder.glob("temporary/linnet-*"):
+        yield f"left the temporary folder {temporary.name}"
+    file = folder / "out.json"
+    told = re.search(r"interrupted after (\d+) of", said)
+    if file.exists() and told:
+        kept = len(json.loads(file.read_text(encoding="utf-8")))
+        if kept != int(told[1]):
+            yield f"said {told[1]} claims, kept {kept}"
+    for result in folder.glob("out/*/result.json"):
+        json.loads(result.read_text(encoding="utf-8"))
+        for name in ("data.nc", "figure.png", "figure.svg", "figure.pdf"):
+            if not (result.parent / name).stat().st_size:
+                yield f"{result.parent.name} is finished and has no {name}"
+    for ledger in folder.rglob("ledger.sqlite"):
+        yield from _damaged(ledger)
+
+
+def _damaged(ledger: Path) -> Iterator[str]:
+    """Finished blocks whose chunks are not on the disk as the ledger has them."""
+    with sqlite3.connect(ledger) as database:
+        known = database.execute("select name from sqlite_master where name = 'chunks'").fetchone()
+        hashes = [row[0] for row in database.execute("select hash from chunks")] if known else []
+    database.close()
+    files = (file for file in ledger.parent.rglob("c/**/*") if file.is_file())
+    found = {hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest() for file in files}
+    missing = [digest for digest in hashes if digest not in found]
+    if missing:
+        yield f"{len(missing)} of {len(hashes)} chunks of {ledger.parent.name} are damaged"
+
+
+def interrupt(
+    arguments: list[str],
+    after: float,
+    *,
+    group: bool = True,
+    number: int = signal.SIGINT,
+    folder: Path | None = None,
+    writing: bool = False,
+) -> Ended:
+    """Runs a command, interrupts it `after` seconds (the whole group, as a terminal does), and says how it ended.
+
+    What it left in `folder` is looked at; with `writing`, the signal comes as soon as a file is being written there.
+    """
+    temporary = folder / "temporary" if folder else None
+    if temporary:
+        temporary.mkdir()
     command = [sys.executable, "-c", "import sys; from linnet.cli.entry import main; sys.exit(main())", *arguments]
     process = subprocess.Popen(
         command,
@@ -92,16 +153,18 @@ def interrupt(arguments: list[str], after: float, *, group: bool = True) -> Ende
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(),
+        env=environment(temporary),
         start_new_session=True,
     )
     deadline = time.monotonic() + after
     while time.monotonic() < deadline and process.poll() is None:
+        if writing and folder and next(folder.rglob("*.partial"), None):
+            break
         time.sleep(min(0.005, max(0.0, deadline - time.monotonic())))
     had_ended = process.poll() is not None
     sent = time.monotonic()
     if not had_ended:
-        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        (os.killpg if group else os.kill)(process.pid, number)
     try:
         err = process.communicate(timeout=WAIT)[1]
         lost = False
@@ -112,18 +175,21 @@ def interrupt(arguments: list[str], after: float, *, group: bool = True) -> Ende
     seconds = time.monotonic() - sent
     left = _left_behind(process.pid)
     status = process.returncode
-    return Ended("left a process" if left else _judged(status, err, had_ended, lost), status, err, seconds)
+    how = "left a process" if left else _judged(status, err, had_ended, lost, number)
+    if folder and how == "clean":
+        how = "; ".join(faults(folder, err)) or how
+    return Ended(how, status, err, seconds)
 
 
-def _judged(status: int, err: str, had_ended: bool, lost: bool) -> str:
+def _judged(status: int, err: str, had_ended: bool, lost: bool, number: int) -> str:
     lines = [line for line in err.splitlines() if not line.startswith("linnet explore: http")]  # where the page is
     if had_ended:
         return "had ended" if status == 0 and not lines else "failed by itself"
     if lost:
         return "lost"
-    if status == 130 and len(lines) == 1 and lines[0].startswith("linnet: interrupted"):
+    if status == 128 + number and len(lines) == 1 and lines[0].startswith("linnet: interrupted"):
         return "clean"
-    if status == -signal.SIGINT and not lines:
+    if status == -number and not lines:
         return "before linnet"
     if "KeyboardInterrupt" in err and "linnet" not in err.replace("from linnet.cli.entry import main", ""):
         return "before linnet"
@@ -166,6 +232,8 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=12.0, help="seconds after which an interrupt comes at the latest")
     parser.add_argument("--only", default="", help="one command")
     given = parser.parse_args()
+    # What a shell starts in the background ignores Ctrl-C, and so would the commands.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chance = random.Random(given.seed)
     counts: dict[str, Counter[str]] = {}
     slowest = 0.0
@@ -180,7 +248,14 @@ def main() -> int:
             # one in four in the first half second, where the most is being imported
             after = chance.uniform(0.0, 0.5 if number % 4 == 0 else limits[name])
             with tempfile.TemporaryDirectory() as own:
-                ended = interrupt(commands(Path(own))[name], after, group=chance.random() < 0.7)
+                ended = interrupt(
+                    commands(Path(own))[name],
+                    after,
+                    group=chance.random() < 0.7,
+                    number=chance.choice(SIGNALS),
+                    folder=Path(own),
+                    writing=number % 4 == 1,
+                )
             counts.setdefault(name, Counter())[ended.how] += 1
             if ended.how == "clean":
                 slowest = max(slowest, ended.seconds)

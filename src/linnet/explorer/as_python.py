@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -91,11 +92,16 @@ class Collected:
         self.pieces.setdefault(_shared_name(what, name), _text(module, what))
 
 
+_PARSING = threading.Lock()  # Python 3.11 may fail with a SystemError where two threads parse at once
+
+
 @cache
 def _names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
     """What a module binds at its top: each name with its module and its statement, or the import that brings it."""
     bound: dict[str, tuple[str, ast.stmt | str]] = {}
-    for statement in ast.parse(_source(module)).body:
+    with _PARSING:
+        statements = ast.parse(_source(module)).body
+    for statement in statements:
         if isinstance(statement, ast.Import):
             for one in statement.names:
                 alias = f" as {one.asname}" if one.asname else ""

@@ -58,12 +58,12 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 for values in file.new():
                     yield batch.trial, _outcome(known[values["name"]], values)
 
-        # Workers are started by `submit`, and inherit that Ctrl-C is blocked: this process will end them.
-        pool = ProcessPoolExecutor(
-            min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone, initargs=(os.getpid(),)
-        )
+        with interrupts_later():  # its semaphores are watched by a process that must not warn of them
+            pool = ProcessPoolExecutor(
+                min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone, initargs=(os.getpid(),)
+            )
         try:
-            with interrupts_later():
+            with interrupts_later():  # workers are started by `submit`, and inherit that Ctrl-C is blocked
                 pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
             while pending:
                 done, pending = wait(pending, timeout=POLL)
