@@ -50,6 +50,10 @@ MUTATIONS = {
     "over-time": [changed(one_output, "learning_curve", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "any-spectrum": [changed(one_output, "learning_curve", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "over-time-limit": [keyword(one_output, "asymptotic", "threshold", 1.5)],
+    "two-phases": [
+        changed(over_time, "_small_start", lambda args: (args[0], 2 * args[1], *args[2:])),
+        changed(over_time, "_small_start", lambda args: (args[0] / 10, *args[1:])),
+    ],
     "start-scale": [keyword(one_output, "asymptotic", "noise_variance", 1e-3)],
     "layer-scales": [
         scaled(over_time, "_layered", lambda start: ln.Weights(start.first, 1.1 * start.second)),
