@@ -99,7 +99,7 @@ test-torch: $(READY) $(READY)-torch
 	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist load tests/pytorch
 
 $(READY)-torch: $(READY)
-	$(BIN)/python -m pip install --quiet '$(TORCH)' --editable '.[lora,lightning]'
+	$(BIN)/python -m pip install --quiet '$(TORCH)' --editable '.[lora,lightning]' tensorboard wandb
 	touch $(READY)-torch
 
 site: $(READY) $(READY)-site

@@ -216,4 +216,4 @@ def test_a_resized_folder_is_what_peft_loads(base, tmp_path):
         found[name] = small.loss_of(copied, batch).item()
     assert found["grown"] == pytest.approx(wanted, abs=1e-5)
     assert found["back"] == pytest.approx(wanted, abs=1e-5)
-    assert abs(found["one"] - wanted) > 1e-2
+    assert abs(found["one"] - wanted) > 1e-3  # control: the loss sees what is lost
