@@ -66,16 +66,39 @@ def guide(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str = GUIDE, da
 
 
 def heatmap(x: ArrayLike, y: ArrayLike, z: ArrayLike, *, bar: str, scale: str = SEQUENCE, **rest: Any) -> Trace:
-    """A map of one quantity over two axes, (y, x); `bar` names it beside its scale."""
+    """A map of one quantity over two axes, (y, x); `bar` names it beside its scale, `bar_ticks` are its ticks."""
+    ticks = rest.pop("bar_ticks", {})
     return {
         "type": "heatmap",
         "x": numbers(x),
         "y": numbers(y),
         "z": numbers(z),
         "colorscale": scale,
-        "colorbar": {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0},
+        "colorbar": {"title": {"text": bar, "side": "right"}, "thickness": 12, "outlinewidth": 0, **ticks},
         **rest,
     }
+
+
+def log_levels(values: np.ndarray, low: float = 0.03, high: float = 1.2) -> Options:
+    """A colour scale of errors in decades, between the levels of the README's picture; what is shown is log10.
+
+    `text` has the errors themselves, for what is read under the pointer.
+    """
+    ticks = [0.03, 0.1, 0.3, 1.0]
+    bar = {"tickvals": np.log10(ticks).tolist(), "ticktext": [f"{tick:g}" for tick in ticks]}
+    texts = [["" if not np.isfinite(error) else f"{error:.4g}" for error in row] for row in values]
+    return {"zmin": float(np.log10(low)), "zmax": float(np.log10(high)), "text": texts, "bar_ticks": bar}
+
+
+def hatching(x: ArrayLike, y: ArrayLike, where: np.ndarray, *, log: bool = False) -> Trace:
+    """Diagonal strokes over the cells (y, x) of a map for which `where` holds; `log` for logarithmic axes."""
+    across, up = (np.log10(v) if log else np.asarray(v, dtype=float) for v in (x, y))
+    rows, columns = np.nonzero(where)
+    half = np.array([across[1] - across[0], up[1] - up[0]]) / 2
+    middle = np.stack([across[columns], up[rows]], axis=-1)
+    strokes = np.stack([middle - half, middle + half, np.full_like(middle, np.nan)], axis=1).reshape(-1, 2)
+    ends = 10**strokes if log else strokes
+    return guide(ends[:, 0], ends[:, 1], colour="#000000", dash="solid", width=1, opacity=0.45, hoverinfo="skip")
 
 
 def figure(
