@@ -31,6 +31,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if f"mark.{wanted}" not in collection_path.read_text(encoding="utf-8") else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--part DAY/8` runs an eighth of the tests, another one for each of eight days in a row."""
+    parser.addoption("--part", default="0/1", help="K/N: every N-th of the chosen tests, from the K-th on (modulo N)")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the part of the tests that `--part` names, after the marks have chosen."""
+    number, parts = (int(word) for word in config.getoption("part").split("/"))
+    kept = items[number % parts :: parts]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
 @pytest.fixture(scope="session")
 def toys() -> ModuleType:
     """Small figures and claims of tests/toys.py."""
