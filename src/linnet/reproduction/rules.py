@@ -14,7 +14,8 @@ A number may be a list or a mapping: then every entry must meet the rule, and th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
@@ -169,14 +170,18 @@ class Leaf(Rule):
         met = self.met(numbers)
         label, value = self._worst(found, numbers) if found else ("", math.nan)
         place = f" ({label})" if label and len(found) > 1 else ""
-        said = f"{self.what} {_shown(value, self.form)}{place}, {'' if met else 'not '}{self.relation} "
-        said += self._limit_words(numbers)
-        meaning = self.then if met else self.otherwise
+        limit = f"{self.relation} {self._limit_words(numbers)}"
+        return self._sentence(f"{_shown(value, self.form)}{place}", limit, met, numbers)
+
+    def _sentence(self, shown: str, limit: str, met: bool, numbers: Numbers) -> str:
+        """What was measured, on which side of the limit, and what that means."""
+        said, meaning = f"{self.what} {shown}, {'' if met else 'not '}{limit}", self.then if met else self.otherwise
         return f"{said}: {filled(meaning, numbers)}" if meaning else said
 
     def example(self, *, met: bool) -> dict[str, Any]:
         """Numbers on the asked side of the limit, for the test that looks at every limit of every claim."""
-        return {self.number: self._beside(met), **({self.times: 1.0} if self.times else {})}
+        errors = {"uncertainty": 0.0} if getattr(self, "errors", 0.0) else {}
+        return {**self._beside(met), **({self.times: 1.0} if self.times else {}), **errors}
 
     def _factor(self, numbers: Numbers) -> float:
         return float(numbers[self.times]) if self.times else 1.0
@@ -194,7 +199,7 @@ class Leaf(Rule):
     def _worst(self, found: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
         raise NotImplementedError
 
-    def _beside(self, met: bool) -> Any:
+    def _beside(self, met: bool) -> dict[str, Any]:
         raise NotImplementedError
 
 
@@ -205,6 +210,7 @@ class _OneSided(Leaf):
 
     errors: float = field(default=0.0, kw_only=True)
     sign: ClassVar[int]  # +1 where small numbers meet the rule
+    beyond: ClassVar[Callable[[float, float], bool]]  # on which side of the limit they do
 
     def _nearest(self, value: Any, numbers: Numbers) -> float:
         """The end of the number's error bar that is nearer to the limit's other side."""
@@ -221,13 +227,12 @@ class _OneSided(Leaf):
         by = f" by {self.errors:g} standard errors" if self.errors else ""
         return super()._limit_words(numbers) + by
 
-    def example(self, *, met: bool) -> dict[str, Any]:
-        """Numbers on the asked side of the limit, without an error."""
-        return super().example(met=met) | ({"uncertainty": 0.0} if self.errors else {})
+    def _margin(self, value: Any, numbers: Numbers) -> bool:
+        return bool(type(self).beyond(self._nearest(value, numbers), self.limit * self._factor(numbers)))
 
-    def _beside(self, met: bool) -> float:
-        step = 0.5 * abs(self.limit) or 0.5
-        return float(self.limit) - self.sign * step if met else float(self.limit) + self.sign * step
+    def _beside(self, met: bool) -> dict[str, Any]:
+        step = self.sign * (0.5 * abs(self.limit) or 0.5)
+        return {self.number: float(self.limit) - step if met else float(self.limit) + step}
 
 
 class Below(_OneSided):
@@ -250,10 +255,7 @@ class Below(_OneSided):
         (True, 'error 3%, below 5%', 'error 7%, not below 5%')
     """
 
-    relation, sign = "below", 1
-
-    def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(self._nearest(value, numbers) < self.limit * self._factor(numbers))
+    relation, sign, beyond = "below", 1, operator.lt
 
 
 class AtMost(_OneSided):
@@ -275,10 +277,7 @@ class AtMost(_OneSided):
         'rank 2, at most 2'
     """
 
-    relation, sign = "at most", 1
-
-    def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(self._nearest(value, numbers) <= self.limit * self._factor(numbers))
+    relation, sign, beyond = "at most", 1, operator.le
 
 
 class Above(_OneSided):
@@ -301,10 +300,7 @@ class Above(_OneSided):
         (True, False)
     """
 
-    relation, sign = "above", -1
-
-    def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(self._nearest(value, numbers) > self.limit * self._factor(numbers))
+    relation, sign, beyond = "above", -1, operator.gt
 
 
 class AtLeast(_OneSided):
@@ -326,10 +322,7 @@ class AtLeast(_OneSided):
         'share at least 90%'
     """
 
-    relation, sign = "at least", -1
-
-    def _margin(self, value: Any, numbers: Numbers) -> bool:
-        return bool(self._nearest(value, numbers) >= self.limit * self._factor(numbers))
+    relation, sign, beyond = "at least", -1, operator.ge
 
 
 @dataclass(frozen=True)
@@ -383,25 +376,17 @@ class Within(Leaf):
         found = self._pairs(numbers)
         unknown = [row for row in found if math.isnan(row[-1])]
         label, value, target, _ = unknown[0] if unknown else max(found, key=lambda row: row[-1])
-        met = self.met(numbers)
         place = f" ({label})" if label and len(found) > 1 else ""
         share = " times that" if self.relative else ""
         either = f" or {self.errors:g} standard errors" if self.errors else ""
-        said = (
-            f"{self.what} {_shown(value, self.form)}{place}, {'' if met else 'not '}within "
-            f"{self._limit_words(numbers)}{share}{either} of {_shown(target, self.form)}"
-        )
-        meaning = self.then if met else self.otherwise
-        return f"{said}: {filled(meaning, numbers)}" if meaning else said
+        limit = f"within {self._limit_words(numbers)}{share}{either} of {_shown(target, self.form)}"
+        return self._sentence(f"{_shown(value, self.form)}{place}", limit, self.met(numbers), numbers)
 
-    def example(self, *, met: bool) -> dict[str, Any]:
-        """Numbers at half of the distance, or at twice it."""
+    def _beside(self, met: bool) -> dict[str, Any]:
         target = 1.0 if isinstance(self.of, str) else float(self.of)
         allowed = float(self.limit) * (abs(target) if self.relative else 1.0)
         numbers = {self.number: target + (0.5 if met else 2.0) * allowed}
-        numbers |= {self.of: target} if isinstance(self.of, str) else {}
-        numbers |= {self.times: 1.0} if self.times else {}
-        return numbers | ({"uncertainty": 0.0} if self.errors else {})
+        return numbers | ({self.of: target} if isinstance(self.of, str) else {})
 
     def _pairs(self, numbers: Numbers) -> list[tuple[str, Any, float, float]]:
         """Label, value, target, and the distance over the allowed one."""
@@ -453,16 +438,12 @@ class Falls(Leaf):
     def words(self, numbers: Numbers) -> str:
         """All entries, and whether they go the right way."""
         shown = ", ".join(_shown(value, self.form) for _, value in entries(numbers[self.number]))
-        met = self.met(numbers)
         by = f" by more than {_shown(float(self.limit), self.form)} each" if self.limit else ""
-        said = f"{self.what} {shown}, {'' if met else 'not '}{self.relation.split()[0]}{by}"
-        meaning = self.then if met else self.otherwise
-        return f"{said}: {filled(meaning, numbers)}" if meaning else said
+        return self._sentence(shown, f"{self.relation.split()[0]}{by}", self.met(numbers), numbers)
 
-    def example(self, *, met: bool) -> dict[str, Any]:
-        """Three entries that go the right way, or the wrong one."""
+    def _beside(self, met: bool) -> dict[str, Any]:
         step = (abs(self.limit) * 2 or 1.0) * (1 if met else -1) * -self.sign
-        return {self.number: [1.0, 1.0 + step, 1.0 + 2 * step], **({self.times: 1.0} if self.times else {})}
+        return {self.number: [1.0, 1.0 + step, 1.0 + 2 * step]}
 
     def _steps(self, numbers: Numbers) -> np.ndarray:
         values = np.array([float(_value(value)) for _, value in entries(numbers[self.number])])
