@@ -113,11 +113,12 @@ def figure(
         axis.setdefault("exponentformat", "power")
         if axis["type"] == "log" and 2 <= _decades(traces, name[0]) <= 8:
             axis.setdefault("dtick", 1)  # powers of ten alone: between them Plotly writes digits of another size
+    is_map = any(trace["type"] == "heatmap" for trace in traces)  # has no legend: the toolbar needs a place of its own
     return {
         "data": list(traces),
         "layout": {
             "colorway": colours,
-            "margin": {"l": 62, "r": 14, "t": 14, "b": 50},
+            "margin": {"l": 62, "r": 14, "t": 36 if is_map else 14, "b": 50},
             "legend": {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "tracegroupgap": 0},
             "hovermode": "closest",
             "uirevision": "kept",  # zoom stays while a slider moves

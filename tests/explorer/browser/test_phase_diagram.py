@@ -51,3 +51,22 @@ def test_a_click_on_a_cell_trains_it(visit: Callable[..., Explored]) -> None:
     assert_allclose(trained["y"][-1], ((second @ first - task.cross) ** 2).sum() / d**2, rtol=1e-5)
     assert_allclose(trained["y"][0], ((start.product - task.cross) ** 2).sum() / d**2, rtol=1e-5)
     assert seen.said == []
+
+
+def test_a_clicked_cell_stands_beside_the_map_and_hovering_tells_its_numbers(visit: Callable[..., Explored]) -> None:
+    seen = visit(PAGE.name, "cell=-2,1.5", size=(1280, 800))
+    assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
+    boxes = {
+        name: seen.tab.locator(f"#{PAGE.name}-view-{name}-view").bounding_box() for name in ("error", "cell_losses")
+    }
+    assert abs(boxes["error"]["y"] - boxes["cell_losses"]["y"]) < 2
+    assert boxes["cell_losses"]["x"] > boxes["error"]["x"] + boxes["error"]["width"] - 1
+    graph = f"#{PAGE.name}-view-error"
+    place = seen.tab.locator(f"{graph} .nsewdrag").first.bounding_box()
+    seen.tab.mouse.move(place["x"] + 0.4 * place["width"], place["y"] + 0.3 * place["height"])
+    seen.tab.wait_for_selector(f"{graph} .hoverlayer text")
+    shown = " ".join(seen.tab.locator(f"{graph} .hoverlayer text").all_text_contents())
+    assert "least test error" in shown and "stable rank" in shown and "steps to it" in shown
+    bar = seen.tab.locator(f"{graph} .modebar").bounding_box()
+    assert bar["y"] + bar["height"] <= place["y"] + 1, "the toolbar covers the map"
+    assert seen.said == []

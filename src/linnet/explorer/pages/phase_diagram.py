@@ -49,9 +49,9 @@ PAGE = Page(
     name="phase-diagram",
     title="Phase diagram",
     introduction=(
-        "A network of width w = d^γ(w), its entries of variance σ² = d^γ(σ²), fits A* + E, a matrix of low rank in "
-        "noise, and is stopped at its least test error (the plane of Figure 2 of Tu et al.). Every cell is a formula: "
-        "nothing is trained until you click one. Grey: the formula is not claimed there.",
+        "A network of width w, its entries of variance σ², fits A* + E, a matrix of low rank in noise, and is stopped "
+        "at its least test error (the plane of Figure 2 of Tu et al.). The axes are logarithms to the base d. Every "
+        "cell is a formula: nothing is trained until you click one.",
     ),
     controls=CONTROLS,
     compute=computing.diagram,

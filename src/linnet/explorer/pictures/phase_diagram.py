@@ -7,52 +7,88 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.explorer.controls import State
-from linnet.explorer.drawing import DIVERGING, Figure, Options, Trace, figure, guide, heatmap, marks
+from linnet.explorer.drawing import (
+    DIVERGING,
+    Figure,
+    Options,
+    Trace,
+    figure,
+    guide,
+    hatching,
+    heatmap,
+    log_levels,
+    marks,
+    numbers,
+)
 from linnet.explorer.pictures.strokes import predicted, shades, trained
-from linnet.style import LOSS, TEST_LOSS
+from linnet.style import LOSS, ORANGE, TEST_LOSS
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from linnet.explorer.page import Html
 
-ACROSS, UP = "exponent of the variance, γ(σ²)", "exponent of the width, γ(w)"
-BORDERS = "Borders: white σ²w = |A*|, lazy above; orange σ⁴w = 1, a noisy start above; dashed w = d; dotted w = K."
-_VEIL = [[0, "rgba(128,128,128,0.62)"], [1, "rgba(128,128,128,0.62)"]]
+ACROSS, UP = "variance of the start, log<sub>d</sub> σ²", "width, log<sub>d</sub> w"
+BORDERS = (
+    "White: σ²w = |A*|, lazy above. White, dashed: σ⁴w = 1, a noisy start above. Thin: w = d and, dotted, w = K. "
+    "Hatched: the formula is not claimed."
+)
+HOVER = "least test error %{customdata[0]:.4g}<br>stable rank %{customdata[1]:.2f}<br>%{customdata[2]:.0f} steps to it"
+LABEL_HEIGHTS = {"active": 1.8, "lazy": 2.62, "infinite noise": 2.15}  # where a region's name stands, log_d w
 
 
 def draw_error(data: xr.Dataset, state: State) -> Figure:
-    """Panel a: the least test error."""
-    return _map(data, state, "best_test", "|A − A*|²/d²", zmin=0)
+    """Panel a: the least test error, in the colours of the README's picture."""
+    error = data["best_test"].values
+    drawn = _map(data, state, np.log10(error), "least test error", **log_levels(error))
+    if state["borders"]:
+        drawn["layout"]["annotations"] = _region_names(data)
+    return drawn
 
 
 def draw_rank(data: xr.Dataset, state: State) -> Figure:
     """Panel b: the stable rank then."""
     top = float(np.nanmax(data["stable_rank"].values[data["covered"].values], initial=1.0))
-    return _map(data, state, "stable_rank", "stable rank", zmin=1, zmax=min(top, 4.0 * int(state["rank"])))
+    scale = {"zmin": 1, "zmax": min(top, 4.0 * int(state["rank"]))}
+    return _map(data, state, data["stable_rank"].values, "stable rank", **scale)
 
 
 def draw_steps(data: xr.Dataset, state: State) -> Figure:
     """Panel c: steps to it."""
     top = float(np.nanmax(data["best_step"].values[data["covered"].values], initial=1.0))
-    return _map(data, state, "best_step", "steps to it", digits="%{z:.0f}", zmin=0, zmax=top)
+    return _map(data, state, data["best_step"].values, "steps to it", zmin=0, zmax=top)
 
 
-def _map(data: xr.Dataset, state: State, name: str, bar: str, *, digits: str = "%{z:.4g}", **scale: Any) -> Figure:
-    """A map with a veil over the cells where the formula is not claimed, its borders, and the cell that was clicked."""
+def _map(data: xr.Dataset, state: State, values: np.ndarray, bar: str, **scale: Any) -> Figure:
+    """A map, hatched where the formula is not claimed, with its borders and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    hover = f"γ(σ²) = %{{x:.3g}}, γ(w) = %{{y:.3g}}<br>{bar}: {digits}<extra></extra>"
-    traces = [heatmap(x, y, data[name].values, bar=bar, hovertemplate=hover, **scale)]
-    veil = np.where(data["covered"].values, np.nan, 1.0)
-    if np.isfinite(veil).any():
-        traces.append(heatmap(x, y, veil, bar="", scale="Greys", showscale=False, hoverinfo="skip"))
-        traces[-1]["colorscale"] = _VEIL
+    shown = numbers(np.stack([data[name].values for name in ("best_test", "stable_rank", "best_step")], axis=-1))
+    traces = [heatmap(x, y, values, bar=bar, customdata=shown, hovertemplate=f"{HOVER}<extra></extra>", **scale)]
+    if not data["covered"].values.all():
+        traces.append(hatching(x, y, ~data["covered"].values))
     if state["borders"]:
         traces += _borders(data, y)
     if len(state["cell"]) == 2:
-        ring = {"symbol": "square-open", "line": {"width": 2.5, "color": "#D55E00"}}
-        traces.append(marks([state["cell"][0]], [state["cell"][1]], colour="#D55E00", size=13, marker=ring))
+        ring = {"symbol": "square-open", "line": {"width": 2.5, "color": ORANGE}}
+        traces.append(marks([state["cell"][0]], [state["cell"][1]], colour=ORANGE, size=13, marker=ring))
     return figure(traces, x=ACROSS, y=UP, **_within(x, y))
+
+
+def _region_names(data: xr.Dataset) -> list[Options]:
+    """The names of the three regions, each between its borders."""
+    heights = np.array(list(LABEL_HEIGHTS.values()))
+    border = _border_lines(data, heights)
+    lazy, noisy = border["lazy"], border["infinite-noise"]
+    places = dict(
+        zip(LABEL_HEIGHTS, ((lazy[0] - 3) / 2, (lazy[1] + noisy[1]) / 2, max(lazy[2], noisy[2]) / 2), strict=True)
+    )
+    look: Options = {"showarrow": False, "font": {"size": 13}}
+    return [
+        look
+        | {"x": float(places[name]), "y": height, "text": f"<b>{name}</b>"}
+        | {"font": {"size": 13, "color": "#FFFFFF" if name == "active" else "#1A1A1A"}}
+        for name, height in LABEL_HEIGHTS.items()
+    ]
 
 
 def _within(x: np.ndarray, y: np.ndarray) -> Options:
@@ -61,19 +97,23 @@ def _within(x: np.ndarray, y: np.ndarray) -> Options:
     return {"xaxis": {"range": edges[0], "showgrid": False}, "yaxis": {"range": edges[1], "showgrid": False}}
 
 
-def _borders(data: xr.Dataset, y: np.ndarray) -> list[Trace]:
+def _border_lines(data: xr.Dataset, heights: np.ndarray) -> dict[str, np.ndarray]:
     from linnet.theories.mixed import borders
 
-    heights = np.linspace(y[0], y[-1], 30)
     dim, rank = int(data.attrs["dim"]), int(data.attrs["rank"])
-    border = borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
-    wide = [float(data["gamma_variance"].values[i]) for i in (0, -1)]
-    look: Options = {"width": 2, "hoverinfo": "skip"}
+    return borders(heights, dim=dim, rank=rank, size=float(data.attrs.get("size", dim)))
+
+
+def _borders(data: xr.Dataset, y: np.ndarray) -> list[Trace]:
+    heights = np.linspace(y[0], y[-1], 30)
+    border = _border_lines(data, heights)
+    ends = [float(data["gamma_variance"].values[i]) for i in (0, -1)]
+    look: Options = {"colour": "#FFFFFF", "hoverinfo": "skip"}
     return [
-        guide(border["lazy"], heights, colour="#FFFFFF", dash="solid", **look),
-        guide(border["infinite-noise"], heights, colour="#D55E00", dash="solid", **look),
-        guide(wide, [float(border["width-dim"])] * 2, colour="#FFFFFF", dash="dash", **look),
-        guide(wide, [float(border["width-rank"])] * 2, colour="#FFFFFF", dash="dot", **look),
+        guide(border["lazy"], heights, dash="solid", width=2, **look),
+        guide(border["infinite-noise"], heights, dash="dash", width=2, **look),
+        guide(ends, [float(border["width-dim"])] * 2, dash="solid", width=1, **look),
+        guide(ends, [float(border["width-rank"])] * 2, dash="dot", width=1, **look),
     ]
 
 
@@ -120,9 +160,9 @@ def tell_cell(data: xr.Dataset, state: State) -> Html:
 def draw_compared(data: xr.Dataset, state: State) -> Figure:
     """The trained map."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    hover = "γ(σ²) = %{x:.3g}, γ(w) = %{y:.3g}<br>test error: %{z:.4g}<extra></extra>"
-    top = min(1.2, float(np.nanmax(data["trained"].values)))
-    traces = [heatmap(x, y, data["trained"].values, bar="test error", hovertemplate=hover, zmin=0, zmax=top)]
+    error = data["trained"].values
+    hover = "test error %{text}<extra></extra>"
+    traces = [heatmap(x, y, np.log10(error), bar="test error", hovertemplate=hover, **log_levels(error))]
     if state["borders"]:
         traces += _borders(data, y)
     return figure(traces, x=ACROSS, y=UP, **_within(x, y))
@@ -132,7 +172,7 @@ def draw_difference(data: xr.Dataset, state: State) -> Figure:
     """How far the formula is from it."""
     x, y, off = data["gamma_variance"].values, data["gamma_width"].values, data["difference"].values
     reach = max(1.0, float(np.nanquantile(np.abs(off), 0.98)))
-    hover = "γ(σ²) = %{x:.3g}, γ(w) = %{y:.3g}<br>formula %{z:+.2f}% off<extra></extra>"
+    hover = "formula %{z:+.2f}% off<extra></extra>"
     traces = [heatmap(x, y, off, bar="percent", scale=DIVERGING, hovertemplate=hover, zmin=-reach, zmax=reach)]
     return figure(traces, x=ACROSS, y=UP, **_within(x, y))
 
