@@ -85,3 +85,14 @@ def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
 
 def test_subscripts() -> None:
     assert [f"σ{style.subscript(i)}" for i in (1, 20)] == ["σ₁", "σ₂₀"]
+
+
+def test_settings_of_the_user_change_no_figure():
+    """As a `matplotlibrc` in the current folder would."""
+    import matplotlib as mpl
+
+    with mpl.rc_context({"lines.dashed_pattern": [9.0, 9.0], "axes.facecolor": "red", "lines.linewidth": 20.0}):
+        with style.applied():
+            assert mpl.rcParams["axes.facecolor"] == "white" and mpl.rcParams["lines.linewidth"] == 1.4
+            assert mpl.rcParams["lines.dashed_pattern"] == mpl.rcParamsDefault["lines.dashed_pattern"]
+        assert mpl.rcParams["axes.facecolor"] == "red"

@@ -1,15 +1,18 @@
-"""A progress bar for long work: on a terminal it shows what is done and the time left, elsewhere it is silent."""
+"""Progress of long work: a bar on a terminal, elsewhere a line now and then; each with the time left."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+LINE_SECONDS = 60.0  # between two lines where there is no terminal
 
 _drawn: ContextVar[bool] = ContextVar("whether a bar is on the screen already", default=False)
 _host: ContextVar[Any] = ContextVar("the bar under which one more may be drawn", default=None)
@@ -17,17 +20,21 @@ _host: ContextVar[Any] = ContextVar("the bar under which one more may be drawn",
 
 @contextmanager
 def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = False) -> Iterator[Callable[..., None]]:
-    """Yields `advance(n, title=None)`. Nothing is drawn when standard error is not a terminal, or inside another bar.
+    """Yields `advance(n, title=None)`. Inside another bar nothing is drawn. Where standard error is not a terminal, a
+    line is written after each minute of work.
 
     `done` of the `total` were there before; with a `unit` the rate is shown too; a bar that `hosts` lets the next one
     inside it be drawn below.
     """
     host = _host.get()
-    if total <= 0 or not sys.stderr.isatty() or (_drawn.get() and host is None):
+    if total <= 0 or (_drawn.get() and host is None):
         yield lambda n, title=None: None
         return
     drawn = _drawn.set(True)
     try:
+        if not sys.stderr.isatty():
+            yield _lines(title, total, done, unit)
+            return
         if host is not None:
             token = _host.set(None)
             try:
@@ -44,6 +51,27 @@ def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = 
                 _host.reset(token)
     finally:
         _drawn.reset(drawn)
+
+
+def _lines(title: str, total: int, done: int, unit: str) -> Callable[..., None]:
+    """An `advance` that writes a line to standard error where the last one, or the beginning, is a minute ago."""
+    began = last = time.monotonic()
+    finished, shown = done, title
+
+    def advance(n: int, title: str | None = None) -> None:
+        nonlocal finished, last, shown
+        finished, shown = finished + n, title or shown
+        now = time.monotonic()
+        if now < last + LINE_SECONDS or finished >= total:
+            return
+        last = now
+        left = (now - began) * (total - finished) / (finished - done) if finished > done else 0.0
+        about = f", about {left / 60:.1f} min left" if left else ""
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"progress: {shown}, {finished} of {total}{f' {unit}' if unit else ''}{about}\n")
+            sys.stderr.flush()
+
+    return advance
 
 
 @contextmanager

@@ -99,7 +99,9 @@ def applied() -> Iterator[None]:
     import matplotlib as mpl
     from cycler import cycler
 
-    with mpl.rc_context(_RC | {"axes.prop_cycle": cycler(color=colours)}):
+    with mpl.rc_context():
+        mpl.rcdefaults()  # so that a `matplotlibrc` of the user or of the current folder changes no figure
+        mpl.rcParams.update(_RC | {"axes.prop_cycle": cycler(color=colours)})
         yield
 
 

@@ -38,3 +38,12 @@ def test_a_wrong_call_is_one_line(linnet, table, tmp_path, options, message):
     said = linnet("diagnose", table, *options, "--out", tmp_path / "out")
     assert said.status in (1, 2) and message in said.err and len(said.err.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_known_before_the_work(linnet, table, tmp_path, monkeypatch):
+    from linnet.forecasts import diagnosis
+
+    monkeypatch.setattr(diagnosis, "diagnose_table", lambda *_: pytest.fail("the work was begun"))
+    (tmp_path / "file").write_text("")
+    said = linnet("diagnose", table, "--out", tmp_path / "file" / "out")
+    assert said.status == 1 and "cannot write to the folder" in said.err

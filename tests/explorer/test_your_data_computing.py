@@ -1,6 +1,7 @@
 """The page of one's own data: uploads as data only, bounded; a diagnosis that is the command line's."""
 
 import base64
+import time
 
 import numpy as np
 import pandas as pd
@@ -109,3 +110,15 @@ def test_work_is_bounded():
     with pytest.raises(ValueError, match="`steps` must be at most"):
         bounded_settings(from_frame(frame, target=targets), seeds=3, folds=10, steps=16_000)
     assert diagnosing.most_steps(3, 3, 5) == 16_000 and diagnosing.most_steps(100, 12, 30) >= 250
+
+
+@pytest.mark.parametrize("before", [b"", b"\n", b"\r\n  \n", b"a,b\n"])
+def test_many_columns_are_refused_before_they_are_parsed(before):
+    wide = before + b",".join(b"x%d" % i for i in range(100_000)) + b"\n" + b",".join([b"1"] * 100_000) + b"\n"
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="100000 columns: at most 300 here"):
+        uploads.parsed(wide, ".csv")
+    assert time.monotonic() - began < 2
+    quoted = b'"a,b",' + b",".join(b"x%d" % i for i in range(400)) + b"\n" + b",".join([b"1"] * 401) + b"\n"
+    with pytest.raises(ValueError, match="401 columns: at most 300 here"):  # a few too many are counted when parsed
+        uploads.parsed(quoted, ".csv")

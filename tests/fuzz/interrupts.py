@@ -232,8 +232,9 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=12.0, help="seconds after which an interrupt comes at the latest")
     parser.add_argument("--only", default="", help="one command")
     given = parser.parse_args()
-    # What a shell starts in the background ignores Ctrl-C, and so would the commands.
+    # What a shell starts in the background ignores Ctrl-C, and what `nohup` starts SIGHUP: so would the commands.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     chance = random.Random(given.seed)
     counts: dict[str, Counter[str]] = {}
     slowest = 0.0

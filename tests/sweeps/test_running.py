@@ -226,3 +226,15 @@ def test_a_mask_is_refused_rather_than_lost():
     sweep = sweeps.Sweep(name="masked", function=f"{__name__}:masked_cells", axes={"x": [1, 2]})
     with pytest.raises(sweeps.SweepError, match="whose mask a store does not keep"):
         sweeps.run(sweep)
+
+
+@pytest.mark.parametrize("failures", [["diverged"], {"0": "no"}, {7: "no"}, {-1: "no"}, "no", None])
+def test_failures_that_are_no_map_of_positions_are_refused(make, monkeypatch, failures):
+    import sample_cells
+
+    def odd(points, seeds):
+        return {"value": points["x"] * 1.0, "failures": failures}
+
+    monkeypatch.setattr(sample_cells, "odd", odd, raising=False)
+    with pytest.raises(sweeps.CellFunctionError, match="`failures` of `sample_cells:odd` must map positions of cells"):
+        sweeps.run(make(function="sample_cells:odd"))

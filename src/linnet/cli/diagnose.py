@@ -42,6 +42,7 @@ def diagnose(
     from linnet.forecasts.diagnosis import diagnose_table
     from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import read
+    from linnet.reproduction.runner import writable
 
     settings = Settings(
         width=width,
@@ -55,6 +56,10 @@ def diagnose(
         key=seed,
     )
     table = read(file, target=target, drop=drop, missing=missing, rows=rows, key=seed)
+    new = not out.exists()
+    writable(out)  # before the work, which may take minutes
+    if new:
+        out.rmdir()  # it comes with the page, and not for a wrong call
     diagnosis = diagnose_table(table, settings)
     for line in diagnosis.findings():
         terminal.say(line)

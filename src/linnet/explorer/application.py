@@ -106,9 +106,10 @@ def _serve_files(server: Flask, service: Service) -> None:
         if page is None or part_name not in parts or ending not in ("csv", "nc"):
             return Response("There is no such file.\n", 404, mimetype="text/plain")
         try:
-            dataset = service.data(
-                page, parts[part_name], control.parse(page.controls, request.query_string.decode("utf-8", "replace"))
-            )
+            state = control.parse(page.controls, request.query_string.decode("utf-8", "replace"))
+            if missing := [need for need in parts[part_name].needs if not state[need]]:
+                raise ValueError(f"There is nothing in this file before `{missing[0]}` is set on the page.")
+            dataset = service.data(page, parts[part_name], state)
             body: str | bytes = as_csv(dataset) if ending == "csv" else as_netcdf(dataset)
         except Exception as reason:
             return Response(failure(reason)["error"] + "\n", 400, mimetype="text/plain")

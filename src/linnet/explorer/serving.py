@@ -13,9 +13,10 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from linnet.explorer import warming
+from linnet.explorer import connections, warming
 from linnet.explorer.front import MAX_REQUEST_BYTES, Front
 
+MAX_CONNECTIONS = 500  # in all; of one client, see `connections`
 THREADS = 8  # requests served at once; how many are computed at once is the service's matter
 
 
@@ -41,8 +42,14 @@ def serve(host: str = "127.0.0.1", port: int = 8050, open_browser: bool = True) 
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # that a request waits is no news here
     front = Front(only_local=loopback(host))
     server: Any = waitress.create_server(
-        front, sockets=[listening], threads=THREADS, max_request_body_size=MAX_REQUEST_BYTES
+        front,
+        sockets=[listening],
+        threads=THREADS,
+        max_request_body_size=MAX_REQUEST_BYTES,
+        connection_limit=MAX_CONNECTIONS,
+        cleanup_interval=1,  # seconds between looks for what has to be closed
     )
+    connections.guard(server)
     loading = threading.Thread(target=_load, args=(front, server), name="linnet-application", daemon=True)
     loading.start()
     try:

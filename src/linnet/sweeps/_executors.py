@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -31,6 +32,8 @@ from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
 Work = Callable[[Iterable[PendingBlock]], Iterator[tuple[PendingBlock, BlockResult]]]
 
 WAIT = 60.0  # seconds to wait for the first worker of a scheduler
+TOLD_AFTER_SECONDS = 5.0  # without a worker, after which a scheduler's silence is explained
+POLL_SECONDS = 0.02
 CONNECTING = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
 
 
@@ -67,7 +70,8 @@ def executor(
         return
     with ExitStack() as stack:
         client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler, wait))
-        yield lambda jobs: _distributed(client, task, grid, jobs)
+        patience = math.inf if scheduler is None else wait  # local workers are started again
+        yield lambda jobs: _distributed(client, task, grid, jobs, patience)
 
 
 @contextmanager
@@ -226,22 +230,22 @@ def _quietly() -> Iterator[None]:
 
 
 def _distributed(
-    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock]
+    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult]]:
     suspects = []
-    for job, outcome in _gathered(client, task, grid, jobs):
+    for job, outcome in _gathered(client, task, grid, jobs, patience):
         if isinstance(outcome, BlockResult):
             yield job, outcome
         else:
             suspects.append(job)
     # Dask blames a worker's death on every block it had in hand. Tried again one by one, only the guilty fail.
     for suspect in suspects:
-        for job, outcome in _gathered(client, task, grid, [suspect]):
+        for job, outcome in _gathered(client, task, grid, [suspect], patience):
             yield job, outcome if isinstance(outcome, BlockResult) else _died(job, outcome)
 
 
 def _gathered(
-    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock]
+    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
     """The jobs as they are done, with what came of them: `KilledWorker` where the workers that had it died."""
     from distributed import KilledWorker, as_completed
@@ -249,7 +253,7 @@ def _gathered(
     code = (linnet.__version__, provenance.source(task.function, task.fixed))
     futures = {client.submit(_on_worker, task, grid.arguments(job), code, pure=False): job for job in jobs}
     completion = as_completed(list(futures), loop=client.loop)
-    for future in completion:
+    for future in _completed(client, completion, patience):
         if future.status in ("pending", "lost"):  # its worker died before the result was fetched: it is computed again
             completion.add(future)
             continue
@@ -269,6 +273,29 @@ def _gathered(
             ) from error
         else:
             yield job, outcome
+
+
+def _completed(client: Any, completion: Any, patience: float) -> Iterator[Any]:
+    """Futures as they are completed; says soon that a scheduler has lost its last worker, and gives up in the end."""
+    seen = time.monotonic()  # when there was a worker last
+    told = False
+    while not completion.is_empty():
+        if completion.has_ready():
+            yield next(completion)
+            continue
+        time.sleep(POLL_SECONDS)
+        if math.isinf(patience) or client.scheduler_info()["workers"]:
+            seen, told = time.monotonic(), False
+            continue
+        alone = time.monotonic() - seen
+        if alone > min(TOLD_AFTER_SECONDS, patience) and not told:
+            told = True
+            warnings.warn(f"the Dask scheduler has no worker any more: waiting {patience:g} s for one.", stacklevel=2)
+        if alone > patience:
+            raise ExecutorError(
+                f"the Dask scheduler has had no worker for {patience:g} seconds. Finished cells are intact: start a "
+                "worker and resume."
+            )
 
 
 def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:

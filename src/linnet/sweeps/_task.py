@@ -6,13 +6,13 @@ import contextlib
 import importlib
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from linnet._arguments import did_you_mean
+from linnet._arguments import did_you_mean, shown
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import Cells
 from linnet.sweeps.configuration import Sweep
@@ -138,7 +138,7 @@ class Task:
                     queue += [(middle, last), (first, middle)]
                 continue
             parts.append((first, last, self.tidied(raw, len(cells.seeds), last - first)))
-            for position, reason in raw.get("failures", {}).items():
+            for position, reason in self.reported(raw, len(cells.seeds)).items():
                 if position < last - first:
                     failures.append(Failure(first + position, "reported", str(reason)[:LONGEST]))
         failed = sorted(failure.position for failure in failures)
@@ -146,6 +146,17 @@ class Task:
         status[failed] = FAILED
         values = _joined(parts, failed, cells.size)
         return BlockResult(values, status, failures, time.perf_counter() - began, provenance.device())
+
+    def reported(self, raw: dict[str, Any], padded: int) -> dict[int, Any]:
+        """The failures that the function reports, by the position of their cells in the call."""
+        reasons = raw.get("failures", {})
+        whole = isinstance(reasons, Mapping) and all(isinstance(key, (int, np.integer)) for key in reasons)
+        if not whole or any(not 0 <= key < padded for key in reasons):
+            raise CellFunctionError(
+                f"`failures` of `{self.function}` must map positions of cells, from 0 to {padded - 1}, to reasons, "
+                f"such as {{0: 'diverged'}}: got {shown(reasons)}."
+            )
+        return {int(position): reason for position, reason in reasons.items()}
 
     def tidied(self, raw: Any, padded: int, size: int) -> dict[str, Values]:
         """What the function returned as named arrays of the block's own cells, or an error that says what is wrong."""

@@ -86,7 +86,7 @@ def _commit() -> str:
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):  # no git, or a repository on a slow disk
         return "unknown"
     return done.stdout.strip() or "unknown"
 

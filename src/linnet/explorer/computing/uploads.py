@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 5_000_000  # bytes of a file
 COLUMNS, ROWS = 300, 2000  # of these many rows are kept, at random; more columns are refused
 MAX_TABLES = 8  # tables at once; the one that was longest not asked for makes place
+QUOTED_SEPARATORS = 20  # commas for each column in a line with quoted texts, which may hold commas of their own
+TURN_SECONDS = 30.0  # that an upload waits for another one to be read
 KINDS = (".csv", ".tsv")
 
 
@@ -39,12 +41,18 @@ class Uploads:
         self._kept = kept
         self._held: OrderedDict[str, Upload] = OrderedDict()
         self._lock = threading.Lock()
+        self._reading = threading.Lock()
 
     def add(self, contents: str, file: str) -> Upload:
         """Takes a table as browsers send it (`data:...;base64,...`); refuses in a sentence what is none."""
         data = decoded(contents)
         kind, name = checked_name(file)
-        upload = Upload(fingerprint(data, kind), name, *parsed(data, kind))
+        if not self._reading.acquire(timeout=TURN_SECONDS):  # one at a time: each may take hundreds of megabytes
+            raise ValueError("Other tables are being read: try again in a moment.")
+        try:
+            upload = Upload(fingerprint(data, kind), name, *parsed(data, kind))
+        finally:
+            self._reading.release()
         with self._lock:
             self._held[upload.token] = upload
             self._held.move_to_end(upload.token)
@@ -95,10 +103,8 @@ def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
     """The table in these bytes, at most `ROWS` rows of it, and a note where there were more."""
     from linnet.forecasts.tables import read_frame, some_rows
 
-    first = data.split(b"\n", 1)[0]
-    columns = first.count(b"\t" if kind == ".tsv" else b",") + 1
-    if columns > COLUMNS:
-        raise ValueError(f"The table has {columns} columns: at most {COLUMNS} here. `linnet diagnose` takes more.")
+    separators = max(line.count(b"\t" if kind == ".tsv" else b",") for line in data.splitlines())
+    _check_columns(separators + 1 if b'"' not in data else separators // QUOTED_SEPARATORS)  # before it is parsed
     with tempfile.TemporaryDirectory(prefix="linnet-") as folder:
         place = Path(folder) / f"The file{kind}"
         place.write_bytes(data)
@@ -110,6 +116,7 @@ def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
             raise ValueError(" ".join(str(reason).split())[:300]) from None
         except Exception as reason:  # whatever a parser does with foreign bytes, it is the file's fault
             raise ValueError(f"The file cannot be read as a table: {type(reason).__name__}.") from None
+    _check_columns(frame.shape[1])
     if frame.shape[1] < 2 or len(frame) < 2:
         raise ValueError(
             f"The table must have at least 2 columns and 2 rows: got {frame.shape[1]} and {len(frame)}. Is it "
@@ -117,6 +124,11 @@ def parsed(data: bytes, kind: str) -> tuple[pd.DataFrame, str]:
         )
     kept = some_rows(frame, ROWS)
     return kept, "" if len(kept) == len(frame) else f"{ROWS} of its {len(frame)} rows, at random."
+
+
+def _check_columns(columns: int) -> None:
+    if columns > COLUMNS:
+        raise ValueError(f"The table has {columns} columns: at most {COLUMNS} here. `linnet diagnose` takes more.")
 
 
 def fingerprint(data: bytes, kind: str) -> str:
