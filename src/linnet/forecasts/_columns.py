@@ -163,7 +163,8 @@ def filled(
     if empty.any():
         raise ValueError(f"column {names[int(np.argmax(empty))]!r} has no values at all: leave it out (`drop`).")
     means = np.nanmean(np.where(gaps, np.nan, both), axis=0)
-    notes.append(f"{int(gaps.sum())} missing values ({some(columns)}) are filled with the means of their columns.")
+    number, are = int(gaps.sum()), "is" if gaps.sum() == 1 else "are"
+    notes.append(f"{count_of(number, 'missing value')} ({some(columns)}) {are} filled with the means of their columns.")
     return np.where(gaps, means, both)[:, : len(input_names)], outputs
 
 

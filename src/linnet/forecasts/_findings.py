@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from linnet.forecasts._columns import count_of
 from linnet.forecasts._telling import regime_sentence
+from linnet.forecasts.folds import paired
 from linnet.forecasts.rates import pytorch_rates
 from linnet.forecasts.scale_trials import MATTERS, SURE, helpful_factor
 from linnet.observables.mode_regimes import regimes
@@ -159,22 +160,20 @@ def _when(diagnosis: Diagnosis) -> list[str]:
 def _stopping(diagnosis: Diagnosis) -> list[str]:
     c = diagnosis.curves
     honest = c.honest_error()
-    spread = honest.std(ddof=1) / np.sqrt(len(honest))
-    error = (
-        f"held-out error {honest.mean():.4f} +- {spread:.4f} of the variance, each fold at the step the others choose"
-    )
+    level, spread = (digits(part) for part in paired(honest))
+    error = f"held-out error {level} +- {spread} of the variance, each fold at the step the others choose"
     low, high = c.range
     gain, doubt = diagnosis.gain_over_mean
     if gain <= 0:
         lines = [
-            f"No step is better than the mean of the targets: {error}, that of the mean is {-gain:.4f} +- {doubt:.4f} "
-            "lower (within folds). There is nothing here that the network can learn."
+            f"No step is better than the mean of the targets: {error}, that of the mean is {digits(-gain)} +- "
+            f"{digits(doubt)} lower (within folds). There is nothing here that the network can learn."
         ]
     elif c.mean[c.best] < EXACT:
         first = int(c.steps[np.argmax(c.mean < EXACT)])
         lines = [f"The held-out error is zero from step {first} on (below {EXACT:g} of the variance): stop there."]
     elif c.still_falling:
-        fall, spread = (part / c.mean[-1] for part in c.late_fall)
+        fall, spread = (part / (c.mean[-1] + c.late_fall[0]) for part in c.late_fall)
         certain = fall > SURE * spread
         lines = [
             f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} +- {spread:.1%} over the last "
@@ -203,7 +202,7 @@ def _stopping(diagnosis: Diagnosis) -> list[str]:
 def _rivals(diagnosis: Diagnosis) -> list[str]:
     network, ridge = diagnosis.curves.honest_error(), diagnosis.rivals["ridge"]
     methods = {"the network": network, **diagnosis.rivals}
-    listed = ", ".join(f"{name} {errors.mean():.4f}" for name, errors in methods.items())
+    listed = ", ".join(f"{name} {digits(errors.mean())}" for name, errors in methods.items())
     lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
     if max(network.mean(), ridge.mean()) < EXACT:
         return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
@@ -293,6 +292,11 @@ def _rates(diagnosis: Diagnosis) -> list[str]:
         f"({checked}).",
         *table,
     ]
+
+
+def digits(error: float) -> str:
+    """An error with four decimals; one that is out of all proportion, by an outlier, in four digits."""
+    return f"{error:.4f}" if abs(error) < 1e4 else f"{error:.4g}"
 
 
 def _span(values: np.ndarray) -> str:

@@ -113,6 +113,8 @@ def recognise(place: Path) -> TextForm:
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
     header = not all(_number(cell, comma=comma) for cell in fields[0])
     notes = []
+    if encoding.startswith("utf-16"):
+        notes.append(f"{place.name} is read as UTF-16.")
     if encoding == "latin-1":
         notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
     if separator != {".csv": ",", ".tsv": "\t"}.get(place.suffix.lower(), separator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -235,6 +236,13 @@ def read_frame(place: Path) -> Any:
     try:
         return pd.read_parquet(place) if kind == ".parquet" else read_text(place)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as reason:
+        ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(reason))
+        if ragged:
+            expected, line, fields = ragged.groups()
+            raise ValueError(
+                f"{place.name} has {fields} fields in line {line} and {expected} names: every line must have as many. "
+                "Correct the line, or put text that holds the separator into quotes."
+            ) from None
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 
 
