@@ -5,8 +5,7 @@ python benchmarks/plane.py --tasks 0 3 --widths 5 --variances 4 --starts 6 --out
 
 The trained side is the flow of all weights by RK4 in float64 (wide networks reduced, which is exact), the least test
 error over all times until the training loss is flat, or the test error has risen by half (or by a twentieth, six
-times later). It shares no code with the
-formula.
+times later). It shares no code with the formula.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import linnet as ln
 from linnet.theories import mixed
 from linnet.theories.mixed._drawn_cells import DrawnStarts
 from linnet.theories.mixed._wide_cells import modes, wide_errors
+from linnet.theories.mixed.predicted_diagrams import _thinly
 
 TASK = ln.problems.low_rank_plus_noise(40, rank=3, key=5)
 
@@ -150,6 +151,20 @@ def test_a_single_unit_on_a_plateau_has_no_best_time():
     found = mixed.predicted_diagram(TASK, [1e-4, 1e-2], [1, 400])
     assert np.isnan(found.best_time[0]).all() and np.isfinite(found.best_time[1]).all()
     assert (found.best_time_error[1] < 0.2).all()
+
+
+def test_few_variances_are_all_followed():
+    """What is interpolated between variances far apart is the mean of four starts, and its error bar is not honest."""
+    assert _thinly(np.arange(8.0), 3.0).tolist() == [0, 3, 6, 7]
+    assert _thinly(np.array([0.0, 5.0, 10.0, 10.5, 11.0]), 3.0).tolist() == [0, 1, 2, 4]
+    assert _thinly(np.zeros(1), 3.0).tolist() == [0]
+
+
+def test_the_wide_formula_is_left_where_it_would_be_off():
+    """No cell beside drawn ones keeps a wide formula whose own error bar is above the limit: there are no islands."""
+    found = mixed.predicted_diagram(TASK, np.geomspace(1e-5, 1.0, 6), [85, 130, 200], draws=0)
+    told = mixed.predicted_diagram(TASK, np.geomspace(1e-5, 1.0, 6), [85, 130, 200])
+    assert np.nanmax(found.error) < 0.03 and told.covered.mean() > 0.9
 
 
 def test_a_run_has_a_band():

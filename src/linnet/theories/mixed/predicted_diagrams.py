@@ -32,7 +32,7 @@ _MOST_DRAWS = 400
 _FIRST_DRAWS = 4  # starts that are followed at more variances than the others
 _MOST_VARIANCES, _SPACING = 18, np.log(2.5)  # at which they are, and how far apart at least
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes, entries of the truth beside the diagonal
-_EVERY = 3  # of these variances: where steps are chosen and all starts are followed
+_EVERY = 3  # of these spacings: as far apart steps are chosen and all starts are followed
 # of the coarse diagram, for a live page: units, how far apart variances are, and steps to the least test error
 _COARSE_UNITS, _COARSE_SPACING, _COARSE_NODES = 28, np.log(4), 6
 _MOST_NUMBERS = 600_000  # of the layers that are stepped at once: what stays in the cache is what is fast
@@ -116,7 +116,7 @@ def predicted_diagram(
 ) -> PredictedDiagram:
     r"""All cells of the phase diagram of variance and width, from one SVD of the target.
 
-    Wide cells ($w \ge 4\max(k, d)$, or half of it where the start's own product is small) follow the spectral flow
+    Wide cells ($w \ge 2\max(k, d)$, and more where the start's own product counts) follow the spectral flow
     (`mode_values`, $g = \sigma^2 w$) plus the start's own product. All others are means over drawn starts, each by the
     splitting of `split_flow` with as many steps as its own error asks for, and over more starts where networks differ.
 
@@ -165,10 +165,11 @@ def predicted_diagram(
     found = _wide_best(spectrum, thresholds, np.repeat(distinct, sizes.size))
     refuse_infinite(thresholds, *found)
     time, test, train, rank, own, bend = (part.reshape(shape) for part in found)
-    error = wide_error(spectrum, distinct[:, None], own / test)
+    model = spectrum, distinct[:, None], distinct[:, None] * sizes, own / test
+    error = wide_error(*model)
     moment = _time_error(bend, error, 0.0)
     scatter = np.full(shape, np.nan)
-    drawn = drawn_cells(spectrum, distinct[:, None], own / test)
+    drawn = drawn_cells(*model)
     error[drawn], moment[drawn] = np.nan, np.nan
 
     def follow(row: int) -> tuple[np.ndarray, ...]:
@@ -255,9 +256,9 @@ def _wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) -
 class _Row:
     """The cells of one width that follow drawn starts: how long and how fine they are followed, and their means.
 
-    The first starts are followed at 18 variances at most, and all of them at every third: what the others change is
-    smooth, as one start serves all variances. Between these, logarithms are interpolated. With two starts all of it is
-    coarse.
+    The first starts are followed at 18 variances at most, and all of them at about every third: what the others
+    change is smooth, as one start serves all variances. Between these, logarithms are interpolated. With two starts
+    all of it is coarse.
     """
 
     def __init__(
@@ -275,23 +276,15 @@ class _Row:
         self.units = _COARSE_UNITS if self.coarse else MOST_UNITS
         order = np.argsort(variances)
         self.asked, ends = np.log(variances), np.log(variances[order[[0, -1]]])
-        number = (
-            int(
-                np.clip(
-                    np.ceil((ends[1] - ends[0]) / (_COARSE_SPACING if self.coarse else _SPACING)),
-                    4,
-                    _MOST_VARIANCES - 1,
-                )
-            )
-            + 1
-        )
+        spacing = _COARSE_SPACING if self.coarse else _SPACING
+        number = int(np.clip(np.ceil((ends[1] - ends[0]) / spacing), 4, _MOST_VARIANCES - 1)) + 1
         few = variances.size <= number
         self.nodes = np.unique(variances) if few else np.exp(np.linspace(ends[0], ends[1], number))
         guess = np.exp(np.interp(np.log(self.nodes), self.asked[order], np.log(guess[order])))
         signal = float(spectrum.values[int(min(max(spectrum.apart, 1), width)) - 1])
         horizon = np.log(2 + 2 * signal / self.nodes) / (2 * max(signal, np.finfo(float).tiny))
         self.horizon = np.minimum(horizon, 60 * guess)
-        self.some = np.unique(np.append(np.arange(0, self.nodes.size, _EVERY), self.nodes.size - 1))
+        self.some = _thinly(np.log(self.nodes), _EVERY * spacing * 1.01)
         self.steps, self.off, self.finer = self._steps(guess)
 
     def starts(self, first: int, last: int, thinner: int = 1) -> DrawnStarts:
@@ -391,6 +384,15 @@ class _Row:
 def _means(runs: Least) -> dict[str, np.ndarray]:
     """Means over starts, (variance,)."""
     return {name: getattr(runs, name).mean(axis=0) for name in _MEANS}
+
+
+def _thinly(places: np.ndarray, gap: float) -> np.ndarray:
+    """The first and the last of increasing places, and as few between as leave no larger gap than there must be."""
+    chosen = [0]
+    for i in range(1, places.size - 1):
+        if places[i + 1] - places[chosen[-1]] > gap:
+            chosen.append(i)
+    return np.array([*chosen, places.size - 1]) if places.size > 1 else np.zeros(1, dtype=int)
 
 
 def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -85,7 +85,7 @@ def predicted_run(
     g = np.array([size * units])
     errors = wide_errors(spectrum, g, np.array([units]), clock[None])
     share = float(np.min(errors.own / errors.test)) if spectrum.has_truth else 0.0
-    drawn = bool(drawn_cells(spectrum, np.array(units), np.array(share)))
+    drawn = bool(drawn_cells(spectrum, np.array(units), g[0], np.array(share)))
     scatter = [np.full(clock.size, np.nan)] * 2
     if not drawn:
         values = mode_values(spectrum.values, float(g[0]), clock)
