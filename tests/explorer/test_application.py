@@ -54,7 +54,7 @@ def test_an_address_sets_the_controls_and_a_wrong_one_is_said(app):
     made = content(service, "/train", "?width=1e6&frozen=width%3D10")
     by_id = {component.id: component for component in made._traverse() if getattr(component, "id", None)}
     assert by_id["train-width"].value == "1000000" and by_id["train-width-slider"].value == 6
-    assert by_id["train-frozen"].data == "width=10" and by_id["train-freeze"].children == "Let it go"
+    assert by_id["train-frozen"].data == "width=10" and by_id["train-freeze"].children == "Unfreeze"
     assert "must be between" in told(content(service, "/train", "?width=1e99"))
     assert "no control 'widht'" in told(content(service, "/train", "?widht=3"))
     assert "No such page" in told(content(service, "/nowhere", ""))

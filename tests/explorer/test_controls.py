@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linnet.explorer.controls import Control, ControlError, address, defaults, parse
+from linnet.explorer.controls import Control, ControlError, address, defaults, parse, parse_leniently
 
 CONTROLS = (
     Control("size", "Size", "Of it.", 1.5, "number", low=-2, high=3),
@@ -74,6 +74,16 @@ def test_what_is_refused_is_refused_in_a_sentence(query, sentence):
     with pytest.raises(ControlError, match=sentence) as caught:
         parse(CONTROLS, query)
     assert "\n" not in str(caught.value)
+
+
+def test_one_bad_parameter_of_an_address_keeps_the_others():
+    state, refused = parse_leniently(CONTROLS, "size=9&count=7&widht=3&shown=off")
+    assert state == defaults(CONTROLS) | {"count": 7, "shown": False}
+    assert [str(reason) for reason in refused] == [
+        "Size must be between -2 and 3: got 9.",
+        "This page has no control 'widht'; did you mean width?",
+    ]
+    assert parse_leniently(CONTROLS, "count=7") == (defaults(CONTROLS) | {"count": 7}, [])
 
 
 def test_a_refusal_names_the_control_that_is_to_be_marked():

@@ -131,7 +131,7 @@ def test_a_frozen_run_is_drawn_behind_the_present_one(counted):
     page, service = counted.page, Service((counted.page,))
     traces = service.answer(page, page.parts[0], {"size": 5}, "size=2")["figures"][0]["data"]
     assert [len(trace["x"]) for trace in traces] == [2, 5]
-    assert traces[0]["opacity"] < 1 and traces[0]["showlegend"] is False
+    assert traces[0]["opacity"] < 1 and traces[0]["name"] == "frozen run" and traces[0]["showlegend"] is True
     wrong = service.answer(page, page.parts[0], {"size": 5}, "size=200")
     assert wrong["error"].startswith("Size must be between")
 

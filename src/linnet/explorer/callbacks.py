@@ -24,7 +24,7 @@ def register(app: Dash, service: Service) -> None:
         return content(service, path, search)
 
     app.clientside_callback(
-        _call("marked", [page.name for page in service.pages.values()]),
+        _call("marked", {page.name: page.title for page in service.pages.values()}),
         Output("navigation", "data-at"),
         Input("url", "pathname"),
     )

@@ -221,6 +221,17 @@ def parse(controls: Sequence[Control], query: str | Mapping[str, object]) -> Sta
     return state
 
 
+def parse_leniently(controls: Sequence[Control], query: str) -> tuple[State, list[ControlError]]:
+    """The state of a query string without what is wrong in it, and what is wrong: the rest of a link still counts."""
+    state, refused = defaults(controls), []
+    for name, raw in _pairs(query).items():
+        try:
+            state |= {name: parse(controls, {name: raw})[name]}
+        except ControlError as reason:
+            refused.append(reason)
+    return state, refused
+
+
 def address(controls: Sequence[Control], state: Mapping[str, Value]) -> str:
     """The query string of a state: what differs from the defaults; `parse` is its inverse."""
     return urlencode(

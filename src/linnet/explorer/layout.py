@@ -53,14 +53,16 @@ def content(service: Service, path: str | None, search: str | None) -> Component
     page = service.pages.get(name)
     if page is None:
         return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
-    wrong, frozen = "", None
+    state, frozen, wrong = control.defaults(page.controls), None, ""
     try:
         query, frozen = split(search or "")
-        state = control.parse(page.controls, query)
+        state, refused = control.parse_leniently(page.controls, query)
+        if refused:
+            wrong = " ".join([*map(str, refused), "The rest of the address is kept."])
         if frozen is not None:
             control.parse(page.controls, frozen)
     except ControlError as reason:
-        state, frozen, wrong = control.defaults(page.controls), None, f"{reason} The page shows its defaults."
+        frozen, wrong = None, f"{reason} It is left out."
     return _page(page, state, frozen, wrong)
 
 
@@ -82,11 +84,11 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
     paragraphs = [page.introduction] if isinstance(page.introduction, str) else page.introduction
     buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
     if page.freezes:
-        label = "Freeze this run" if frozen is None else "Let it go"
+        label = "Freeze this run" if frozen is None else "Unfreeze"
         buttons.insert(0, html.Button(label, id=f"{page.name}-freeze", type="button", n_clicks=0))
     return html.Section(
         [
-            html.H1(page.title),
+            html.Div([html.H1(page.title), html.Div(buttons, className="buttons")], className="top"),
             *[html.P(text, className="introduction") for text in paragraphs],
             html.P(wrong, className="error", role="alert", id=f"{page.name}-address-error"),
             html.Div(
@@ -95,7 +97,6 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
                         [
                             *([page.beside()] if page.beside else []),
                             *_controls(page, state),
-                            html.Div(buttons, className="buttons"),
                         ],
                         className="controls",
                         role="group",
@@ -122,7 +123,8 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
 def _controls(page: Page, state: State) -> list[Component]:
     groups: dict[str, list[Component]] = {}
     for one in page.controls:
-        groups.setdefault(one.group, []).append(_control(page, one, state))
+        if not one.plays:  # those stand under the pictures, see `_part`
+            groups.setdefault(one.group, []).append(_control(page, one, state))
     return [
         html.Fieldset([html.Legend(name), *held], className="group") if name else html.Div(held, className="group")
         for name, held in groups.items()
@@ -152,6 +154,7 @@ def _control(page: Page, one: Control, state: State) -> Component:
         held = [html.Div(label, className="label", id=f"{ident}-label"), chosen, help]
     else:
         held = [html.Label(label, htmlFor=ident), _inputs(page, one, ident, text), help]
+    held.append(html.P("", className="error", id=f"{ident}-wrong"))
     return html.Div(held, className="control", id=f"{ident}-control")
 
 
@@ -226,10 +229,15 @@ def _part(page: Page, part: Part, state: State) -> Component:
         html.A("CSV", href="", id=f"{key}-csv", className="button", download=""),
         html.A("netCDF", href="", id=f"{key}-nc", className="button", download=""),
     ]
+    views = [_view(page, view) for view in part.views]
+    plays = [_control(page, one, state) for one in page.controls if one.plays and part.name == "main"]
+    if plays:
+        pictures = sum(view.kind == "figure" for view in part.views)
+        views.insert(pictures, html.Div(plays, className="view wide playing"))
     return html.Div(
         [
             html.P("", className="error", role="alert", id=f"{key}-error"),
-            html.Div([_view(page, view) for view in part.views], className="views"),
+            html.Div(views, className="views"),
             html.Div(files, className="files", id=f"{key}-files"),
             dcc.Store(id=f"{key}-answer"),
         ],

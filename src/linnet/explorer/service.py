@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from linnet.explorer import controls as control
 from linnet.explorer.cache import Cache
 from linnet.explorer.controls import ControlError, State
+from linnet.explorer.drawing import Trace
 from linnet.explorer.loading import load
 from linnet.explorer.page import Page, Part
 
@@ -147,9 +148,9 @@ def _beside(now: Any, then: Any) -> Any:
     """A figure with the lines of a frozen one behind its own, paler and dotted; maps cannot lie on each other."""
     if not isinstance(now, dict) or not isinstance(then, dict):
         return now
-    pale = []
+    pale: list[Trace] = []
     for trace in then.get("data", ()):
         if trace.get("type", "scatter") == "scatter" and trace.get("meta") != "guide":
-            name = f"{trace.get('name', '')} (frozen)"
-            pale.append({**trace, "opacity": 0.4, "showlegend": False, "name": name, "legendgroup": "frozen"})
+            name = f"{trace.get('name', '')} (frozen)".strip() if pale else "frozen run"  # one entry of the legend
+            pale.append({**trace, "opacity": 0.4, "showlegend": not pale, "name": name, "legendgroup": "frozen"})
     return {**now, "data": pale + list(now.get("data", ()))}

@@ -92,8 +92,47 @@ def test_a_wrong_address_is_told_in_a_sentence(page: Page, visit: Visit) -> None
     seen = visit(page.name, "nothing=of+this")
     seen.tab.wait_for_selector(f"#{page.name}-address-error:not(:empty)")
     told = seen.tab.locator(f"#{page.name}-address-error").inner_text()
-    assert "no control 'nothing'" in told and "shows its defaults" in told
+    assert "no control 'nothing'" in told and "rest of the address is kept" in told
     assert seen.said == []
+
+
+def test_a_lecture_needs_no_scrolling(visit: Visit) -> None:
+    seen = visit("train", size=(1280, 800))
+    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    for ident in ("train-cursor-play", "train-cursor-slider", "train-freeze", "train-view-modes", "train-view-losses"):
+        box = seen.tab.locator(f"#{ident}").bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 800, ident
+    assert seen.tab.title() == "Train · linnet"
+    width = seen.tab.locator("#train-width")
+    width.fill("1000000000000")
+    assert width.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert seen.said == []
+
+
+@pytest.mark.parametrize("name", ["train", "phase-diagram"])
+def test_a_phone_keeps_the_picture_in_view_while_controls_move(name: str, visit: Visit) -> None:
+    seen = visit(name, size=(390, 800))
+    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    first = f"#{name}-view-{seen.page.views[0].name}-view"
+    assert seen.tab.locator(first).bounding_box()["y"] < 450
+    last = [one for one in seen.page.controls if not one.hidden and not one.plays and one.when is None][-1]
+    control_box = seen.tab.locator(f"#{name}-{last.name}-control")
+    control_box.evaluate("one => one.scrollIntoView({block: 'end'})")
+    picture, box = seen.tab.locator(first).bounding_box(), control_box.bounding_box()
+    assert -1 <= picture["y"] <= 1 and box["y"] >= picture["y"] + picture["height"] - 1
+    assert seen.said == []
+
+
+def test_an_error_stands_beside_its_control_and_the_rest_of_the_address_is_kept(visit: Visit) -> None:
+    seen = visit("train", "width=1e99&how=flow")
+    seen.tab.wait_for_selector("#train-address-error:not(:empty)")
+    assert seen.tab.locator("#train-how input").nth(1).is_checked()
+    seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
+    seen.set(next(one for one in seen.page.controls if one.name == "width"), "0")
+    seen.tab.wait_for_selector("#train-width-wrong:not(:empty)")
+    assert "must be between 1 and" in seen.tab.locator("#train-width-wrong").inner_text()
+    seen.set(next(one for one in seen.page.controls if one.name == "width"), "10")
+    seen.tab.wait_for_selector("#train-width-wrong:empty", state="attached")
 
 
 def test_pages_are_reached_by_their_links(visit: Visit) -> None:

@@ -56,7 +56,10 @@
     window.history.replaceState(window.history.state, "", path + (text ? "?" + text : "") + window.location.hash);
   }
 
-  function mark(page, control) {
+  function mark(page, control, error) {
+    for (const wrong of document.querySelectorAll("#" + page + "-page .control > .error")) wrong.textContent = "";
+    const wrong = control && document.getElementById(page + "-" + control + "-wrong");
+    if (wrong) wrong.textContent = error;
     for (const box of document.querySelectorAll("#" + page + "-page [aria-invalid]")) box.removeAttribute("aria-invalid");
     const box = control && document.getElementById(page + "-" + control);
     if (box) box.setAttribute("aria-invalid", "true");
@@ -125,7 +128,7 @@
     const holder = document.getElementById(page + "-" + part + "-part");
     if (holder) holder.classList.add("seen");
     describe(page);
-    if (first) mark(page, answer.control);
+    if (first) mark(page, answer.control, answer.error);
     if (answer.error) {
       if (holder) holder.classList.remove("empty");
       const nothing = Array(views.length + rest).fill(keep());
@@ -163,8 +166,10 @@
     return now;
   }
 
-  function marked(pages, path) {
+  function marked(titles, path) {
+    const pages = Object.keys(titles);
     const at = (path || "/").replace(/^\/+|\/+$/g, "") || pages[0];
+    document.title = titles[at] ? titles[at] + " · linnet" : "linnet";
     for (const page of pages) {
       const link = document.getElementById("go-" + page);
       if (link && page === at) link.setAttribute("aria-current", "page");
@@ -234,7 +239,7 @@
 
   function freeze(_, clicks, answer, frozen) {
     if (frozen !== null && frozen !== undefined) return [null, "Freeze this run"];
-    return answer && answer.figures ? [answer.address, "Let it go"] : [keep(), keep()];
+    return answer && answer.figures ? [answer.address, "Unfreeze"] : [keep(), keep()];
   }
 
   document.addEventListener("click", (event) => {

@@ -99,7 +99,7 @@ PAGE = Page(
     compute=train,
     views=(
         View("modes", "Singular values of the product", draw_modes, height=420),
-        View("losses", "Loss and test error", draw_losses, height=420),
+        View("losses", "Losses", draw_losses, height=420),
         View("at", "At the cursor", tell_cursor, kind="html", wide=True),
     ),
     folders=TRAINING,
