@@ -158,7 +158,7 @@ def theorem_against_equation(trial: Trial) -> Numbers:
     where=WHERE,
     says="The error of the formula vanishes as the dimension grows.",
     assumes="cells wider than their inputs",
-    tried="6 cells, d = 16, 32, 64 with 2 tasks each (full: d = 25 .. 400, 2 tasks)",
+    tried="6 cells, d = 16, 32, 64 with 5 tasks each (full: d = 25 .. 400, 2 tasks)",
     holds=AllOf(
         AtMost(
             -0.5,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Wide cells on both sides of the lazy border, at several dimensions."""
-    dims, replicates = ([16, 32, 64], 2) if trial.quick else ([25, 50, 100, 200, 400], 2)
+    dims, replicates = ([16, 32, 64], 5) if trial.quick else ([25, 50, 100, 200, 400], 2)
     return ln.sweeps.Sweep(
         name="linnet-dimensions",
         function=cells,
