@@ -26,7 +26,7 @@ help:
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
 	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
-	@echo "make fuzz            every public function with wrong arguments: about 55 000 calls; wrong command lines, broken pipes, interrupts"
+	@echo "make fuzz            every public function with wrong arguments: about 55 000 calls; wrong command lines, broken pipes, interrupts, kills"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error (PART=3/8: an eighth)"
 	@echo "make test-browser    its part that looks at the explorer in Chromium, and sends it nonsense"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
@@ -66,6 +66,7 @@ fuzz: $(READY)
 	$(SINGLE) $(BIN)/python tests/fuzz/wrong_lines.py
 	$(SINGLE) $(BIN)/python tests/fuzz/streams.py
 	$(SINGLE) $(BIN)/python tests/fuzz/interrupts.py
+	$(SINGLE) $(BIN)/python tests/fuzz/kills.py
 
 # `make PART=3/8 test-claims`: every eighth of them, from the fourth on.
 PART ?= 0/1

@@ -154,7 +154,9 @@ def test_a_file_names_no_code_that_was_not_allowed(tmp_path, named):
     assert sweeps.load(file).name == "a"  # the control
     file.write_text(GRID.format(**{**names, **named}), encoding="utf-8")
     (name,) = named.values()
-    with pytest.raises(sweeps.ConfigurationError, match=f"names the function `{name}`.*allow the module: --code "):
+    with pytest.raises(
+        sweeps.ConfigurationError, match=f"names the function `{name}`.*allow its module by `code`: --code "
+    ):
         sweeps.load(file)
     with pytest.raises(sweeps.ConfigurationError, match="names the function"):
         sweeps.load(file, code=["other"])

@@ -156,3 +156,9 @@ def test_updates_that_cannot_be_are_refused():
         train(HeavyBall)
     with pytest.raises(ValueError, match="`weight_decay` and `momentum` are those of linnet's own"):
         train(HeavyBall(), momentum=0.5)
+
+
+def test_a_function_of_the_number_of_steps_is_no_schedule():
+    with pytest.raises(ValueError, match="`values` must be a function of the step: this one returns one number"):
+        Schedule(len)
+    assert Schedule(lambda step: 0.1).over(2).tolist() == [0.1, 0.1]  # the control: a constant is one

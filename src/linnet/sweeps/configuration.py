@@ -245,7 +245,7 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
         if module not in code and not (ours and function.isidentifier() and not function.startswith("_")):
             raise ConfigurationError(
                 f"{path} names the function `{name}`, which running the sweep would import and call. Read the file and "
-                f"that function; then allow the module: --code {module}, or code=[{module!r}]."
+                f"that function; then allow its module by `code`: --code {module}, or code=[{module!r}]."
             )
     return sweep
 

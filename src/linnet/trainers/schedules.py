@@ -40,6 +40,13 @@ class Schedule:
     def __post_init__(self) -> None:
         if not callable(self.values):
             object.__setattr__(self, "values", _checked("values", self.values))
+            return
+        constants = [self.values(np.arange(steps)) for steps in (2, 3)]
+        if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
+            raise ValueError(
+                "`values` must be a function of the step: this one returns one number that depends on how many steps "
+                f"there are ({constants[0]} for 2, {constants[1]} for 3)."
+            )
 
     def over(self, steps: int) -> Float[np.ndarray, " step"]:
         """The rates of the first steps.
