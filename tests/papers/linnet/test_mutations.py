@@ -7,7 +7,7 @@ import pytest
 
 import linnet as ln
 from linnet.papers.linnet import PAPER
-from linnet.papers.linnet.claims import diagram, over_time
+from linnet.papers.linnet.claims import diagram, over_time, stories
 from linnet.papers.linnet.tables import dimensions
 from linnet.reductions._trial_descent import Trial as Estimating
 from linnet.reproduction import Trial
@@ -64,6 +64,10 @@ MUTATIONS = {
     "depth-reduction": [scaled(Estimating, "apart", lambda distance: 1e-2 * distance)],
     "depth-decoupling": [changed(deep, "gaussian_modes", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "depth-diagram": [changed(deep, "deep_diagram", lambda args: (args[0], [2 * one for one in args[1]], *args[2:]))],
+    "depth-borders": [scaled(deep, "threshold", lambda told: told**1.1)],
+    "depth-phases": [changed(stories, "_pulled", lambda args: (args[0][0, 0] * np.eye(10), args[1]))],  # both at once
+    "depth-stages": [changed(stories, "_start", lambda args: (*args[:3], 1.0, *args[4:]))],  # a start that is not small
+    "depth-rank": [changed(stories, "_start", lambda args: (*args[:3], max(args[3], 0.6), *args[4:]))],
     "depth-buys": [scaled(deep, "deep_diagram", lambda told: replace(told, best_test=told.best_test * told.depth / 2))],
     "flattest": [
         keyword(ln, "label_noise_descent", "noise_std", 0.7),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, stopping
+from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, stopping, stories
 from linnet.papers.linnet.figures import depth as depth_figure
 from linnet.papers.linnet.figures import over_time as over_time_figure
 from linnet.papers.linnet.figures import published
@@ -16,6 +16,6 @@ PAPER = Paper(
     subject="predictions without training",
     figures=[published, depth_figure, over_time_figure],
     tables=[cells, dimensions],
-    claims=[diagram, stopping, one_start, flattest, over_time, depth],
+    claims=[diagram, stopping, one_start, flattest, over_time, depth, stories],
     statements=Path(__file__).with_name("statements.toml"),
 )

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from linnet.inits.layers import product_of
 
-def trained(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, steps: int, *, every: int = 1) -> np.ndarray:
-    """Products of full-batch descent on |target - A|^2/2, whitened inputs, every so many steps, (time, ..., k, d)."""
+
+def trained(
+    layers: Sequence[np.ndarray],
+    target: np.ndarray,
+    rate: float,
+    steps: int,
+    *,
+    every: int = 1,
+    residual: Callable[[np.ndarray], np.ndarray] | None = None,
+    keep: Callable[[list[np.ndarray]], np.ndarray] = product_of,
+) -> np.ndarray:
+    """Products of full-batch descent every so many steps, (time, ..., k, d).
+
+    On |target - A|^2/2, whitened inputs, unless `residual` says which way the product is pulled; `keep` is what is kept
+    of the layers in place of their product.
+    """
     weights, kept = [np.array(layer) for layer in layers], []
     for step in range(steps + 1):
         reached = [weights[0]]
         for layer in weights[1:]:
             reached.append(layer @ reached[-1])
         if step % every == 0:
-            kept.append(reached[-1])
-        pull = target - reached[-1]
+            kept.append(keep(weights))
+        pull = target - reached[-1] if residual is None else residual(reached[-1])
         for at in range(len(weights) - 1, -1, -1):
             push = pull @ np.swapaxes(reached[at - 1], -1, -2) if at else pull
             pull = np.swapaxes(weights[at], -1, -2) @ pull

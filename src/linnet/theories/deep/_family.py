@@ -16,6 +16,7 @@ from linnet.theories.deep._trees import couplings, flowing
 
 ORDER = {2: 0, 3: 5}  # the longest word, for an error of 1e-4; 4 from depth 4 on
 LEVELS = np.linspace(-12.0, 12.0, 73)  # log(f/(1 - f))
+FINE = np.linspace(-12.0, 12.0, 577)  # between which a straight line is good to 1e-5
 SMALLEST, LARGEST, POINTS = 0.02, 4.0, 24  # of kappa; beyond them the active limit's shape, and the lazy limit
 RTOL = 1e-6
 
@@ -25,43 +26,42 @@ class Family:
     """Logarithms of the times at which every level is passed, (kappa, level)."""
 
     depth: int
-    kappas: np.ndarray
     clocks: np.ndarray
 
     def values(self, S: np.ndarray, coupling: float, times: np.ndarray) -> np.ndarray:
         """s at all times, (time, mode)."""
-        from scipy.interpolate import PchipInterpolator
-
         found = np.zeros((times.size, S.size))
         power = 2 - 2 / self.depth
+        with np.errstate(divide="ignore"):
+            clock = np.log(times)
         for mode, top in enumerate(S):
             if top <= 0:
                 continue
             kappa = coupling * top ** (-1 / self.depth)
-            scaled = top**power * times
             if kappa >= LARGEST:
-                found[:, mode] = -top * np.expm1(-self.depth * kappa ** (2 * self.depth - 2) * scaled)
+                rate = self.depth * kappa ** (2 * self.depth - 2) * top**power
+                found[:, mode] = -top * np.expm1(-rate * times)
                 continue
             held = max(kappa, SMALLEST)
+            at = clock + power * np.log(top)
             if kappa < held:  # the plateau ends at a multiple of kappa^(2 - L)
-                scaled = scaled * (held / kappa) ** (2 - self.depth)
-            logs = self._at(np.log(held))
-            with np.errstate(divide="ignore"):
-                at = np.log(scaled)
-            inside = (at > logs[0]) & (at < logs[-1])
-            z = PchipInterpolator(logs, LEVELS)(np.clip(at, logs[0], logs[-1]))
-            found[:, mode] = np.where(inside, top / (1 + np.exp(-z)), np.where(at <= logs[0], 0.0, top))
+                at = at + (2 - self.depth) * np.log(held / kappa)
+            z = np.interp(at, self._at(np.log(held)), FINE, left=-np.inf, right=np.inf)
+            found[:, mode] = top / (1 + np.exp(-z))
         return found
 
     def _at(self, log_kappa: float) -> np.ndarray:
         """The times at one kappa, by a cubic through four neighbours."""
-        grid = np.log(self.kappas)
-        first = int(np.clip(np.searchsorted(grid, log_kappa) - 2, 0, grid.size - 4))
-        nodes = grid[first : first + 4]
-        weights = [
-            np.prod([(log_kappa - nodes[j]) / (nodes[i] - nodes[j]) for j in range(4) if j != i]) for i in range(4)
-        ]
-        return np.einsum("k,kl->l", np.array(weights), self.clocks[first : first + 4])
+        place = (log_kappa - np.log(SMALLEST)) / np.log(LARGEST / SMALLEST) * (POINTS - 1)
+        first = min(max(int(place) - 1, 0), POINTS - 4)
+        x = place - first
+        weights = (
+            -(x - 1) * (x - 2) * (x - 3) / 6,
+            x * (x - 2) * (x - 3) / 2,
+            -x * (x - 1) * (x - 3) / 2,
+            x * (x - 1) * (x - 2) / 6,
+        )
+        return np.asarray(weights @ self.clocks[first : first + 4])
 
 
 @lru_cache(maxsize=8)
@@ -81,7 +81,7 @@ def family(depth: int) -> Family:
         clocks = np.stack([PchipInterpolator(*one)(LEVELS) for one in rising])
         times = np.exp(clocks).T
         times = np.maximum.accumulate(times * (1 + 1e-12 * np.arange(len(times))[:, None]), axis=0)
-    return Family(depth, kappas, clocks)
+    return Family(depth, PchipInterpolator(LEVELS, clocks, axis=1)(FINE))
 
 
 def _logit(share: np.ndarray) -> np.ndarray:
