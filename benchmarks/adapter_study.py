@@ -1,10 +1,11 @@
 """In which regime do adapters train? A small transformer learns the source of Python's standard library, byte by byte;
 adapters of several ranks, alphas and starts then learn its documentation, under SGD and AdamW, and are watched.
 
-    python benchmarks/adapter_study.py --out study.json [--workers 8] [--quick]
+    python benchmarks/adapter_study.py --out study.json [--workers 8] [--small | --quick]
     python benchmarks/adapter_study.py --draw study.json --picture adapter_study.png
 
-The first takes a few minutes on a GPU (`--quick`, for a look at it, under a minute on one core) and asks:
+The first takes a few minutes on a GPU (`--small`, on two cores, ten; `--quick`, for a look at it, one on one core) and
+asks:
 
 - starts: which share of each update A carries, how far the imbalance moves, which modes of the product are above the
   threshold; SGD's rates are such that `Adapter.mode_rate` is one number for all, so that by the theory's clock all
@@ -81,6 +82,20 @@ QUICK = Size(
     rate_exponents=(0.0,),
     factors=(0, 4, 8),
     seeds=1,
+)
+
+SMALL = Size(
+    hidden=64,
+    batch=16,
+    length=64,
+    pretraining=500,
+    steps=150,
+    rate_steps=40,
+    held_out=32,
+    speed=0.03,
+    ranks=(4, 32),
+    rate_ranks=(4, 32),
+    factors=tuple(range(-1, 5)),
 )
 
 
@@ -501,6 +516,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("adapter_study.json"))
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--steps", type=int, help="steps of each run")
     parser.add_argument("--speed", type=float, help="the mode rate of SGD's runs")
@@ -514,7 +530,7 @@ def main() -> None:
         return
     import torch
 
-    size = QUICK if asked.quick else Size()
+    size = QUICK if asked.quick else SMALL if asked.small else Size()
     changes = {"steps": asked.steps, "speed": asked.speed}
     size = replace(size, **{name: value for name, value in changes.items() if value is not None})
     told = study(size, "cuda" if torch.cuda.is_available() else "cpu", asked.workers)
