@@ -40,7 +40,8 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     - `rank`: the other rank
     - `what`: "kernel", "clock", "threshold" or "adam"
 
-    **Returns** alpha, under the adapter's own `scaling`. Whole runs still differ: `benchmarks/adapter_study.py` measures by how much.
+    **Returns** alpha, under the adapter's own `scaling`. Whole runs still differ:
+    `benchmarks/adapter_study.py` measures by how much.
 
     **Example:**
 
