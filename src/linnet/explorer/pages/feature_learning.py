@@ -70,7 +70,8 @@ PAGE = Page(
             "kernel",
             "The tangent kernel",
             pictures.kernel,
-            about="Distance and direction to the target-aligned kernel, and its norm over that at its largest.",
+            about="The tangent kernel says how a step on one sample changes the output on another; it is aligned when "
+            "its direction is that of the target's own kernel. Its norm is over that at its largest.",
             height=380,
             wide=True,
         ),

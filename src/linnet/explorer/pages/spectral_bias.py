@@ -60,7 +60,8 @@ PAGE = Page(
             "potential",
             "The mirror's potential",
             pictures.potential,
-            about="What one singular value costs, between the two norms of its limits.",
+            about="A mirror flow is gradient flow in other coordinates; its potential says what a singular value "
+            "of this size costs, between the two norms of its limits.",
             height=380,
             wide=True,
         ),
