@@ -1,7 +1,9 @@
 """The claims page's numbers: the registry filtered by hand, and a claim measured in a process of its own."""
 
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -102,3 +104,35 @@ def test_one_claim_is_measured_at_a_time_can_be_cancelled_and_has_a_limit():
 def test_only_names_of_claims_are_run(name):
     with pytest.raises(ValueError, match="`claim` must be the name of a claim"):
         measuring.Measuring().start(name)
+
+
+ENDED = """
+import sys, time
+from linnet.explorer.computing.measuring import Measuring
+bench = Measuring()
+bench.start(sys.argv[1])
+print(bench._process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_an_explorer_that_is_killed_leaves_nothing_running():
+    longest = max(
+        (name for name in registry.claims() if name in record.found()), key=lambda n: record.found()[n].seconds
+    )
+    explorer = subprocess.Popen([sys.executable, "-c", ENDED, longest], stdout=subprocess.PIPE, text=True)
+    process = int(explorer.stdout.readline())
+    explorer.kill()
+    explorer.communicate()
+    until = time.monotonic() + 15
+    while time.monotonic() < until and running(process):
+        time.sleep(0.2)
+    assert not running(process)
+
+
+def running(process):
+    """Whether there is such a process; a zombie that nobody has waited for has ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
