@@ -492,24 +492,41 @@ def draw(told: dict[str, Any], picture: Path) -> None:
 
 
 def printed(tables: dict[str, Any]) -> None:
-    """The tables, as text."""
-    print(f"half of the reference's fall is at {tables['half']:.3f}; reference: {tables['reference']}")
+    """The tables of the page, in Markdown."""
+    reference = tables["reference"]["sgd default"]
+    print(f"The reference, SGD at rank {REFERENCE_RANK}, has half of its fall at step {reference['half_step']:.0f}.\n")
+    print("| | start | r | s | loss at the end | half at step | share of A | predicted | imbalance moved | active |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for row in tables["starts"]:
+        predicted = "" if math.isnan(row["predicted_share"]) else f"{row['predicted_share']:.3f}"
+        end = "diverged" if row["diverged"] else f"{row['final']:.3f}"
+        half = f"{row['half_step']:.0f}" if math.isfinite(row["half_step"]) else "not reached"
         print(
-            f"{row['optimizer']:6s}{row['start']:11s}r {row['rank']:<3d} s {row['scale']:<4g} rate {row['rate']:<9.3g}"
-            f"final {row['final']:.3f}{' diverged' if row['diverged'] else ''}  half at {row['half_step']:<7.1f} share "
-            f"{row['share']:.3f} (predicted {row['predicted_share']:.3f}, off by {row['share_error']:.3f})  moved "
-            f"{row['moved']:.2g}  active {row['active']:.2f}  rank {row['effective_rank']:.1f}"
+            f"| {row['optimizer']} | {row['start']} | {row['rank']} | {row['scale']:g} | {end} | {half} | "
+            f"{row['share']:.3f} | {predicted} | {row['moved']:.1%} | {row['active']:.0%} |"
         )
-    print(f"two draws of A are apart by {tables['draws']}")
-    for row in tables["ranks"]:
-        print(
-            f"{row['optimizer']:6s}{row['start']:11s}r {row['rank']:<3d} s ~ r^{row['exponent']:<5g} distance "
-            f"{row['distance']:.3f}  final {row['final']:.3f}"
-        )
-    for row in tables["rates"]:
-        end = " (an end of what was tried)" if row["beyond"] else ""
-        print(f"{row['optimizer']:6s}r {row['rank']:<3d} s ~ r^{row['exponent']:<5g} rate 2^{row['largest']}{end}")
+    exponents = sorted({row["exponent"] for row in tables["ranks"]})
+    print("\n| | start | r | " + " | ".join(f"e = {e:g}" for e in exponents) + " | two draws of A |")
+    print("|---|---|---|" + "---|" * (len(exponents) + 1))
+    for optimizer, start, rank in sorted({(r["optimizer"], r["start"], r["rank"]) for r in tables["ranks"]}):
+        rows = [r for r in tables["ranks"] if (r["optimizer"], r["start"], r["rank"]) == (optimizer, start, rank)]
+        cells = " | ".join(f"{row['distance']:.2f}" for row in sorted(rows, key=lambda row: row["exponent"]))
+        draws = tables["draws"].get(f"{optimizer} {start}", math.nan)
+        print(f"| {optimizer} | {start} | {rank} | {cells} | {draws:.2f} |")
+    exponents = sorted({row["exponent"] for row in tables["rates"]})
+    print("\n| largest rate that learns | r | " + " | ".join(f"e = {e:g}" for e in exponents) + " |")
+    print("|---|---|" + "---|" * len(exponents))
+    for optimizer, rank in sorted({(r["optimizer"], r["rank"]) for r in tables["rates"]}):
+        rows = [r for r in tables["rates"] if (r["optimizer"], r["rank"]) == (optimizer, rank)]
+        cells = " | ".join(_power(row) for row in sorted(rows, key=lambda row: row["exponent"]))
+        print(f"| {optimizer} | {rank} | {cells} |")
+
+
+def _power(row: dict[str, Any]) -> str:
+    """A rate over the reference's; with a sign where it is an end of what was tried."""
+    if row["largest"] is None:
+        return "none"
+    return f"{'>= ' if row['beyond'] else ''}{2.0 ** row['largest']:g}"
 
 
 def main() -> None:
