@@ -33,6 +33,7 @@ NOT_FINITE = {
     "torch.ModelForecast.to_dataset": "NaN for modes that are not half learned",
     "torch.PairMonitor": "NaN before the first gradient, and where a pair has fewer modes",
     "torch.PairMonitor.scalars": "the alignment is NaN before the first gradient",
+    "torch.PairMonitor.summary": "the alignment is NaN before the first gradient",
     "torch.PairMonitor.to_dataset": "NaN before the first gradient, and where a pair has fewer modes",
     "reproduction.Outcome.to_json": "the measured value of a toy is infinite",
     "reproduction.Claim.measurement": "the measured value of a toy is infinite",

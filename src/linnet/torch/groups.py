@@ -54,7 +54,7 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
             if given is None:
                 raise ValueError(f"`adapter` must have every adapter of the model by name: it lacks {label!r}.")
             found = _checked(given)
-            rank, scale = int(module.r[name]), float(module.scaling[name])  # type: ignore[index, union-attr]
+            rank, scale = first.shape[0], float(module.scaling[name])  # type: ignore[index]
             if rank != found.rank or not np.isclose(scale, found.scale, rtol=1e-6):
                 misfits.append(f"{label} has rank {rank} and s = {scale:.4g}")
             options[id(first)] = "A", _options(found, "a")
