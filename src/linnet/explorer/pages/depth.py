@@ -52,7 +52,7 @@ PAGE = Page(
                     "order",
                     "The order of learning by depth",
                     pictures.order,
-                    "When the first and the last mode are half learned, by formula; the marks are this depth.",
+                    "When the first and the last mode are half learned, by formula.",
                     height=380,
                 ),
             ),

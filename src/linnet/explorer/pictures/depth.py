@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linnet.explorer.controls import State
-from linnet.explorer.drawing import Figure, figure, guide, hatching, heatmap, line, log_levels, marks
+from linnet.explorer.drawing import Figure, figure, guide, hatching, heatmap, line, log_levels
 from linnet.explorer.pictures.strokes import BLUE, ORANGE, predicted, shades, trained
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ def order(data: xr.Dataset, state: State) -> Figure:
     for which, colour in (("largest", BLUE), ("smallest", ORANGE)):
         times = data["half_time"].sel(which=which).values
         traces.append(line(depths, times, f"{which} singular value", colour=colour, dash="dash"))
-        at = depths == int(state["depth"])
-        traces.append(marks(depths[at], times[at], colour=colour, size=11, hoverinfo="skip"))
     return figure(traces, x="depth L", y="time at which it is half learned", log_y=True, xaxis={"dtick": 1})
 
 
