@@ -12,7 +12,7 @@ from linnet.reproduction import Above, AtLeast, AtMost, Below, Limit, Numbers, T
 from linnet.reproduction.fits import highest, lowest
 
 SETTLED = Limit(0.95, "a ratio of layers that has come within 5% of its end")
-NEGLIGIBLE = Limit(0.01, "far below: a hundredth")
+NEGLIGIBLE = Limit(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")
 INSIDE = AtLeast(
     1.0, "inside", times="networks", what="networks that satisfy the printed assumption", because="it is said of these"
 )

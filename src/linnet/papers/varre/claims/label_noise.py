@@ -20,7 +20,7 @@ FINE = 8  # the equation's own step is that many times finer than the least step
 KEPT = Limit(0.99, "share that descent without noise must keep of what it does not touch")
 RATE = Limit(0.02, "second orders of eta and of eta delta^2, up to 0.08 squared, a few times over")
 DECAYED = Limit(0.5, "exp(-1) = 0.37 is left on average; single values of networks with small labels leave up to 0.7")
-STILL = Limit(0.1, "a median of 100 paths that fluctuate by a tenth, with no trend")
+STILL = Limit(0.1, "no trend: paths fluctuate by a tenth to a half, the more the smaller the target")
 BOUNDED = Limit(3.0, "the largest value of the flattest solution and fluctuations of half of it")
 UNBOUNDED = Limit(3.0, "noise alone grows at 0.142 delta^2 for three inputs: by 10 from t = 100 to 400, within 3 of it")
 FIRST_ORDER = Limit(0.1, "the drift is of first order in 1/delta^2; its square is a few percent at 64")
@@ -94,7 +94,9 @@ def any_start(trial: Trial) -> Numbers:
     assumes="one output, whitened data, the stochastic equation",
     tried="d = 3, noise 0.5, gamma = 1, t = 100, 200 and 400, 100 paths, with the drift and of noise alone",
     holds=AllOf(
-        Within(STILL, of=0, what="growth of the median of ln|W1| from t = 100 to 400 with the drift", form="+.3f"),
+        Within(
+            STILL, of=0, errors=ERRORS, what="mean growth of ln|W1| from t = 100 to 400 with the drift", form="+.3f"
+        ),
         Below(BOUNDED, "largest", what="largest |W1| of all paths and times over its start", form=".2f"),
         Above(UNBOUNDED, "alone", what="growth of the median without the drift", form="+.1f"),
     ),
@@ -105,7 +107,7 @@ def drift_bounds(trial: Trial) -> Numbers:
     bound, alone = (networks.sizes_under_noise(trial.seed, drift=drift, **options) for drift in (True, False))
     medians = [np.median(sizes, axis=1) for sizes in (bound, alone)]
     return {
-        "value": float(np.log(medians[0][-1] / medians[0][0])),
+        "value": Estimate.of_mean(np.log(bound[-1] / bound[0])),
         "largest": float(bound.max() / np.sqrt(6.0)),  # three singular values of sqrt(2) at the start
         "alone": float(np.log(medians[1][-1] / medians[1][0])),
         "with_drift": medians[0].tolist(),

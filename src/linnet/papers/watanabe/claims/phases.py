@@ -22,10 +22,11 @@ from linnet.theories.spiked import TwoPhase
     tried=f"{GRID}; s from 1e-3 to 1e-6 at spike 20, alignment 0.3",
     holds=AllOf(
         Below(
-            0.05,
+            0.07,
             what="largest relative error of the mean",
             form=".2%",
-            because="t1 takes s for u(0), which is 0.82 s here and spreads by 5%: 1 to 3% of t1",
+            because="t1 takes s for u(0), which is 0.82 s here: 1 to 3% of t1; u(0) spreads by 10% from network to "
+            "network, which adds as much again to the worst of the pairs",
         ),
         Below(
             0.01,
