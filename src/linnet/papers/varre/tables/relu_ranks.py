@@ -35,7 +35,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return ln.sweeps.Sweep(
         name="varre-relu-ranks",
         function=student_cells,
-        axes={"start": list(STARTS), "replicate": list(range(BATCH if trial.quick else 2 * BATCH))},
+        axes={"start": list(STARTS), "replicate": list(range(2 * BATCH))},
         seed=trial.seed,
         fixed={"starts": starts, "seed": trial.seed},
         block=BATCH,
