@@ -116,7 +116,7 @@ def growth(trial: Trial) -> Numbers:
         "to_end",
         what="distance at the end to v^2 (K + yy'/(y'K^-1 y))",
         form=".1e",
-        because="the start is small against the end to 1e-3 or so, and 64 steps leave a little of the loss",
+        because="the start is small against the end to 1e-3 or so, and 1e-8 of the loss or less is left",
     ),
     correction="it converges to v^2 (K + yy'/(y'K^-1 y)), K = XX', which is the target-aligned kernel only where K is "
     "a multiple of the identity",

@@ -101,7 +101,8 @@ def first_time(trial: Trial) -> Numbers:
     reads="(t2 - t1) over the stated time is {least:.2f} to {most:.2f} in all {cases} cases and for shares of the loss "
     "from 1e-2 to 1e-9; exponents at a share of 1e-2: {exponents:.3f}, of the stated time: {stated:.2f}; slope in "
     "log(1/epsilon) in growth times (aligned mode: 1/4 in the drop, other directions: 1/2 in the tail): {slopes:.3f}; "
-    "the closed form is off by {off.highest:.1%} or less at a share of 1e-2",
+    "the closed form is off by {off.highest:.1%} or less at a share of 1e-2; data sets left out, whose rho^2 "
+    f"ends below {scalings.LEAST_END:g}, without a second stage: {{out}}",
 )
 def second_time(trial: Trial) -> Numbers:
     results = scalings.TABLE.results(trial)
@@ -122,6 +123,7 @@ def second_time(trial: Trial) -> Numbers:
         "stated": {name: stated for name, (_, stated) in exponents.items()},
         "off": scalings.second_time_errors(results, 1e-2),
         "cases": len(chosen),
+        "out": sum(int((~found.staged).sum()) for found in later.values()),
     }
 
 

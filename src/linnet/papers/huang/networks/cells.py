@@ -209,7 +209,7 @@ def synthetic_cells(points: Points, seeds: np.ndarray) -> Block:
     """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
     rows = []
     for seed in seeds.tolist():
-        run = section_six(seed)
+        run = _trained_to(1e-8, "section 6", seed, dim=settings.DIM, width=settings.WIDTH)
         history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
         end = history.alignments[-1] ** 2
         predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)

@@ -30,6 +30,7 @@ AXES: dict[str, tuple[float, ...]] = {
 }
 RATIOS = (0.1, 1.0, 30.0)  # v_0/sigma_0
 CORNER = ("beta", 0.25)  # where rho^2 ends at about ten: t2 - t1 is shorter than the logarithm says
+LEAST_END = 2.0  # of rho^2: data whose alignments end hardly above the 1 of t1, or below it, have no second stage
 PRINTED = {"m": 1.0, "n": 0.5, "trace": -0.5, "beta": -1.0, "eta": -1.0, "v0": 1.0}
 WORDS = {"m": "m", "n": "n", "trace": "tr Σ", "beta": "‖β‖", "eta": "η", "v0": "v₀"}
 SHARES = (0.95, *np.geomspace(0.1, 1e-9, 17).tolist())  # of the first loss: lost a twentieth, then two a decade
@@ -148,7 +149,8 @@ def start_times(networks: xr.Dataset) -> dict[float, tuple[float, float]]:
 class SecondTime:
     """t2 - t1 of one case: growth times at which each share of the loss is left, t1, and the stated t2 - t1.
 
-    `times` and `stated` are (replicate, share), `first` (replicate, 1).
+    `times` and `stated` are (replicate, share), `first` (replicate, 1). `staged` says which replicates have a second
+    stage: those whose rho^2 ends at `LEAST_END` or more by the closed form.
     """
 
     case: str
@@ -156,11 +158,12 @@ class SecondTime:
     times: np.ndarray
     first: np.ndarray
     stated: np.ndarray
+    staged: np.ndarray
 
     @property
     def constants(self) -> np.ndarray:
-        """What the stated time must be multiplied by, (replicate, share)."""
-        return (self.times - self.first) / self.stated
+        """What the stated time must be multiplied by where there is a second stage, (replicate, share)."""
+        return ((self.times - self.first) / self.stated)[self.staged]
 
     def between(self, high: float, low: float) -> np.ndarray:
         """Which shares lie between the two."""
@@ -189,18 +192,20 @@ def _second(networks: xr.Dataset, case: str) -> SecondTime:
         [misprints.second_time(float(share) * (t.outputs**2).mean() / 2, **population) * t.rate for share in shares]
         for t in theories
     ]
-    return SecondTime(case, shares, times, first, np.array(stated))
+    staged = np.array([t.limit >= LEAST_END for t in theories])
+    return SecondTime(case, shares, times, first, np.array(stated), staged)
 
 
 def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
     """How far `Stages.second_time` is from t2 - t1 at one share of the loss: the worst of each case."""
     found = {}
     for case, later in second_times(networks).items():
-        if case.startswith("ratio"):  # at t1 the alignments are not alike: their root mean square is not 1
-            continue
+        if case.startswith("ratio") or not later.staged.any():
+            continue  # with another ratio alignments are not alike at t1: their root mean square is not 1
         at = int(np.abs(np.log(later.shares / share)).argmin())
-        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in theory(networks.sel(case=case))])
-        found[case] = float(np.abs(ours / (later.times - later.first)[:, at] - 1).max())
+        theories = [t for t, staged in zip(theory(networks.sel(case=case)), later.staged, strict=True) if staged]
+        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in theories])
+        found[case] = float(np.abs(ours / (later.times - later.first)[later.staged, at] - 1).max())
     return found
 
 
