@@ -23,11 +23,14 @@ def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = No
     no_mask(name, value)
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "fiub":
+        kind = array.dtype.kind
+        if kind not in "fiubc":
             raise TypeError
-        array = array.astype(np.float64)
+        array = array if kind == "c" else array.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"`{name}` must be an array of real numbers: got {type(value).__name__}.") from None
+    if kind == "c":
+        raise ValueError(f"`{name}` must be an array of real numbers: got complex numbers, which linnet does not have.")
     wanted = (ndim,) if isinstance(ndim, int) else ndim
     if wanted is not None and array.ndim not in wanted:
         axes = " or ".join(str(n) for n in wanted)
@@ -234,6 +237,23 @@ def by_keyword(function: Callable[Given, Result]) -> Callable[Given, Result]:
                 f"`{function.__name__}` takes its arguments by keyword, `key` too: got {shown(args[0])} without a "
                 f"name. Write {function.__name__}(key={shown(args[0])}, ...)."
             )
+        return function(*args, **kwargs)
+
+    return called
+
+
+def within_scope(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Refuses a keyword that a trainer does not have (optimizer, nesterov, ...) in words that name the page on it."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(
+                    f"`{function.__name__}` has no argument `{name}`{did_you_mean(name, known)} Which optimizers and "
+                    "losses linnet has, and where: docs/scope.md."
+                )
         return function(*args, **kwargs)
 
     return called

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, non_negative, real_array, shown
+from linnet._arguments import count, flag, non_negative, real_array, shown, within_scope
 from linnet.inits.layers import Layers, check_layers
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
@@ -33,6 +33,7 @@ from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
 
 
+@within_scope
 def gradient_descent(
     problem: Problem,
     weights: Weights | Layers,
@@ -145,7 +146,8 @@ def _update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
     if isinstance(update, (str, type)) or not isinstance(update, Update):
         names = ", ".join(sorted(UPDATES))
         raise ValueError(
-            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)}."
+            f"`update` must be one of {names}, or a rule of `linnet.trainers.updates`: got {shown(update)} "
+            "(docs/scope.md)."
         )
     if not plain:
         raise ValueError("`weight_decay` and `momentum` are those of linnet's own updates: write them into yours.")

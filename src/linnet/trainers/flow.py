@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, positive, times_array
+from linnet._arguments import count, positive, times_array, within_scope
 from linnet._memory import check_fits
 from linnet.inits.layers import Layers, product_of
 from linnet.inits.weights import Weights
@@ -27,6 +27,7 @@ from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
 
+@within_scope
 def gradient_flow(
     problem: Problem,
     weights: Weights | Layers,

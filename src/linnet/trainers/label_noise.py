@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, real_array
+from linnet._arguments import count, real_array, within_scope
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
@@ -20,6 +20,7 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.trajectory import Trajectory
 
 
+@within_scope
 def label_noise_descent(
     problem: Problem,
     weights: Weights,

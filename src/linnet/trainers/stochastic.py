@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag
+from linnet._arguments import count, flag, within_scope
 from linnet._randomness import Key, jax_key
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
@@ -26,6 +26,7 @@ from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.trajectory import Trajectory
 
 
+@within_scope
 def stochastic_descent(
     problem: Problem,
     weights: Weights,
