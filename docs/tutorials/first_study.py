@@ -88,6 +88,14 @@ with style.applied():
 picture
 
 # %% [markdown]
+# These inputs are not whitened, so `theories.mixed.self_consistent` refuses them; `theories.mixed.integrate` solves the mixed dynamics for any covariance, from the threshold $\sigma^2 w$. At
+# this width that is the whole run, not only its time:
+
+# %%
+theory = ln.theories.mixed.integrate(problem, start.product, 1e-5**2 * 10_000, run.times)
+print(f"largest distance to training: {np.abs(run.products - theory).max():.1e}, of {np.abs(theory).max():.2f}")
+
+# %% [markdown]
 # The time of the rise is right to a third of a percent, the plateau is not: after it, other directions are learned, and the product along $\hat\Gamma$ goes on to rise. The formula is for the time of the rise,
 # and that is what the study is about.
 #

@@ -88,6 +88,7 @@ for role, rule in claim.limits():
 # ## What makes a claim worth having
 #
 # - Nothing on the measuring side comes from the theory under test.
+# - A quantity that is right before the first step shows nothing. A lazy kernel hardly moves, so it is aligned with its end at t = 0 already: ask also how far it was at the start, and try a lazy network as the counterexample.
 # - Every limit has a reason: a `Limit` carries it, and the pages print it.
 # - For each claim there is a deliberate mistake that turns its verdict, and a test that makes it. The template's test shows how:
 
