@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+import xarray as xr
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import linnet as ln
 from drawn import drawn_gaussian
 from linnet.papers.tu.figures import fig1 as tu_fig1
 from linnet.papers.tu.figures import fig2 as tu_fig2
+from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.networks import phase_diagram
 from linnet.reproduction.datafile import read, write
 
@@ -179,3 +182,38 @@ def test_figure_two_has_the_diagram_by_formula(diagram):
     assert any("covers" in text for text in texts) and any("predicted against trained" in text for text in texts)
     apart = diagram.assign(predicted_test=3 * diagram["predicted_test"])  # the control: a formula that is wrong
     assert [check.passed for check in tu_fig2.FIGURE.check(apart) if "predicted against" in check.text] == [False]
+
+
+def test_hatching_marks_whole_cells_and_runs_that_ended_early_have_dots(diagram):
+    reason = xr.full_like(diagram["reason"], phase_diagram.REASONS.index("test loss rising"))
+    plain = diagram.assign(reason=reason, covered=xr.ones_like(diagram["covered"])).assign_attrs(panels="g")
+    cell = {"gamma_variance": 2, "gamma_width": 1}
+    spoiled = plain.copy(deep=True)
+    spoiled["covered"][cell] = 0.0
+    assert_marked(plain, spoiled, cell)
+    early = plain.assign_attrs(panels="h").copy(deep=True)
+    early["reason"][{"replicate": 0, **cell}] = phase_diagram.REASONS.index("loss stalled")
+    unmarked = plain.assign_attrs(panels="h")
+    assert_marked(unmarked, early, cell)
+    assert np.isnan(predicted.compared(early)).sum() == 1 and np.isfinite(predicted.compared(unmarked)).all()
+
+
+def assert_marked(before, after, cell):
+    """Black marks are seen in this cell, and nowhere else."""
+    dark = []
+    for data in (before, after):
+        picture = tu_fig2.FIGURE.plot(data)
+        canvas = FigureCanvasAgg(picture)
+        canvas.draw()
+        dark.append(np.asarray(canvas.buffer_rgba())[::-1, :, :3].max(axis=2) < 80)
+    rows, columns = np.nonzero(dark[1] & ~dark[0])
+    edges = [
+        np.concatenate([values[:1], (values[1:] + values[:-1]) / 2, values[-1:]])
+        for values in (before["gamma_variance"].values, before["gamma_width"].values)
+    ]
+    corners = [[edges[0][cell["gamma_variance"] + k], edges[1][cell["gamma_width"] + k]] for k in (0, 1)]
+    box = picture.axes[0].get_window_extent()
+    panel = (columns > box.x0) & (columns < box.x1) & (rows > box.y0) & (rows < box.y1)  # its bar may change
+    low, high = picture.axes[0].transData.transform(corners)
+    inside = (columns > low[0] - 2) & (columns < high[0] + 2) & (rows > low[1] - 2) & (rows < high[1] + 2)
+    assert inside.sum() > 20 and inside[panel].all()

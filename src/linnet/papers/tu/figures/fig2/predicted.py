@@ -58,14 +58,23 @@ def contours(axis: Any, data: Any) -> None:
 
 def hatched(axis: Any, data: Any) -> None:
     """Hatches the cells whose error bar is above the limit."""
-    wide = (data["covered"].transpose("gamma_width", "gamma_variance").values == 0).astype(float)
-    if wide.any() and min(wide.shape) > 1:
-        marks: dict[str, Any] = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"]}
-        axis.contourf(data["gamma_variance"], data["gamma_width"], wide, **marks)
+    _marked(axis, data, data["covered"] == 0, "////")
+
+
+def _marked(axis: Any, data: Any, cells: Any, marks: str) -> None:
+    """Draws `marks` over whole cells, and only these."""
+    from matplotlib.colors import ListedColormap
+
+    chosen = cells.transpose("gamma_width", "gamma_variance").values
+    if chosen.any():
+        shown = np.ma.masked_array(np.zeros(chosen.shape), ~chosen)
+        clear = ListedColormap([(0.0, 0.0, 0.0, 0.0)])
+        look: dict[str, Any] = {"cmap": clear, "hatch": marks, "edgecolor": style.BLACK, "linewidth": 0}
+        axis.pcolor(data["gamma_variance"], data["gamma_width"], shown, shading="nearest", **look)
 
 
 def difference(axis: Any, data: Any) -> None:
-    """Panel h: percent, blank where the run ended early, hatched where the error bar is wide."""
+    """Panel h: percent, dots where the run ended early, hatched where the error bar is wide."""
     values = 100 * compared(data).transpose("gamma_width", "gamma_variance")
     found = np.abs(values.values[np.isfinite(values.values)])
     reach = max(float(np.quantile(found, 0.98)), 0.1) if found.size else 1.0
@@ -81,6 +90,7 @@ def difference(axis: Any, data: Any) -> None:
     )
     axis.figure.colorbar(shades, ax=axis, extend="both")
     hatched(axis, data)
+    _marked(axis, data, values.isnull(), "...")
     axis.grid(False)
     axis.set(
         title="h  Predicted / trained - 1, percent",
