@@ -462,6 +462,7 @@ def draw(told: dict[str, Any], picture: Path) -> None:
             if start in ("default", "gaussian"):
                 share.plot(run["predicted_share"][1:], run["share"][1:], ".", ms=3, color=colours[start])
         clock.set(title="SGD at one mode rate", xlabel="step", ylabel="held-out loss", xscale="symlog")
+        clock.set_ylim(top=1.05 * clock.lines[0].get_ydata()[0])  # runs that diverge leave the picture
         clock.legend(loc="best")
         share.plot([0, 0.5], [0, 0.5], color=style.GUIDE, lw=0.8)
         share.set(title="share of A, SGD", xlabel="predicted from the start's imbalance", ylabel="measured")

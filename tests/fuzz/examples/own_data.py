@@ -9,6 +9,8 @@ from fuzz.examples import materials as m
 OWN = "forecasts."
 instance(OWN + "ClosedForm", m.made(lambda: ln.forecasts.ClosedForm(m.VALUES, m.COV)), received=True)
 instance(OWN + "Curves", m.curves, received=True)
+SCALE_TRIAL = m.made(lambda: ln.forecasts.ScaleTrial(0.5, m.curves(), gain=0.1, gain_error=0.08))
+instance(OWN + "ScaleTrial", SCALE_TRIAL, received=True)
 instance(OWN + "Denoised", m.denoised, received=True)
 instance(OWN + "DenoisingPath", m.made(lambda: m.denoised().path), received=True)
 instance(OWN + "Diagnosis", m.diagnosis, received=True)
