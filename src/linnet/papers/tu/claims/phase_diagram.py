@@ -294,7 +294,8 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
     tried=PLANE + "; cells with 1/2 < gamma_w < 1",
     holds=AtLeast(MOST, what="share of these cells with a distance below a fifth of the target", form=".0%"),
     corrected=AtLeast(MOST, "small", what="that share where gamma_sigma2 is -1 or less", form=".0%"),
-    correction="for small starts, gamma_sigma2 <= -1",
+    correction="for small starts, gamma_sigma2 <= -1; for larger ones the start's own factors and its imbalance "
+    "replace it (theories.mixed.split_flow, judged by linnet-trained)",
     expected=Verdict.CORRECTED,
     reads="largest root mean square distance over the run, over that of the target: below a fifth in {value:.0%} of "
     "{cells} cells, in {small:.0%} of those with gamma_sigma2 <= -1 (up to {most:.2f} there, {far:.2f} elsewhere; d "
