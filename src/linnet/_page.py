@@ -58,6 +58,19 @@ def image(png: bytes, about: str) -> tuple[str, str]:
     return f'<img {size} alt="{escape(about)}" src="{source}">', hint
 
 
+def thumbnail(png: bytes) -> str:
+    """A small copy of a picture inside the page, for lists in which its title stands beside it."""
+    from PIL import Image
+
+    held = BytesIO()
+    with Image.open(BytesIO(png)) as whole:
+        small = whole.convert("RGB")
+    small.thumbnail((320, 200))
+    small.save(held, format="PNG", optimize=True)
+    source = f"data:image/png;base64,{base64.b64encode(held.getvalue()).decode('ascii')}"
+    return f'<img width="{small.width // 2}" height="{small.height // 2}" alt="" src="{source}">'
+
+
 def drawn(figure: Figure) -> bytes:
     """A figure as PNG."""
     held = BytesIO()

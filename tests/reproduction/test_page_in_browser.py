@@ -65,7 +65,9 @@ def test_every_picture_loads_and_nothing_leaves_the_machine(
 ) -> None:
     page, said, asked = seen
     widths = page.evaluate("Array.from(document.images, image => image.complete ? image.naturalWidth : 0)")
-    assert len(widths) == 2 and min(widths) > 300
+    assert len(widths) == 4 and min(widths) > 150
+    large = page.evaluate("Array.from(document.querySelectorAll('.picture img'), image => image.naturalWidth)")
+    assert len(large) == 2 and min(large) > 300
     assert [url for url in asked if not url.startswith("data:")] == [page_file.as_uri()]
     assert said == []
 
@@ -76,7 +78,8 @@ def test_text_fits_the_width_and_is_large_enough(seen: tuple[Any, list[str], lis
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('figcaption')).fontSize)") >= 15
     # Letters of 7 points in a picture of 220 dots an inch are still 8 pixels high or more on the screen.
-    scale = page.evaluate("Math.min(...Array.from(document.images, image => image.width / image.naturalWidth))")
+    pictures = "document.querySelectorAll('.picture img')"
+    scale = page.evaluate(f"Math.min(...Array.from({pictures}, image => image.width / image.naturalWidth))")
     assert 7 / 72 * 220 * scale >= 8
 
 
@@ -89,6 +92,16 @@ def test_links_reach_their_figures(seen: tuple[Any, list[str], list[str]]) -> No
     assert page.locator("#tu-fig2").bounding_box()["width"] > 300
 
 
+def test_sections_fold_and_a_link_unfolds_them(seen: tuple[Any, list[str], list[str]]) -> None:
+    page = seen[0]
+    assert not page.is_visible("#tu-thm3") and page.is_visible("#tu-fig1")
+    page.evaluate("document.querySelectorAll('details.paper').forEach(part => part.open = false)")
+    assert not page.is_visible("#tu-fig1")
+    page.click("header a[href='#tu-thm3']")
+    page.wait_for_selector("#tu-thm3", state="visible")
+    assert page.is_visible("#tu-fig1") and not page.is_visible("#watanabe-fig1")
+
+
 def shown(page: Any) -> list[str]:
     return page.evaluate("Array.from(document.querySelectorAll('.claim:not([hidden])'), claim => claim.id)")
 
@@ -98,6 +111,7 @@ def test_claims_are_filtered_by_verdict_and_by_words(seen: tuple[Any, list[str],
     assert shown(page) == ["tu-thm1", "tu-thm2", "tu-thm3"]
     page.click("button[data-kind='refuted']")
     assert shown(page) == ["tu-thm2", "tu-thm3"] and not page.is_visible("#tu-fig1")
+    assert page.is_visible("#tu-thm2")  # the folded table is open while one looks for claims
     page.fill("#search", "SMALL error")
     assert shown(page) == ["tu-thm2"] and page.inner_text("#shown") == "1 of 3 shown"
     page.click("button[data-kind='']")

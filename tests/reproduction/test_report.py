@@ -70,7 +70,7 @@ def test_every_address_is_inside_the_page_or_beside_it(written: Path) -> None:
     text = written.read_text(encoding="utf-8")
     page = Page(text)
     pictures = [address for address in page.addresses if address.startswith("data:image/png;base64,")]
-    assert len(pictures) == 3
+    assert len(pictures) == 6  # each large, and small in the list
     assert all(base64.b64decode(picture.split(",")[1])[:4] == b"\x89PNG" for picture in pictures)
     for address in page.addresses:
         if address.startswith("#"):
@@ -97,6 +97,19 @@ def test_failures_and_checks_beyond_the_limit_stand_on_top(written: Path) -> Non
     assert "3 of 4" in top and "2 of 3" in top
     assert "tu-fig2 could not be made" in top and "watanabe-fig2: 1 of 2 checks beyond the limit" in top
     assert "no <memory> left" in text
+
+
+def test_the_list_shows_each_figure_small_with_its_title(results: list[Result], written: Path) -> None:
+    listed = re.search(r"<nav.*?</nav>", written.read_text(encoding="utf-8"), re.DOTALL)
+    assert listed is not None
+    cards = re.findall(r"<li>(.*?)</li>", listed.group())
+    assert len(cards) == len(results) + 1
+    for item in [*results, FAILURE]:
+        (card,) = [card for card in cards if f'href="#{item.name}"' in card]
+        assert item.title in Page(card).text
+        assert ("data:image/png" in card) == isinstance(item, Result)
+    pictures = [base64.b64decode(found) for found in re.findall(r"base64,([A-Za-z0-9+/=]+)", listed.group())]
+    assert all(int.from_bytes(png[16:20], "big") <= 320 for png in pictures)
 
 
 def test_a_page_without_failures_raises_no_alarm(results: list[Result]) -> None:

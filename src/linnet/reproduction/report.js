@@ -1,5 +1,13 @@
 "use strict";
 (() => {
+  const unfold = () => {
+    const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!at) return;
+    for (let part = at.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+    at.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
   const box = document.getElementById("claims");
   if (!box) return;
   box.hidden = false;
@@ -23,6 +31,8 @@
     document.body.classList.toggle("filtering", active);
     for (const section of document.querySelectorAll(".claims")) {
       section.hidden = !section.querySelector(".claim:not([hidden])");
+      section.open = active;
+      if (active && !section.hidden) section.closest("details.paper").open = true;
     }
     shown.textContent = kind || words.length ? `${count} of ${claims.length} shown` : "";
   };

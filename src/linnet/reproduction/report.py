@@ -1,8 +1,8 @@
 """The report: one page that holds every picture with its caption, checks, parameters, seed and command, and every
 claim.
 
-The page is whole in itself: pictures are inside it, its one script only filters claims, and its policy forbids the
-browser every request.
+The page is whole in itself: pictures are inside it, its one script only filters claims and unfolds what is linked, and
+its policy forbids the browser every request.
 """
 
 from __future__ import annotations
@@ -111,15 +111,25 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Seq
 
 
 def _contents(made: Iterable[Result | Failure]) -> str:
-    links = "".join(f"<li>{_link(item)}</li>" for item in made)
+    links = "".join(f"<li>{_card(item)}</li>" for item in made)
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
+
+
+def _card(item: Result | Failure) -> str:
+    """A figure in the list: how it looks, what it shows, its name."""
+    small = page.thumbnail((item.folder / "figure.png").read_bytes()) if isinstance(item, Result) else "not made"
+    inside = f'<span class="small">{small}</span>{escape(item.title)} <span class="name">{escape(item.name)}</span>'
+    return f'<a href="#{escape(item.name)}"{_alarm(item)}>{inside}</a>'
 
 
 def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRow], out: Path) -> str:
     paper = papers().get(name, Paper(name=name, title=name, authors=""))
     cards = "".join(_result(item, out) if isinstance(item, Result) else _failure(item) for item in made)
     judged = report_claims.answers(paper, claims) + report_claims.table(claims)
-    return f'<h2>{escape(paper.title)}</h2>\n<p class="soft">{escape(paper.authors)}</p>\n{cards}{judged}'
+    return f"""<details class="paper" open><summary><h2>{escape(paper.title)}</h2></summary>
+<p class="soft">{escape(paper.authors)}</p>
+{cards}{judged}</details>
+"""
 
 
 def _result(result: Result, out: Path) -> str:
@@ -177,8 +187,11 @@ def _row(term: str, value: Any) -> str:
 
 
 def _link(item: Result | Failure) -> str:
-    bad = isinstance(item, Failure) or bool(item.failed)
-    return f'<a href="#{escape(item.name)}"{" class=bad" if bad else ""}>{escape(item.name)}</a>'
+    return f'<a href="#{escape(item.name)}"{_alarm(item)}>{escape(item.name)}</a>'
+
+
+def _alarm(item: Result | Failure) -> str:
+    return ' class="bad"' if isinstance(item, Failure) or item.failed else ""
 
 
 def _origin(results: Sequence[Result]) -> str:

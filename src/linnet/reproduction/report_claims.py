@@ -15,7 +15,9 @@ _KINDS = {str(verdict): verdict.name.lower() for verdict in Verdict}
 
 
 def script() -> str:
-    """The page's only script: it hides the rows that the filter leaves out, and asks for nothing."""
+    """The page's only script: it hides the rows that the filter leaves out, unfolds what is linked, and asks
+    for nothing.
+    """
     return files("linnet.reproduction").joinpath("report.js").read_text(encoding="utf-8")
 
 
@@ -37,7 +39,7 @@ def filters(rows: Sequence[ClaimRow]) -> str:
         )
     return f"""<section id="claims" class="filter" aria-label="Filter of the claims" hidden>
 <h2>Claims</h2>
-<p class="soft">What the papers say in words and formulas, measured. The tables stand below the papers' figures.</p>
+<p class="soft">What the papers say in words and formulas, measured. Tables are folded below each paper's figures.</p>
 <div class="buttons" role="group" aria-label="Verdict">{"".join(buttons)}</div>
 <p><label>Search <input type="search" id="search" placeholder="Theorem 2, kernel, eq27 ..."></label>
 <output id="shown" class="soft"></output></p>
@@ -67,10 +69,9 @@ def table(rows: Sequence[ClaimRow]) -> str:
     if not rows:
         return ""
     body = "".join(map(_row, rows))
-    return f"""<section class="claims">
-<h3>{len(rows)} claims, measured</h3>
+    return f"""<details class="claims"><summary><h3>{len(rows)} claims, measured</h3></summary>
 <div class="rows" role="list">{body}</div>
-</section>
+</details>
 """
 
 
