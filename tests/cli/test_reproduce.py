@@ -50,7 +50,7 @@ def test_it_goes_on_past_a_failure_and_names_it(
     assert said.status == 1
     assert said.err == "linnet: watanabe-fig1 was not made (the toy was asked to break)\n"
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "the toy was asked to break" in page and page.count("data:image/png") == 2
+    assert "the toy was asked to break" in page and page.count("data:image/png") == 4
 
 
 @pytest.mark.parametrize("measured", [0, 1])
@@ -73,7 +73,7 @@ def test_claims_that_end_early_leave_the_page_with_the_figures(
     words = "2 claims were not measured" if measured else "the claims could not be measured"
     assert said.status == 1 and f"{words}: no room left" in said.err
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert f"{words}: no room left" in page and page.count("data:image/png") == 3
+    assert f"{words}: no room left" in page and page.count("data:image/png") == 6
     assert page.count('id="watanabe-square"') == measured
     kept = tmp_path / "quick-claims.json"  # what was measured; the next run measures the others
     assert kept.exists() == bool(measured)

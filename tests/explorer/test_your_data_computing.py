@@ -45,7 +45,7 @@ BAD = {
     "empty": (b" \n", "t.csv", "The file is empty"),
     "one column": (b"words\nwithout\ncommas\n", "t.csv", "at least 2 columns and 2 rows: got 1 and 2"),
     "a picture": (b"\x89PNG\r\n\x1a\n\x00\x00\xff\xfe", "t.csv", "cannot be read as a table"),
-    "ragged": (b"a,b\n1,2\n1,2,3,4\n", "t.csv", "cannot be read as a table.*Expected 2 fields in line 3"),
+    "ragged": (b"a,b\n1,2\n1,2,3,4\n", "t.csv", "4 fields in line 3 and 2 names"),
     "zeros": (b"\x00" * 4000, "t.csv", "cannot be read as a table|at least 2 columns"),
     "too wide": (b"1," * 400, "t.csv", "401 columns: at most 300"),
     "too large": (b"1,2\n" * 1_250_001, "t.csv", "larger than 5 MB"),

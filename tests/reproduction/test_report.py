@@ -104,7 +104,8 @@ def test_the_list_shows_each_figure_small_with_its_title(results: list[Result], 
     assert listed is not None
     cards = re.findall(r"<li>(.*?)</li>", listed.group())
     assert len(cards) == len(results) + 1
-    for item in [*results, FAILURE]:
+    items: list[Any] = [*results, FAILURE]
+    for item in items:
         (card,) = [card for card in cards if f'href="#{item.name}"' in card]
         assert item.title in Page(card).text
         assert ("data:image/png" in card) == isinstance(item, Result)

@@ -111,10 +111,11 @@ def test_the_constant_by_exact_arithmetic(d, s):
 
 
 # Polynomials as {powers: coefficient}; the first variable is epsilon, the square root of eta delta^2.
+Polynomial = dict[tuple[int, ...], Fraction]
 
 
 def add(*terms):
-    total = {}
+    total: Polynomial = {}
     for term in terms:
         for powers, value in term.items():
             total[powers] = total.get(powers, 0) + value
@@ -122,7 +123,7 @@ def add(*terms):
 
 
 def times(a, b, most=4):
-    total = {}
+    total: Polynomial = {}
     for (p, x), (q, z) in product(a.items(), b.items()):
         if p[0] + q[0] <= most:
             powers = tuple(i + j for i, j in zip(p, q, strict=True))
@@ -147,7 +148,8 @@ def coefficient(a, k, shift=0):
 
 
 def powers_of(a, coefficients, one):
-    total, power = {}, one
+    total: Polynomial = {}
+    power = one
     for value in coefficients:
         total, power = add(total, scale(power, value)), times(power, a)
     return total
@@ -185,7 +187,7 @@ def series(d, S):
     spread = [[dot(noise[i], noise[j]) for j in range(n)] for i in range(n)]
 
     def generator(k, f):
-        total = {}
+        total: Polynomial = {}
         for i in range(n):
             slope = derivative(f, i + 1)
             total = add(total, times(coefficient(drift[i], k, 1), slope))
@@ -196,7 +198,7 @@ def series(d, S):
 
     def solved(h):
         """f with generator(0, f) + h free of e, and that rest."""
-        f = {}
+        f: Polynomial = {}
         while top := max((sum(p[1 : 1 + d]) for p in h), default=0):
             pieces = {p: v for p, v in h.items() if sum(p[1 : 1 + d]) == top}
             more = {p: v / (p[1] * c + sum(p[2 : 1 + d]) * S) for p, v in pieces.items()}
@@ -207,7 +209,8 @@ def series(d, S):
     largest = times(s, powers_of(excess, [(-1) ** i for i in range(5)], one))
     own = add(scale(Ae, -1), times(theta, scale(s, Fraction(d - 2, 2))))
     growth = add(scale(ye, -1), scale(times(theta, yy), Fraction(-1, 2)), scale(times(own, largest), -1))
-    f, rests = {}, {}
+    f: dict[int, Polynomial] = {}
+    rests: dict[int, Polynomial] = {}
     for k in (1, 2, 3, 4):
         f[k], rests[k] = solved(add(coefficient(growth, k), *(generator(k - i, f[i]) for i in range(1, k))))
     tilt = add(*(times(v, v) for v in variables[d:]))

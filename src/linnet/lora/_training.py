@@ -20,7 +20,7 @@ def training_options(training: Any, *, clip_only: bool = False) -> dict[str, Any
     """What the arguments of a `Trainer` mean for an `Adapter`; of them only the clipping where rates are known."""
     given = _fields(training)
     clip = given["max_grad_norm"]
-    options: dict[str, Any] = {"clip": 0.0 if clip is None else non_negative("max_grad_norm", clip)}
+    options: dict[str, Any] = {"clip": 0.0 if clip is None else non_negative("training.max_grad_norm", clip)}
     if clip_only:
         return options
     name = str(getattr(given["optim"], "value", given["optim"])).lower()
@@ -30,10 +30,10 @@ def training_options(training: Any, *, clip_only: bool = False) -> dict[str, Any
         optimizer += " with nesterov"
     return options | {
         "optimizer": optimizer,
-        "learning_rate_a": positive("learning_rate", given["learning_rate"]),
-        "weight_decay_a": non_negative("weight_decay", given.get("weight_decay") or 0.0),
-        "eps_a": non_negative("adam_epsilon", given.get("adam_epsilon", 1e-8)),
-        "momentum": non_negative("momentum", float(extra.get("momentum", 0.0))) if optimizer == "sgd" else 0.0,
+        "learning_rate_a": positive("training.learning_rate", given["learning_rate"]),
+        "weight_decay_a": non_negative("training.weight_decay", given.get("weight_decay") or 0.0),
+        "eps_a": non_negative("training.adam_epsilon", given.get("adam_epsilon", 1e-8)),
+        "momentum": non_negative("training.momentum", float(extra.get("momentum", 0.0))) if optimizer == "sgd" else 0.0,
     }
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linnet._arguments import real_array
+
 Numbers = Mapping[str, Any]  # what was measured, by name; "uncertainty" is the standard error of "value"
 
 
@@ -35,7 +37,9 @@ class Estimate(NamedTuple):
     @classmethod
     def of_mean(cls, draws: ArrayLike) -> Estimate:
         """The mean of independent draws."""
-        each = np.asarray(draws, float)
+        each = real_array("draws", draws, ndim=1)
+        if each.size < 2:
+            raise ValueError(f"`draws` must be at least two, to have a standard error: got {each.size}.")
         return cls(float(each.mean()), float(each.std(ddof=1) / np.sqrt(each.size)))
 
     def __format__(self, form: str) -> str:

@@ -230,7 +230,7 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
     low = max(ridge, values.min() * (rank - n) / n)  # at both the sum is at least 1
     high = ridge + (counts * values).sum() / n  # there it is at most 1
     refuse_infinite(float(low), float(high))
-    if not low < high:
+    if not low < high or n < 1e-17:  # so few samples that the root is `high` to rounding
         return float(high), unit
     kappa = float(np.exp(brentq(excess, np.log(low) - 1e-3, np.log(high) + 1e-3, xtol=1e-14, rtol=1e-14)))
     fall = ridge / kappa + (counts * (values / (kappa + values)) * (kappa / (kappa + values))).sum() / n

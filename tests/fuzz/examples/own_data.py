@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from uuid import uuid4
+
 import linnet as ln
 from fuzz.examples import example, instance
 from fuzz.examples import materials as m
@@ -115,7 +118,8 @@ example(
     "lora.resize_folder",
     source=m.lora_folder,
     rank=3,
-    out=m.made(lambda: m.folder() / "resized"),
+    out=m.folder,
+    call=lambda out, **named: ln.lora.resize_folder(out=out / uuid4().hex if isinstance(out, Path) else out, **named),
     alpha=4.0,
 )
 example("lora.lint", adapters=m.adapter, curvature=2.0, gradient=0.5)
