@@ -170,7 +170,7 @@ def test_a_pickle_is_never_read(tmp_path, name):
         ({"learning_rate": 1.0}, {}, "must be transformers' TrainingArguments"),
         (3, {}, "must be transformers' TrainingArguments"),
         (TRAINING | {"optim_args": "momentum"}, {}, "`optim_args` must be name=value"),
-        (TRAINING | {"max_grad_norm": -1}, {}, "`max_grad_norm`"),
+        (TRAINING | {"max_grad_norm": -1}, {}, "`training.max_grad_norm`"),
         (TRAINING, {"optimizer": "sgd"}, "give one or the other"),
         (TRAINING, {"weight_decay": 0.1}, "give one or the other"),
         ("nothing.json", {}, "must be readable JSON"),
