@@ -23,7 +23,9 @@ def halves(name, seed=0):
     return table, np.random.default_rng([seed, rows]).permutation(rows)[: rows // 4]
 
 
-@pytest.mark.parametrize("name", ["wine", "iris-classes", "collinear", "noise"])
+@pytest.mark.parametrize(
+    "name", ["wine", *(pytest.param(name, marks=pytest.mark.slow) for name in ("iris-classes", "collinear", "noise"))]
+)
 def test_a_network_trained_as_advised_does_what_was_said(name):
     part = Followed(*halves(name), SMALL, 0)
     stopped, regime, rates = part.stopping(), part.regime(), part.rates()

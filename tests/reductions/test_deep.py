@@ -52,7 +52,7 @@ def test_in_dim_plus_out_dim_is_not_enough_for_unequal_widths():
     assert short.error >= apart(start, short)
 
 
-@pytest.mark.parametrize("outer", [1.0, 0.3])
+@pytest.mark.parametrize("outer", [1.0, pytest.param(0.3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("depth", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_error_of_gaussian_starts_is_told(depth, outer):
     """Width 1000: the estimate bounds the true error at every order, and 1e-8 is reached by default."""

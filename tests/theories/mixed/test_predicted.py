@@ -133,7 +133,7 @@ def test_bad_input(call, message):
         call()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_corners_of_the_plane_are_numbers(seed):
     """Tiny and huge variances, one unit and many, large gaps between the signals: finite, and no worse than nothing."""
     task = ln.problems.low_rank_plus_noise(24, rank=4, key=seed, spectrum=[3.0, 1.0, 0.9, 0.2])
