@@ -14,7 +14,7 @@ from linnet.reproduction import Check, Figure, Settings
 from linnet.theories.deep.diagram import learning_time
 
 DEPTHS = (2, 3, 4)
-WORST = 0.08  # of the least test error: one start, whose own product shifts it by some percent at depth 4, small scale
+WORST = 0.08  # of the least test error: the formula is 3 to 6% low at depth 4 and small scale, and we do not know why
 WIDTH = 10**6  # of the trained networks
 
 
