@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "linnet"
 ORDER = {
     "_arguments": 0,
     "_extras": 0,
+    "_forks": 0,
     "_files": 0,
     "_memory": 0,
     "_page": 0,

@@ -3,6 +3,9 @@ behind."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -96,3 +99,40 @@ def test_settings_of_the_user_change_no_figure():
             assert mpl.rcParams["axes.facecolor"] == "white" and mpl.rcParams["lines.linewidth"] == 1.4
             assert mpl.rcParams["lines.dashed_pattern"] == mpl.rcParamsDefault["lines.dashed_pattern"]
         assert mpl.rcParams["axes.facecolor"] == "red"
+
+
+RC_FILES = {
+    "none": None,
+    "not text": b"\xff\xfe\x00lines.linewidth: 3",
+    "other values": b"hello\naxes.nonsense: 3\nlines.linewidth: 30\nfont.size: 30\nsavefig.bbox: tight\n",
+}
+DRAW = """
+import hashlib, io
+from linnet import style
+with style.applied():
+    picture, axis = style.subplots()
+    axis.plot([0, 1], [1, 0], label="a")
+    axis.legend()
+    picture.savefig(file := io.BytesIO(), format="png")
+print(hashlib.sha256(file.getvalue()).hexdigest())
+"""
+
+
+def test_no_matplotlibrc_of_the_current_folder_changes_or_breaks_a_figure(tmp_path: Path) -> None:
+    """One that is not UTF-8 makes `import matplotlib` fail."""
+    drawn = {}
+    for number, (kind, content) in enumerate(RC_FILES.items()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        if content is not None:
+            (folder / "matplotlibrc").write_bytes(content)
+        source = Path(style.__file__).parents[1]
+        drawn[kind] = subprocess.run(
+            [sys.executable, "-c", DRAW],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(source)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=60,
+        ).stdout
+    assert drawn["none"] and set(drawn.values()) == {drawn["none"]}, drawn

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 
+from linnet import _forks as _forks  # notes forks from now on
+
 __version__ = "0.2.0"
 
 # `typing` would be most of what `import linnet` costs; type checkers know the name.
