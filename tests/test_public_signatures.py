@@ -38,7 +38,7 @@ def folders() -> Iterator[str]:
     yield "linnet"
     for module in pkgutil.walk_packages(linnet.__path__, "linnet.", onerror=lambda name: None):
         private = any(part.startswith("_") for part in module.name.split("."))
-        if module.ispkg and not private and not module.name.startswith(PROGRAMS):
+        if module.ispkg and not private and not module.name.startswith((*PROGRAMS, MACHINERY)):
             yield module.name
 
 

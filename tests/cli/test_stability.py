@@ -86,6 +86,6 @@ def test_processes_measure_the_same_as_one() -> None:
 def test_the_paper_that_took_longest_begins_first(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = select_claims(["watanabe-eq6", "varre-lemma-3.3", "varre-any-diagonal"])
     for seconds, first in ((0.1, "varre-any-diagonal"), (9.0, "watanabe-eq6")):
-        known = {"watanabe-eq6": record.Found("holds", "", seconds)}  # two others were never measured: a second each
-        monkeypatch.setattr(record, "found", lambda known=known: known)
+        known = {"watanabe-eq6": record.Recorded("holds", "", seconds)}  # two others were never measured: a second each
+        monkeypatch.setattr(record, "last_measured", lambda known=known: known)
         assert first in parallel.batches(chosen, Trial(quick=True))[0].names

@@ -9,7 +9,7 @@ import pytest
 
 from linnet.explorer.computing import claims, measuring
 from linnet.reproduction import record, registry
-from linnet.reproduction.verification import Verdict
+from linnet.reproduction.declaration import Verdict
 
 
 def test_all_claims_are_there_with_what_the_registry_says_of_them():
@@ -20,7 +20,7 @@ def test_all_claims_are_there_with_what_the_registry_says_of_them():
     assert found["verdict"].values.tolist() == [str(claim.expected) for claim in known.values()]
     one = found.sel(claim="watanabe-eq27")
     assert str(one["command"].values) == "linnet verify --quick watanabe-eq27"
-    assert str(one["measured"].values) == record.found()["watanabe-eq27"].measured
+    assert str(one["measured"].values) == record.last_measured()["watanabe-eq27"].measured
     assert int(one["kept"]) == record.shares()["watanabe-eq27"].kept and int(one["seeds"]) > 0
 
 
@@ -42,7 +42,7 @@ def test_all_words_must_occur_in_any_case_and_order():
     found = set(claims.chosen(words="  WIDTH gaussian ").claim.values)
     assert by_hand and set(by_hand) <= found
     for name in found - set(by_hand):
-        assert {"gaussian", "width"} & set(record.found()[name].measured.lower().replace(",", " ").split())
+        assert {"gaussian", "width"} & set(record.last_measured()[name].measured.lower().replace(",", " ").split())
     assert claims.chosen(words="no such words at all").sizes["claim"] == 0
 
 
@@ -77,7 +77,7 @@ def test_the_outcome_is_that_of_the_command():
     told = ended(bench, name)
     assert told.state == measuring.DONE, told.reason
     assert told.outcome["verdict"] == str(registry.claims()[name].expected)
-    assert told.outcome["measured"] == record.found()[name].measured
+    assert told.outcome["measured"] == record.last_measured()[name].measured
 
 
 class Endless(measuring.Measuring):
@@ -118,7 +118,8 @@ time.sleep(600)
 
 def test_an_explorer_that_is_killed_leaves_nothing_running():
     longest = max(
-        (name for name in registry.claims() if name in record.found()), key=lambda n: record.found()[n].seconds
+        (name for name in registry.claims() if name in record.last_measured()),
+        key=lambda n: record.last_measured()[n].seconds,
     )
     explorer = subprocess.Popen([sys.executable, "-c", ENDED, longest], stdout=subprocess.PIPE, text=True)
     process = int(explorer.stdout.readline())

@@ -12,7 +12,8 @@ from linnet.papers.huang.claims import appendix_a as huang_appendix
 from linnet.papers.watanabe.claims import error as watanabe_error
 from linnet.papers.watanabe.claims import proofs as watanabe_proofs
 from linnet.papers.watanabe.claims import ridgeless as watanabe_ridgeless
-from linnet.reproduction.verification import Claim, Trial, verify
+from linnet.reproduction.declaration import Claim, Trial
+from linnet.reproduction.verification import verify
 
 # The claims of the part that stands on this formula, those of another part of the paper, and those of another paper.
 CLAIMS = [

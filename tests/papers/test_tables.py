@@ -12,9 +12,9 @@ import xarray as xr
 import linnet as ln
 import reference
 from linnet.papers.watanabe import networks as watanabe_networks
+from linnet.reproduction.declaration import Trial
 from linnet.reproduction.registry import papers, tables
 from linnet.reproduction.table import Table
-from linnet.reproduction.verification import Trial
 from linnet.sweeps import Sweep
 from linnet.sweeps._grid import Grid
 from linnet.sweeps._store import Store

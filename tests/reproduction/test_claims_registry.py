@@ -6,10 +6,11 @@ from types import ModuleType
 
 import pytest
 
+from linnet.reproduction.declaration import Trial, Verdict
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.registry import claims, papers
 from linnet.reproduction.registry import select_claims as select
-from linnet.reproduction.verification import Outcome, Trial, Verdict, verify
+from linnet.reproduction.verification import Outcome, verify
 
 
 def test_there_are_claims_of_every_paper() -> None:

@@ -5,11 +5,11 @@ from linnet.reproduction import record, registry
 
 def test_the_record_is_of_claims_there_are_with_their_expected_verdicts():
     known = registry.claims()
-    assert set(record.shares()) <= set(known) and set(record.found()) <= set(known)
-    wrong = [name for name, found in record.found().items() if found.verdict != known[name].expected]
+    assert set(record.shares()) <= set(known) and set(record.last_measured()) <= set(known)
+    wrong = [name for name, found in record.last_measured().items() if found.verdict != known[name].expected]
     assert not wrong, "linnet verify --quick --json src/linnet/reproduction/data/verdicts.json writes it anew"
     own = [claim for claim in known.values() if claim.measure.__module__.startswith("linnet.")]
-    without = [claim.name for claim in own if claim.name not in record.found()]
+    without = [claim.name for claim in own if claim.name not in record.last_measured()]
     assert len(without) < 0.1 * len(own), f"not measured yet: {without}"
 
 

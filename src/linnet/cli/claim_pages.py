@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from linnet.reproduction import record
+from linnet.reproduction.declaration import Claim, Verdict
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.typeset import typeset
-from linnet.reproduction.verification import Claim, Verdict
 
 FOLDER = "claims"
 _PLURAL = {
@@ -89,7 +89,7 @@ def _of_paper(paper: Paper, own: Sequence[Claim], note: str) -> str:
 
 def _claim(claim: Claim) -> str:
     """What it says, the verdict, what was measured; and, folded, on what and by which limits it is judged."""
-    kept, measured = record.shares().get(claim.name), record.found().get(claim.name)
+    kept, measured = record.shares().get(claim.name), record.last_measured().get(claim.name)
     seeds = f", in {kept}" if kept else ""
     erratum = "" if claim.expected == Verdict.HOLDS else " ([errata](../errata.md))"
     told = ""

@@ -10,11 +10,11 @@ import typer
 
 from linnet.cli import claim_pages, terminal
 from linnet.reproduction import registry
+from linnet.reproduction.declaration import Trial
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
 from linnet.reproduction.typeset import typeset
-from linnet.reproduction.verification import Trial
 from linnet.sweeps._grid import Grid
 
 _NOTE = "<!-- Written by `linnet docs` from the registry; do not edit by hand. -->"

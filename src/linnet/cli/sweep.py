@@ -70,8 +70,8 @@ def sweep(
 def _described(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
     from linnet import sweeps
+    from linnet.reproduction.declaration import Trial
     from linnet.reproduction.registry import figures, find_table, tables
-    from linnet.reproduction.verification import Trial
 
     path = Path(config)
     if path.is_file() or path.name != config or path.suffix:

@@ -16,9 +16,10 @@ from linnet import _progress as progress
 from linnet._files import write_whole
 from linnet.cli import failures, interrupts, terminal
 from linnet.reproduction import parallel, stability
+from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.registry import select_claims
 from linnet.reproduction.runner import writable
-from linnet.reproduction.verification import Claim, Outcome, Trial, Verdict
+from linnet.reproduction.verification import Outcome
 from linnet.reproduction.verification import verify as measure
 
 _WIDTHS = [5, 26, 25]

@@ -6,13 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linnet.reproduction.declaration import Claim, Measurement, Trial, Verdict, claim
     from linnet.reproduction.figure import Check, Figure, Settings
     from linnet.reproduction.numbers import Estimate, Numbers
     from linnet.reproduction.paper import Answer, Paper, Statement
     from linnet.reproduction.registry import PluginWarning, claims, figures, papers, tables
     from linnet.reproduction.rules import Above, AllOf, AtLeast, AtMost, Below, Falls, Limit, Rises, Rule, Within
     from linnet.reproduction.table import Columns, Table
-    from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, Verdict, claim, verify
+    from linnet.reproduction.verification import Outcome, verify
 
 # Each loads its file on first use: who asks for the plane of a diagram does not load papers or pydantic.
 _HOMES = {
@@ -23,13 +24,13 @@ _HOMES = {
     "AtMost": "rules",
     "Below": "rules",
     "Check": "figure",
-    "Claim": "verification",
+    "Claim": "declaration",
     "Columns": "table",
     "Estimate": "numbers",
     "Falls": "rules",
     "Figure": "figure",
     "Limit": "rules",
-    "Measurement": "verification",
+    "Measurement": "declaration",
     "Numbers": "numbers",
     "Outcome": "verification",
     "Paper": "paper",
@@ -39,10 +40,10 @@ _HOMES = {
     "Settings": "figure",
     "Statement": "paper",
     "Table": "table",
-    "Trial": "verification",
-    "Verdict": "verification",
+    "Trial": "declaration",
+    "Verdict": "declaration",
     "Within": "rules",
-    "claim": "verification",
+    "claim": "declaration",
     "claims": "registry",
     "figures": "registry",
     "papers": "registry",

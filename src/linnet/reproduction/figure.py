@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
-LARGEST = 10**7  # of any whole number among the settings, but for those below
-UNBOUNDED = ("seed", "width")
+MAX_SIZE = 10**7  # of any whole number among the settings: points, runs, dimensions, steps
+UNBOUNDED = ("seed", "width")  # but for these
 
 
 class Settings(BaseModel):
@@ -47,8 +47,8 @@ class Settings(BaseModel):
         for name in type(self).model_fields:
             value = getattr(self, name)
             for size in value if isinstance(value, tuple) else (value,):
-                if isinstance(size, int) and name not in UNBOUNDED and abs(size) > LARGEST:
-                    raise ValueError(f"`{name}` must be at most {LARGEST:,}: got {size:,}")
+                if isinstance(size, int) and name not in UNBOUNDED and abs(size) > MAX_SIZE:
+                    raise ValueError(f"`{name}` must be at most {MAX_SIZE:,}: got {size:,}")
         return self
 
 
@@ -60,13 +60,13 @@ class Check:
 
     - `text`: the sentence
     - `value`: the number that decides
-    - `limit`: which it must not exceed
+    - `limit`: on the right side of which it must be
     - `passed`: None where nothing was claimed
 
     **Example:**
 
         >>> from linnet.reproduction import Check
-        >>> Check("largest gap 0.01 (limit 0.1)", 0.01, 0.1, True).passed
+        >>> Check.below("largest gap 0.01 (limit 0.1)", 0.01, 0.1).passed
         True
     """
 
@@ -74,6 +74,26 @@ class Check:
     value: float | None = None
     limit: float | None = None
     passed: bool | None = None
+
+    @classmethod
+    def below(cls, text: str, value: float, limit: float) -> Check:
+        """The check that the value is below the limit."""
+        return cls(text, value, limit, bool(value < limit))
+
+    @classmethod
+    def at_most(cls, text: str, value: float, limit: float) -> Check:
+        """The check that the value is the limit or below."""
+        return cls(text, value, limit, bool(value <= limit))
+
+    @classmethod
+    def above(cls, text: str, value: float, limit: float) -> Check:
+        """The check that the value is above the limit."""
+        return cls(text, value, limit, bool(value > limit))
+
+    @classmethod
+    def at_least(cls, text: str, value: float, limit: float) -> Check:
+        """The check that the value is the limit or above."""
+        return cls(text, value, limit, bool(value >= limit))
 
 
 @dataclass(frozen=True, kw_only=True)

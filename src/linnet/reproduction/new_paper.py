@@ -33,10 +33,10 @@ def write(name: str, out: Path) -> Path:
 
 
 def _templates(folder: Traversable, parts: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Traversable]]:
-    found = []
+    templates = []
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
-            found += _templates(entry, (*parts, entry.name))
+            templates += _templates(entry, (*parts, entry.name))
         elif entry.name.endswith(ENDING):
-            found.append(((*parts, entry.name), entry))
-    return found
+            templates.append(((*parts, entry.name), entry))
+    return templates

@@ -92,16 +92,16 @@ _SENTENCES = _Sentences()
 
 
 def _picked(number: Any, pick: str) -> Any:
-    found = [value for _, value in entries(number)]
+    values = [value for _, value in entries(number)]
     if pick == "first":
-        return found[0]
+        return values[0]
     if pick == "last":
-        return found[-1]
+        return values[-1]
     if pick == "count":
-        return len(found)
-    values = np.array([value.value if isinstance(value, Estimate) else value for value in found], dtype=float)
+        return len(values)
+    floats = np.array([value.value if isinstance(value, Estimate) else value for value in values], dtype=float)
     if pick == "lowest":
-        return float(values.min())
+        return float(floats.min())
     if pick == "highest":
-        return float(values.max())
+        return float(floats.max())
     raise ValueError(f"a sentence can pick .lowest, .highest, .first, .last or .count of a number: got .{pick}")

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from linnet._arguments import count, shown
+from linnet.reproduction.declaration import Claim
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.table import Table
-from linnet.reproduction.verification import Claim
 
 Part = TypeVar("Part", Figure, Table, Claim)
 

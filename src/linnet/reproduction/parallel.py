@@ -17,7 +17,8 @@ from typing import Any
 
 from linnet._files import temporary_folder
 from linnet.reproduction import record
-from linnet.reproduction.verification import Claim, Measurement, Outcome, Trial, Verdict, verify
+from linnet.reproduction.declaration import Claim, Measurement, Trial, Verdict
+from linnet.reproduction.verification import Outcome, verify
 
 POLL = 0.2  # seconds between looks at what the workers have measured
 UNKNOWN = 1.0  # seconds of a claim that was never measured: about the mean of those that were
@@ -33,7 +34,7 @@ class Batch:
 
 def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
     """One batch for each paper, the one that took longest when it was last measured first: so a short one ends last."""
-    known = record.found()
+    known = record.last_measured()
     papers = list(dict.fromkeys(claim.paper for claim in chosen))
     made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
     return sorted(made, key=lambda batch: -sum(known[n].seconds if n in known else UNKNOWN for n in batch.names))

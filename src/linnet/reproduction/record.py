@@ -1,4 +1,4 @@
-"""What was found before: how often each claim kept its verdict over seeds, and what was measured last.
+"""The record of earlier measurements: how often each claim kept its verdict over seeds, and what was measured last.
 
 Both are files of the package, written by the command itself; a claim that is in neither (one of another package, or a
 new one) has simply no record.
@@ -31,7 +31,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Found:
+class Recorded:
     """What was measured of a claim at quick settings: the verdict, the sentence, the numbers, the seconds, and by which
     limits it was judged then (`requirement`)."""
 
@@ -55,16 +55,16 @@ def shares() -> dict[str, Share]:
 
 
 @cache
-def found() -> dict[str, Found]:
+def last_measured() -> dict[str, Recorded]:
     """The last measurement by claim, from `linnet verify --quick --json`.
 
-    >>> from linnet.reproduction.record import found
-    >>> found()["watanabe-eq6"].verdict
+    >>> from linnet.reproduction.record import last_measured
+    >>> last_measured()["watanabe-eq6"].verdict
     'holds'
     """
     rows = (row for row in _read(VERDICTS) if row["verdict"] is not None)
-    parts = [part.name for part in fields(Found)]
-    return {row["name"]: Found(**{part: row[part] for part in parts}) for row in rows}
+    parts = [part.name for part in fields(Recorded)]
+    return {row["name"]: Recorded(**{part: row[part] for part in parts}) for row in rows}
 
 
 def _read(name: str) -> list[dict[str, Any]]:

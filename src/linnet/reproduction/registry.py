@@ -22,10 +22,10 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from linnet._arguments import did_you_mean
+from linnet.reproduction.declaration import Claim
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
-from linnet.reproduction.verification import Claim
 
 GROUP = "linnet.papers"
 
@@ -87,20 +87,20 @@ def papers_of(names: Iterable[str]) -> list[Paper]:
 
     A package's paper is looked for only where linnet has none of that name.
     """
-    found: dict[str, Paper] = {}
+    loaded: dict[str, Paper] = {}
     for name in names:
         paper = _alone(name.partition("-")[0])
         if paper is None:
             return []
-        found[paper.name] = paper
-    return list(found.values())
+        loaded[paper.name] = paper
+    return list(loaded.values())
 
 
 def _own_names() -> list[str]:
     """The names of linnet's own papers in their order, found without loading them."""
     folder = importlib.import_module("linnet.papers")
-    found = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
-    return sorted(found, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(found), name))
+    names = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
+    return sorted(names, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(names), name))
 
 
 def _alone(name: str) -> Paper | None:
@@ -199,8 +199,8 @@ def select_claims(names: Iterable[str], known: Mapping[str, Claim] | None = None
             known = claims()
     chosen: dict[str, Claim] = {}
     for name in names:
-        found = [known[name]] if name in known else [c for c in known.values() if name and c.name.startswith(name)]
-        if not found:
+        matching = [known[name]] if name in known else [c for c in known.values() if name and c.name.startswith(name)]
+        if not matching:
             raise ValueError(f"no claim is named {name!r}{did_you_mean(name, known)} `linnet list` shows all.")
-        chosen.update((claim.name, claim) for claim in found)
+        chosen.update((claim.name, claim) for claim in matching)
     return list(chosen.values()) or list(known.values())

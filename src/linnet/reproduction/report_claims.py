@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
+from linnet.reproduction.declaration import Verdict
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.verdicts import ClaimRow
-from linnet.reproduction.verification import Verdict
 
 _KINDS = {str(verdict): verdict.name.lower() for verdict in Verdict}
 

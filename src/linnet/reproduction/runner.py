@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     """Runs the request into its folder below `out`, or returns finished work of the same settings and code."""
-    if not fresh and (found := result.finished(request, out)) is not None:
-        return found
+    if not fresh and (finished := result.finished(request, out)) is not None:
+        return finished
     start = time.perf_counter()
     folder = out / request.label
     folder.mkdir(parents=True, exist_ok=True)

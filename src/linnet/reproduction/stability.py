@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from linnet.reproduction import parallel
+from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.rules import Limit
-from linnet.reproduction.verification import Claim, Outcome, Trial, Verdict, verify
+from linnet.reproduction.verification import Outcome, verify
 
 LEAST_SHARE = Limit(0.95, "19 of 20 seeds: one odd draw in twenty is what a rule with honest error bars may have")
 NONE = "no verdict"  # the measuring broke down
@@ -65,13 +66,13 @@ def survey(
     `report` is called after each pair of claim and seed, with all that is known of the claim. Workers look
     claims up by name: they see those of linnet and of installed packages.
     """
-    found = {claim.name: Stability(claim) for claim in chosen}
+    by_name = {claim.name: Stability(claim) for claim in chosen}
     for trial, outcome in _outcomes(chosen, seeds, quick, workers):
         measured = outcome.measurement
         verdict = str(measured.verdict) if measured else NONE
-        found[outcome.claim.name].add(trial.seed, verdict, measured.measured if measured else outcome.error or "")
-        report(found[outcome.claim.name])
-    return list(found.values())
+        by_name[outcome.claim.name].add(trial.seed, verdict, measured.measured if measured else outcome.error or "")
+        report(by_name[outcome.claim.name])
+    return list(by_name.values())
 
 
 def _outcomes(

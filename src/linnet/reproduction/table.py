@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from linnet._arguments import of_kind
-from linnet.reproduction.verification import Trial
+from linnet.reproduction.declaration import Trial
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -130,11 +130,11 @@ def _read(file: Path) -> Any:
 
 def _by_name(outcomes: Any) -> dict[str, Any]:
     """Outcomes that are whole, by the names of their claims."""
-    found = {}
+    whole = {}
     for outcome in outcomes if isinstance(outcomes, list) else ():
         with suppress(KeyError, TypeError):
-            found[ClaimRow.of(outcome).name] = outcome
-    return found
+            whole[ClaimRow.of(outcome).name] = outcome
+    return whole
 
 
 @contextmanager

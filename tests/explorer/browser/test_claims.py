@@ -27,7 +27,7 @@ def test_a_click_in_the_list_and_in_the_picture_choose(visit: Callable[..., Expl
     seen.moved_to(f"verdict=refuted&claim={names[3]}")
     detail = seen.tab.locator("#claims-view-claim")
     detail.get_by_text(f"linnet verify --quick {names[3]}", exact=True).wait_for()
-    assert detail.locator("dd").nth(4).inner_text().split() == record.found()[names[3]].measured.split()
+    assert detail.locator("dd").nth(4).inner_text().split() == record.last_measured()[names[3]].measured.split()
     assert detail.locator("code").inner_text() == f"linnet verify --quick {names[3]}"
     share = record.shares()[names[3]]
     assert f"{share.kept} of {share.seeds} seeds" in detail.inner_text()
@@ -71,7 +71,7 @@ def test_a_claim_is_measured_on_demand_and_can_be_cancelled(
     gate.touch()
     seen.tab.wait_for_selector("#claims-outcome")
     told = seen.tab.locator("#claims-outcome").inner_text()
-    assert "holds, as expected" in told and record.found()["watanabe-eq9"].measured in told
+    assert "holds, as expected" in told and record.last_measured()["watanabe-eq9"].measured in told
     seen.tab.wait_for_selector("#claims-run:enabled")
     cancel.wait_for(state="hidden")
     assert seen.said == []

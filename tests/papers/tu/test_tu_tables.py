@@ -17,7 +17,7 @@ from linnet.papers.tu.tables import regions as tu_regions
 from linnet.papers.tu.tables import timeline as tu_timeline
 from linnet.papers.tu.tables import updates as tu_updates
 from linnet.papers.tu.tables import widths as tu_widths
-from linnet.reproduction.verification import Trial
+from linnet.reproduction.declaration import Trial
 from linnet.theories import mixed
 
 QUICK = Trial(quick=True)

@@ -10,7 +10,7 @@ from linnet.papers.varre.networks import flows, label_noise, noise_process, regr
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
 from linnet.papers.varre.tables import gaussian_starts, limits, noise, one_output, whitened
 from linnet.papers.varre.tables.relu_ranks import STARTS
-from linnet.reproduction.verification import Trial
+from linnet.reproduction.declaration import Trial
 
 QUICK = Trial(quick=True)
 

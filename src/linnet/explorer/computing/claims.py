@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import xarray as xr
 
-    from linnet.reproduction.verification import Claim
+    from linnet.reproduction.declaration import Claim
 
 ALL = "all"
 VERDICTS = (ALL, "holds", "holds with the correction", "refuted", "outside its assumptions")
@@ -77,7 +77,7 @@ def _rows() -> tuple[dict[str, str | float | int], ...]:
 def _row(claim: Claim) -> dict[str, str | float | int]:
     from linnet.reproduction import record
 
-    recorded, share = record.found().get(claim.name), record.shares().get(claim.name)
+    recorded, share = record.last_measured().get(claim.name), record.shares().get(claim.name)
     return {
         "claim": claim.name,
         "paper": claim.paper,

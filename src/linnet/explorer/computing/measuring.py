@@ -95,7 +95,7 @@ class Measuring:
         from linnet.reproduction import record
 
         passed = time.monotonic() - self._began
-        known = record.found().get(self._claim)
+        known = record.last_measured().get(self._claim)
         usual = STARTING_SECONDS + (known.seconds if known else 10.0)
         return Progress(self._claim, UNDER_WAY, passed, min(passed / usual, 0.99))
 

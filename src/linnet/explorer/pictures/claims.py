@@ -97,7 +97,7 @@ def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:
 def _badge(row: xr.Dataset) -> Component:
     from dash import html
 
-    from linnet.reproduction.verification import Verdict
+    from linnet.reproduction.declaration import Verdict
 
     verdict = str(row["verdict"].values)
     return html.Span(verdict, className=f"verdict {Verdict(verdict).name.lower()}")

@@ -1,184 +1,42 @@
-r"""Plain formulas inside sentences, as TeX: `s_K at T2 is 3 sigma^2 w` becomes `$s_K$ at $T_2$ is $3 \sigma^2 w$`.
-
-Claims are written so that a terminal can print them. A page that can draw mathematics shows the same sentences with
-their formulas drawn. What is not read as a formula without doubt stays as it is.
-"""
+"""The grammar of formulas as a terminal prints them, and the TeX of each."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-GREEK = _words(
-    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Sigma Phi Psi Omega"
-)
-NAMED = {"epsilon": r"\varepsilon", "eps": r"\varepsilon", "Chat": r"\hat C", "grad": r"\nabla", "infinity": r"\infty"}
-FUNCTIONS = {name: rf"\{name}" for name in _words("log ln exp sin cos sinh cosh tanh min max det sum")}
-FUNCTIONS |= {name: rf"\mathrm{{{name}}}" for name in _words("asinh artanh tr diag")}
-RELATIONS = {
-    "=": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "<<": r"\ll", ">>": r"\gg", "->": r"\to", "~": r"\sim"
-}  # fmt: skip
-SIGNS = {"+": "+", "-": "-", "*": r"\cdot", "x": r"\times", "/": "/", "+-": r"\pm"}
-ARTICLES = _words("a A I")  # English words, unless what stands beside them cannot follow such a word
-AFTER_LETTERS = _words(
-    "and or is are has have both in of at to with by along from as does do evolves obeys decays follow follows grow "
-    "grows rises falls itself alone"
-)
-# What follows these is a name (Appendix B, stage 2), not a letter or a number of a formula.
-NAMERS = _words(
-    "appendix section sections theorem theorems lemma lemmas proposition corollary definition assumption remark figure "
-    "panel eq eqs part parts stage stages phase"
-)
-SHORT = _words(
-    "the of at by is in on to as it no so if we or be and for its are has was all one two not out per run off any see"
-)
-PRODUCTS = _words("XX wd mn nk")  # of letters, where no parentheses tell that they are one
-
-_TOKEN = re.compile(
-    r"""
-    (?P<code>`[^`]*`)
-  | (?P<name>(?:https?://\S+)|[A-Z]\.\d+(?:\.\d+)*|[A-Za-z]{2,}(?:-[A-Za-z]+)+|[A-Za-z]+-[a-z]{3,})
-  | (?P<pair><[^<>,]+,\ [^<>,]+>)
-  | (?P<rate>d[a-zA-Z]\d?/d[a-z](?![A-Za-z]))
-  | (?P<number>\d{1,3}(?:\ \d{3})+(?!\d)|\d+(?:\.\d+)?(?:e[+-]?\d+)?)
-  | (?P<word>[A-Za-z]+\d*)
-  | (?P<relation><=|>=|<<|>>|->|[=<>~])
-  | (?P<sign>\+-|[-+/*])
-  | (?P<open>[(\[])
-  | (?P<close>[)\]])
-  | (?P<bar>\|)
-  | (?P<other>\s+|.)
-    """,
-    re.VERBOSE,
+from linnet.reproduction.typeset.tokens import (
+    ARTICLES,
+    FUNCTIONS,
+    GREEK,
+    NAMED,
+    PRODUCTS,
+    RELATIONS,
+    SHORT,
+    SIGNS,
+    Token,
+    is_letter,
+    tokens_of,
 )
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    spaced: bool  # whether a space stands before it
-    at: int
-    end: int
-
-
-class _NoFormulaError(Exception):
+class NoFormulaError(Exception):
     """What stands here is not read as a formula."""
 
 
-def typeset(text: str) -> str:
-    r"""Return the text with its plain formulas as TeX between dollars.
-
-    **Arguments:**
-
-    - `text`: a sentence, in which formulas are written as a terminal shows them
-
-    **Returns** the sentence for a page of Markdown.
-
-    **Example:**
-
-        >>> from linnet.reproduction.typeset import typeset
-        >>> print(typeset("x is at most d^-min(1/2, (gamma_w - 1)/4) at t1, for a network of d = 30."))
-        $x$ is at most $d^{-\min(1/2, (\gamma_w - 1)/4)}$ at $t_1$, for a network of $d = 30$.
-    """
-    tokens = _tokens(text)
-    pieces, at, index = [], 0, 0
-    while index < len(tokens):
-        formula = _formula(tokens, index)
-        if formula is None:
-            index += 1
-            continue
-        tex, after = formula
-        pieces += [_plain(text[at : tokens[index].at]), f"${tex}$"]
-        at, index = tokens[after - 1].end, after
-    return "".join([*pieces, _plain(text[at:])])
-
-
-def _plain(text: str) -> str:
-    """Text outside formulas, in which Markdown must not find marks of its own."""
-    parts = re.split(r"(`[^`]*`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([*_$<|\\])", r"\\\1", part) for part in parts)
-
-
-def _tokens(text: str) -> list[_Token]:
-    found, spaced = [], False
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or "other"
-        if match[0].isspace():
-            spaced = True
-            continue
-        found.append(_Token(kind, match[0], spaced, match.start(), match.end()))
-        spaced = False
-    return found
-
-
-def _formula(tokens: list[_Token], start: int) -> tuple[str, int] | None:
-    """The longest formula that begins at a token, with the place after it; None where there is none."""
-    first = tokens[start]
-    if first.kind not in ("number", "word", "rate", "pair", "open", "bar", "sign"):
-        return None
-    before = tokens[start - 1] if start else None
-    if before is not None and not first.spaced and before.kind not in ("open",) and before.text not in "(,;:[":
-        return None
-    named = before is not None and before.text.rstrip(".").lower() in NAMERS
-    if named and first.kind in ("word", "number"):
-        return None
-    if first.kind == "sign" and first.text not in ("-", "+-"):
-        return None
-    reader = _Reader(tokens, start)
-    try:
-        tex = reader.relation()
-    except _NoFormulaError:
-        return None
-    used = tokens[start : reader.at]
-    after = tokens[reader.at] if reader.at < len(tokens) else None
-    if after is not None and not after.spaced and (after.kind in ("word", "name", "number") or after.text in "'_^%"):
-        return None
-    item = before is not None and before.text == "(" and after is not None and after.text == ")" and len(used) == 1
-    return None if item or not _worth_it(used, after) else (tex, reader.at)  # (a) is a part of what stands before it
-
-
-def _is_letter(after: _Token | None) -> bool:
-    """Whether `a`, `A` or `I` is a letter of mathematics, by what follows it."""
-    return after is None or after.text in AFTER_LETTERS or after.kind in ("close", "relation") or after.text in ".,;:"
-
-
-def _worth_it(used: list[_Token], after: _Token | None) -> bool:
-    """Whether what was read is mathematics and not a word, a number or a reference in parentheses."""
-    kinds = {token.kind for token in used}
-    words = [token for token in used if token.kind == "word"]
-    if kinds & {"rate", "pair"}:
-        return True
-    if not words:
-        powers = any(token.text == "^" or "e" in token.text for token in used)
-        return powers or ("relation" in kinds and "number" in kinds) or (len(used) > 2 and used[1].text == "x")
-    if len(used) == 1:
-        return words[0].text not in ARTICLES or _is_letter(after)
-    if len(words) == 1 and kinds <= {"word", "open", "close"}:  # (i), (a)
-        return used[0].kind == "word"
-    return True
-
-
-class _Reader:
+class Reader:
     """Reads one formula by recursive descent; `at` is the token that follows what was read."""
 
-    def __init__(self, tokens: list[_Token], at: int) -> None:
+    def __init__(self, tokens: list[Token], at: int) -> None:
         self.tokens, self.at, self.depth = tokens, at, 0
 
-    def next(self, ahead: int = 0) -> _Token | None:
+    def next(self, ahead: int = 0) -> Token | None:
         place = self.at + ahead
         return self.tokens[place] if place < len(self.tokens) else None
 
-    def take(self) -> _Token:
+    def take(self) -> Token:
         token = self.next()
         if token is None:
-            raise _NoFormulaError
+            raise NoFormulaError
         self.at += 1
         return token
 
@@ -187,7 +45,7 @@ class _Reader:
         at = self.at
         try:
             return str(getattr(self, read)())
-        except _NoFormulaError:
+        except NoFormulaError:
             self.at = at
             return None
 
@@ -209,7 +67,7 @@ class _Reader:
         if token is not None and token.text in ("-", "+-", "+"):
             follows = self.next(1)
             if follows is None or follows.spaced:
-                raise _NoFormulaError
+                raise NoFormulaError
             self.take()
             sign = SIGNS[token.text]
             sign += " " if sign.startswith("\\") else ""
@@ -247,19 +105,19 @@ class _Reader:
             tex += f" {right}"
         return tex
 
-    def is_times(self, token: _Token) -> bool:
+    def is_times(self, token: Token) -> bool:
         """Whether an x stands between two numbers: `40 x 40`."""
         before, after = self.tokens[self.at - 1], self.next(1)
         return token.text == "x" and after is not None and before.kind == "number" == after.kind
 
-    def multiplies(self, token: _Token) -> bool:
+    def multiplies(self, token: Token) -> bool:
         """Whether what follows without a sign is a factor: `sigma^2 w`, `2 (1 - x)`, never an English word."""
         if token.kind == "word":
             if token.text not in ARTICLES:
                 return True
             after = self.next(1)
             tied = after is not None and after.text in "^_'*" and not after.spaced
-            return tied or _is_letter(after) or (after is not None and after.kind in ("sign", "bar"))
+            return tied or is_letter(after) or (after is not None and after.kind in ("sign", "bar"))
         if token.kind == "open":
             return self.holds_letters()
         return token.kind == "bar" and any(later.kind == "bar" for later in self.tokens[self.at + 1 :])
@@ -300,7 +158,7 @@ class _Reader:
             self.take()
             sign, token = token.text, self.next()
         if token is None or token.spaced:
-            raise _NoFormulaError
+            raise NoFormulaError
         grouped = token.kind == "open" or (token.kind == "number" and sign == "-")  # d^-1/2 is d^(-1/2)
         if token.text == "T" and not sign:
             self.take()
@@ -314,7 +172,7 @@ class _Reader:
         if grouped and not sign:
             tex = tex[1:-1] if tex.startswith("(") and tex.endswith(")") and _encloses(tex) else tex
         if self.at == at:
-            raise _NoFormulaError
+            raise NoFormulaError
         return sign + tex
 
     def atom(self) -> str:
@@ -333,22 +191,22 @@ class _Reader:
             return self.bars()
         if token.kind == "word":
             return self.letter(token)
-        raise _NoFormulaError
+        raise NoFormulaError
 
-    def pair(self, token: _Token) -> str:
+    def pair(self, token: Token) -> str:
         """A scalar product: `<w, x>`."""
         sides = []
         for side in token.text[1:-1].split(", "):
-            inner = _Reader(_tokens(side), 0)
+            inner = Reader(tokens_of(side), 0)
             sides.append(inner.sum())
             if inner.next() is not None:
-                raise _NoFormulaError
+                raise NoFormulaError
         return rf"\langle {sides[0]}, {sides[1]} \rangle"
 
     def group(self) -> str:
         opening = self.take()
         if opening.kind != "open":
-            raise _NoFormulaError
+            raise NoFormulaError
         self.depth += 1
         inside = [self.relation()]
         while (token := self.next()) is not None and token.text == ",":
@@ -357,7 +215,7 @@ class _Reader:
         closing = self.take()
         self.depth -= 1
         if closing.kind != "close":
-            raise _NoFormulaError
+            raise NoFormulaError
         return f"{opening.text}{', '.join(inside)}{closing.text}"
 
     def bars(self) -> str:
@@ -367,16 +225,16 @@ class _Reader:
                 end = place
                 break
         if end is None or end == self.at:
-            raise _NoFormulaError
-        inner = _Reader(self.tokens[:end], self.at)
+            raise NoFormulaError
+        inner = Reader(self.tokens[:end], self.at)
         inner.depth = 1
         tex = inner.sum()
         if inner.at != end:
-            raise _NoFormulaError
+            raise NoFormulaError
         self.at = end + 1
         return rf"\lvert {tex} \rvert" + self.subscript()
 
-    def letter(self, token: _Token) -> str:
+    def letter(self, token: Token) -> str:
         name, digits = re.fullmatch(r"([A-Za-z]+)(\d*)", token.text).groups()  # type: ignore[union-attr]
         after = self.next()
         called = after is not None and after.text == "(" and not after.spaced
@@ -394,12 +252,12 @@ class _Reader:
         elif len(name) == 1 or (self.depth > 0 and len(name) <= 3 and name not in SHORT) or name in PRODUCTS:
             tex = " ".join(name)
         else:
-            raise _NoFormulaError
+            raise NoFormulaError
         tex += _script("_", digits) if digits else self.subscript()
         while (after := self.next()) is not None and after.text == "'" and not after.spaced:
             follows = self.next(1)
             if follows is not None and not follows.spaced and follows.text == "s":  # the genitive of a letter
-                raise _NoFormulaError
+                raise NoFormulaError
             self.take()
             tex += "'"
         after = self.next()
@@ -423,7 +281,7 @@ class _Reader:
             return f"{tex} {self.power()}"
         if tex == FUNCTIONS["tr"]:  # the trace of what a paper has only one of
             return tex
-        raise _NoFormulaError
+        raise NoFormulaError
 
     def subscript(self) -> str:
         token = self.next()
@@ -437,7 +295,7 @@ class _Reader:
         if token.kind == "number":
             return _script("_", token.text)
         if token.kind != "word":
-            raise _NoFormulaError
+            raise NoFormulaError
         if token.text == "sigma2":
             return r"_{\sigma^2}"
         name, digits = re.fullmatch(r"([A-Za-z]+)(\d*)", token.text).groups()  # type: ignore[union-attr]

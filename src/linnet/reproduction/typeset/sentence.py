@@ -1,0 +1,84 @@
+"""Sentences in which plain formulas are found and written as TeX."""
+
+from __future__ import annotations
+
+import re
+
+from linnet.reproduction.typeset.formula import NoFormulaError, Reader
+from linnet.reproduction.typeset.tokens import ARTICLES, NAMERS, Token, is_letter, tokens_of
+
+
+def typeset(text: str) -> str:
+    r"""Return the text with its plain formulas as TeX between dollars.
+
+    **Arguments:**
+
+    - `text`: a sentence, in which formulas are written as a terminal shows them
+
+    **Returns** the sentence for a page of Markdown.
+
+    **Example:**
+
+        >>> from linnet.reproduction.typeset import typeset
+        >>> print(typeset("x is at most d^-min(1/2, (gamma_w - 1)/4) at t1, for a network of d = 30."))
+        $x$ is at most $d^{-\min(1/2, (\gamma_w - 1)/4)}$ at $t_1$, for a network of $d = 30$.
+    """
+    tokens = tokens_of(text)
+    pieces, at, index = [], 0, 0
+    while index < len(tokens):
+        formula = _formula(tokens, index)
+        if formula is None:
+            index += 1
+            continue
+        tex, after = formula
+        pieces += [_plain(text[at : tokens[index].at]), f"${tex}$"]
+        at, index = tokens[after - 1].end, after
+    return "".join([*pieces, _plain(text[at:])])
+
+
+def _plain(text: str) -> str:
+    """Text outside formulas, in which Markdown must not find marks of its own."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"([*_$<|\\])", r"\\\1", part) for part in parts)
+
+
+def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
+    """The longest formula that begins at a token, with the place after it; None where there is none."""
+    first = tokens[start]
+    if first.kind not in ("number", "word", "rate", "pair", "open", "bar", "sign"):
+        return None
+    before = tokens[start - 1] if start else None
+    if before is not None and not first.spaced and before.kind not in ("open",) and before.text not in "(,;:[":
+        return None
+    named = before is not None and before.text.rstrip(".").lower() in NAMERS
+    if named and first.kind in ("word", "number"):
+        return None
+    if first.kind == "sign" and first.text not in ("-", "+-"):
+        return None
+    reader = Reader(tokens, start)
+    try:
+        tex = reader.relation()
+    except NoFormulaError:
+        return None
+    used = tokens[start : reader.at]
+    after = tokens[reader.at] if reader.at < len(tokens) else None
+    if after is not None and not after.spaced and (after.kind in ("word", "name", "number") or after.text in "'_^%"):
+        return None
+    item = before is not None and before.text == "(" and after is not None and after.text == ")" and len(used) == 1
+    return None if item or not _worth_it(used, after) else (tex, reader.at)  # (a) is a part of what stands before it
+
+
+def _worth_it(used: list[Token], after: Token | None) -> bool:
+    """Whether what was read is mathematics and not a word, a number or a reference in parentheses."""
+    kinds = {token.kind for token in used}
+    words = [token for token in used if token.kind == "word"]
+    if kinds & {"rate", "pair"}:
+        return True
+    if not words:
+        powers = any(token.text == "^" or "e" in token.text for token in used)
+        return powers or ("relation" in kinds and "number" in kinds) or (len(used) > 2 and used[1].text == "x")
+    if len(used) == 1:
+        return words[0].text not in ARTICLES or is_letter(after)
+    if len(words) == 1 and kinds <= {"word", "open", "close"}:  # (i), (a)
+        return used[0].kind == "word"
+    return True
