@@ -157,28 +157,28 @@ def whole_steps(name: str, value: Any, *, most: int = 10**15) -> np.ndarray:
 
 def whole_numbers(name: str, value: Any) -> np.ndarray:
     """Whole numbers as integers, such as positions: one axis."""
-    found = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
-    if (found != np.rint(found)).any() or (np.abs(found) >= 2**62).any():
+    numbers = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
+    if (numbers != np.rint(numbers)).any() or (np.abs(numbers) >= 2**62).any():
         raise ValueError(
-            f"`{name}` must be whole numbers: got {found[(found != np.rint(found)) | (found >= 2**62)][:1]}."
+            f"`{name}` must be whole numbers: got {numbers[(numbers != np.rint(numbers)) | (numbers >= 2**62)][:1]}."
         )
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def positive(name: str, value: Any) -> float:
     """A finite number above zero."""
-    found = number(name, value)
-    if not found > 0:
+    checked = number(name, value)
+    if not checked > 0:
         raise ValueError(f"`{name}` must be positive: got {shown(value)}.")
-    return found
+    return checked
 
 
 def non_negative(name: str, value: Any) -> float:
     """A finite number, zero or above."""
-    found = number(name, value)
-    if found < 0:
+    checked = number(name, value)
+    if checked < 0:
         raise ValueError(f"`{name}` must not be negative: got {shown(value)}.")
-    return found
+    return checked
 
 
 def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
@@ -219,12 +219,12 @@ def number(name: str, value: Any) -> float:
     try:
         if isinstance(value, (str, bytes)) or np.ma.is_masked(value) or np.ndim(value) > 0:
             raise TypeError
-        found = float(value)
+        converted = float(value)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"`{name}` must be a number: got {shown(value)}.") from None
-    if not np.isfinite(found):
-        raise ValueError(f"`{name}` must be finite: got {found}.")
-    return found
+    if not np.isfinite(converted):
+        raise ValueError(f"`{name}` must be finite: got {converted}.")
+    return converted
 
 
 def by_keyword(function: Callable[Given, Result]) -> Callable[Given, Result]:
@@ -294,11 +294,11 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
         ranges = {name: _range(value) for name, value in sized.items()}
         if isinstance(cause, ArithmeticError) and ranges and all(map(_ordinary, ranges.values())):
             raise cause  # no size explains it
-        sizes = [f"`{name}` {_told(*found)}" for name, found in ranges.items() if found is not None]
-        told = f" ({', '.join(sizes)})" if sizes else ""
+        sizes = [f"`{name}` {_written(*extent)}" for name, extent in ranges.items() if extent is not None]
+        noted = f" ({', '.join(sizes)})" if sizes else ""
         raise OutOfRangeError(
             f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes"
-            f"{told}. Give them in other units, nearer to 1."
+            f"{noted}. Give them in other units, nearer to 1."
         ) from cause
 
     return checked
@@ -323,19 +323,19 @@ def _has_size(value: Any) -> bool:
 def _range(value: Any) -> tuple[float, float] | None:
     """The smallest and the largest of the numbers in an argument, apart from zero; None where it is not of numbers."""
     try:
-        found = np.abs(np.asarray(value, dtype=np.float64))
+        sizes = np.abs(np.asarray(value, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):
         return None
-    found = found[found > 0]
-    return (float(found.min()), float(found.max())) if found.size else (0.0, 0.0)
+    sizes = sizes[sizes > 0]
+    return (float(sizes.min()), float(sizes.max())) if sizes.size else (0.0, 0.0)
 
 
-def _ordinary(found: tuple[float, float] | None) -> bool:
+def _ordinary(extent: tuple[float, float] | None) -> bool:
     """Whether all numbers of an argument are near 1, or zero: 0.01 to 100."""
-    return found is not None and (found[1] == 0 or (found[0] >= 0.01 and found[1] <= 100))
+    return extent is not None and (extent[1] == 0 or (extent[0] >= 0.01 and extent[1] <= 100))
 
 
-def _told(least: float, most: float) -> str:
+def _written(least: float, most: float) -> str:
     return f"{most:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
 
 

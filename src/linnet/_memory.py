@@ -30,9 +30,9 @@ def check_fits(wanted: int, what: str, advice: str) -> None:
 
 
 def _machine() -> Iterator[int]:
-    told = _table(SYSTEM / "proc/meminfo")
-    if "MemAvailable:" in told:
-        yield 1024 * told["MemAvailable:"]
+    meminfo = _table(SYSTEM / "proc/meminfo")
+    if "MemAvailable:" in meminfo:
+        yield 1024 * meminfo["MemAvailable:"]
         return
     try:
         yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

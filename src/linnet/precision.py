@@ -39,9 +39,9 @@ def devices(name: str | None = None) -> list[Any]:
     try:
         return jax.local_devices(backend=str(name))
     except RuntimeError:
-        found = sorted({device.platform for device in jax.devices()})
+        platforms = sorted({device.platform for device in jax.devices()})
         raise ValueError(
-            f"`device` must be one that JAX finds here ({', '.join(found)}): got {name!r}. "
+            f"`device` must be one that JAX finds here ({', '.join(platforms)}): got {name!r}. "
             "For a GPU, install the matching JAX build (`pip install 'jax[cuda12]'`)."
         ) from None
 

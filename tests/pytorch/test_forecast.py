@@ -64,7 +64,7 @@ def test_the_forecast_is_pytorchs_own_run(name, width, bias, rate, options):
     run = trained(model, X, Y, optimizer, steps)
     assert run[-1] < 0.99 * run[0]
     np.testing.assert_allclose(told.loss, run, rtol=1e-8)
-    assert (told.told is None) == bias
+    assert (told.forecast is None) == bias
 
 
 def test_groups_with_rates_and_decays_of_their_own():
@@ -89,7 +89,7 @@ def test_through_linnets_forecast_and_by_recursion_it_is_the_same(sizes):
     model = bottleneck(X.shape[1], 1, width, bias=False)
     rates = [{"params": [model[0].weight], "lr": 0.01}, {"params": [model[1].weight], "lr": 0.01 * (ratio or 1)}]
     told = forecast(model, X, Y, torch.optim.SGD(rates, momentum=0.5), 80, validation=(X[:100], Y[:100]))
-    assert told.told is not None
+    assert told.forecast is not None
     by_hand = ln.torch.forecasting._by_recursion(told.run, told.run, 80)
     np.testing.assert_allclose(told.loss, by_hand.loss, rtol=1e-10)
     np.testing.assert_allclose(told.strengths, by_hand.strengths, rtol=1e-10)

@@ -26,8 +26,8 @@ def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[st
     """The overview and a page for each paper, by file name; `note` stands first on each."""
     mine = [(paper, [claim for claim in known if claim.paper == paper.name]) for paper in papers]
     mine = [(paper, own) for paper, own in mine if own]
-    found = {"claims.md": _overview(known, mine, note)}
-    return found | {f"{FOLDER}/{paper.name}.md": _of_paper(paper, own, note) for paper, own in mine}
+    pages = {"claims.md": _overview(known, mine, note)}
+    return pages | {f"{FOLDER}/{paper.name}.md": _of_paper(paper, own, note) for paper, own in mine}
 
 
 def _overview(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
@@ -59,8 +59,8 @@ def _count(known: Sequence[Claim]) -> str:
 def _verdicts(known: Sequence[Claim]) -> str:
     """A row for each verdict but "holds", with the names that have it."""
     names = {verdict: [_link(c.name, c.paper) for c in known if c.expected == verdict] for verdict in Verdict}
-    rows = ((verdict, found) for verdict, found in names.items() if verdict != Verdict.HOLDS and found)
-    return "".join(f"| {verdict} | {', '.join(found)} |\n" for verdict, found in rows)
+    rows = ((verdict, claims) for verdict, claims in names.items() if verdict != Verdict.HOLDS and claims)
+    return "".join(f"| {verdict} | {', '.join(claims)} |\n" for verdict, claims in rows)
 
 
 def _link(name: str, paper: str) -> str:
@@ -92,9 +92,9 @@ def _claim(claim: Claim) -> str:
     kept, measured = record.shares().get(claim.name), record.last_measured().get(claim.name)
     seeds = f", in {kept}" if kept else ""
     erratum = "" if claim.expected == Verdict.HOLDS else " ([errata](../errata.md))"
-    told = ""
+    measured_line = ""
     if measured is not None and measured.requirement == claim.requirement:  # not by a limit of an earlier version
-        told = f"- **Measured** (quick setting): {typeset(measured.measured)}\n"
+        measured_line = f"- **Measured** (quick setting): {typeset(measured.measured)}\n"
     limits = "".join(
         f"- **{_ROLES[role]}:** {typeset(leaf.requirement)}, as {typeset(leaf.because)}\n"
         for role, leaf in claim.limits()
@@ -105,7 +105,7 @@ def _claim(claim: Claim) -> str:
 {typeset(claim.says)}
 
 - **Verdict:** {claim.expected}{seeds}{erratum}: `linnet verify {claim.name}`
-{told}
+{measured_line}
 <details markdown="1"><summary>Assumptions, settings and limits</summary>
 
 - **Assumes:** {typeset(claim.assumes)}

@@ -61,9 +61,9 @@ def lora(
     if rank is not None:
         _resize(source, rank, out, alpha)
         return
-    told = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
-    told |= {"momentum": momentum, "clip": clip}
-    given = {"training": training} if training is not None else told
+    options = {"optimizer": optimizer, "learning_rate": 2e-4 if lr is None else lr, "weight_decay": weight_decay}
+    options |= {"momentum": momentum, "clip": clip}
+    given = {"training": training} if training is not None else options
     adapters = read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.say(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
@@ -161,10 +161,10 @@ def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> N
         raise failures.WrongCallError("--rank takes --out, a folder for the adapter of the new rank.")
     made = resize_folder(source, rank, out, alpha=alpha)
     terminal.say(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
-    for name, found in list(made.items())[:_MOST]:
-        terminal.row([name], [26], f"keeps {found.kept:.4%} of s B A, loses {found.error:.3g} (Frobenius norm)")
+    for name, resized in list(made.items())[:_MOST]:
+        terminal.row([name], [26], f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)")
     if len(made) > _MOST:
-        terminal.say(f"  and {len(made) - _MOST} more; at worst {min(found.kept for found in made.values()):.4%} kept")
+        terminal.say(f"  and {len(made) - _MOST} more; at worst {min(one.kept for one in made.values()):.4%} kept")
     for condition in next(iter(made.values())).conditions:
         terminal.say(f"  {condition}")
 
@@ -218,15 +218,15 @@ def _equivalents(adapters: dict[str, Adapter], alpha: float) -> list[str]:
     """Groups of the optimizer, once for each kind of adapter."""
     from linnet.lora import equivalent
 
-    said: list[str] = []
+    lines_shown: list[str] = []
     for adapter in adapters.values():
         try:
-            found = equivalent(adapter, alpha=alpha)  # with its weights: a trained B must be scaled along
+            settings = equivalent(adapter, alpha=alpha)  # with its weights: a trained B must be scaled along
         except ValueError as reason:
             lines = [f"none: {reason}"]
         else:
-            options = [f"{key} {value:.6g}" for key, value in found.groups["B"].items()]
-            lines = [f"rank {adapter.rank} ({found.label}): B with {', '.join(options)}; A as it is"]
-            lines += [f"  if {condition}" for condition in found.conditions]
-        said += [line for line in lines if line not in said]
-    return said
+            options = [f"{key} {value:.6g}" for key, value in settings.groups["B"].items()]
+            lines = [f"rank {adapter.rank} ({settings.label}): B with {', '.join(options)}; A as it is"]
+            lines += [f"  if {condition}" for condition in settings.conditions]
+        lines_shown += [line for line in lines if line not in lines_shown]
+    return lines_shown

@@ -30,8 +30,8 @@ COMMANDS = {
 HIDDEN = {"docs"}
 
 
-def commands(asked: str | None = None) -> typer.Typer:
-    """The command line: with all commands, or with the one that is `asked` for, since importing all takes its time."""
+def commands(only: str | None = None) -> typer.Typer:
+    """The command line: with all commands, or with the one that is `only` for, since importing all takes its time."""
     app = typer.Typer(
         name="linnet",
         help="How two-layer linear networks learn: the papers' figures and claims, as commands.",
@@ -41,15 +41,15 @@ def commands(asked: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_common)
-    for name in [asked] if asked in COMMANDS else COMMANDS:
+    for name in [only] if only in COMMANDS else COMMANDS:
         module, function = COMMANDS[name].split(":")
-        found = getattr(importlib.import_module(f"linnet.cli.{module}"), function)
-        app.command(name, hidden=name in HIDDEN)(found)
+        command = getattr(importlib.import_module(f"linnet.cli.{module}"), function)
+        app.command(name, hidden=name in HIDDEN)(command)
     return app
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         terminal.say(f"linnet {linnet.__version__}")
         raise typer.Exit
 

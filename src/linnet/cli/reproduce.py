@@ -47,6 +47,6 @@ def _claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]
     except verdicts.MissingClaimsError as reason:  # the figures are made all the same
         rows, missing = reason.rows, str(reason)
     counts = Counter(row.verdict for row in rows)
-    told = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
-    terminal.say(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {told}", bold=True)
+    summary = ", ".join(f"{verdict} {number}" for verdict, number in counts.most_common())
+    terminal.say(f"{len(rows)} claims{' (measured before)' if measuring.reused else ''}: {summary}", bold=True)
     return rows, missing

@@ -97,10 +97,10 @@ def verify(
         terminal.fail(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
 
 
-def _workers(chosen: list[Claim], asked: int | None, store: Path | None) -> int:
-    """How many processes: those asked for; without a word as many as cores, where several whole papers are measured."""
-    if asked is not None or store is not None:
-        return asked or 0
+def _workers(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
+    """How many processes: the number requested; by default one per core where several whole papers are measured."""
+    if requested is not None or store is not None:
+        return requested or 0
     papers = {claim.paper for claim in chosen}
     return min(os.cpu_count() or 1, len(papers)) if len(papers) > 1 and len(chosen) >= _MANY else 0
 
@@ -114,20 +114,18 @@ def _survey(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_jso
             results.put(row.claim.name, row.to_json())
             advance(1)
 
-        found = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=tell)
-    for row in found if to_json != Path("-") else ():
+        rows = stability.survey(chosen, seeds=seeds, quick=quick, workers=workers, report=tell)
+    for row in rows if to_json != Path("-") else ():
         counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
         mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
         example = "" if row.stable else f"; {row.example}"
         terminal.row([mark, row.claim.name], _WIDTHS[:2], f"{counts}{example}", colour)
-    wrong = [row.claim.name for row in found if not row.stable]
+    wrong = [row.claim.name for row in rows if not row.stable]
     if wrong:
         least = f"{stability.LEAST_SHARE:.0%} of {len(seeds)} seeds"
-        terminal.fail(
-            f"{len(wrong)} of {len(found)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
-        )
+        terminal.fail(f"{len(wrong)} of {len(rows)} claims keep their verdict in less than {least}: {', '.join(wrong)}")
     if to_json != Path("-"):
-        terminal.say(f"{len(found)} claims keep their verdicts over {_seeds(seeds)}.", bold=True)
+        terminal.say(f"{len(rows)} claims keep their verdicts over {_seeds(seeds)}.", bold=True)
 
 
 def _seeds(seeds: range) -> str:
@@ -198,20 +196,20 @@ def _row(outcome: Outcome, table: bool) -> None:
     """One claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
     claim, measurement = outcome.claim, outcome.measurement
     verdict = str(measurement.verdict) if measurement else "no verdict"
-    found = measurement.measured if measurement else outcome.error or ""
+    measured = measurement.measured if measurement else outcome.error or ""
     if not outcome.as_expected:
-        found += f" (expected: {claim.expected})"
+        measured += f" (expected: {claim.expected})"
     mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
     seconds = f"{outcome.seconds:.1f} s"
     if table:
         terminal.row([mark, claim.name, verdict], _WIDTHS, f"required: {claim.requirement}", colour)
-        terminal.row(["", claim.where, seconds], _WIDTHS, f"measured: {found}", colour)
+        terminal.row(["", claim.where, seconds], _WIDTHS, f"measured: {measured}", colour)
     elif terminal.interactive():
         terminal.row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", colour)
         terminal.row(["  required"], [10], claim.requirement)
-        terminal.row(["  measured"], [10], found)
+        terminal.row(["  measured"], [10], measured)
     else:
-        text = f"required: {claim.requirement}; measured: {found} [{claim.where}, {seconds}]"
+        text = f"required: {claim.requirement}; measured: {measured} [{claim.where}, {seconds}]"
         terminal.row([mark, claim.name, verdict], _WIDTHS, text, colour)
 
 
@@ -221,8 +219,8 @@ def _summary(outcomes: list[Outcome]) -> None:
         verdict = str(outcome.measurement.verdict) if outcome.measurement else "no verdict"
         names.setdefault(verdict, []).append(outcome.claim.name)
     names = dict(sorted(names.items(), key=lambda item: -len(item[1])))
-    told = ", ".join(f"{verdict} {len(found)}" for verdict, found in names.items())
-    for verdict, found in names.items():
+    counts = ", ".join(f"{verdict} {len(claims)}" for verdict, claims in names.items())
+    for verdict, claims in names.items():
         if verdict != Verdict.HOLDS:
-            terminal.row([f"{verdict}:"], [26], ", ".join(found))
-    terminal.say(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {told}.", bold=True)
+            terminal.row([f"{verdict}:"], [26], ", ".join(claims))
+    terminal.say(f"{len(outcomes)} claims in {sum(o.seconds for o in outcomes):.1f} s: {counts}.", bold=True)

@@ -100,10 +100,10 @@ class Adapter:
             raise ValueError(f"`weights` must be one pair of rank {self.rank}: got {weights!r}.")
         if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
             raise ValueError("`weights` must be finite: these have NaN or infinities, as of a run that diverged.")
-        for name, found in (("in_dim", weights.in_dim), ("out_dim", weights.out_dim)):
-            if getattr(self, name) not in (None, found):
-                raise ValueError(f"`{name}` must be that of `weights`, {found}: got {getattr(self, name)}.")
-            object.__setattr__(self, name, found)
+        for name, size in (("in_dim", weights.in_dim), ("out_dim", weights.out_dim)):
+            if getattr(self, name) not in (None, size):
+                raise ValueError(f"`{name}` must be that of `weights`, {size}: got {getattr(self, name)}.")
+            object.__setattr__(self, name, size)
 
     def with_(self, **changes: Any) -> Adapter:
         """The same adapter with other settings."""

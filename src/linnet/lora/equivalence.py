@@ -31,8 +31,8 @@ class Equivalence:
 
         >>> from linnet.lora import Adapter, equivalent
         >>> plain = Adapter(rank=8, alpha=16, optimizer="adamw", learning_rate_a=1e-4)
-        >>> found = equivalent(plain, alpha=32)
-        >>> found.label, found.adapter.learning_rate_b
+        >>> settings = equivalent(plain, alpha=32)
+        >>> settings.label, settings.adapter.learning_rate_b
         ('identity', 5e-05)
     """
 
@@ -45,14 +45,14 @@ class Equivalence:
     def groups(self) -> dict[str, dict[str, float]]:
         """Options of the optimizer's parameter group of A and of that of B, in PyTorch's names."""
         a = self.adapter
-        found: dict[str, dict[str, float]] = {}
+        groups: dict[str, dict[str, float]] = {}
         for name, rate, decay, eps in (
             ("A", a.learning_rate_a, a.weight_decay_a, a.eps_a),
             ("B", a.learning_rate_b, a.weight_decay_b, a.eps_b),
         ):
             assert rate is not None and decay is not None and eps is not None  # set by `equivalent`
-            found[name] = {"lr": rate, "weight_decay": decay} | ({} if a.optimizer == "sgd" else {"eps": eps})
-        return found
+            groups[name] = {"lr": rate, "weight_decay": decay} | ({} if a.optimizer == "sgd" else {"eps": eps})
+        return groups
 
 
 @representable
@@ -163,29 +163,29 @@ def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
 
 
 def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
-    said = ["A starts from the same numbers (the same seed), and data and dropout masks come in the same order"]
-    said.append("a schedule multiplies the rates of A and of B by the same factor")
+    conditions = ["A starts from the same numbers (the same seed), and data and dropout masks come in the same order"]
+    conditions.append("a schedule multiplies the rates of A and of B by the same factor")
     if adapter.optimizer != "sgd" and adapter.eps_b is not None:
-        said.append(
+        conditions.append(
             f"the group of B has eps {adapter.eps_b / c:.3g}; with one eps for all, it holds to first order in "
             "eps over the size of the gradients"
         )
     if adapter.weight_decay_b:
-        said.append("the weight decay of B is a group option of its own")
+        conditions.append("the weight decay of B is a group option of its own")
     if not adapter.second_is_zero:
-        said.append(f"B(0) is multiplied by {c:.6g}, and the frozen matrix is the same")
+        conditions.append(f"B(0) is multiplied by {c:.6g}, and the frozen matrix is the same")
     if adapter.dora:
-        said.append("DoRA's magnitudes keep their rate and decay")
+        conditions.append("DoRA's magnitudes keep their rate and decay")
     if adapter.clip:
-        said.append(
+        conditions.append(
             f"no step is clipped: the global norm that is cut at {adapter.clip:g} contains B's gradient, which "
             "changes by 1/c"
         )
     elif adapter.clip is None:
-        said.append(
+        conditions.append(
             f"gradients are not clipped, which nothing here says: transformers.Trainer clips them at {DEFAULT_CLIP:g} "
             "unless `max_grad_norm` is 0"
         )
     if np.log2(c) != np.round(np.log2(c)):
-        said.append("rounding differs (it would not if s/s' were a power of two)")
-    return tuple(said)
+        conditions.append("rounding differs (it would not if s/s' were a power of two)")
+    return tuple(conditions)

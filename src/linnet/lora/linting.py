@@ -78,10 +78,10 @@ def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gr
     for name, adapter in named.items():
         if not isinstance(adapter, Adapter):
             raise ValueError(f"`adapters` must be an `Adapter` or a mapping to some: got {type(adapter).__name__}.")
-        found = [finding for rule in RULES for finding in rule(adapter)]
+        findings = [finding for rule in RULES for finding in rule(adapter)]
         if curvature is not None and adapter.optimizer == "sgd":
-            found += _stability(adapter, curvature, gradient)
-        for finding in found:
+            findings += _stability(adapter, curvature, gradient)
+        for finding in findings:
             key = (finding.rule, finding.sentence)
             where = merged[key].where if key in merged else ()
             merged[key] = Finding(*_fields(finding), where=(*where, name) if name else where)
@@ -260,12 +260,12 @@ def _stability(a: Adapter, curvature: Any, gradient: float) -> list[Finding]:
     share = a.learning_rate_a / limit
     if share <= 0.5:
         return []
-    said = "above" if share > 1 else "within a factor of two of"
+    where = "above" if share > 1 else "within a factor of two of"
     return [
         Finding(
             "stability",
             "error" if share > 1 else "warning",
-            f"the learning rate {a.learning_rate_a:.4g} is {said} the largest stable one at the start, {limit:.4g}.",
+            f"the learning rate {a.learning_rate_a:.4g} is {where} the largest stable one at the start, {limit:.4g}.",
             share,
             _ALGEBRA,
         )

@@ -147,7 +147,7 @@ def _matched(patterns: Mapping[str, Any] | None, name: str, otherwise: Any) -> A
 
 def _pairs(tensors: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """A and B by module: convolutions as matrices on patches, embeddings as matrices on one-hot vectors."""
-    found = {}
+    pairs = {}
     for key, first in tensors.items():
         if "lora_A" in key or "lora_embedding_A" in key:
             partner = key.replace("lora_A", "lora_B").replace("lora_embedding_A", "lora_embedding_B")
@@ -155,14 +155,14 @@ def _pairs(tensors: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.
                 raise ValueError(f"`source` must hold both factors: {key} has no {partner}.")
             name = re.split(r"\.lora_(?:embedding_)?A", key)[0].removeprefix("base_model.model.")
             second = tensors[partner]
-            found[name] = (first.reshape(first.shape[0], -1), second.reshape(second.shape[0], -1))
-    return found
+            pairs[name] = (first.reshape(first.shape[0], -1), second.reshape(second.shape[0], -1))
+    return pairs
 
 
 def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str, Adapter]:
     groups = _groups(optimizer)
     configs = getattr(model, "peft_config", {})
-    found: dict[str, Adapter] = {}
+    adapters: dict[str, Adapter] = {}
     for name, module in model.named_modules():
         for adapter, first, second in lora_factors(module):
             config = configs.get(adapter) if isinstance(configs, Mapping) else None
@@ -172,10 +172,12 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
             trained = [p.requires_grad and (optimizer is None or id(p) in groups) for p in (first, second)]
             if trained.count(True) == 1:
                 settings["frozen"] = "b" if trained[0] else "a"
-            found[label_of(name, adapter)] = Adapter(**settings, weights=Weights(as_matrix(first), as_matrix(second)))
-    if not found:
+            adapters[label_of(name, adapter)] = Adapter(
+                **settings, weights=Weights(as_matrix(first), as_matrix(second))
+            )
+    if not adapters:
         raise ValueError("`source` must hold LoRA adapters: none of its modules has `lora_A` and `lora_B`.")
-    return found
+    return adapters
 
 
 def label_of(name: str, adapter: str) -> str:
@@ -188,13 +190,13 @@ def lora_factors(module: Any) -> list[tuple[str, Any, Any]]:
     """(adapter's name, A, B) of a module of peft, as parameters; empty for any other module."""
     if not hasattr(module, "scaling") or not isinstance(getattr(module, "scaling", None), Mapping):
         return []
-    found = []
+    factors = []
     for a_name, b_name in (("lora_A", "lora_B"), ("lora_embedding_A", "lora_embedding_B")):
         firsts, seconds = getattr(module, a_name, {}), getattr(module, b_name, {})
         for adapter in firsts.keys():  # noqa: SIM118 (peft's containers iterate over nothing else)
             first, second = firsts[adapter], seconds[adapter]
-            found.append((adapter, getattr(first, "weight", first), getattr(second, "weight", second)))
-    return found
+            factors.append((adapter, getattr(first, "weight", first), getattr(second, "weight", second)))
+    return factors
 
 
 def as_matrix(parameter: Any) -> np.ndarray:

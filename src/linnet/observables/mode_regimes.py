@@ -41,8 +41,8 @@ class Regimes:
         >>> import linnet as ln
         >>> from linnet.observables import regimes
         >>> start = ln.inits.reduced_gaussian(key=0, in_dim=2, out_dim=2, width=10**8, first_std=1e-4, second_std=1e-4)
-        >>> found = regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start)
-        >>> found.thresholds.round(2).tolist(), found.certain.tolist()
+        >>> by_mode = regimes(ln.Problem.from_target([[8.0, 0.0], [0.0, 0.1]]), start)
+        >>> by_mode.thresholds.round(2).tolist(), by_mode.certain.tolist()
         ([1.0, 1.0], [True, True])
     """
 

@@ -16,14 +16,14 @@ def check(cost: Callable[[Any], Any], shape: tuple[int, int]) -> None:
 
     with computing():
         try:
-            found = jax.eval_shape(cost, jax.ShapeDtypeStruct(shape, np.float64))
+            value = jax.eval_shape(cost, jax.ShapeDtypeStruct(shape, np.float64))
         except Exception as reason:  # whatever the user's function raises on a traced array
             raise ValueError(
                 f"`cost` must be written with jax.numpy and take the product {shape}: it raised "
                 f"{type(reason).__name__}."
             ) from reason
-    if getattr(found, "shape", None) != ():
-        raise ValueError(f"`cost` must return one number: it returned {getattr(found, 'shape', type(found).__name__)}.")
+    if getattr(value, "shape", None) != ():
+        raise ValueError(f"`cost` must return one number: it returned {getattr(value, 'shape', type(value).__name__)}.")
 
 
 def values(cost: Callable[[Any], Any], A: np.ndarray) -> np.ndarray:

@@ -94,6 +94,6 @@ def relu_teacher(*, samples: int, in_dim: int, neurons: int, key: Key, out_dim: 
     return Problem.from_data(inputs, np.maximum(inputs @ first.T, 0) @ second.T)
 
 
-def _check_fits(numbers: int, told: str) -> None:
+def _check_fits(numbers: int, size: str) -> None:
     """Refuses samples that memory would not hold, before any is drawn."""
-    check_fits(8 * numbers, f"a problem of {told}", "Use a smaller one.")
+    check_fits(8 * numbers, f"a problem of {size}", "Use a smaller one.")

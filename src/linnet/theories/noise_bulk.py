@@ -107,7 +107,7 @@ def bulk_quantile(share: float, ratio: float) -> float:
 
 def _ratio(ratio: float) -> float:
     """An aspect ratio: above 1e-15, where the bulk still has a width, and at most 1."""
-    found = number("ratio", ratio)
-    if not 1e-15 <= found <= 1:
-        raise ValueError(f"`ratio` must be the smaller side over the larger, between 1e-15 and 1: got {found:g}.")
-    return found
+    checked = number("ratio", ratio)
+    if not 1e-15 <= checked <= 1:
+        raise ValueError(f"`ratio` must be the smaller side over the larger, between 1e-15 and 1: got {checked:g}.")
+    return checked

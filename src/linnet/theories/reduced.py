@@ -148,12 +148,12 @@ def integrate(
     values, vectors = np.linalg.eigh(cov)
     cross, start = cross @ vectors, start @ vectors
 
-    asked = 0
+    evaluations = 0
 
     def slope(time: float, w: np.ndarray) -> np.ndarray:
-        nonlocal asked
-        asked += 1
-        if asked > MOST_EVALUATIONS:
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations > MOST_EVALUATIONS:
             raise ArithmeticError(
                 f"the aligned flow gave up at t = {time:g} of `times` up to {times[-1]:g} after {MOST_EVALUATIONS} "
                 "evaluations: it has settled long before. Ask for earlier times."

@@ -111,8 +111,8 @@ class Spectrum:
 
         >>> import numpy as np
         >>> from linnet.theories.ridge import Spectrum, risk
-        >>> found = Spectrum(np.ones(100), np.full((1, 100), 0.01), np.zeros(1))
-        >>> risk(found.eigenvalues, found.overlaps, 50, noise_variance=found.noise_variance).round(3).tolist()
+        >>> spectrum = Spectrum(np.ones(100), np.full((1, 100), 0.01), np.zeros(1))
+        >>> risk(spectrum.eigenvalues, spectrum.overlaps, 50, noise_variance=spectrum.noise_variance).round(3).tolist()
         [0.5]
     """
 

@@ -115,10 +115,10 @@ def _columns(
     settings: Mapping[str, float], weights: Mapping[str, np.ndarray], augmented: bool
 ) -> dict[str, np.ndarray | float]:
     """A setting of each parameter as a row over the augmented inputs; a bias that does not exist does not move."""
-    found: dict[str, np.ndarray | float] = {
+    readings: dict[str, np.ndarray | float] = {
         name: settings[name] for name in weights if name in ("second", "second_bias")
     }
     row = np.full(weights["first"].shape[1] + augmented, settings["first"])
     if augmented:
         row[-1] = settings.get("first_bias", 0.0)
-    return found | {"first": row}
+    return readings | {"first": row}

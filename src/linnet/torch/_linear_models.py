@@ -34,13 +34,13 @@ class LinearModel:
     @property
     def parameters(self) -> dict[str, nn.Parameter]:
         """What is trained, by name."""
-        found = {
+        parameters = {
             "first": self.first,
             "second": self.second,
             "first_bias": self.first_bias,
             "second_bias": self.second_bias,
         }
-        return {name: parameter for name, parameter in found.items() if parameter is not None}
+        return {name: parameter for name, parameter in parameters.items() if parameter is not None}
 
 
 def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
@@ -116,10 +116,10 @@ def _watched(model: nn.Module, X: torch.Tensor, layers: list[nn.Module]) -> tupl
         with torch.no_grad():
             output = model(X)
     except Exception as reason:  # whatever a model of somebody else raises
-        told = " ".join(str(reason).split())[:300]
+        cause = " ".join(str(reason).split())[:300]
         raise ValueError(
             f"`model` must take the inputs `X`, {tuple(X.shape)} of {X.dtype}: it raised {type(reason).__name__}: "
-            f"{told}"
+            f"{cause}"
         ) from reason
     finally:
         for handle in handles:
@@ -181,9 +181,9 @@ def _adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: 
     return LinearModel(_array(z), _array(fixed), first, second, None, None, scale)
 
 
-def _same(found: torch.Tensor, wanted: torch.Tensor, where: str, order: list[str], begin: str, end: str | None) -> None:
-    if found.numel() == wanted.numel():
-        a, b = _flat(found).double(), _flat(wanted).double()
+def _same(got: torch.Tensor, wanted: torch.Tensor, where: str, order: list[str], begin: str, end: str | None) -> None:
+    if got.numel() == wanted.numel():
+        a, b = _flat(got).double(), _flat(wanted).double()
         if a.shape == b.shape and torch.allclose(a, b, rtol=1e-6, atol=1e-6 * float(b.abs().max())):
             return
     start = order.index(begin) + 1

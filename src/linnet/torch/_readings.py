@@ -106,7 +106,7 @@ def _alignment(first: Products, second: Products, ratios: np.ndarray) -> Float[n
         return np.full(q.shape, np.nan)
     now = q * _inner(b["ng"], a["ns"]) + _inner(b["ns"], a["ng"])
     start = q * _inner(b["sg"], a["ss"]) + _inner(b["ss"], a["sg"])
-    asked = q**2 * _inner(b["gg"], a["ss"]) + _inner(b["ss"], a["gg"]) + 2 * q * _inner(b["sg"].swapaxes(1, 2), a["sg"])
-    size = (_inner(b["nn"], a["nn"]) - 2 * _inner(b["ns"], a["ns"]) + _inner(b["ss"], a["ss"])) * asked
+    norm = q**2 * _inner(b["gg"], a["ss"]) + _inner(b["ss"], a["gg"]) + 2 * q * _inner(b["sg"].swapaxes(1, 2), a["sg"])
+    size = (_inner(b["nn"], a["nn"]) - 2 * _inner(b["ns"], a["ns"]) + _inner(b["ss"], a["ss"])) * norm
     defined = np.isfinite(size) & (size > 0)
     return np.where(defined, (start - now) / np.sqrt(np.where(defined, size, 1.0)), np.nan)

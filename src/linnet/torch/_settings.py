@@ -30,30 +30,30 @@ def settings_of(optimizer: Any, parameters: Mapping[str, nn.Parameter]) -> Setti
             "width can be reduced and no run forecast."
         )
     groups = {id(p): group for group in optimizer.param_groups for p in group["params"]}
-    found = {}
+    group_of = {}
     for name, parameter in parameters.items():
         if id(parameter) not in groups:
             raise ValueError(
                 f"`optimizer` must hold every trained parameter of the model: it lacks that of the {name}."
             )
-        found[name] = groups[id(parameter)]
+        group_of[name] = groups[id(parameter)]
         if optimizer.state.get(parameter):
             raise ValueError("`optimizer` must be before its first step: it already carries momentum.")
-    for name, group in found.items():
+    for name, group in group_of.items():
         for option in ("nesterov", "maximize", "dampening"):
             if group.get(option):
                 raise ValueError(
                     f"`optimizer` must be SGD without {option}: got {option}={group[option]} for the {name}."
                 )
-    momenta = {float(group["momentum"]) for group in found.values()}
+    momenta = {float(group["momentum"]) for group in group_of.values()}
     if len(momenta) != 1:
         raise ValueError(f"`optimizer` must have one momentum for all parameters: got {sorted(momenta)}.")
     if not 0 <= max(momenta) < 1:
         raise ValueError(f"`optimizer` must have a momentum below 1: got {max(momenta):g}.")
-    rates = {name: float(group["lr"]) for name, group in found.items()}
+    rates = {name: float(group["lr"]) for name, group in group_of.items()}
     if min(rates["first"], rates["second"]) <= 0:
         raise ValueError(f"`optimizer` must have positive learning rates for both layers: got {rates}.")
-    decays = {name: float(group["weight_decay"]) for name, group in found.items()}
+    decays = {name: float(group["weight_decay"]) for name, group in group_of.items()}
     if not all(map(math.isfinite, [*rates.values(), *decays.values()])):
         raise ValueError(f"`optimizer` must have finite rates and decays: got {rates} and {decays}.")
     return Settings(rates, decays, momenta.pop())

@@ -64,11 +64,11 @@ class Stack:
             self._places = places
         return _stacked(self._views)
 
-    def keep_gradient(self, found: Mapping[int, torch.Tensor]) -> None:
+    def keep_gradient(self, gradients: Mapping[int, torch.Tensor]) -> None:
         """The first gradients by `id` of the parameter; zero for what is frozen or was not used by the first loss."""
         rows = []
         for factor in self.factors:
-            gradient = found.get(id(factor.parameter))
+            gradient = gradients.get(id(factor.parameter))
             like = torch.zeros_like(factor.parameter) if gradient is None else gradient.to(factor.parameter.dtype)
             rows.append(factor.rows(like))
         self.gradient = _stacked(rows)
@@ -90,14 +90,14 @@ class Stack:
 
 def stacks_of(pairs: Sequence[Pair]) -> list[Stack]:
     """All factors of the pairs, in as few stacks as their shapes allow."""
-    found: dict[tuple[object, ...], list[Factor]] = {}
+    stacks: dict[tuple[object, ...], list[Factor]] = {}
     for number, pair in enumerate(pairs):
         sides = ((pair.first, pair.rows_of_first), (pair.second, pair.rows_of_second))
         for side, (parameter, rows) in enumerate(sides):
             view = rows(parameter.detach())
             kind = (parameter.device, parameter.dtype, view.shape, view.mT.is_contiguous())
-            found.setdefault(kind, []).append(Factor(number, side, parameter, rows))
-    return [Stack(factors) for factors in found.values()]
+            stacks.setdefault(kind, []).append(Factor(number, side, parameter, rows))
+    return [Stack(factors) for factors in stacks.values()]
 
 
 def _stacked(views: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -23,8 +23,8 @@ def dataset(pairs: Sequence[Pair], readings: Mapping[int, Sequence[Reading]], un
     spectra = ("imbalance", "singular_values")
     variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name in flat:
-        found = [[getattr(read, name) for read in readings[step]] for step in steps]
-        variables[name] = (("step", "pair"), np.array(found, dtype=np.float64).reshape(len(steps), len(pairs)))
+        read_values = [[getattr(read, name) for read in readings[step]] for step in steps]
+        variables[name] = (("step", "pair"), np.array(read_values, dtype=np.float64).reshape(len(steps), len(pairs)))
     for name in spectra:
         values = np.full((len(steps), len(pairs), width), np.nan)
         for i, step in enumerate(steps):

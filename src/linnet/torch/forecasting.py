@@ -39,8 +39,8 @@ MARGIN, ISLANDS = 0.05, 6  # to both sides of a border that is called one, and h
 class ModelForecast:
     """What `forecast` returns: the run that PyTorch would make, in the units of its own loss.
 
-    Where the model has a bias, a constant input of ones counts as the last one. `told` is None where the model has what
-    `ln.forecast` has no setting for: an output bias, or weight decays that differ.
+    Where the model has a bias, a constant input of ones counts as the last one. `forecast` is None where the
+    model has what `ln.forecast` has no setting for: an output bias, or weight decays that differ.
 
     **Attributes:**
 
@@ -49,7 +49,7 @@ class ModelForecast:
     - `validation_loss`: the same on held-out samples, (step,); None without any
     - `strengths`: singular values of the cross-covariance of targets and inputs, (mode,)
     - `shares`: how much of each mode's residual is gone, 0 at the start and 1 when it is learned, (step, mode)
-    - `told`: what `ln.forecast` says of the run, lazy and active modes included, or None
+    - `forecast`: what `ln.forecast` says of the run, lazy and active modes included, or None
 
     On demand: `steps`; `best_step`, where the held-out loss is least; `half_steps`, at which half of a mode is learned,
     NaN where it is not: order and times of the modes; `largest_stable_rate` of the first layer, other rates in
@@ -62,8 +62,8 @@ class ModelForecast:
         >>> _ = torch.manual_seed(0)
         >>> model = torch.nn.Sequential(torch.nn.Linear(3, 8, bias=False), torch.nn.Linear(8, 1, bias=False))
         >>> X = torch.randn(20, 3)
-        >>> told = forecast(model, X, X[:, :1], torch.optim.SGD(model.parameters(), lr=0.1), steps=100)
-        >>> told.loss.shape, bool(told.loss[-1] < told.loss[0])
+        >>> prediction = forecast(model, X, X[:, :1], torch.optim.SGD(model.parameters(), lr=0.1), steps=100)
+        >>> prediction.loss.shape, bool(prediction.loss[-1] < prediction.loss[0])
         ((101,), True)
     """
 
@@ -72,7 +72,7 @@ class ModelForecast:
     validation_loss: Float[np.ndarray, " step"] | None = field(repr=False)
     strengths: Float[np.ndarray, " mode"] = field(repr=False)
     shares: Float[np.ndarray, "step mode"] = field(repr=False)
-    told: Forecast | None = field(repr=False)
+    forecast: Forecast | None = field(repr=False)
 
     @property
     def steps(self) -> np.ndarray:
@@ -87,13 +87,13 @@ class ModelForecast:
     @cached_property
     def half_steps(self) -> Float[np.ndarray, " mode"]:
         """The step at which half of each mode is learned, interpolated linearly between steps; NaN where it is not."""
-        found = np.full(self.shares.shape[1], np.nan)
+        steps = np.full(self.shares.shape[1], np.nan)
         for mode, share in enumerate(self.shares.T):
             above = np.flatnonzero(share >= 0.5)
             if above.size:
                 i = int(above[0])
-                found[mode] = i if i == 0 else i - 1 + (0.5 - share[i - 1]) / (share[i] - share[i - 1])
-        return found
+                steps[mode] = i if i == 0 else i - 1 + (0.5 - share[i - 1]) / (share[i] - share[i - 1])
+        return steps
 
     @cached_property
     def largest_stable_rate(self) -> float:
@@ -137,8 +137,8 @@ class Run:
     @property
     def weights(self) -> dict[str, np.ndarray]:
         """The parameters, the scale of an adapter in its second layer."""
-        found = {name: p.detach().double().cpu().numpy() for name, p in self.model.parameters.items()}
-        return found | {"second": self.model.scale * found["second"]}
+        arrays = {name: p.detach().double().cpu().numpy() for name, p in self.model.parameters.items()}
+        return arrays | {"second": self.model.scale * arrays["second"]}
 
     @property
     def rates(self) -> dict[str, float]:
@@ -187,28 +187,28 @@ def forecast(
         >>> model = torch.nn.Sequential(torch.nn.Linear(3, 8, bias=False), torch.nn.Linear(8, 1, bias=False)).double()
         >>> X = torch.randn(20, 3, dtype=torch.float64)
         >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        >>> told = forecast(model, X, X[:, :1], optimizer, steps=10)
+        >>> prediction = forecast(model, X, X[:, :1], optimizer, steps=10)
         >>> for _ in range(10):
         ...     optimizer.zero_grad()
         ...     loss = torch.nn.functional.mse_loss(model(X), X[:, :1])
         ...     loss.backward()
         ...     optimizer.step()
-        >>> bool(abs(told.loss[9] / loss.item() - 1) < 1e-10)  # what PyTorch then does
+        >>> bool(abs(prediction.loss[9] / loss.item() - 1) < 1e-10)  # what PyTorch then does
         True
     """
     total = count("steps", steps)
-    found = linear_model(model, _tensor("X", X))
-    settings = settings_of(optimizer, found.parameters)
-    run = _run(found, settings, Y, "Y", loss)
+    linear = linear_model(model, _tensor("X", X))
+    settings = settings_of(optimizer, linear.parameters)
+    run = _run(linear, settings, Y, "Y", loss)
     held = None
     if validation is not None:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
             raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
         other = linear_model(model, _tensor("validation", validation[0]))
         held = _run(other, settings, validation[1], "validation", loss)
-    told = _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
-    refuse_infinite(told.loss, told.shares)
-    return told
+    prediction = _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
+    refuse_infinite(prediction.loss, prediction.shares)
+    return prediction
 
 
 def _tensor(name: str, value: Any) -> torch.Tensor:
@@ -263,7 +263,7 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
     if held is not None:
         problem = problem.with_validation(held.inputs, held.targets)
     try:
-        told = forecast_of(
+        prediction = forecast_of(
             problem,
             weights,
             learning_rate=rate,
@@ -275,8 +275,10 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
     except DivergedError:
         raise _diverged(run, steps) from None
     other = 0.0 if held is None else 2 * held.factor * len(held.targets)
-    held_loss = None if told.validation_loss is None else other * told.validation_loss
-    return ModelForecast(run, unit * told.loss, held_loss, told.regimes.strengths, told.shares, told)
+    held_loss = None if prediction.validation_loss is None else other * prediction.validation_loss
+    return ModelForecast(
+        run, unit * prediction.loss, held_loss, prediction.regimes.strengths, prediction.shares, prediction
+    )
 
 
 def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
@@ -330,14 +332,14 @@ def largest_factor(run: Run, steps: int) -> float:
         return float("inf")
     window, lowest = (top / 4, top), None
     for _ in range(ISLANDS):
-        found = _border(run, steps, *window)
-        if found is None:
+        border = _border(run, steps, *window)
+        if border is None:
             break
-        lowest = found if lowest is None else min(lowest, found)
-        below, above = _diverges(run, found * np.array([1 - MARGIN, 1 + MARGIN]), steps)
+        lowest = border if lowest is None else min(lowest, border)
+        below, above = _diverges(run, border * np.array([1 - MARGIN, 1 + MARGIN]), steps)
         if not below and above:
-            return found
-        window = (found / 2, (1 - MARGIN) * found) if below else ((1 + MARGIN) * found, 4 * found)
+            return border
+        window = (border / 2, (1 - MARGIN) * border) if below else ((1 + MARGIN) * border, 4 * border)
     return top if lowest is None else lowest
 
 

@@ -46,27 +46,27 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
         raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
     named = adapter if isinstance(adapter, Mapping) else None
     options: dict[int, tuple[str, dict[str, float]]] = {}
-    misfits, found = [], None
+    misfits, checked = [], None
     for path, module in model.named_modules():
         for name, first, second in lora_factors(module):
             label = label_of(path, name)
             given = adapter if named is None else named.get(label)
             if given is None:
                 raise ValueError(f"`adapter` must have every adapter of the model by name: it lacks {label!r}.")
-            found = _checked(given)
+            checked = _checked(given)
             rank, scale = first.shape[0], float(module.scaling[name])  # type: ignore[index]
-            if rank != found.rank or not np.isclose(scale, found.scale, rtol=1e-6):
+            if rank != checked.rank or not np.isclose(scale, checked.scale, rtol=1e-6):
                 misfits.append(f"{label} has rank {rank} and s = {scale:.4g}")
-            options[id(first)] = "A", _options(found, "a")
-            options[id(second)] = "B", _options(found, "b")
+            options[id(first)] = "A", _options(checked, "a")
+            options[id(second)] = "B", _options(checked, "b")
             layer = getattr(module, "lora_B", {})
             bias = getattr(layer[name], "bias", None) if name in layer else None
             if bias is not None:
                 options[id(bias)] = options[id(second)]
-    if found is None:
+    if checked is None:
         raise ValueError("`model` must hold LoRA adapters: none of its modules has `lora_A` and `lora_B`.")
     if misfits:
-        wanted = "those named" if named is not None else f"rank {found.rank} and s = {found.scale:.4g}"
+        wanted = "those named" if named is not None else f"rank {checked.rank} and s = {checked.scale:.4g}"
         raise ValueError(
             f"`adapter` must fit every adapter of the model, {wanted}: {misfits[0]}"
             f"{f', and {len(misfits) - 1} more differ' if len(misfits) > 1 else ''}. Give a mapping from the names of "
@@ -75,7 +75,7 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
     members: dict[tuple[Any, ...], list[nn.Parameter]] = {}
     for parameter in model.parameters():
         if parameter.requires_grad:
-            side, settings = options.get(id(parameter), ("others", _options(found, "a")))
+            side, settings = options.get(id(parameter), ("others", _options(checked, "a")))
             members.setdefault((side, *settings.items()), []).append(parameter)
     return [{"params": members[key], **dict(key[1:])} for key in sorted(members, key=lambda key: key[0])]
 

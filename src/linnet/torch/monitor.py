@@ -165,9 +165,9 @@ class PairMonitor:
         """The latest reading as flat names and numbers, for any logger: `summary`, and `pairs/<name>/<what>`."""
         if not self.readings:
             return {}
-        found = self.summary
+        summary = self.summary
         for pair, read in zip(self.pairs, self.readings[max(self.readings)], strict=True):
-            found |= {
+            summary |= {
                 f"pairs/{pair.name}/share_first": read.share_first,
                 f"pairs/{pair.name}/imbalance_max": float(read.imbalance[0]),
                 f"pairs/{pair.name}/imbalance_min": float(read.imbalance[-1]),
@@ -175,7 +175,7 @@ class PairMonitor:
                 f"pairs/{pair.name}/effective_rank": read.effective_rank,
                 f"pairs/{pair.name}/alignment": read.alignment,
             }
-        return found
+        return summary
 
     def to_dataset(self) -> xr.Dataset:
         """Everything read, with dimensions `step`, `pair` and `mode` (NaN where a pair has fewer modes)."""
@@ -239,11 +239,11 @@ class PairMonitor:
     @torch.no_grad()
     def _read(self) -> list[Reading]:
         """All pairs: products where the weights are, one transfer for each device, the rest in NumPy by width."""
-        found = self._products()
-        if not all(np.isfinite(side["gg"]).all() for sides in found.values() for side in sides if "gg" in side):
+        products = self._products()
+        if not all(np.isfinite(side["gg"]).all() for sides in products.values() for side in sides if "gg" in side):
             self._start_again()
         rates, result = self._rates(), dict[int, Reading]()
-        for width, (first, second) in found.items():
+        for width, (first, second) in products.items():
             members = self._by_width[width]
             scales = np.array([self.pairs[number].scale for number in members])
             ratios = np.array([self._ratio(self.pairs[number], rates) for number in members])
@@ -256,7 +256,7 @@ class PairMonitor:
         for stack in self._stacks:
             with torch.autocast(stack.device.type, enabled=False):
                 made.setdefault(stack.device, []).extend((stack, *product) for product in stack.products().items())
-        found: dict[int, tuple[dict[str, np.ndarray], dict[str, np.ndarray]]] = {
+        products: dict[int, tuple[dict[str, np.ndarray], dict[str, np.ndarray]]] = {
             width: ({}, {}) for width in self._by_width
         }
         for parts in made.values():
@@ -264,12 +264,12 @@ class PairMonitor:
             for stack, name, product in parts:
                 block, width = flat[at : at + product.numel()].reshape(product.shape), product.shape[-1]
                 at += product.numel()
-                for side, into in enumerate(found[width]):
+                for side, into in enumerate(products[width]):
                     ours = stack.sides == side
                     shape = (self._by_width[width].size, width, width)
                     place = np.searchsorted(self._by_width[width], stack.numbers[ours])
                     into.setdefault(name, np.empty(shape))[place] = block[ours]
-        return found
+        return products
 
     def _start_again(self) -> None:
         """The first gradient was not finite (a gradient scaler skips such a step): wait for the next one."""

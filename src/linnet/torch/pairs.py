@@ -256,13 +256,13 @@ def _heads(
 
 def _head_size(module: Any) -> int | None:
     for attribute in ("head_dim", "attention_head_size"):
-        found = getattr(module, attribute, None)
-        if isinstance(found, int):
-            return found
+        size = getattr(module, attribute, None)
+        if isinstance(size, int):
+            return size
     for attribute in ("num_heads", "n_heads", "num_attention_heads"):
-        found, query = getattr(module, attribute, None), _first_linear(module)
-        if isinstance(found, int) and query is not None and query.in_features % found == 0:
-            return query.in_features // found
+        heads, query = getattr(module, attribute, None), _first_linear(module)
+        if isinstance(heads, int) and query is not None and query.in_features % heads == 0:
+            return query.in_features // heads
     return None
 
 

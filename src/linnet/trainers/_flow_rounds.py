@@ -65,15 +65,15 @@ class Run:
         shapes = ((len(self.settings.times), *layer.shape) for layer in self.layers)
         self.states = tuple(np.full(shape, np.nan, self.layers[0].dtype) for shape in shapes)
 
-    def take(self, found: Sequence[np.ndarray], steps: int, share: float) -> None:
+    def take(self, results: Sequence[np.ndarray], steps: int, share: float) -> None:
         """Takes what one more round found, and decides whether there is to be another."""
         depth = len(self.layers)
-        where, taken, arrived = found[2 * depth :]
-        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(found[0]).all(axis=(-1, -2))
-        for state, layer in zip(self.states, found[:depth], strict=True):
+        where, taken, arrived = results[2 * depth :]
+        new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(results[0]).all(axis=(-1, -2))
+        for state, layer in zip(self.states, results[:depth], strict=True):
             state[new] = layer[new]
         pace = (float(where) - self.where) / steps
-        self.layers, self.where, self.taken = tuple(found[depth : 2 * depth]), float(where), self.taken + int(taken)
+        self.layers, self.where, self.taken = tuple(results[depth : 2 * depth]), float(where), self.taken + int(taken)
         if arrived or not np.isfinite(self.where):
             self.pending = False
         elif not self._ends() and not self._fades(SLOW * pace) and share >= PATIENCE:
@@ -105,13 +105,13 @@ class Run:
         if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
             return False
         late, times = self._late
-        found = self.spectrum.fade(
+        faded = self.spectrum.fade(
             *self.layers, times=times, rtol=self.settings.rtol, atol=float(self.settings.atol), most=most
         )
-        self.stiff = found is not None
-        if found is None:
+        self.stiff = faded is not None
+        if faded is None:
             return False
-        self.states[0][late], self.states[1][late], steps = found
+        self.states[0][late], self.states[1][late], steps = faded
         self.taken += steps
         self.pending = False
         return True
@@ -189,14 +189,14 @@ def _round(objective: Any, runs: list[Run], one_round: Any, steps: int, share: f
         where = np.array([run.where if run.pending else settings.times[-1] for run in runs])
         layers = tuple(np.stack(several) for several in zip(*(run.layers for run in runs), strict=True))
         settings = replace(settings, atol=np.array([run.settings.atol for run in runs]))
-        found = [np.asarray(value) for value in one_round(objective, *_there(layers, where, settings, dtype))]
+        results = [np.asarray(value) for value in one_round(objective, *_there(layers, where, settings, dtype))]
         for index in pending:
-            runs[index].take([value[index] for value in found], steps, share)
+            runs[index].take([value[index] for value in results], steps, share)
         return
     for index in pending:
         run = runs[index]
-        found = one_round(member(objective, index), *_there(run.layers, np.array(run.where), run.settings, dtype))
-        run.take([np.asarray(value) for value in found], steps, share)
+        results = one_round(member(objective, index), *_there(run.layers, np.array(run.where), run.settings, dtype))
+        run.take([np.asarray(value) for value in results], steps, share)
 
 
 def _length(*layers: Any) -> int:
@@ -253,5 +253,5 @@ def _solve(
         max_steps=max_steps,
     )
     arrived = solution.where >= times[-1]
-    found = (*parts(solution.states), *parts(solution.end), solution.where, solution.steps, arrived)
-    return tuple(value[0] for value in found) if alone else found
+    results = (*parts(solution.states), *parts(solution.end), solution.where, solution.steps, arrived)
+    return tuple(value[0] for value in results) if alone else results

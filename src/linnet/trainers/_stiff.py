@@ -94,10 +94,10 @@ def follow(
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
     flow = Square(target, s, int(used.sum()))
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
-    found = _states(flow, begin, times, max(FINER * rtol, FINEST), SMALLER * atol, min(most, MOST))
-    if found is None:
+    solved = _states(flow, begin, times, max(FINER * rtol, FINEST), SMALLER * atol, min(most, MOST))
+    if solved is None:
         return None
-    states, steps = found
+    states, steps = solved
     firsts, seconds = np.zeros((len(times), *first.shape)), np.zeros((len(times), *second.shape))
     for index, state in enumerate(states):
         firsts[index, used], seconds[index][:, used] = flow.layers(state)

@@ -79,8 +79,8 @@ class Spectrum:
         if self._beyond(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
-        found = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
-        return None if found is None else Ending(found, np.asarray(first, dtype=np.float64), self.basis)
+        tail = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
+        return None if tail is None else Ending(tail, np.asarray(first, dtype=np.float64), self.basis)
 
     def fade(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
@@ -89,10 +89,10 @@ class Spectrum:
         if self._beyond(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
-        found = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most)
-        if found is None or self.basis is None:
-            return found
-        return first + (found[0] - inside) @ self.basis.T, *found[1:]
+        states = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most)
+        if states is None or self.basis is None:
+            return states
+        return first + (states[0] - inside) @ self.basis.T, *states[1:]
 
     def _beyond(self, *layers: np.ndarray) -> bool:
         """Whether sizes are such that squares of fourth powers of them might not be numbers."""
@@ -151,5 +151,5 @@ def find(
     rates, modes = np.linalg.eigh(matrix.reshape(k * r, k * r))
     errors = modes.T @ error.ravel()
     errors[np.abs(errors) <= 2 * _EPS * np.linalg.norm(target)] = 0.0  # rounding: no time makes more of it
-    found = Tail(first, second, rates, modes, errors, s)
-    return found if np.linalg.norm(found.pushed(np.array([left]))) <= near else None
+    tail = Tail(first, second, rates, modes, errors, s)
+    return tail if np.linalg.norm(tail.pushed(np.array([left]))) <= near else None

@@ -108,8 +108,8 @@ def gradient_flow(
         spectrum = Spectrum.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
         states, taken, failed = flow_rounds.follow(objective, layers, settings, spectrum)
         named = dict(zip(layer_names(params), states, strict=True))
-        found = {**_look(objective, test, named), **named}
-        kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in found.items()}
+        values = {**_look(objective, test, named), **named}
+        kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in values.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
         kept = without_filling(kept, reduction)

@@ -74,8 +74,8 @@ def interpolating_network(
         >>> import numpy as np
         >>> from linnet.trainers import interpolating_network
         >>> X = np.random.default_rng(0).standard_normal((4, 10))
-        >>> found = interpolating_network(X, X[:, 0], key=0, width=50, first_std=1e-3, second_std=1e-3)
-        >>> bool(np.abs(X @ found.product - X[:, 0]).max() < 1e-2)
+        >>> network = interpolating_network(X, X[:, 0], key=0, width=50, first_std=1e-3, second_std=1e-3)
+        >>> bool(np.abs(X @ network.product - X[:, 0]).max() < 1e-2)
         True
     """
     number, first_std = resolve(dtype), non_negative("first_std", first_std)

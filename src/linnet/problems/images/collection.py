@@ -94,13 +94,13 @@ class Images:
         chosen, values = [], []
         for stream, (label, sign) in enumerate(zip(labels, (1.0, -1.0), strict=True)):
             wanted = n // 2 + (n % 2 if sign > 0 else 0)
-            found = np.flatnonzero(self.labels == label)
-            if found.size < wanted:
+            members = np.flatnonzero(self.labels == label)
+            if members.size < wanted:
                 raise ValueError(
-                    f"`samples` asks for {wanted} images of class {label} of {self.name}: there are {found.size}. "
+                    f"`samples` asks for {wanted} images of class {label} of {self.name}: there are {members.size}. "
                     "Ask for fewer, or for another class."
                 )
-            chosen.append(generator(key, stream).choice(found, size=wanted, replace=False))
+            chosen.append(generator(key, stream).choice(members, size=wanted, replace=False))
             values.append(np.full(wanted, sign if targets == "signs" else float(label)))
         inputs = self.read(np.concatenate(chosen))
         if centred:

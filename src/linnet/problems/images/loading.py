@@ -110,12 +110,12 @@ def _files(name: str, path: Path | None, places: tuple[str, ...], groups: list[t
         )
     for place in places:
         folder = path / place
-        found = [next((folder / file for file in group if (folder / file).is_file()), None) for group in groups]
-        complete = [file for file in found if file is not None]
+        files = [next((folder / file for file in group if (folder / file).is_file()), None) for group in groups]
+        complete = [file for file in files if file is not None]
         if len(complete) == len(groups):
             return complete
         if complete:
-            missing = ", ".join(" or ".join(group) for group, file in zip(groups, found, strict=True) if file is None)
+            missing = ", ".join(" or ".join(group) for group, file in zip(groups, files, strict=True) if file is None)
             raise FileNotFoundError(f"the copy of {name} in {folder} is incomplete: it lacks {missing}.")
     looked = ", ".join(str(path / place) for place in places)
     raise FileNotFoundError(

@@ -60,8 +60,8 @@ class Assumption:
         >>> from linnet.theories.feature_learning import admissible, assumption
         >>> data = ln.problems.gaussian_teacher(key=0, samples=5, dim=2000, signal=1.0)
         >>> scales = admissible(data, width=50, epsilon=0.01)
-        >>> found = assumption(data, width=50, epsilon=0.01, **scales)
-        >>> len(found.conditions), found.holds == (not found.broken)
+        >>> assumed = assumption(data, width=50, epsilon=0.01, **scales)
+        >>> len(assumed.conditions), assumed.holds == (not assumed.broken)
         (9, True)
     """
 
@@ -143,7 +143,7 @@ def assumption(
     small = min(c["first"] / np.sqrt(d * power), np.sqrt(eps) / power**0.25)
     largest = np.sqrt(n) * m / (np.sqrt(trace) * beta)
     dominant = c["dominance"] * sigma * np.sqrt(np.log(m))
-    found = [
+    conditions = [
         Condition("1", "width m against log(2n)", m, ">=", c["width"] * np.log(2 * n)),
         Condition("2", "first-layer scale sigma_0", sigma, "<=", small),
         Condition("3", "second-layer scale v_0", v0, "<=", c["magnitude"] / np.sqrt(power)),
@@ -154,7 +154,7 @@ def assumption(
         Condition("7", "v_0 against sigma_0 sqrt(log m)", v0, ">=", dominant),
         Condition("8", "v_0^2 against its end, |beta| sqrt(n/tr)", v0**2, "<=", c["feature"] * _end_square(data)),
     ]
-    return Assumption(tuple(found))
+    return Assumption(tuple(conditions))
 
 
 @arguments.representable

@@ -31,8 +31,8 @@ class End:
 
         >>> import numpy as np
         >>> from linnet.theories.feature_learning import end
-        >>> found = end(4 * np.eye(2), [3.0, 4.0])  # a multiple of the identity: nothing of the ratio is lost
-        >>> found.square, found.settled
+        >>> limit = end(4 * np.eye(2), [3.0, 4.0])  # a multiple of the identity: nothing of the ratio is lost
+        >>> limit.square, limit.settled
         (2.5, 1.0)
     """
 
@@ -70,8 +70,8 @@ def end(gram: ArrayLike, outputs: ArrayLike) -> End:
 
         >>> import numpy as np
         >>> from linnet.theories.feature_learning import end
-        >>> found = end(np.diag([9.0, 1.0]), [1.0, 1.0])
-        >>> round(found.settled, 3)  # the neurons leave the feature, which is mostly the first input
+        >>> limit = end(np.diag([9.0, 1.0]), [1.0, 1.0])
+        >>> round(limit.settled, 3)  # the neurons leave the feature, which is mostly the first input
         0.6
     """
     K, y = arguments.symmetric("gram", gram), arguments.real_array("outputs", outputs, ndim=1)
