@@ -82,7 +82,8 @@ def test_weights_of_a_folder(tmp_path, kind, digits):
         prefix + "conv.lora_A.weight": (kind, kernel),
         prefix + "conv.lora_B.weight": (kind, back),
     }
-    found = read(folder(tmp_path, {"alpha_pattern": {"layers.0.v_proj": 99}}, tensors))
+    config = {"r": 4, "rank_pattern": {"conv": 2}, "alpha_pattern": {"layers.0.v_proj": 99}}
+    found = read(folder(tmp_path, config, tensors))
     assert set(found) == {"layers.0.v_proj", "layers.0.conv"}
     v = found["layers.0.v_proj"]
     assert (v.rank, v.alpha, v.in_dim, v.out_dim) == (4, 99, 6, 5)

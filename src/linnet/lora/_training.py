@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from linnet._arguments import non_negative, positive, shown
+from linnet.lora._safetensors import parsed
 
 DEFAULT_CLIP = 1.0  # `max_grad_norm` of transformers.TrainingArguments
 PICKLE = "training_args.bin"
@@ -57,9 +57,10 @@ def _from_json(file: Path) -> Any:
             "the JSON where you trust it: `Path('training_args.json').write_text(trainer.args.to_json_string())`."
         )
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as reason:
-        raise ValueError(f"`training` must be readable JSON: {file} is not ({reason}).") from None
+        content = file.read_bytes()
+    except OSError as reason:
+        raise ValueError(f"`training` must be readable JSON: {file} is not ({reason.strerror}).") from None
+    return parsed(content, f"`training` must be readable JSON: {file}")
 
 
 def _begins_as_a_pickle(file: Path) -> bool:
@@ -74,6 +75,8 @@ def _begins_as_a_pickle(file: Path) -> bool:
 def _optimizer_arguments(text: Any) -> dict[str, str]:
     """`optim_args`, "momentum=0.9,nesterov=True", as names and values."""
     try:
-        return dict(part.split("=") for part in str(text).replace(" ", "").split(",")) if text else {}
+        found = dict(part.split("=") for part in str(text).replace(" ", "").split(",")) if text else {}
+        float(found.get("momentum", 0.0))
     except ValueError:
         raise ValueError(f"`optim_args` must be name=value with commas: got {shown(text)}.") from None
+    return found

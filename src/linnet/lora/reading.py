@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, NoReturn
 
 import numpy as np
 
-from linnet._arguments import non_negative, positive
+from linnet._arguments import count, non_negative, positive, shown
 from linnet.inits.weights import Weights
-from linnet.lora._safetensors import read_tensors
+from linnet.lora._safetensors import parsed, read_tensors
 from linnet.lora._training import training_options
 from linnet.lora.adapter import Adapter
 
@@ -100,41 +101,82 @@ def _from_path(path: Path, options: dict[str, Any], in_dim: int | None, out_dim:
     folder, file = (path, path / CONFIG) if path.is_dir() else (path.parent, path)
     if not file.is_file():
         raise ValueError(f"`source` must be an {CONFIG} or a folder with one: there is no {file}.")
-    config = _configuration(file)
-    tensors = folder / TENSORS
-    pairs = _pairs(read_tensors(tensors)) if path.is_dir() and tensors.is_file() else {}
-    if pairs:
+    config, tensors = configuration(file), folder / TENSORS
+    if path.is_dir() and tensors.exists():
+        if not tensors.is_file():
+            raise ValueError(f"`source` must hold its weights in a file: {tensors} is none.")
         return {
-            name: Adapter(**_settings(config, name, first.shape[0]), **options, weights=Weights(first, second))
-            for name, (first, second) in pairs.items()
+            name: _adapter(file, name, _settings(config, name, first, second), options)
+            for name, (first, second) in _pairs(read_tensors(tensors), tensors).items()
         }
     targets = config.get("target_modules") or ["(every target)"]
     names = [targets] if isinstance(targets, str) else sorted(targets)
-    return {name: Adapter(**_settings(config, name), **options, in_dim=in_dim, out_dim=out_dim) for name in names}
+    sizes = {"in_dim": in_dim, "out_dim": out_dim}
+    return {name: _adapter(file, name, _settings(config, name) | sizes, options) for name in names}
 
 
-def _configuration(file: Path) -> dict[str, Any]:
+def _adapter(file: Path, name: str, settings: dict[str, Any], options: dict[str, Any]) -> Adapter:
     try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as reason:
-        raise ValueError(f"`source` must be readable JSON: {file} is not ({reason}).") from None
+        return Adapter(**settings, **options)
+    except ValueError as reason:
+        raise ValueError(f"{name} of {file.parent}: {reason}") from None
+
+
+def configuration(file: Path) -> dict[str, Any]:
+    """The settings of an `adapter_config.json`, each of a kind that makes sense."""
+    try:
+        content = file.read_bytes()
+    except OSError as reason:
+        raise ValueError(f"`source` must be readable: {file} is not ({reason.strerror}).") from None
+    config = parsed(content, f"`source` must be readable JSON: {file}")
     if not isinstance(config, dict) or "r" not in config or "lora_alpha" not in config:
         raise ValueError(
             f"`source` must be the configuration of a LoRA adapter with `r` and `lora_alpha`: {file} is not."
         )
-    if str(config.get("peft_type", "LORA")).upper() != "LORA":
-        raise ValueError(f"`source` must be a LoRA adapter: {file} is of type {config['peft_type']!r}.")
+    if str(config.get("peft_type") or "LORA").upper() != "LORA":
+        raise ValueError(f"`source` must be a LoRA adapter: {file} is of type {shown(config['peft_type'])}.")
+
+    def refuse(name: str, wanted: str) -> NoReturn:
+        raise ValueError(f"`{name}` of {file} must be {wanted}: got {shown(config[name])}.")
+
+    patterns = {name: config.get(name) or {} for name in ("rank_pattern", "alpha_pattern")}
+    for name, by_pattern in patterns.items():
+        if not isinstance(by_pattern, dict) or not all(map(_is_pattern, by_pattern)):
+            refuse(name, "numbers by patterns of names")
+    for name, values in {"r": patterns["rank_pattern"], "lora_alpha": patterns["alpha_pattern"]}.items():
+        for value in (config[name], *values.values()):
+            if isinstance(value, bool):
+                refuse(name, "a number")
+            (count if name == "r" else positive)(f"{name} in {file}", value)
+    for name in ("use_rslora", "use_dora"):
+        if not isinstance(config.get(name), (bool, NoneType)):
+            refuse(name, "true or false")
+    targets = config.get("target_modules")
+    each = targets if isinstance(targets, list) else [targets or ""]
+    if not all(isinstance(target, str) for target in each):
+        refuse("target_modules", "names")
     return config
 
 
-def _settings(config: Mapping[str, Any], name: str, rank: int | None = None) -> dict[str, Any]:
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True
+
+
+def _settings(
+    config: Mapping[str, Any], name: str, first: np.ndarray | None = None, second: np.ndarray | None = None
+) -> dict[str, Any]:
     """Rank, alpha and the rest for the module `name`: peft lets patterns of names override the first two."""
     return {
-        "rank": rank or _matched(config.get("rank_pattern"), name, config["r"]),
+        "rank": _matched(config.get("rank_pattern"), name, config["r"]),
         "alpha": _matched(config.get("alpha_pattern"), name, config["lora_alpha"]),
         "scaling": "rslora" if config.get("use_rslora") else "standard",
         "init": config.get("init_lora_weights", True),
         "dora": bool(config.get("use_dora", False)),
+        "weights": None if first is None or second is None else Weights(first, second),
     }
 
 
@@ -145,17 +187,25 @@ def _matched(patterns: Mapping[str, Any] | None, name: str, otherwise: Any) -> A
     return otherwise
 
 
-def _pairs(tensors: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _pairs(tensors: Mapping[str, np.ndarray], file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """A and B by module: convolutions as matrices on patches, embeddings as matrices on one-hot vectors."""
     pairs = {}
-    for key, first in tensors.items():
-        if "lora_A" in key or "lora_embedding_A" in key:
-            partner = key.replace("lora_A", "lora_B").replace("lora_embedding_A", "lora_embedding_B")
-            if partner not in tensors:
-                raise ValueError(f"`source` must hold both factors: {key} has no {partner}.")
-            name = re.split(r"\.lora_(?:embedding_)?A", key)[0].removeprefix("base_model.model.")
-            second = tensors[partner]
-            pairs[name] = (first.reshape(first.shape[0], -1), second.reshape(second.shape[0], -1))
+    factors = [key for key in tensors if "lora_A" in key or "lora_embedding_A" in key]
+    partners = {key: key.replace("lora_A", "lora_B").replace("lora_embedding_A", "lora_embedding_B") for key in factors}
+    alone = {key for key in tensors if "lora_B" in key or "lora_embedding_B" in key} - set(partners.values())
+    if alone or not factors:
+        what = f"{min(alone)} has no A" if alone else "it has none"
+        raise ValueError(f"`source` must hold pairs of `lora_A` and `lora_B`: of {file}, {what}.")
+    for key, partner in partners.items():
+        if partner not in tensors:
+            raise ValueError(f"`source` must hold both factors: {key} has no {partner}.")
+        name = re.split(r"\.lora_(?:embedding_)?A", key)[0].removeprefix("base_model.model.")
+        first, second = tensors[key], tensors[partner]
+        if first.ndim < 2 or second.ndim < 2 or not first.size or not second.size:
+            raise ValueError(f"`source` must hold matrices: {key} of {file} has {first.shape}, B {second.shape}.")
+        if len(first) != math.prod(second.shape[1:]):
+            raise ValueError(f"`source` must hold factors of one rank: {key} has {first.shape}, B {second.shape}.")
+        pairs[name] = (first.reshape(len(first), -1), second.reshape(len(second), -1))
     return pairs
 
 

@@ -14,7 +14,7 @@ from linnet.inits.weights import Weights
 from linnet.lora import _initialisations as initialisations
 from linnet.lora._safetensors import read_tensors, write_tensors
 from linnet.lora.adapter import Adapter
-from linnet.lora.reading import CONFIG, TENSORS, read
+from linnet.lora.reading import CONFIG, TENSORS, configuration, read
 
 # What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at the start: s^a r^b g^c.
 MATCHES = {"kernel": (2.0, 1.0, 1.0), "clock": (1.0, 0.0, 0.0), "threshold": (1.0, 0.0, 1.0), "adam": (1.0, 1.0, 0.5)}
@@ -185,7 +185,7 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
     if target.exists():
         raise ValueError(f"`out` must not exist yet: {target} does.")
     adapters, tensors = read(folder), read_tensors(folder / TENSORS)
-    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    config = configuration(folder / CONFIG)
     rslora = bool(config.get("use_rslora"))
     divisor = (np.sqrt if rslora else float)(count("rank", rank))
     old = config["lora_alpha"] / (np.sqrt if rslora else float)(config["r"])
