@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from drawn import drawn_gaussian
-from linnet.trainers import gaussian_diagram, stopping
+from linnet.trainers import Schedule, gaussian_diagram, stopping
+from linnet.trainers.diagrams import _runs
 from paired import Pair, paired_descent
 
 DIM, STEPS = 12, 90
@@ -70,6 +71,25 @@ def test_bits_do_not_depend_on_the_order_and_one_problem_needs_no_tasks(problems
     some.pop("tasks")
     alone = gaussian_diagram(problems[:1], slots=2, **some)
     assert_allclose(alone.best_test, straight.best_test[[0, 2]], rtol=1e-10)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_rates_of_a_schedule_are_those_of_plain_numpy(problems, compiled, monkeypatch):
+    if compiled:  # the way of other devices, on this one
+        monkeypatch.setattr(_runs, "one_processor", lambda device: False)
+    rates = 0.01 / (1 + np.arange(40) / 10)
+    options = arguments(problems, [2]) | {"learning_rates": Schedule(rates), "steps": 40, "stop": None}
+    trained = gaussian_diagram(problems, **options)
+    weights, problem = start(2), problems[0]
+    first, second, errors = weights.first, weights.second, []
+    for rate in rates:
+        errors.append(((second @ first - problem.truth) ** 2).sum() / 2)
+        residual = problem.cross - second @ first
+        first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
+    errors.append(((second @ first - problem.truth) ** 2).sum() / 2)
+    assert_allclose(trained.loss, ((second @ first - problem.cross) ** 2).sum() / 2, rtol=1e-10)
+    assert_allclose(trained.best_test, min(errors), rtol=1e-10)
+    assert trained.largest_distance[0] < 0.2 * np.linalg.norm(problem.truth) ** 2
 
 
 def test_what_does_not_fit_is_refused(problems):

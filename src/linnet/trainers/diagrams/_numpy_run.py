@@ -38,12 +38,14 @@ class RunSettings:
     - `steps`: maximum number of steps
     - `sequential`: whether the second layer sees the new first one
     - `dtype`: of the run's arithmetic
+    - `schedule`: what multiplies the learning rate at each step, or None
     """
 
     plan: loop.Plan
     steps: int
     sequential: bool
     dtype: np.dtype
+    schedule: np.ndarray | None = None
 
 
 def train(
@@ -55,6 +57,7 @@ def train(
         pair, test = _Pair(start, settings.dtype), _TruthLoss(start.truth)
         state, executed = loop.started(pair.params, plan=settings.plan), 0
         highest = loop.ceiling(pair, pair.params)
+        schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():
             state, _ = loop.judged(pair, test, highest, state, plan=settings.plan)
             if state.step >= settings.steps:
@@ -62,7 +65,8 @@ def train(
             executed += 1
             if state.code:
                 break
-            pair.move(state.record["best_product"], sequential=settings.sequential)
+            rate = pair.rate if schedule is None else pair.rate * schedule[state.step]
+            pair.move(rate, state.record["best_product"], sequential=settings.sequential)
             state.step = state.step + 1
         return _result(state), executed
 
@@ -115,9 +119,9 @@ class _Pair:
     def size(self) -> Any:
         return 0.5 * _squares(self.target)
 
-    def move(self, best: np.ndarray, *, sequential: bool) -> None:
-        self.network.move(self.rate, sequential)
-        self.narrow.move(self.rate, sequential=False)
+    def move(self, rate: np.floating, best: np.ndarray, *, sequential: bool) -> None:
+        self.network.move(rate, sequential)
+        self.narrow.move(rate, sequential=False)
         if best is self.network.product:  # it is kept, in place of the best one before
             self.network.product, self.spare = self.spare, self.network.product
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
+from linnet._arguments import shown
 from linnet.trainers._choice import either
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
 from linnet.trainers._updates import forces
@@ -85,7 +86,8 @@ class BestRecord:
 def bind(shared: Arrays, slot: Arrays) -> tuple[PairedObjective, TruthLoss, Hyper]:
     """Objective, test loss and step size of a run; target and truth are its own, or the same for all runs."""
     task = slot if "target" in slot else shared
-    return PairedObjective(task["target"]), TruthLoss(task["truth"]), {"learning_rate": slot["rate"]}
+    schedule = {name: shared[name] for name in ("schedule",) if name in shared}
+    return PairedObjective(task["target"]), TruthLoss(task["truth"]), {"learning_rate": slot["rate"], **schedule}
 
 
 def result(state: State) -> Arrays:
@@ -105,8 +107,11 @@ def _distance(one: Array, other: Array | float) -> Array:
 
 def updates(name: str) -> Update:
     """The step of both networks by the name of the network's update."""
-    if name not in ("simultaneous", "sequential"):
-        raise ValueError(f"`update` must be 'simultaneous' or 'sequential': got {name!r}.")
+    if not isinstance(name, str) or name not in ("simultaneous", "sequential"):
+        own = " An update of one's own has no prediction beside it: train with `gradient_descent`."
+        raise ValueError(
+            f"`update` must be 'simultaneous' or 'sequential': got {shown(name)}.{'' if isinstance(name, str) else own}"
+        )
     return _sequential if name == "sequential" else _simultaneous
 
 

@@ -65,6 +65,7 @@ def train_runs(
     *,
     shared: dict[str, np.ndarray],
     sequential: bool,
+    schedule: np.ndarray | None = None,
     in_dim: int,
     out_dim: int,
     steps: int,
@@ -77,7 +78,7 @@ def train_runs(
     """Train the runs of all widths to their ends.
 
     - `kind(rows)`, `specs(runs, rows)`: for compiled batches, which hold runs of one padded width
-    - `start(run)`, `sequential`: for the cores of a CPU
+    - `start(run)`, `sequential`, `schedule`: for the cores of a CPU; compiled batches have the schedule in `shared`
     """
     plan = kind(0).plan
     with bar("training a diagram", len(widths)) as advance:
@@ -90,6 +91,7 @@ def train_runs(
                 plan=plan,
                 steps=steps,
                 sequential=sequential,
+                schedule=schedule,
                 dtype=dtype,
                 place=devices(device)[0],
                 slots=slots,

@@ -50,6 +50,7 @@ def train_all(
     plan: Plan,
     steps: int,
     sequential: bool,
+    schedule: np.ndarray | None,
     dtype: np.dtype,
     place: Any,
     slots: int | None = None,
@@ -62,6 +63,7 @@ def train_all(
     - `widths`: of the networks, which set the memory they are to have
     - `plan`: the stopping rule and the record, that of `_paired_step`
     - `sequential`: whether the second layer sees the new first one
+    - `schedule`: what multiplies the learning rates at each step, or None
     - `place`: the JAX device of the processor
     - `slots`: runs carried at once; by default one by each core, or fewer where that is faster
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
@@ -92,7 +94,7 @@ def train_all(
     )
     LOG.info(summary)
     order = np.argsort(-(np.ones(total) if expected is None else np.asarray(expected)) * hidden, kind="stable")
-    settings = RunSettings(plan, steps, sequential, dtype)
+    settings = RunSettings(plan, steps, sequential, dtype, schedule)
     workers = _Workers(start, settings, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
         workers.train_all()

@@ -23,6 +23,7 @@ from linnet.trainers.diagrams._narrow_network import narrow_network
 from linnet.trainers.diagrams._numpy_run import RunStart
 from linnet.trainers.diagrams._paired_step import BestRecord, bind, layers, result, updates
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
+from linnet.trainers.schedules import Rate, Schedule
 from linnet.trainers.stopping import Rule, rule_of
 
 
@@ -32,7 +33,7 @@ def gaussian_diagram(
     keys: Sequence[Key],
     widths: Sequence[int],
     variances: ArrayLike,
-    learning_rates: ArrayLike,
+    learning_rates: Rate,
     tasks: Sequence[int] | None = None,
     steps: int,
     stop: Rule | float | None = None,
@@ -55,7 +56,7 @@ def gaussian_diagram(
     - `keys`: integer seeds or JAX keys, one for each run
     - `widths`: $w$ of each run, at any size
     - `variances`: $\sigma^2$ of each run, or one for all
-    - `learning_rates`: of each run, or one for all
+    - `learning_rates`: of each run, or one for all; a `Schedule` or a function of the step is that of all runs
     - `tasks`: which of the problems each run learns; the first by default
     - `steps`: maximum number of steps of a run
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
@@ -89,7 +90,10 @@ def gaussian_diagram(
     task = np.zeros(total, dtype=int) if tasks is None else whole_numbers("tasks", tasks)
     sizes = np.array([float(width) for width in widths])
     variance = _of_each("variances", variances, total)
-    rates = _of_each("learning_rates", learning_rates, total)
+    if callable(learning_rates):
+        learning_rates = Schedule(learning_rates)
+    schedule = learning_rates.over(limit) if isinstance(learning_rates, Schedule) else None
+    rates = _of_each("learning_rates", 1.0 if isinstance(learning_rates, Schedule) else learning_rates, total)
     for name, values in (("variances", variance), ("learning_rates", rates)):
         if (values <= 0).any():
             raise ValueError(f"`{name}` must be positive: got {values.min():g}.")
@@ -113,6 +117,8 @@ def gaussian_diagram(
     shared = {"target": targets.astype(number), "truth": truths.astype(number)}
     if not several:
         shared = {name: array[0] for name, array in shared.items()}
+    if schedule is not None:
+        shared["schedule"] = schedule.astype(number)
 
     def specs(runs: list[int], rows: int) -> dict[str, np.ndarray]:
         roots = [diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run]) for run in runs]
@@ -145,6 +151,7 @@ def gaussian_diagram(
         widths,
         shared=shared,
         sequential=update == "sequential",
+        schedule=schedule,
         in_dim=in_dim,
         out_dim=out_dim,
         steps=limit,
