@@ -169,8 +169,8 @@ def kept_alignment(trial: Trial) -> Numbers:
         "grown",
         what="s_(K+1) at T3 over what it was at the start",
         because="'almost constant': within a tenth",
-        otherwise="while the signal is learned the lazy values grow several times over; they stay behind it, at "
-        "{behind.highest:.2f} s_K or less",
+        otherwise="while the signal is learned the lazy values grow several times over; at the largest d they stay "
+        "behind it, at {behind.highest:.2f} s_K or less",
     ),
     expected=Verdict.REFUTED,
     reads="at T3, when the signal is half learned, the largest lazy singular value is {grown:.1f} times what it was "

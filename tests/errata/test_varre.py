@@ -1,0 +1,264 @@
+"""The errata of Varre et al. (docs/errata.md) repeated with NumPy and SciPy alone, from their text and the paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.stats import chi2
+
+
+def noise_paths(d, paths, end, step, *, seed=0, tilted=False, saved=()):
+    """(4.1) with D = I from W = I, a = 0 by Euler-Maruyama; W (path, row, column) and a at the saved times.
+
+    Tilted paths have the law of the others weighted by det W: the noise has the drift W^-T a.
+    """
+    rng = np.random.default_rng(seed)
+    W, a = np.tile(np.eye(d), (paths, 1, 1)), np.zeros((paths, d))
+    for k in range(1, round(end / step) + 1):
+        dB = rng.normal(0, np.sqrt(step), (paths, d))
+        if tilted:
+            dB += step * np.linalg.solve(np.swapaxes(W, 1, 2), a[..., None])[..., 0]
+        moved = np.matvec(np.swapaxes(W, 1, 2), dB)
+        W += dB[:, :, None] * a[:, None, :]
+        a += moved
+        if k in {round(time / step) for time in saved}:
+            yield W, a
+
+
+def commutator(W, a):
+    """w_1 a^T - a w_1^T."""
+    first = W[:, 0, :, None] * a[:, None, :]
+    return first - np.swapaxes(first, 1, 2)
+
+
+def mean(values):
+    return values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("d", "size", "error", "entry"),
+    [(2, 0.481, 0.007, None), (3, 1.391, 0.017, 0.738), (5, 5.39, 0.06, 1.453)],
+)
+def test_proposition_41c_sizes_of_commutators_do_not_vanish(d, size, error, entry):
+    ((W, a),) = noise_paths(d, 20_000, 3.0, 0.005, saved=[3.0])
+    found = commutator(W, a)
+    sizes = np.sqrt((found**2).sum((1, 2)) / 2)
+    assert abs(mean(sizes)[0] - size) < 4 * np.hypot(mean(sizes)[1], error)
+    if entry:
+        entries = np.abs(found[:, 0, 1])
+        assert abs(mean(entries)[0] - entry) < 4 * np.hypot(mean(entries)[1], 0.02)
+    assert mean(sizes)[0] > 10 * mean(sizes)[1]  # printed: |[w_1, a](0)| e^-t, which is 0
+    signed, scatter = mean(found[:, 0, 1])
+    assert abs(signed) < 4 * scatter  # read with its signs it is true
+
+
+@pytest.mark.slow
+def test_proposition_41c_limit_for_two_inputs():
+    limit = 2 / np.pi * np.exp(-0.5) / chi2.sf(1, 3)
+    assert abs(limit - 0.4819) < 1e-4
+    for W, a in noise_paths(2, 4000, 6.0, 0.005, tilted=True, saved=[3.0, 6.0]):
+        value, error = mean(np.abs(commutator(W, a)[:, 0, 1]) / np.linalg.det(W))
+        assert abs(value - limit) < 4.5 * error + 0.004
+        assert error < 0.006
+
+
+def exponents(d, *, paths, end, step):
+    """Growth of ln sigma_1 and ln sigma_2 over the last three quarters, with standard errors."""
+    begin = end / 4
+    first, last = (
+        np.log(np.linalg.svd(W, compute_uv=False)) for W, _ in noise_paths(d, paths, end, step, saved=[begin, end])
+    )
+    rates = (last - first) / (end - begin)
+    return rates.mean(0), rates.std(0, ddof=1) / np.sqrt(paths)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("d", "top", "second"),
+    [(2, 0.0, -0.237), (3, 0.142, -0.142), (4, 0.250, -0.069), (5, 0.341, -0.0077), (6, 0.421, 0.046)],
+)
+def test_exponents_of_the_noise(d, top, second):
+    rates, errors = exponents(d, paths=1200, end=40.0, step=0.005)
+    assert abs(rates[0] - top) < 4 * errors[0] + 0.01
+    assert abs(rates[1] - second) < 4 * errors[1] + 0.01
+    if d == 6:
+        assert rates[1] > 3 * errors[1]
+
+
+def test_mean_log_of_the_top_value_for_two_inputs():
+    angles = np.linspace(0, np.pi, 200_001)[:-1] + 1e-6
+    assert abs(-0.5 * np.log(np.cos(angles) ** 2).mean() - np.log(2)) < 1e-3
+
+
+@pytest.mark.parametrize(("step", "rate"), [(0.5, 0.141), (0.2, 0.028), (0.1, 0.005), (0.02, 0.0)])
+def test_coarse_euler_steps_make_the_weights_grow(step, rate):
+    """Figure 3a: ln|W| of Euler's scheme at d = 2."""
+    paths, begin, end = (400, 10.0, 40.0) if step < 0.1 else (3000, 20.0, 120.0)
+    first, last = (
+        np.log(np.linalg.norm(W, axis=(1, 2))) for W, _ in noise_paths(2, paths, end, step, saved=[begin, end])
+    )
+    value, error = mean((last - first) / (end - begin))
+    assert abs(value - rate) < 4 * error + 0.001
+
+
+class Flow:
+    """(3.4) from Z_1 = sqrt(2 gamma) I, Z_2 = 0 with X^T X = cov."""
+
+    def __init__(self, cov, target, gamma, end, points=2000):
+        self.cov, self.target, self.gamma = cov, target, gamma
+        self.d, self.k = target.shape
+        self.times = np.linspace(0, end, points)
+        start = np.concatenate([np.sqrt(2 * gamma) * np.eye(self.d).ravel(), np.zeros(self.d * self.k)])
+        states = solve_ivp(self.velocity, (0, end), start, "LSODA", self.times, rtol=1e-10, atol=1e-12).y.T
+        self.Z1, self.Z2 = self.split(states)
+        self.beta = self.Z1 @ self.Z2
+        self.R = cov @ (target - self.beta)
+        self.loss = 0.5 * np.sum((target - self.beta) * self.R, axis=(1, 2))
+
+    def split(self, states):
+        first, second = np.split(states, [self.d**2], axis=-1)
+        return first.reshape(*first.shape[:-1], self.d, self.d), second.reshape(*second.shape[:-1], self.d, self.k)
+
+    def velocity(self, _, state):
+        Z1, Z2 = self.split(state)
+        R = self.cov @ (self.target - Z1 @ Z2)
+        return np.concatenate([(R @ Z2.T).ravel(), (Z1.T @ R).ravel()])
+
+
+def test_lemma_c6_residual_rises():
+    run = Flow(np.diag([9, 0.09]), np.array([[1.0, 0], [1, 5]]).T, 1e-4, 20.0)
+    R2 = np.sum(run.R**2, axis=(1, 2))
+    rise = (R2 / np.minimum.accumulate(R2))[1e-6 * R2[0] < R2].max() - 1
+    assert abs(rise - 1.37) < 0.01
+    assert np.all(np.diff(np.log(run.loss)) <= -4 * run.gamma * 0.09 * np.diff(run.times) + 1e-9)
+
+
+def some_flow(gamma=0.1, d=4, k=2, n=4, seed=0, end=40.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) / np.sqrt(n)
+    return Flow(X.T @ X, X.T @ np.linalg.solve(X @ X.T, X @ rng.standard_normal((d, k))), gamma, end)
+
+
+def test_lemma_33_has_a_factor():
+    run = some_flow()
+    alpha = np.linalg.solve(np.swapaxes(run.Z1, 1, 2), run.Z2)
+    eye = np.eye(run.d)
+    right = np.linalg.solve(eye - alpha @ np.swapaxes(alpha, 1, 2), alpha)
+    assert np.allclose(2 * run.gamma * right, run.beta, atol=1e-7)
+    invariant = np.swapaxes(run.Z1, 1, 2) @ run.Z1 - run.Z2 @ np.swapaxes(run.Z2, 1, 2)
+    assert np.allclose(invariant, 2 * run.gamma * eye, atol=1e-7)
+    small = alpha[50]
+    woodbury = eye + small @ np.linalg.solve(np.eye(run.k) - small.T @ small, small.T)
+    assert np.allclose(np.linalg.inv(eye - small @ small.T), woodbury)
+    # Theorem C.12's proof and Lemma 3.3: d alpha/dt = R - alpha R^T alpha
+    step = run.times[1] - run.times[0]
+    slope = (alpha[2:] - alpha[:-2]) / (2 * step)
+    middle, R = alpha[1:-1], run.R[1:-1]
+    assert np.abs(slope - (R - middle @ np.swapaxes(R, 1, 2) @ middle))[5:].max() < 1e-3 * np.abs(R).max()
+
+
+def test_theorem_32a_gradient_of_the_potential():
+    """Singular values of beta on whitened data: d grad Psi = -grad L dt with 1/2 asinh, not as printed."""
+    target = np.diag([2.0, 0.5])
+    run = Flow(np.eye(2), target, 0.1, 6.0, points=6001)
+    values = np.diagonal(run.beta, axis1=1, axis2=2)
+    pulled = np.diagonal(run.R, axis1=1, axis2=2)
+    integral = np.concatenate(
+        [np.zeros((1, 2)), np.cumsum((pulled[1:] + pulled[:-1]) / 2 * np.diff(run.times)[:, None], 0)]
+    )
+    right = 0.5 * np.arcsinh(values / run.gamma)
+    printed = right + 0.5 * values / np.sqrt(values**2 + run.gamma**2) - values / np.sqrt(values**2 + run.gamma**2)
+    assert np.abs(right - integral).max() < 1e-5
+    off = np.abs((printed - printed[0]) - integral).max(0) / np.abs(integral).max(0)
+    assert off.min() > 0.1
+    # gradient of the right potential
+    D, eps = 0.7, 1e-6
+    psi = lambda D: 0.5 * (D * np.arcsinh(D / 0.1) - np.sqrt(D**2 + 0.01))  # noqa: E731
+    assert np.isclose((psi(D + eps) - psi(D - eps)) / (2 * eps), 0.5 * np.arcsinh(D / 0.1), rtol=1e-6)
+    # section 3.2: per unit of ln(1/gamma) it grows by one half
+    slope = np.diff([0.5 * np.arcsinh(1 / gamma) for gamma in (1e-6, 1e-8)])[0] / np.log(100)
+    assert abs(slope - 0.5) < 1e-3
+
+
+def test_theorem_c12_value_at_the_jump():
+    """A mode at its activation time ln(1/gamma)/(2 s) tends to s/(1 + 2 s)."""
+    for s in (0.5, 1.0, 2.0):
+        gamma = 1e-14
+        time = np.log(1 / gamma) / (2 * s)
+        # whitened modes: d beta/dt = 2 sqrt(beta^2 + gamma^2) (s - beta), in the variable asinh(beta/gamma)
+        found = solve_ivp(lambda _, y, s=s, gamma=gamma: [2 * (s - gamma * np.sinh(y[0]))], (0, time), [0.0],
+                          "LSODA", rtol=1e-11, atol=1e-12)  # fmt: skip
+        assert abs(gamma * np.sinh(found.y[0, -1]) - s / (1 + 2 * s)) < 1e-4
+
+
+def test_theorem_31iii_has_no_duality_gap():
+    run = some_flow(gamma=0.3, n=3, end=400.0)
+    Z1, Z2, gamma, d = run.Z1[-1], run.Z2[-1], run.gamma, run.d
+    G = np.linalg.solve(Z1.T, Z2)
+    primal = 0.5 * np.sum(Z2**2) + 0.5 * np.sum(Z1**2) - gamma * np.linalg.slogdet(Z1 @ Z1.T)[1]
+    dual = (
+        np.sum(G * run.target)
+        + gamma * d
+        - gamma * d * np.log(2 * gamma)
+        + gamma * np.linalg.slogdet(np.eye(d) - G @ G.T)[1]
+    )
+    assert abs(primal - dual) < 1e-6
+    assert np.allclose(run.beta[-1], run.target, atol=1e-6)
+
+
+def test_figure_4_final_values_with_the_second_layers_scale():
+    """Orthogonal layers with scales g1, g2 end at sigma^2 = sqrt(beta^2 + (g1 + g2)^2) + g1 - g2."""
+    g1, g2, target = 0.2, 0.05, 1.5
+    rng = np.random.default_rng(0)
+    k, d, width = 2, 4, 12
+    basis = np.linalg.qr(rng.standard_normal((width, d + k)))[0].T
+    W1, W2 = np.sqrt(2 * g1) * basis[:d], np.sqrt(2 * g2) * basis[d:].T
+    beta = np.zeros((d, k))
+    beta[0, 0], beta[1, 1] = target, 0.4
+    step = 2e-3
+    for _ in range(60_000):
+        R = beta - W1 @ W2
+        W1, W2 = W1 + step * R @ W2.T, W2 + step * W1.T @ R
+        if np.abs(R).max() < 1e-9:
+            break
+    values = np.linalg.svd(W1, compute_uv=False)
+    wanted = np.sqrt(np.sqrt(np.array([target, 0.4]) ** 2 + (g1 + g2) ** 2) + g1 - g2)
+    assert np.allclose(np.sort(values)[::-1][:2], wanted, rtol=1e-3)
+    plain = np.sqrt(np.sqrt(np.array([target, 0.4]) ** 2 + g1**2) + g1)
+    assert np.abs(plain / wanted - 1).max() > 0.02
+
+
+def test_lemma_c8_sign_and_last_step_of_41b():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5, 5))
+    best, beta = rng.standard_normal((2, 5))
+    loss = 0.5 * np.sum((X @ (beta - best)) ** 2)
+    assert (X.T @ X @ (beta - best)) @ (beta - best) >= loss
+    # (sum of d equal terms)^alpha = d^alpha x^alpha: the mean's power is at least d^(alpha-1) times the sum of powers
+    d, alpha, x = 2, 0.5, 1.0
+    assert np.isclose((d * x) ** alpha, d ** (alpha - 1) * d * x**alpha)
+    assert not (d * x) ** alpha >= d ** (1 - alpha) * d * x**alpha
+
+
+def test_appendix_c1_discrete_step():
+    """One step of descent on 1/2|Y - X W a|^2 with R = X^T (Y - X W a); the printed update leaves a = 0."""
+    rng = np.random.default_rng(1)
+    X, W, Y = rng.standard_normal((3, 5)), rng.standard_normal((5, 7)), rng.standard_normal(3)
+    a, eps = np.zeros(7), 1e-6
+    R = X.T @ (Y - X @ W @ a)
+    loss = lambda a: 0.5 * np.sum((Y - X @ W @ a) ** 2)  # noqa: E731
+    slope = np.array([(loss(a + eps * e) - loss(a - eps * e)) / (2 * eps) for e in np.eye(7)])
+    assert np.allclose(-slope, W.T @ R, atol=1e-5)
+    assert np.linalg.norm(W.T @ R) > 1
+
+
+def test_proposition_41b_constant():
+    """Above (D.3) the proof needs sqrt(d) + (alpha - 1)(sqrt(d) + 1)^2/(2 sqrt(d)) > 0."""
+
+    def constant(d, alpha):
+        return np.sqrt(d) + (alpha - 1) * (np.sqrt(d) + 1) ** 2 / (2 * np.sqrt(d))
+
+    assert constant(5, 0.0450) < 0 < constant(5, 0.0452)
+    assert constant(6, 0.0) > 0
