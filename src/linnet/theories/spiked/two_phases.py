@@ -1,16 +1,16 @@
-"""Data with one strong direction: two phases of learning, and the error of what was learned."""
+"""Two phases of learning under a covariance with one spike, from a small start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, flag, positive, real_array, representable, symmetric, times_array
+from linnet._arguments import count, positive, real_array, representable, times_array
 from linnet._memory import check_fits
+from linnet.theories.spiked._model import checked_model
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TwoPhase:
     variance: float = 1.0
 
     def __post_init__(self) -> None:
-        spike, alignment = _model(self.spike, self.alignment)
+        spike, alignment = checked_model(self.spike, self.alignment)
         if spike.ndim or alignment.ndim:
             raise ValueError("`spike` and `alignment` must be single numbers: make one TwoPhase for each pair.")
         for name, value in (("spike", spike), ("alignment", alignment)):
@@ -318,171 +318,3 @@ class TwoPhase:
         # artanh y - artanh A by logarithms; 1 - y^2 = (A (B - x)/R)^2 does not cancel
         rise = np.log1p((A**2 + B * x) / R) - np.log(A * (B - x) / R) - np.log1p(A) + np.log(B)
         return float(0.5 * ((1 + A**2) * rise + (B * x - A**2) / R + A) / self.variance)
-
-
-@representable
-def late_rate(covariance: ArrayLike, target: ArrayLike) -> float:
-    r"""The rate at which a scalar network's predictor approaches its target in the end, from a small start.
-
-    $$ \lambda_{min}\big(|\beta|\,\Sigma (I + \beta\beta^T/|\beta|^2)\big) $$
-
-    on the canonical clock, over the directions that the target has: the predictor q obeys
-    $\dot q = |q|(I + \hat q\hat q^T)\Sigma(\beta - q)$, and this is its matrix at $q = \beta$.
-
-    **Arguments:**
-
-    - `covariance`: $\Sigma$, (input, input), positive semi-definite
-    - `target`: $\beta$, (input,) or (1, input)
-
-    **Returns** the rate: errors fall as $e^{-rt}$, the loss as $e^{-2rt}$.
-
-    **Valid when** the start is small, so that directions of eigenvectors without a part in the target never grow.
-
-    **Reference:** our own, in place of the $\lambda_2$ of Watanabe et al., below (20) and section 5.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> from linnet.theories.spiked import TwoPhase, late_rate
-        >>> round(late_rate(np.diag([21.0, 1.0]), [0.3, np.sqrt(0.91)]), 4), round(TwoPhase(20.0, 0.3).lambda2, 4)
-        (1.8283, 1.4483)
-    """
-    sigma, beta = symmetric("covariance", covariance), real_array("target", target, ndim=(1, 2)).ravel()
-    if sigma.shape != (beta.size, beta.size):
-        raise ValueError(f"`covariance` must be (d, d) for a target of d entries: got {sigma.shape} and {beta.size}.")
-    largest, size = np.abs(sigma).max(), np.abs(beta).max()
-    if not largest > 0 or not size > 0 or not (sigma @ beta).any():
-        raise ValueError("`target` must correlate with the inputs: covariance @ target is zero, so nothing is learned.")
-    values, vectors = np.linalg.eigh(sigma / largest)
-    if values[0] < -1e-10:
-        raise ValueError(
-            f"`covariance` must be positive semi-definite: its least eigenvalue is {values[0] * largest:.3g}."
-        )
-    parts = vectors.T @ (beta / size)
-    groups = np.concatenate([[0], np.cumsum(np.diff(values) > 1e-10)])  # equal eigenvalues count as one direction
-    means = np.bincount(groups, weights=values) / np.bincount(groups)
-    overlaps = np.sqrt(np.bincount(groups, weights=parts**2))
-    kept = (overlaps > 1e-12 * overlaps.max()) & (means > 1e-14)
-    unit = overlaps[kept] / np.linalg.norm(overlaps)
-    root = np.sqrt(means[kept])
-    matrix = np.diag(means[kept]) + np.outer(root * unit, root * unit)
-    return float(np.linalg.eigvalsh(matrix)[0] * largest * np.linalg.norm(beta))
-
-
-@representable
-def adapted_basis(covariance: ArrayLike, target: ArrayLike) -> Float[np.ndarray, "2 input"]:
-    r"""The basis in which the two phases are seen: the direction that is learned first, and the one that follows.
-
-    $$ v_1 = \Sigma\beta/|\Sigma\beta|, \qquad v_2 \perp v_1 \text{ in the plane of } \Sigma\beta \text{ and } \beta,
-    \quad v_1^T\Sigma v_2 \le 0 $$
-
-    Where the two are parallel there is no such plane, and $v_2$ is the coordinate axis farthest from $v_1$, made
-    orthogonal to it.
-
-    **Arguments:**
-
-    - `covariance`: $\Sigma$, (input, input)
-    - `target`: $\beta$, (input,) or (1, input)
-
-    **Returns** rows $v_1$ and $v_2$, (2, input).
-
-    **Reference:** Watanabe et al., section 3.2.
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> from linnet.theories.spiked import adapted_basis
-        >>> adapted_basis(np.diag([4.0, 3.0]), [1.0, 1.0]).round(2).tolist()
-        [[0.8, 0.6], [-0.6, 0.8]]
-    """
-    sigma, beta = symmetric("covariance", covariance), real_array("target", target, ndim=(1, 2)).ravel()
-    if sigma.shape != (beta.size, beta.size) or beta.size < 2:
-        raise ValueError(
-            f"`covariance` must be (d, d) for a target of d >= 2 entries: got {sigma.shape} and {beta.size}."
-        )
-    # directions alone: in units in which no square overflows or vanishes
-    sigma, beta = (array / largest if (largest := np.abs(array).max()) > 0 else array for array in (sigma, beta))
-    correlation = sigma @ beta
-    if not correlation.any():
-        raise ValueError(
-            "`target` must correlate with the inputs: covariance @ target is zero, so there is no direction v1."
-        )
-    correlation = correlation / np.abs(correlation).max()
-    v1 = correlation / np.linalg.norm(correlation)
-    rest = beta - v1 * (v1 @ beta)
-    if np.linalg.norm(rest) <= 1e-12 * np.linalg.norm(beta):
-        rest = np.zeros_like(v1)
-        rest[np.argmin(np.abs(v1))] = 1.0
-        rest -= v1 * (v1 @ rest)
-    rest -= v1 * (v1 @ rest)
-    v2 = rest / np.linalg.norm(rest)
-    return np.stack([v1, -v2 if v1 @ sigma @ v2 > 0 else v2])
-
-
-@representable
-def generalization_error(
-    spike: ArrayLike, alignment: ArrayLike, ratio: ArrayLike, *, variance: float = 1.0, normalized: bool = False
-) -> float | Float[np.ndarray, " ..."]:
-    r"""Test error $E[(\hat\beta^T x - \beta^T x)^2]$ of the network trained from a small start on n < d samples.
-
-    $$ R_0 = \sigma^2\Big(1 - \frac1\gamma\Big)\Big[1 - A^2\Big(1 - \frac{1 + \rho}{(1 + \rho/\gamma)^2}\Big)\Big],
-    \qquad
-       \frac{R_0}{E[y^2]} = \frac{R_0}{\sigma^2(1 + \rho A^2)} $$
-
-    **Arguments:**
-
-    - `spike`: $\rho > -1$, a number or an array
-    - `alignment`: $A \in [0, 1]$, a number or an array
-    - `ratio`: $\gamma = d/n > 1$, a number or an array; the three broadcast
-    - `variance`: $\sigma^2$
-    - `normalized`: whether to divide by the signal's power
-
-    **Returns** $R_0$ or $R_0/E[y^2]$: a number, or an array of the broadcast shape.
-
-    **Valid when** n and d are large at fixed ratio; `theories.ridge.risk` has the finite spectrum, ridge and noise.
-
-    The normalised error is $(1 - 1/\gamma)[1 - \frac{A^2(1+\rho)}{1+\rho A^2}(1 - (1+\rho/\gamma)^{-2})]$: both factors
-    in the bracket rise with $\rho$ and with A, so that it falls with both. The error itself falls with $\rho$ only
-    beyond $\gamma - 2$.
-
-    **Reference:** Watanabe et al., (27), where our copy has $\kappa$ in the bracket for $\rho$. Twice linnet's
-    `test_loss`, which carries 1/2.
-
-    **Example:**
-
-        >>> from linnet.theories.spiked import generalization_error
-        >>> generalization_error([0.0, 4.0, 20.0], 1.0, 2.0, normalized=True).round(3)  # a spike along the target helps
-        array([0.5  , 0.056, 0.004])
-    """
-    rho, A = _model(spike, alignment)
-    gamma, variance = real_array("ratio", ratio), positive("variance", variance)
-    if (gamma <= 1).any():
-        raise ValueError(
-            f"`ratio` must exceed 1 (fewer samples than inputs): got {gamma.min():.6g}. With more samples than inputs "
-            "and no label noise the error is zero; `theories.ridge.risk` covers both sides."
-        )
-    try:
-        np.broadcast_shapes(rho.shape, A.shape, gamma.shape)
-    except ValueError:
-        raise ValueError(
-            "`spike`, `alignment` and `ratio` must have shapes that broadcast: "
-            f"got {rho.shape}, {A.shape} and {gamma.shape}."
-        ) from None
-    stretch = 1 + rho / gamma
-    error = variance * (1 - 1 / gamma) * ((1 - A) * (1 + A) + A**2 * ((1 + rho) / stretch / stretch))
-    if flag("normalized", normalized):
-        error = error / (variance * (1 + rho * A**2))
-    return float(error) if np.ndim(error) == 0 else error
-
-
-def _model(spike: Any, alignment: Any) -> tuple[np.ndarray, np.ndarray]:
-    rho, A = real_array("spike", spike), real_array("alignment", alignment)
-    if (rho <= -1).any():
-        raise ValueError(f"`spike` must exceed -1, or the covariance is not positive definite: got {rho.min():.6g}.")
-    if (A < 0).any() or (A > 1).any():
-        outside = A[(A < 0) | (A > 1)].ravel()[0]
-        raise ValueError(
-            f"`alignment` must lie in [0, 1], as the cosine between spike and target: got {outside:.6g}. "
-            "A negative one is the same data with the spike's direction reversed."
-        )
-    return rho, A
