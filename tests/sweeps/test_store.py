@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 
 from linnet import sweeps
+from linnet.sweeps._ledger import Ledger
 
 
 @pytest.fixture
@@ -143,10 +144,10 @@ def test_a_store_of_a_newer_schema_is_refused(finished):
     sweep, path = finished
     before = contents(path)
     with sqlite3.connect(path / "ledger.sqlite") as database:
-        database.execute("pragma user_version = 2")
+        database.execute("pragma user_version = 3")
     database.close()
     with pytest.raises(
-        sweeps.StoreError, match=r"written by a newer linnet \(store schema 2, this version reads up to 1\)"
+        sweeps.StoreError, match=r"written by a newer linnet \(store schema 3, this version reads up to 2\)"
     ):
         sweeps.run(sweep, path)
     assert contents(path) == before
@@ -192,10 +193,10 @@ def test_a_store_that_died_before_its_first_block_is_resumed(make, assert_same, 
     (path / "lock.json").touch()  # killed between the lock and the ledger
     assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
     shutil.rmtree(path / "value")  # killed while arrays were made; no block is finished
-    with sqlite3.connect(path / "ledger.sqlite") as database:
-        for table in ("blocks", "chunks"):
-            database.execute(f"delete from {table}")
-    database.close()
+    book = Ledger(path)
+    assert book.exists()
+    book.forget(book.finished())
+    book.close()
     (path / "count" / "c" / "0.5f.partial").write_text("half")
     assert_same(sweeps.run(sweep, path), sweeps.run(sweep))
     assert not list(path.rglob("*.partial"))
@@ -237,8 +238,6 @@ def test_a_start_that_is_killed_at_any_point_can_be_continued(make, assert_same,
 
 def test_half_a_block_is_not_taken_for_a_finished_one(make, assert_same, tmp_path, monkeypatch):
     """The process ends between the chunks and the ledger: the block is there, but not finished."""
-    from linnet.sweeps._ledger import Ledger
-
     sweep, path, commit, told = make(), tmp_path / "store", Ledger.commit, []
 
     def dying(self, block, *arguments, **keywords):

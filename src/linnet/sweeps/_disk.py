@@ -24,6 +24,8 @@ def explained(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in FULL:
             raise StoreError(f"the disk of {path} is full. {INTACT}: make room and resume.") from error
+        if isinstance(error, IsADirectoryError) and (place := error.filename2 or error.filename):
+            raise StoreError(f"{place} is a folder where a file of the store belongs. Remove it.") from error
         reason = error.strerror or str(error)
         raise StoreError(f"cannot write to {path}: {reason}. Choose a folder that can be written to.") from error
     except sqlite3.OperationalError as error:

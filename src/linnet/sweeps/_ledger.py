@@ -1,11 +1,13 @@
 """Which blocks of a store are finished: one small SQLite file, written after the data it speaks of.
 
 A block counts as finished when its row is here, and only then. The rollback journal (not the write-ahead log) is used,
-as stores may lie on network file systems.
+as stores may lie on network file systems. SQLite keeps no checksums, so the ledger has its own: the exclusive or of
+the hashes of all rows, which changes with each of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -21,7 +23,8 @@ from linnet.sweeps._task import Failure
 from linnet.sweeps.errors import StoreError
 
 NAME = "ledger.sqlite"
-SCHEMA = 1
+SCHEMA = 2  # 1 had no checksum
+CHECKSUM = "checksum"
 DOCUMENT = "document of "  # settings of this name hold the metadata of an array
 APPLICATION = 0x4C4E4554  # "LNET": tells our ledger from any other SQLite file
 TABLES = """
@@ -50,7 +53,7 @@ class Ledger:
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only = folder, read_only
-        self.session = 0
+        self.session = self.checksum = 0
         place = f"{(folder / NAME).resolve().as_uri()}?{'mode=ro&immutable=1' if read_only else 'mode=rwc'}"
         self.database = sqlite3.connect(place, isolation_level=None, uri=True)
         if read_only:
@@ -67,29 +70,33 @@ class Ledger:
         self.database.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[None]:
         """All of it, or nothing."""
+        before = self.checksum
         self.database.execute("begin immediate")
         try:
-            yield self.database
+            yield
+            self.database.execute("update settings set value = ? where name = ?", (str(self.checksum), CHECKSUM))
             self.database.execute("commit")
         except BaseException:
+            self.checksum = before
             if self.database.in_transaction:
                 self.database.execute("rollback")
             raise
 
     def create(self, configuration: Mapping[str, Any], tile: tuple[int, ...]) -> None:
         """Starts the ledger of a new store, unless it is there already."""
-        with self.transaction() as database:
+        with self.transaction():
             for statement in TABLES.split(";"):
-                database.execute(statement)
+                self.database.execute(statement)
+            self.database.execute("insert into settings values (?, ?)", (CHECKSUM, "0"))
             for name, value in {"configuration": configuration, "tile": tile}.items():
-                database.execute("insert into settings values (?, ?)", (name, json.dumps(value)))
-            database.execute(f"pragma application_id = {APPLICATION}")
-            database.execute(f"pragma user_version = {SCHEMA}")
+                self._insert("settings", (name, json.dumps(value)))
+            self.database.execute(f"pragma application_id = {APPLICATION}")
+            self.database.execute(f"pragma user_version = {SCHEMA}")
 
     def exists(self) -> bool:
-        """Whether a store was created here; refuses what is not ours and what is newer than this version."""
+        """Whether a store was created here; refuses what is not ours, newer than this version, or damaged."""
         (application,) = self.database.execute("pragma application_id").fetchone()
         (version,) = self.database.execute("pragma user_version").fetchone()
         tables = self.database.execute("select count(*) from sqlite_master").fetchone()[0]
@@ -102,7 +109,37 @@ class Ledger:
                 f"{self.folder} was written by a newer linnet (store schema {version}, this version reads up to "
                 f"{SCHEMA}). Install that version, or start in another folder."
             )
+        try:
+            verified = self._verify()
+        except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+            raise StoreError(
+                f"the ledger of {self.folder} is damaged: {error}. Restore it, or start in another folder."
+            ) from None
+        if not verified and not self.read_only:
+            with self.transaction():
+                self.database.execute("insert into settings values (?, ?)", (CHECKSUM, "0"))
+                self.database.execute(f"pragma user_version = {SCHEMA}")
         return True
+
+    def _verify(self) -> bool:
+        """Whether there is a checksum; `ValueError` where the rows do not agree with it."""
+        (state,) = self.database.execute("pragma integrity_check(1)").fetchone()
+        if state != "ok":
+            raise ValueError(" ".join(state.split()))
+        for (table,) in self.database.execute("select name from sqlite_master where type = 'table'").fetchall():
+            for row in self.database.execute(f"select * from {table}"):
+                self.checksum ^= _hash(table, row)
+        kept = self.database.execute("select value from settings where name = ?", (CHECKSUM,)).fetchone()
+        if kept is None and self.database.execute("pragma user_version").fetchone() == (1,):
+            return False
+        if kept is None or kept[0] != str(self.checksum):
+            raise ValueError("its rows are not those that were written")
+        return True
+
+    def _insert(self, table: str, *rows: tuple[Any, ...]) -> None:
+        for row in rows:
+            self.database.execute(f"insert into {table} values ({', '.join('?' * len(row))})", row)
+            self.checksum ^= _hash(table, row)
 
     def setting(self, name: str) -> Any:
         """What `create` was told."""
@@ -115,18 +152,16 @@ class Ledger:
 
     def note_document(self, array: str, text: str) -> None:
         """Notes the metadata of an array, against which its file is compared from now on."""
-        with self.transaction() as database:
-            database.execute("insert into settings values (?, ?)", (DOCUMENT + array, json.dumps(text)))
+        with self.transaction():
+            self._insert("settings", (DOCUMENT + array, json.dumps(text)))
 
     def begin(self, *, version: str, source: str, executor: str) -> None:
         """Notes that a process starts to work on the store."""
-        row = (platform.node(), os.getpid(), version, source, executor, _now())
-        with self.transaction() as database:
-            done = database.execute(
-                "insert into sessions (host, process, version, source, executor, started) values (?, ?, ?, ?, ?, ?)",
-                row,
-            )
-            self.session = int(done.lastrowid or 0)
+        with self.transaction():
+            (last,) = self.database.execute("select coalesce(max(number), 0) from sessions").fetchone()
+            self.session = last + 1
+            row = (self.session, platform.node(), os.getpid(), version, source, executor, _now())
+            self._insert("sessions", row)
 
     def variables(self) -> dict[str, Variable]:
         """The recorded variables; none before the first block with a result."""
@@ -136,8 +171,8 @@ class Ledger:
     def declare(self, variables: Iterable[Variable]) -> None:
         """Fixes the variables of the store."""
         rows = [(v.name, json.dumps(v.dims), json.dumps(v.shape), v.dtype) for v in variables]
-        with self.transaction() as database:
-            database.executemany("insert into variables values (?, ?, ?, ?)", rows)
+        with self.transaction():
+            self._insert("variables", *rows)
 
     def finished(self) -> set[int]:
         """The finished blocks."""
@@ -165,24 +200,20 @@ class Ledger:
         device: str,
     ) -> None:
         """Declares a block finished. Its chunks must be on the disk."""
-        with self.transaction() as database:
-            database.execute(
-                "insert into blocks values (?, ?, ?, ?, ?)", (block, self.session, seconds, device, _now())
-            )
-            database.executemany(
-                "insert into chunks values (?, ?, ?, ?)", [(block, name, *mark) for name, mark in chunks.items()]
-            )
-            database.executemany(
-                "insert into failures values (?, ?, ?, ?, ?)",
-                [(cell, block, f.position, f.kind, f.message) for cell, f in failures.items()],
-            )
+        with self.transaction():
+            self._insert("blocks", (block, self.session, float(seconds), device, _now()))
+            self._insert("chunks", *((block, name, *mark) for name, mark in chunks.items()))
+            rows = ((cell, block, f.position, f.kind, f.message) for cell, f in failures.items())
+            self._insert("failures", *rows)
 
     def forget(self, blocks: Iterable[int]) -> None:
         """Declares blocks not finished, before their chunks are touched again."""
-        with self.transaction() as database:
+        with self.transaction():
             for block in blocks:
                 for table, column in (("blocks", "number"), ("chunks", "block"), ("failures", "block")):
-                    database.execute(f"delete from {table} where {column} = ?", (block,))
+                    for row in self.database.execute(f"select * from {table} where {column} = ?", (block,)):
+                        self.checksum ^= _hash(table, row)
+                    self.database.execute(f"delete from {table} where {column} = ?", (block,))
 
     def devices(self) -> list[str]:
         """What the finished blocks were computed on."""
@@ -196,6 +227,13 @@ class Ledger:
         )
         names = ("version", "source", "executor", "started", "blocks")
         return [dict(zip(names, row)) for row in rows]
+
+
+def _hash(table: str, row: tuple[Any, ...]) -> int:
+    """128 bits for a row; none for the checksum itself."""
+    if row[0] == CHECKSUM:
+        return 0
+    return int.from_bytes(hashlib.blake2b(json.dumps([table, *row]).encode(), digest_size=16).digest())
 
 
 def _now() -> str:

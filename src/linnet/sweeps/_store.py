@@ -193,8 +193,9 @@ class Store:
                 file = self._file(name, self.grid.block(number))
                 found = disk.fingerprint(file)
                 if found != mark:
-                    size = "is missing" if found[0] < 0 else f"has {found[0]} bytes"
-                    damaged[number] = f"{file.relative_to(self.folder)} {size}, not the {mark[0]} bytes written"
+                    state = f"has {found[0]} bytes" if found[0] != mark[0] else "has other bytes"
+                    state = "is missing" if found[0] < 0 else state
+                    damaged[number] = f"{file.relative_to(self.folder)} {state}, not the {mark[0]} bytes written"
         if not damaged:
             return
         if not self.retry_failed:
@@ -215,6 +216,8 @@ class Store:
 def _refuse_foreign(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"`store`: {folder} is a file, not the folder of a store. Choose another path.")
+    if (folder / ledger.NAME).is_dir():
+        raise StoreError(f"{folder / ledger.NAME} is a folder where a file of the store belongs. Remove it.")
     if folder.is_dir() and not (folder / ledger.NAME).exists():
         others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.NAME)
         if others:
