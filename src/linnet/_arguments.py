@@ -95,7 +95,7 @@ def samples(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), as many of one as of the other."""
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     if len(inputs) != len(outputs):
-        raise ValueError(f"`X` and `Y` must have as many rows: got {len(inputs)} and {len(outputs)}.")
+        raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(inputs)} and {len(outputs)}.")
     return inputs, outputs[:, None] if outputs.ndim == 1 else outputs
 
 
@@ -274,7 +274,7 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
 
     @functools.wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        cause: Exception | None = None  # kept, so that a fault of linnet's own can be told from sizes
+        cause: Exception | None = None  # kept, to tell an error inside linnet from numbers out of range
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 result = function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Packages that linnet can do without: imported when first needed, their absence said in one line with the cure."""
+"""Optional packages: imported when first needed; missing ones raise one line with the install command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Processes that linnet starts: how, what they are told before they begin, and what they take."""
+"""Processes that linnet starts: their command, their environment and their share of the cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures one after the other, past those that fail, each told as it is finished."""
+"""Figures one after the other, past those that fail, each reported when it is finished."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def prepare(out: Path) -> None:
 
 
 def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) -> tuple[list[Result], list[Failure]]:
-    """Runs every request; one that fails is told and named in the end, and the others go on."""
+    """Runs every request; a failure is reported at once and again at the end, and the others go on."""
     results: list[Result] = []
     failed: list[Failure] = []
     with progress.bar("figures", len(requests) if len(requests) > 1 else 0, hosts=True) as advance:
@@ -58,6 +58,6 @@ def _tell(result: Result, where: str) -> None:
     time = "finished before" if result.reused else f"{result.seconds:.1f} s"
     size = " (quick)" * result.quick
     terminal.say(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)
-    for check in result.failed if result.reused else result.checks:  # what was told before is not told again
+    for check in result.failed if result.reused else result.checks:  # what was printed before is not printed again
         terminal.row([_WORDS[check.passed]], [8], check.text, _COLOURS[check.passed])
     terminal.row(["picture"], [8], str(result.folder / "figure.png"))

@@ -37,8 +37,8 @@ def _overview(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim
 # Claims
 
 {len(known)} claims: {_count(known)}.
-`linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdicts are what
-a sound linnet finds; `linnet verify` measures them anew, prints the numbers, and fails where another comes out.
+`linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdicts are those
+expected; `linnet verify` measures them anew, prints the numbers, and fails where another comes out.
 What is wrong in print, what is right, and how it was found stands in [errata.md](errata.md). The claims of each paper,
 with their limits and what was measured:
 

@@ -15,7 +15,7 @@ LONGEST = 80  # letters of a value in a message
 
 
 class WrongCallError(ValueError):
-    """What was asked for does not exist: a name, a setting, a choice."""
+    """A name, a setting or a choice that does not exist."""
 
 
 class OutputError(Exception):

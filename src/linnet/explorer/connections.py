@@ -1,4 +1,4 @@
-"""Connections that nobody can hold for ever: a deadline for each request, and a largest number for each client."""
+"""Limits on connections: a deadline for each request, and a maximum number for each client."""
 
 from __future__ import annotations
 

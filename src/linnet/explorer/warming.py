@@ -1,4 +1,4 @@
-"""What is imported and compiled before anybody asks: the first page at once, the others while nobody waits."""
+"""Importing and compiling ahead of requests: the first page at once, the others while the server is idle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linnet.explorer.loading import load
 if TYPE_CHECKING:
     from linnet.explorer.service import Service
 
-QUIET_SECONDS = 2.0  # seconds without a request before something is computed that nobody has asked for
+QUIET_SECONDS = 2.0  # seconds without a request before something is computed ahead
 SWITCH_SECONDS = 5e-4  # seconds that a thread keeps Python to itself while the first page is computed; 5e-3 is usual
 
 

@@ -1,4 +1,4 @@
-"""The columns of a table: numbers with names, gaps, what is constant or equal; what is wrong is told by name."""
+"""The columns of a table: numbers with names, gaps, what is constant or equal; errors name the column."""
 
 from __future__ import annotations
 

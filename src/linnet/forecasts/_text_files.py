@@ -24,7 +24,7 @@ GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file holds its table, and what a reader should be told about it."""
+    """How a text file holds its table, and notes for the reader."""
 
     encoding: str
     separator: str

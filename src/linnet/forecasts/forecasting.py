@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-LONGEST = 10_000  # steps, where none are asked for
+LONGEST = 10_000  # steps by default
 LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
 STATES, BYTES = 1000, 2e8  # kept of a run, and the memory they may take
 RATE_STEPS = 2000  # for which learning rates are tried

@@ -1,4 +1,4 @@
-"""Real tables: read from a file or taken from Python, looked over column by column, nothing dropped without a word."""
+"""Real tables, read from a file or taken from Python: columns are checked, and everything dropped is noted."""
 
 from __future__ import annotations
 

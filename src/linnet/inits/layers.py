@@ -22,7 +22,7 @@ class Layers:
     **Arguments:**
 
     - `layers`: $W_1, \dots, W_L$, two or more; $W_1$ is (..., hidden, input), $W_L$ (..., output, hidden), and each
-      has as many columns as the one before has rows; leading axes are a batch
+      has one column for each row of the one before; leading axes are a batch
     - `full_width`: the hidden width of the network that they stand for; their own, unless drawn in reduced form
 
     `.product` is $W_L \cdots W_1$, `.depth` is $L$, `.imbalances` are the $L - 1$ conserved

@@ -13,7 +13,7 @@ from linnet._randomness import Key, generator
 from linnet.inits.layers import Layers
 from linnet.inits.scalings import layer_sizes, shapes
 
-DEFAULT_ORDER = {3: 8, 4: 6}  # the longest word kept where none is asked for; 5 from depth 5 on, where words branch
+DEFAULT_ORDER = {3: 8, 4: 6}  # the longest word kept by default; 5 from depth 5 on, where words branch
 
 
 def reduced_deep_gaussian(

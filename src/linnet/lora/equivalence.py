@@ -17,7 +17,7 @@ RULE = "scaling rule, not identity"
 
 @dataclass(frozen=True, eq=False)
 class Equivalence:
-    """Settings that train as the adapter they were asked for, and what that needs.
+    """Settings that train exactly as a given adapter does, and the conditions for that.
 
     **Attributes:**
 

@@ -60,7 +60,7 @@ def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gr
 
     **Returns** a list of `Finding`.
 
-    Only what follows from the settings is said. Whether a rank is large enough, or how low the loss will get, is not.
+    Findings follow from the settings alone; whether a rank is large enough, or how low the loss will get, does not.
 
     **Example:**
 

@@ -44,7 +44,7 @@ def read(
       `"adamw"`, to which the following belong
     - `learning_rate`: of A
     - `plus_ratio`: $\eta_B/\eta_A$
-    - `weight_decay`, `momentum`, `eps`: as the optimizer would be told
+    - `weight_decay`, `momentum`, `eps`: as the optimizer takes them
     - `clip`: the largest global norm of the gradients, 0 if they are not clipped; no optimizer knows it
     - `training`: the arguments of a `transformers.Trainer`, from which all of these are read (beside an optimizer, only
       `clip`): the object, a mapping, or a path to its JSON (`args.to_json_string()`). A `training_args.bin` is a pickle

@@ -32,7 +32,7 @@ SETTLED = 3  # ... which is looked at after this step
 
 
 def grid(points: int) -> dict[str, list[float]]:
-    """Exponents of a grid over the whole plane, so many along each side."""
+    """Exponents of a grid over the whole plane, `points` along each side."""
     return {
         "gamma_width": np.linspace(*WIDTHS, points).tolist(),
         "gamma_variance": np.linspace(*VARIANCES, points).tolist(),

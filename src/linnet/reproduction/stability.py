@@ -31,7 +31,7 @@ class Stability:
 
     @property
     def share(self) -> float:
-        """The share of seeds with the verdict of a sound linnet."""
+        """The share of seeds with the expected verdict."""
         return self.verdicts[str(self.claim.expected)] / self.seeds if self.seeds else 0.0
 
     @property

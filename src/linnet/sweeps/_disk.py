@@ -1,4 +1,4 @@
-"""What a store asks of a disk: what is in a file, and that refusals are told in words."""
+"""Disk access of a store: reading files, and errors of the disk as clear messages."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def _await_worker(client: Any, address: str, wait: float) -> None:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    # What goes wrong is told by exceptions; Dask's own account of it is for people who look into Dask.
+    # Failures are raised as exceptions; Dask's own log of them is for people who debug Dask.
     handlers = [(handler, handler.level) for handler in logging.getLogger("distributed").handlers]
     for handler, _ in handlers:
         handler.setLevel(logging.CRITICAL)

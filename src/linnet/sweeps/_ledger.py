@@ -142,7 +142,7 @@ class Ledger:
             self.checksum ^= _hash(table, row)
 
     def setting(self, name: str) -> Any:
-        """What `create` was told."""
+        """The arguments of `create`."""
         return json.loads(self.database.execute("select value from settings where name = ?", (name,)).fetchone()[0])
 
     def documents(self) -> dict[str, str]:

@@ -26,7 +26,7 @@ from linnet.trajectories.status import DivergedError
 if TYPE_CHECKING:
     import xarray as xr
 
-FAR = 1e8  # a loss so many times the first one, or that of no output at all, does not come back
+FAR = 1e8  # a loss this many times the first one, or that of no output at all, counts as divergence
 TRIED, FINE, NARROW = (
     8,
     32,

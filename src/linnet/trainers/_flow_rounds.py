@@ -58,7 +58,7 @@ class Run:
     taken: int = 0
     pending: bool = True
     failed: bool = False
-    stiff: bool = True  # until an implicit solver has withdrawn
+    stiff: bool = True  # until an implicit solver has given up
     states: tuple[np.ndarray, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Run:
 
     @property
     def left(self) -> float:
-        """The time from here to the last one asked for."""
+        """The time from here to the last of the given times."""
         return float(self.settings.times[-1]) - self.where
 
     def _ends(self) -> bool:

@@ -55,7 +55,7 @@ KEEP = ("weights", "products", "losses")
 DIVERGED = 1  # codes above it are the stopping rule's own
 CHUNK = 64
 PAUSE = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
-FAR = 1e8  # a loss so many times the first one, or the scale of the targets, does not come back
+FAR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
 
 
 class Record(Protocol):
@@ -136,7 +136,7 @@ def _at_step(hyper: Hyper, step: Array) -> Hyper:
 
 
 def _elapsed(hyper: Hyper, used: np.ndarray) -> np.ndarray:
-    """The canonical time after so many steps: (time,), or (time, member) where members differ in their rate."""
+    """The canonical time after `used` steps: (time,), or (time, member) where members differ in their rate."""
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     if "schedule" in hyper:
         used = np.concatenate([[0.0], np.cumsum(np.asarray(hyper["schedule"], dtype=np.float64))])[used]

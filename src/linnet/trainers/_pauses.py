@@ -11,6 +11,6 @@ OVERHEAD = 3e-6  # seconds of the smallest step
 
 
 def affordable(layer: Any, operations: float) -> int:
-    """How many steps of so many operations fit into one call, on the device where `layer` is."""
+    """The number of steps that fit into one call on the device where `layer` is, given the operations of a step."""
     speed = SPEED.get(next(iter(layer.devices())).platform, ACCELERATOR)
     return max(1, int(SECONDS / (OVERHEAD + operations / speed)))

@@ -9,7 +9,7 @@ $$ J = H(R) - G^T G, \qquad G\,\delta = (W_2\,\delta W_1 + \delta W_2\,W_1)\Sigm
 
 and what is small grows by at most $\exp \int |R|_2\,dt$, the spectral norm of the residual. A mode that has still to
 grow out of nearly nothing, below the tolerance, would be lost in the long steps of an implicit solver, or be made of
-its rounding. So that integral is watched, and the solver withdraws where it becomes large.
+its rounding. So that integral is watched, and the solver gives up where it becomes large.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from jaxtyping import Float
 from linnet import _progress as progress
 
 LARGEST = 1024  # numbers in both layers; one step factorizes a matrix of that size
-FINER = 1e-3  # of the tolerances asked for: its order is five at most, and errors of its steps add up
+FINER = 1e-3  # times the given tolerances: its order is five at most, and errors of its steps add up
 FINEST = 1e-13
-SMALLER = 1e-5  # of the absolute tolerance asked for: what fades is to keep its digits
+SMALLER = 1e-5  # times the given absolute tolerance: what fades is to keep its digits
 GROWTH = np.log(1e4)  # what an error may have grown by: 1e-13 stays below the ten digits promised
 MOST = 20_000  # steps; 2000 lead from 1e2 to 1e6
 
@@ -84,7 +84,7 @@ def follow(
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
     - `times`: increasing, positive
-    - `rtol`, `atol`: what the solver that came here was asked for
+    - `rtol`, `atol`: the tolerances of the explicit solver
     - `most`: steps; never more than `MOST`
     """
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))

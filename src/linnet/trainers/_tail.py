@@ -85,7 +85,7 @@ class Spectrum:
     def fade(
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
     ) -> tuple[np.ndarray, np.ndarray, int] | None:
-        """Both layers at `times` after a state and the steps of an implicit solver, or None where it withdraws."""
+        """Both layers at `times` after a state and the steps of an implicit solver, or None if the solver gives up."""
         if self._beyond(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
@@ -130,7 +130,7 @@ def find(
 
     - `first` (h, r), `second` (k, h): the state, in the eigenbasis of the inputs
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
-    - `rtol`, `atol`: what the solver that came here was asked for
+    - `rtol`, `atol`: the tolerances of the explicit solver
     """
     if target.size > LARGEST:
         return None

@@ -51,7 +51,7 @@ def gradient_flow(
 
     - `problem`: what is to be learned
     - `weights`: the start, `Weights` or `Layers`, at time 0; a leading axis is a batch of networks
-    - `times`: increasing, from 0 on, (time,); the start is among the states only if asked for
+    - `times`: increasing, from 0 on, (time,); the start is among the states only if 0 is given
     - `rtol`: relative tolerance
     - `atol`: absolute tolerance; by default `rtol` times the root mean square of the starting weights (at most 1), of
       each network of a batch by itself, so that a start of scale 1e-5 is followed as exactly as one of scale 1

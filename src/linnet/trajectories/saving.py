@@ -42,7 +42,7 @@ class Saving:
 
 
 def every(interval: int) -> Saving:
-    """Keep one step in so many.
+    """Keep every `interval`-th step.
 
     **Arguments:**
 
@@ -113,7 +113,7 @@ def at(steps: Iterable[int]) -> Saving:
 
 
 def log_spaced(number: int) -> Saving:
-    """Keep about so many steps, evenly spaced in their logarithm.
+    """Keep about `number` steps, evenly spaced in their logarithm.
 
     **Arguments:**
 

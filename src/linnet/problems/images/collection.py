@@ -26,7 +26,7 @@ class Images:
     - `shape`: of one image
     - `classes`: their names
     - `source`: where the images are
-    - `pair`: the two classes taken unless others are asked for
+    - `pair`: the two classes taken by default
     - `reader`: reads the images at given positions, rising, as (image, pixel) in [0, 1]: a set of 50 000 pictures takes
       no memory until some are drawn
 

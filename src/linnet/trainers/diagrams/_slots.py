@@ -81,14 +81,14 @@ def train_all(
 ) -> RunResults:
     """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
 
-    - `specs(runs)`: the numbers that describe these runs, stacked; asked for when slots are free
+    - `specs(runs)`: the numbers that describe these runs, stacked; called when slots are free
     - `slots`: runs carried at once, on each device
     - `shared`: arrays that all runs read
     - `refill`: slots that are emptied and filled together
     - `expected`: about how long each run is; the longest begin first, so that none is left alone at the end
     - `advance(n)`: memory of every n runs that have ended
 
-    All devices of the kind asked for (or of JAX's default) take runs from one queue. Slots that would not fit their
+    All devices of the given kind (or of JAX's default) take runs from one queue. Slots that would not fit their
     memory are left out; where an allocation fails all the same, the runs go on in fewer slots, with a warning.
     """
     limits = np.asarray(steps, dtype=np.int64)

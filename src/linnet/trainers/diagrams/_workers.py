@@ -59,7 +59,7 @@ def train_all(
 ) -> RunResults:
     """Takes every run to its end: its last step, or where the rule or divergence ends it.
 
-    - `start(run)`: asked for when a worker is free, by one worker at a time
+    - `start(run)`: called when a worker is free, by one worker at a time
     - `widths`: of the networks, which set the memory they are to have
     - `plan`: the stopping rule and the record, that of `_paired_step`
     - `sequential`: whether the second layer sees the new first one
