@@ -30,14 +30,12 @@ for case in {cases!r}:
     except Exception as reason:
         print(reason)
 """
-TABLE = "import numpy as np, linnet as ln; rng = np.random.default_rng(0); X = rng.normal(size=(40, 3)); "
 CASES = [
     ("sklearn", "import linnet.estimators", "linnet.estimators needs sklearn"),
     ("sklearn", "import linnet as ln; ln.problems.load_images('digits')", "the set of digits needs sklearn"),
     ("sklearn", "import linnet as ln; ln.problems.load_images('photographs')", "the set of photographs needs sklearn"),
     ("foolbox", "import linnet as ln; ln.problems.load_images('cifar10-sample')", "the set of cifar10-sample needs"),
     ("PIL", "from linnet.problems.images import _packaged as p; p._picture('photographs', p.Path('x'))", "needs PIL"),
-    ("sklearn", TABLE + "ln.diagnose(X, X @ np.ones((3, 1)), width=8, steps=20)", "needs sklearn"),
     (
         "pyarrow",
         "from linnet.forecasts import tables as t; t.read_frame(t.Path('x.parquet'))",

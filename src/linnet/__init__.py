@@ -34,7 +34,8 @@ if TYPE_CHECKING:
         torch as torch,
     )
     from linnet.forecasts.denoising import Denoised, denoise
-    from linnet.forecasts.diagnosis import Diagnosis, diagnose
+    from linnet.forecasts.diagnosing import diagnose
+    from linnet.forecasts.diagnosis import Diagnosis
     from linnet.forecasts.forecasting import Forecast, forecast
     from linnet.inits.layers import Layers
     from linnet.inits.weights import Weights
@@ -79,7 +80,7 @@ _HOMES = {
     "Status": "linnet.trajectories.status",
     "Trajectory": "linnet.trajectories.trajectory",
     "Weights": "linnet.inits.weights",
-    "diagnose": "linnet.forecasts.diagnosis",
+    "diagnose": "linnet.forecasts.diagnosing",
     "forecast": "linnet.forecasts.forecasting",
     "denoise": "linnet.forecasts.denoising",
     "gradient_descent": "linnet.trainers.descent",

@@ -7,7 +7,9 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.forecasts._rivals import rivals
-from linnet.forecasts.folds import Curves, all_folds, chosen_elsewhere, cross_validate, split
+from linnet.forecasts.cross_validation import cross_validate
+from linnet.forecasts.curves import Curves, chosen_elsewhere
+from linnet.forecasts.folds import all_folds, split
 from linnet.forecasts.samples import learning_curve
 
 

@@ -39,7 +39,7 @@ def diagnose(
     out: Annotated[Path, typer.Option(help="Folder for the page and the numbers.")] = OUT,
 ) -> None:
     """Diagnose a table: what is learned, when, lazily or actively, when to stop, and what ridge would do."""
-    from linnet.forecasts.diagnosis import diagnose_table
+    from linnet.forecasts.diagnosing import diagnose_table
     from linnet.forecasts.settings import Settings
     from linnet.forecasts.tables import read
     from linnet.reproduction.runner import writable

@@ -14,9 +14,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from linnet._arguments import count, no_mask, positive
 from linnet._randomness import words
-from linnet.forecasts.folds import CAREFUL, RATE_STEPS, Fold, cross_validate, prepare, row_roots, split, target_scaler
+from linnet.forecasts.cross_validation import CAREFUL, RATE_STEPS, cross_validate
+from linnet.forecasts.folds import Fold, prepare, row_roots, split
 from linnet.forecasts.rates import largest_stable_rate
-from linnet.forecasts.scaling import scaler
+from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.starts import start
 from linnet.forecasts.threshold_curves import threshold_curve
 from linnet.inits.weights import Weights

@@ -1,8 +1,12 @@
 """Your own problem: what will be learned, when, how far; when to stop."""
 
+from linnet.forecasts.comparison import Comparison
+from linnet.forecasts.cross_validation import cross_validate
+from linnet.forecasts.curves import Curves
 from linnet.forecasts.denoising import Denoised, DenoisingPath, denoise
-from linnet.forecasts.diagnosis import Comparison, Diagnosis, diagnose, diagnose_table
-from linnet.forecasts.folds import Curves, all_folds, cross_validate
+from linnet.forecasts.diagnosing import diagnose, diagnose_table
+from linnet.forecasts.diagnosis import Diagnosis
+from linnet.forecasts.folds import all_folds
 from linnet.forecasts.forecasting import ClosedForm, Forecast, forecast
 from linnet.forecasts.noise_levels import noise_level
 from linnet.forecasts.rates import StableRate, largest_stable_rate, pytorch_rates

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from linnet.forecasts._columns import count_of
 from linnet.forecasts._telling import regime_sentence
-from linnet.forecasts.folds import paired
+from linnet.forecasts.curves import paired
 from linnet.forecasts.rates import pytorch_rates
 from linnet.forecasts.scale_trials import MATTERS, SURE, helpful_factor
 from linnet.observables.mode_regimes import regimes

@@ -1,31 +1,29 @@
-"""Ridge regression with its penalty chosen by leave-one-out, from one SVD for all penalties."""
+"""Ridge regression with its penalty chosen by leave-one-out, from the one decomposition of the rows."""
 
 from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Float
 
+from linnet.forecasts._rows import Rows
+
 PENALTIES = np.geomspace(1e-6, 1e6, 37)  # per row
 
 
-def leave_one_out(
-    X: Float[np.ndarray, "sample input"], Y: Float[np.ndarray, "sample output"]
-) -> tuple[float, Float[np.ndarray, "output input"]]:
+def leave_one_out(rows: Rows) -> tuple[float, Float[np.ndarray, "output input"]]:
     r"""The penalty per row of least leave-one-out error, and the coefficients at it.
 
     The residual of a row that is left out is its residual over $1 - h$, with $h$ its leverage.
     """
-    rows = len(X)
-    left, singular, right = np.linalg.svd(X, full_matrices=False)
-    keep = singular > (singular[0] if singular.size else 0.0) * max(X.shape) * np.finfo(float).eps
-    left, singular, right = left[:, keep], singular[keep], right[keep]
-    seen = left.T @ Y
-    shares = singular[:, None] ** 2 / (singular[:, None] ** 2 + rows * PENALTIES)  # direction, penalty
-    leverages = left**2 @ shares
-    errors = []
-    for share, leverage in zip(shares.T, leverages.T, strict=True):
-        residual = (Y - left @ (share[:, None] * seen)) / np.maximum(1 - leverage, np.finfo(float).eps)[:, None]
-        errors.append(float((residual**2).mean()))
+    left, scales, right = rows.svd
+    seen = left.T @ rows.outputs
+    variances = scales[:, None] ** 2
+    shares = variances / (variances + PENALTIES)  # direction, penalty
+    kept = np.maximum(1 - left**2 @ shares, np.finfo(float).eps)
+    errors = np.zeros(len(PENALTIES))
+    for output, along in zip(rows.outputs.T, seen.T, strict=True):
+        residuals = (output[:, None] - left @ (shares * along[:, None])) / kept
+        errors += (residuals**2).mean(axis=0)
     best = int(np.argmin(errors))
-    coefficients = (right.T * (shares[:, best] / singular)) @ seen
-    return float(PENALTIES[best]), coefficients.T
+    filtered = scales / (scales**2 + PENALTIES[best])
+    return float(PENALTIES[best]), ((right.T * (filtered / np.sqrt(len(left)))) @ seen).T

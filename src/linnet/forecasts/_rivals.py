@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from jaxtyping import Float
 
-from linnet import _extras as extras
 from linnet.forecasts._ridge import leave_one_out
-from linnet.forecasts.folds import Fold, chosen_elsewhere
+from linnet.forecasts._rows import Rows
+from linnet.forecasts.curves import chosen_elsewhere
+from linnet.forecasts.folds import Fold
 
 COMPONENTS = 15  # of partial least squares, at most
 
@@ -21,21 +20,13 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     rank of reduced-rank regression are those that are best in the other folds. Errors as in `Fold.error`; 1 is as good
     as the mean.
     """
-    decomposition = extras.need("sklearn.cross_decomposition", "the comparison with other methods")
-
     ridge, partial, reduced = [], [], []
     for fold in folds:
-        X, Y = fold.inputs, fold.outputs
-        penalty, coefficients = leave_one_out(X, Y)
+        penalty, coefficients = leave_one_out(fold)
         ridge.append(fold.error(coefficients[None])[0])
-        most = min(COMPONENTS, *_sizes(X))
-        with warnings.catch_warnings():  # components beyond the rank of the data: they are zero
-            warnings.simplefilter("ignore")
-            pls = decomposition.PLSRegression(n_components=most, scale=False).fit(X, Y)
-        turned, loadings = pls.x_rotations_, pls.y_loadings_
-        products = [loadings[:, :a] @ turned[:, :a].T for a in range(1, turned.shape[1] + 1)]
-        partial.append(_padded(fold.error(np.stack(products)), COMPONENTS))
-        reduced.append(_padded(fold.error(_ranks(X, Y, penalty * len(X))), Y.shape[1]))
+        few = fold.condensed
+        partial.append(_padded(fold.error(_components(few)), COMPONENTS))
+        reduced.append(_padded(fold.error(_ranks(few, penalty)), fold.outputs.shape[1]))
     return {
         "ridge": np.array(ridge),
         "partial least squares": chosen_elsewhere(np.stack(partial, axis=1)),
@@ -43,19 +34,37 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     }
 
 
-def _ranks(X: np.ndarray, Y: np.ndarray, penalty: float) -> Float[np.ndarray, "rank output input"]:
+def _components(rows: Rows) -> Float[np.ndarray, "component output input"]:
+    """Partial least squares with one component and more, from the moments alone (Dayal and MacGregor 1997).
+
+    It ends early where the components so far have explained all that the inputs can: there are no more.
+    """
+    variances, left = rows.inputs.T @ rows.inputs, rows.inputs.T @ rows.outputs
+    enough = np.finfo(float).eps * np.linalg.norm(left)
+    rotations, loadings = list[np.ndarray](), list[np.ndarray]()
+    products = [np.zeros(left.T.shape)]
+    while len(rotations) < COMPONENTS and np.linalg.norm(left) > len(left) * enough:
+        turned = weight = np.linalg.svd(left, full_matrices=False)[0][:, 0]
+        for rotation, loading in zip(rotations, loadings, strict=True):
+            turned = turned - (loading @ weight) * rotation
+        seen = variances @ turned
+        power = turned @ seen
+        rotations.append(turned)
+        loadings.append(seen / power)
+        along = turned @ left / power
+        left = left - np.outer(seen, along)
+        products.append(products[-1] + np.outer(along, turned))
+    return np.stack(products[1:] or products)
+
+
+def _ranks(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]:
     """Reduced-rank ridge regression of every rank: the ridge solution, cut to the leading directions of its own fit."""
+    X, Y, penalty = rows.inputs, rows.outputs, penalty * len(rows.inputs)
     gram = X.T @ X + penalty * np.eye(X.shape[1])
     full = np.linalg.solve(gram, X.T @ Y)  # (input, output)
     fitted = np.concatenate([X @ full, np.sqrt(penalty) * full])
     _, _, right = np.linalg.svd(fitted, full_matrices=False)
     return np.stack([(full @ right[:r].T @ right[:r]).T for r in range(1, len(right) + 1)])
-
-
-def _sizes(X: np.ndarray) -> tuple[int, int]:
-    singular = np.linalg.svd(X, compute_uv=False)
-    rank = int((singular > singular[0] * max(X.shape) * np.finfo(float).eps).sum())
-    return rank, len(X) - 1
 
 
 def _padded(errors: np.ndarray, length: int) -> np.ndarray:

@@ -247,9 +247,9 @@ def forecast(
         dtype=dtype,
     )
     modes = regimes(problem, weights, product=run.products[-1])
-    shares = _shares(problem, run, modes)
     basis = run.reduction.basis
     right = modes.right if basis is None else basis.T @ modes.right  # the modes have data, so the basis spans them
+    shares = _shares(run, modes.left, right)
     kernel = mode_kernel(run.reduced, modes.left, right)
     closed = _closed_form(problem, weights, run, modes) if weight_decay == 0 and momentum == 0 else None
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -272,9 +272,10 @@ def _saving(problem: Problem, weights: Weights, steps: int) -> Saving:
     return every(1) if steps <= states else log_spaced(states)
 
 
-def _shares(problem: Problem, run: Trajectory, modes: Regimes) -> np.ndarray:
-    residual = problem.residual(run.products)
-    along = np.einsum("om,toi,im->tm", modes.left, residual, modes.right, optimize=True)
+def _shares(run: Trajectory, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """How much of each mode's residual is gone, from the reduced states: no data are needed."""
+    residual = run.reduction.problem.residual(run.reduced.product)
+    along = np.einsum("om,toi,im->tm", left, residual, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])
 
 

@@ -10,9 +10,10 @@ from jaxtyping import Float, Int
 
 from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet._randomness import Key, generator
-from linnet.forecasts.folds import target_scaler
-from linnet.forecasts.scaling import scaler
+from linnet.forecasts._rows import Decomposition, Rows
+from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.theories import ridge as theory
+from linnet.theories._sample_spectra import spectrum_from_svd
 
 SIZES, REPEATS = 8, 12
 WELL_POSED = 1e-9  # of the inputs' variance: with a larger penalty the normal equations keep seven digits
@@ -92,7 +93,15 @@ def learning_curve(
         True
     """
     X, Y = samples(X, Y)
-    n, repeats, ridge = len(X), count("repeats", repeats, least=2, most=10_000), non_negative("ridge", ridge)
+    rows = Rows(scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y))
+    return learning_curve_of(rows, ridge=ridge, sizes=sizes, repeats=repeats, key=key)
+
+
+def learning_curve_of(
+    rows: Rows, *, ridge: float, sizes: Any = None, repeats: int = REPEATS, key: Key = 0
+) -> LearningCurve:
+    """`learning_curve` of rows that are scaled."""
+    n, repeats, ridge = len(rows.inputs), count("repeats", repeats, least=2, most=10_000), non_negative("ridge", ridge)
     if n < 4:
         raise ValueError(f"`X` must have at least 4 rows, some to fit and some to test on: got {n}.")
     chosen = (
@@ -102,22 +111,19 @@ def learning_curve(
     )
     if chosen.min() < 2 or chosen.max() > n - 1:
         raise ValueError(f"`sizes` must lie between 2 and {n - 1}, leaving rows to test on: got {chosen.tolist()}.")
-    inputs, outputs = scaler(X, scale).apply(X), target_scaler(Y, scale).apply(Y)
-    variance = outputs.var(axis=0)
+    variance = rows.outputs.var(axis=0)
     varies = variance > 0
     if not varies.any():
         raise ValueError("`Y` must vary: all its columns are constant, and there is nothing to learn.")
-    outputs, variance = outputs[:, varies], variance[varies]
+    outputs, variance = rows.outputs[:, varies], variance[varies]
     random = generator(key, 8)
     errors = np.empty((len(chosen), repeats))
     for i, size in enumerate(chosen):
         for j in range(repeats):
             order = random.permutation(n)
-            errors[i, j] = (_held_out(inputs, outputs, order[:size], order[size:], ridge) / variance).mean()
-    predicted = _predicted(inputs, outputs, variance, chosen, ridge)
-    return LearningCurve(
-        chosen, errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(repeats), predicted, float(ridge)
-    )
+            errors[i, j] = (_held_out(rows.inputs, outputs, order[:size], order[size:], ridge) / variance).mean()
+    predicted = _predicted(rows.svd, outputs, variance, chosen, ridge)
+    return LearningCurve(chosen, errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(repeats), predicted, ridge)
 
 
 def _held_out(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray, ridge: float) -> np.ndarray:
@@ -136,20 +142,23 @@ def _held_out(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray,
     return ((Y[test] - level - (X[test] - mean) @ coefficients) ** 2).mean(axis=0)
 
 
-def _predicted(X: np.ndarray, Y: np.ndarray, variance: np.ndarray, sizes: np.ndarray, ridge: float) -> np.ndarray:
-    if len(X) - 1 <= np.linalg.matrix_rank(X):
+def _predicted(
+    svd: Decomposition, outputs: np.ndarray, variance: np.ndarray, sizes: np.ndarray, ridge: float
+) -> np.ndarray:
+    rows = len(svd.left)
+    if rows - 1 <= len(svd.scales) or not svd.scales.any():
         return np.full(len(sizes), np.nan)
-    seen = theory.estimate(X, Y)
+    eigenvalues, overlaps, noise = spectrum_from_svd(svd.left, svd.scales * np.sqrt(rows / (rows - 1)), outputs)
     risks = []
     for size in sizes:
         # an intercept takes one sample, and its own error is that of a mean
         excess = theory.risk(
-            seen.eigenvalues,
-            seen.overlaps,
+            eigenvalues,
+            overlaps,
             size - 1,
             ridge=ridge * size / (size - 1),
-            noise_variance=seen.noise_variance,
+            noise_variance=noise,
         )
-        total = (np.asarray(excess) + seen.noise_variance) * (1 + 1 / size)
+        total = (np.asarray(excess) + noise) * (1 + 1 / size)
         risks.append(float((total / variance).mean()))
     return np.array(risks)

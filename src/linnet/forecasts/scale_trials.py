@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet.forecasts.folds import Curves, paired
+from linnet.forecasts.curves import Curves, paired
 
 SURE = 2.0  # standard errors of a difference within folds: less is not advised
 MATTERS = 0.01  # of the error: less is no gain worth advice

@@ -96,6 +96,11 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
     return Scaler(mean, ones, right[:rank].T / singular[:rank])
 
 
+def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np.ndarray | None = None) -> Scaler:
+    """Targets are standardised, so that each counts alike, unless nothing is to be scaled."""
+    return scaler(Y, "none" if scale == "none" else "std", centre=centre, weights=weights)
+
+
 def _shares(weights: object, rows: int) -> np.ndarray:
     """Weights of rows, not negative, as shares of their sum."""
     array = real_array("weights", weights, ndim=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from linnet._arguments import count, positive
-from linnet.forecasts.folds import MAX_STEPS
+from linnet.forecasts.cross_validation import MAX_STEPS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from linnet._arguments import partly_representable, positive
-from linnet.forecasts.folds import Fold, chosen_elsewhere, paired
-from linnet.problems.problem import Problem
+from linnet.forecasts.curves import chosen_elsewhere, paired
+from linnet.forecasts.folds import Fold
 from linnet.theories.one_output import flow
 
 SIZES = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
@@ -96,7 +96,7 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
         raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
     if folds[0].outputs.shape[1] != 1:
         raise ValueError(f"`folds` must have one target: got {folds[0].outputs.shape[1]}.")
-    problems = [Problem.from_data(fold.inputs, fold.outputs) for fold in folds]
+    problems = [fold.problem for fold in folds]
     size = float(np.median([np.linalg.norm(problem.min_norm_solution()) for problem in problems])) or 1.0
     pull = float(np.median([np.linalg.norm(problem.cross) for problem in problems])) or 1.0
     slowest = float(np.median([(problem.factor.scales**2).min() for problem in problems]))

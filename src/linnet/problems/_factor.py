@@ -32,11 +32,14 @@ class Factor:
 
 def of_data(inputs: np.ndarray, outputs: np.ndarray) -> Factor:
     """From samples: the thin SVD of X/sqrt(n), never a d x d matrix when n < d."""
-    n = inputs.shape[-2]
-    left, scales, right = np.linalg.svd(inputs / np.sqrt(n), full_matrices=False)
+    left, scales, right = np.linalg.svd(inputs / np.sqrt(inputs.shape[-2]), full_matrices=False)
     rank = _rank(scales, max(inputs.shape[-2:]) * np.finfo(float).eps)
-    left, scales, right = left[..., :rank], scales[..., :rank], right[..., :rank, :]
-    labels = np.swapaxes(outputs, -1, -2) / np.sqrt(n)
+    return of_svd(left[..., :rank], scales[..., :rank], right[..., :rank, :], outputs)
+
+
+def of_svd(left: np.ndarray, scales: np.ndarray, right: np.ndarray, outputs: np.ndarray) -> Factor:
+    """From samples whose inputs are decomposed, X/sqrt(n) = `left @ diag(scales) @ right`."""
+    labels = np.swapaxes(outputs, -1, -2) / np.sqrt(outputs.shape[-2])
     target = labels @ left
     outside = labels - target @ np.swapaxes(left, -1, -2)
     return Factor(scales, np.swapaxes(right, -1, -2), target, 0.5 * (outside**2).sum(axis=(-1, -2)))

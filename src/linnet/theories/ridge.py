@@ -18,6 +18,7 @@ from linnet._arguments import (
     representable,
     shown,
 )
+from linnet.theories._sample_spectra import spectrum_from_svd
 
 
 @partly_representable
@@ -159,18 +160,7 @@ def estimate(X: ArrayLike, Y: ArrayLike) -> Spectrum:
     inputs, outputs = inputs - inputs.mean(axis=0), outputs - outputs.mean(axis=0)
     left, scales, _ = np.linalg.svd(inputs / np.sqrt(max(n, 1)), full_matrices=False)
     rank = int((scales > scales[0] * max(inputs.shape) * np.finfo(float).eps).sum())
-    if n <= rank or rank == 0:
-        raise ValueError(
-            f"`X` must have more samples than directions to show the noise: got {n + 1} samples of {rank} directions."
-        )
-    left, scales = left[:, :rank], scales[:rank]
-    explained = (left.T @ outputs).T ** 2 / n  # (output, mode): l_i (beta . u_i)^2
-    noise = np.clip((outputs**2).sum(axis=0) - n * explained.sum(axis=1), 0, None) / (n - rank)
-    power = explained - noise[:, None] / n
-    kept = np.clip(power, 0, None)
-    total = kept.sum(axis=1)
-    kept *= (np.clip(power.sum(axis=1), 0, None) / np.where(total > 0, total, 1.0))[:, None]
-    return Spectrum(scales**2, kept / scales**2, noise)
+    return Spectrum(*spectrum_from_svd(left[:, :rank], scales[:rank], outputs))
 
 
 @representable

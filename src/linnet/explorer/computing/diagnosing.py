@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet.forecasts._findings import active_modes, critical_thresholds
-from linnet.forecasts.diagnosis import Comparison, compare, diagnose_table
-from linnet.forecasts.folds import MAX_STEPS, Fold
+from linnet.forecasts._rows import Rows
+from linnet.forecasts.comparison import Comparison, compare
+from linnet.forecasts.cross_validation import MAX_STEPS
+from linnet.forecasts.diagnosing import diagnose_table
+from linnet.forecasts.folds import Fold
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.tables import DataTable
 
@@ -68,12 +71,12 @@ def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds:
     return Settings(steps=steps or None, folds=folds, seeds=seeds, longest=longest, **choices)
 
 
-def _compared_once(table: DataTable, parts: list[Fold], settings: Settings) -> Comparison:
+def _compared_once(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
     """Other methods in the same folds, computed once for a table: a slider of the network does not change them."""
-    digest = hashlib.blake2b(table.inputs.tobytes() + table.outputs.tobytes(), digest_size=16).digest()
-    asked = (digest, table.shape, len(parts), settings.scale, settings.key)
+    digest = hashlib.blake2b(rows.inputs.tobytes() + rows.outputs.tobytes(), digest_size=16).digest()
+    asked = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
     if (comparison := _COMPARED.get(asked)) is None:
-        comparison = _COMPARED[asked] = compare(table, parts, settings)
+        comparison = _COMPARED[asked] = compare(rows, folds, settings)
         while len(_COMPARED) > MAX_COMPARISONS:
             _COMPARED.pop(next(iter(_COMPARED)), None)
     return comparison

@@ -1,0 +1,56 @@
+"""What a table says whatever network is trained on it: other methods, fewer rows, other scales of the start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from linnet.forecasts._ridge import leave_one_out
+from linnet.forecasts._rivals import rivals
+from linnet.forecasts._rows import Rows
+from linnet.forecasts.folds import Fold
+from linnet.forecasts.samples import LearningCurve, learning_curve_of
+from linnet.forecasts.settings import Settings
+from linnet.forecasts.threshold_curves import ThresholdCurve, threshold_curve
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a table says whatever network is trained on it.
+
+    **Attributes:**
+
+    - `rivals`: held-out errors of ridge, partial least squares and reduced-rank regression, by name, each (fold,)
+    - `samples`: test error against the number of rows, predicted and measured
+    - `thresholds`: with one target, the held-out error against the scale of the start; otherwise None
+    - `mean_error`: of predicting the mean of the training rows, (fold,); about 1, more where rows are few
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> random = np.random.default_rng(0)
+        >>> X = random.standard_normal((40, 3))
+        >>> sorted(ln.diagnose(X, X[:, 0] + random.standard_normal(40), seeds=1, steps=5).rivals)
+        ['partial least squares', 'reduced-rank regression', 'ridge']
+    """
+
+    rivals: dict[str, Float[np.ndarray, " fold"]]
+    samples: LearningCurve
+    thresholds: ThresholdCurve | None
+    mean_error: Float[np.ndarray, " fold"]
+
+
+def compare(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
+    """Other methods in the folds of a table, numbers of its rows, scales of the start."""
+    penalty, _ = leave_one_out(rows)
+    one_target = rows.outputs.shape[1] == 1
+    nothing = np.zeros((1, rows.outputs.shape[1], rows.inputs.shape[1]))
+    return Comparison(
+        rivals=rivals(folds),
+        samples=learning_curve_of(rows, ridge=penalty, key=settings.key),
+        thresholds=threshold_curve(folds) if one_target else None,
+        mean_error=np.array([fold.error(nothing)[0] for fold in folds]),
+    )

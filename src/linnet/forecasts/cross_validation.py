@@ -1,0 +1,182 @@
+"""When to stop, by cross-validation: all folds from all starts trained in one batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from linnet._arguments import count, positive, representable, shown
+from linnet._memory import check_fits
+from linnet.forecasts._rows import condensed_batch, condensed_problem
+from linnet.forecasts.curves import FLAT, Curves
+from linnet.forecasts.folds import Fold
+from linnet.forecasts.rates import largest_stable_rate
+from linnet.inits.weights import Weights, check_weights
+from linnet.problems.problem import Problem
+from linnet.trainers.descent import gradient_descent
+from linnet.trajectories.saving import at
+
+MAX_STEPS = 16_000  # where no number is asked for
+FIRST = 250  # steps after which the curves are looked at; then at every doubling
+SAVED = 24  # states in each of these stretches: the step is known to 3%
+MEMORY = 3e8  # bytes that the states of one stretch may take
+RATE_STEPS = 500
+CAREFUL = 0.25  # of the largest stable rate is used at first
+HALVINGS = 20  # of the rate, at most
+
+
+@representable
+def cross_validate(
+    folds: list[Fold],
+    starts: list[Weights],
+    *,
+    learning_rate: float | None = None,
+    steps: int | None = None,
+    longest: int = MAX_STEPS,
+    least_time: float = 0.0,
+) -> Curves:
+    """Held-out errors along descent, for all `folds` from all `starts`, in one batch.
+
+    **Arguments:**
+
+    - `folds`: of `all_folds`
+    - `starts`: `Weights` for as many inputs as the scaled table has, or more
+    - `learning_rate`: by default a quarter of the largest stable one
+    - `steps`: by default training goes on, in stretches that double, until the error has had its minimum or nothing
+      moves any more
+    - `longest`: the maximum number of steps
+    - `least_time`: training without `steps` does not end before this time, in units of steps times rate
+
+    **Returns** `Curves`. Where a member diverges, or its training error rises on the way, the rate is halved for all
+    and training begins again; a rate that was asked for is kept, or refused where a member diverges.
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> import linnet as ln
+        >>> from linnet.forecasts import all_folds, cross_validate
+        >>> X = np.random.default_rng(0).standard_normal((20, 3))
+        >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, first_std=0.3, second_std=0.3)
+        >>> curves = cross_validate(all_folds(X, X[:, :1], folds=4), [start], learning_rate=0.05, steps=100)
+        >>> curves.errors.shape[1:], bool(curves.errors[-1].mean() < curves.errors[0].mean())
+        ((4, 1), True)
+    """
+    if not isinstance(folds, (list, tuple)) or not folds or not all(isinstance(fold, Fold) for fold in folds):
+        raise ValueError("`folds` must be what `all_folds` returns: one or more of them.")
+    if not isinstance(starts, (list, tuple)) or not starts:
+        raise ValueError(f"`starts` must be a list of Weights, at least one: got {shown(starts)}.")
+    starts = [check_weights(start, "starts") for start in starts]
+    if learning_rate is not None:
+        learning_rate = positive("learning_rate", learning_rate)
+    check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), starts[0].in_dim, len(starts))
+    training = _Training(list(folds), starts, steps, longest, float(least_time))
+    rate = learning_rate or CAREFUL * training.stable_rate
+    curves = training.curves(rate, restless=learning_rate is not None)
+    for _ in range(0 if learning_rate else HALVINGS):
+        if curves is not None:
+            break
+        rate /= 2
+        curves = training.curves(rate, restless=False)
+    if curves is None:
+        raise ValueError(
+            f"`learning_rate` must be one at which no fold diverges: {rate:.3g} is too large; the largest stable one "
+            f"is about {training.stable_rate:.3g}."
+        )
+    return curves
+
+
+def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
+    """Refuses to train more folds from more starts than fit: the rows of each fold and their decomposition, and what
+    is left of them, at most a square, for each start."""
+    check_fits(
+        40 * folds * in_dim * (rows + seeds * min(rows, in_dim)),
+        f"{folds} folds of {rows} rows and {in_dim} inputs for {shown(seeds)} starts",
+        "Take fewer rows, folds or seeds.",
+    )
+
+
+@dataclass(frozen=True)
+class _Training:
+    """The descent of a cross-validation: every fold from every start, for so many steps or until it is finished."""
+
+    folds: list[Fold]
+    starts: list[Weights]
+    steps: int | None
+    longest: int
+    least_time: float
+
+    @cached_property
+    def batch(self) -> Problem:
+        """Each fold as often as there are starts."""
+        problems = [fold.problem for fold in self.folds for _ in self.starts]
+        return condensed_batch(problems, in_dim=self.starts[0].in_dim)
+
+    @cached_property
+    def stable_rate(self) -> float:
+        """The largest stable rate of the fold whose inputs vary most."""
+        sharpest = max((fold.problem.factor for fold in self.folds), key=lambda factor: float(factor.scales.max()))
+        problem = condensed_problem(sharpest, in_dim=self.starts[0].in_dim)
+        return largest_stable_rate(problem, self.starts[0], steps=RATE_STEPS).rate
+
+    def curves(self, rate: float, *, restless: bool) -> Curves | None:
+        """The errors along descent at this rate; None where a member diverges or, unless it may be `restless`, where a
+        training error rises."""
+        most = "longest" if self.steps is None else "steps"
+        total = count(most, getattr(self, most), most=2**62)
+        least = min(self.least_time / rate, float(total))
+        weights, done = Weights.stack(self.starts * len(self.folds)), 0
+        stretches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        while done < total:
+            until = min(total, max(FIRST, 2 * done))
+            run = gradient_descent(
+                self.batch,
+                weights,
+                learning_rate=rate,
+                steps=until - done,
+                keep="weights",
+                throw=False,
+                save_every=at(self._saved(done, until, weights)),
+            )
+            if not run.status.ok:
+                return None
+            new = slice(1 if done else 0, None)
+            losses, errors = self._by_fold(run.loss[new]), self._held_out(run.products[new])
+            stretches.append((np.asarray(run.steps)[new] + done, losses, errors))
+            weights, done = run.weights_at(-1), until
+            saved, training, errors = (np.concatenate(part) for part in zip(*stretches, strict=True))
+            curves = Curves(saved, training, errors, rate)
+            if curves.restless and not restless:
+                return None
+            if self.steps is None and done >= least and _finished(curves):
+                break
+        return curves
+
+    def _by_fold(self, values: np.ndarray) -> np.ndarray:
+        """Values of the batch (time, member) as (time, fold, seed)."""
+        return values.reshape(len(values), len(self.folds), len(self.starts))
+
+    def _held_out(self, products: np.ndarray) -> np.ndarray:
+        folds = (fold for fold in self.folds for _ in self.starts)
+        return self._by_fold(np.stack([fold.error(products[:, i]) for i, fold in enumerate(folds)], axis=1))
+
+    def _saved(self, done: int, until: int, weights: Weights) -> np.ndarray:
+        """The steps to save from `done` to `until`, as many as memory has room for."""
+        sides = self.batch.factor.rank + self.batch.out_dim
+        state = 8 * (self.batch.batch or 1) * min(weights.width, sides) * sides
+        number = int(np.clip(MEMORY / state, 6, SAVED if done else 3 * SAVED))
+        return np.unique(np.round(np.geomspace(max(done, 1), until, number)).astype(np.int64)) - done
+
+
+def _finished(curves: Curves) -> bool:
+    """Whether the held-out error has had its minimum, or nothing moves any more."""
+    mean, training = curves.mean, curves.training.mean(axis=(1, 2))
+    late = curves.steps > curves.steps[-1] / 2
+    if not late.any() or late.all():
+        return False
+    before = mean[~late].min()
+    if mean[late].min() >= before and mean[-1] > 1.02 * before:
+        return True
+    learns = training[~late][-1] - training[-1] > 2e-3 * (training[0] - training[-1])
+    return not learns and mean[late].min() > before / (1 + FLAT) and curves.flat_from is not None

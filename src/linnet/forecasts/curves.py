@@ -1,0 +1,117 @@
+"""What a cross-validation measures: errors along descent in every fold, and the step that they choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+
+FLAT = 1e-3  # of the held-out error, relative: less is no change
+RISE = 1e-6  # of a training error from one saved state to the next, relative: more is no descent
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Training and held-out errors along descent.
+
+    Errors are shares of the targets' variance that are not explained, averaged over targets: 1 is as good as the mean.
+
+    **Attributes:**
+
+    - `steps`: (time,)
+    - `training`: errors on the training rows, (time, fold, seed)
+    - `errors`: errors on the held-out rows, (time, fold, seed)
+    - `learning_rate`: of the descent
+
+    **Example:**
+
+        >>> import numpy as np
+        >>> from linnet.forecasts import Curves
+        >>> curves = Curves(np.array([0, 10]), np.ones((2, 5, 1)), np.ones((2, 5, 1)), 0.1)
+        >>> curves.errors.shape  # time, fold, seed
+        (2, 5, 1)
+    """
+
+    steps: Int[np.ndarray, " time"]
+    training: Float[np.ndarray, "time fold seed"]
+    errors: Float[np.ndarray, "time fold seed"]
+    learning_rate: float
+
+    @cached_property
+    def mean(self) -> Float[np.ndarray, " time"]:
+        """The held-out error, averaged over folds and seeds."""
+        return self.errors.mean(axis=(1, 2))
+
+    @cached_property
+    def standard_error(self) -> Float[np.ndarray, " time"]:
+        """Its standard error over folds."""
+        folds = self.errors.mean(axis=2)
+        return folds.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
+
+    @property
+    def best(self) -> int:
+        """The index of the least mean error."""
+        return int(np.argmin(self.mean))
+
+    @property
+    def step(self) -> int:
+        """The step of the least mean error: where to stop."""
+        return int(self.steps[self.best])
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The steps around it whose error exceeds the least by at most one standard error of the paired difference."""
+        folds = self.errors.mean(axis=2)
+        excess = folds - folds[self.best]
+        spread = excess.std(axis=1, ddof=1) / np.sqrt(folds.shape[1])
+        near = excess.mean(axis=1) <= spread
+        near[self.best] = True
+        low = high = self.best
+        while low > 0 and near[low - 1]:
+            low -= 1
+        while high + 1 < len(near) and near[high + 1]:
+            high += 1
+        return int(self.steps[low]), int(self.steps[high])
+
+    @property
+    def restless(self) -> bool:
+        """Whether the training error of any run rises on the way: the rate is too large for where training has come."""
+        return bool((self.training[1:] > (1 + RISE) * self.training[:-1]).any())
+
+    @property
+    def flat_from(self) -> int | None:
+        """The step from which the mean error stays within 0.1% of its least until the end; None where it rises again
+        or has been there for less than half of the run."""
+        away = np.flatnonzero(self.mean > (1 + FLAT) * self.mean[self.best])
+        first = int(away[-1]) + 1 if away.size else 0
+        if first == len(self.steps) or 2 * self.steps[first] > self.steps[-1]:
+            return None
+        return int(self.steps[first])
+
+    @property
+    def still_falling(self) -> bool:
+        """Whether the error is least at the last step, and was more than 0.1% higher half as many steps before."""
+        return self.best == len(self.steps) - 1 and self.flat_from is None
+
+    @property
+    def late_fall(self) -> tuple[float, float]:
+        """By how much the error falls over the last half of the run, with its standard error over folds."""
+        folds, half = self.errors.mean(axis=2), int(np.searchsorted(self.steps, self.steps[-1] / 2))
+        return paired(folds[half] - folds[-1])
+
+    def honest_error(self) -> Float[np.ndarray, " fold"]:
+        """Each fold's error at the step that the other folds choose."""
+        return chosen_elsewhere(self.errors.mean(axis=2))
+
+
+def chosen_elsewhere(errors: Float[np.ndarray, "choice fold"]) -> Float[np.ndarray, " fold"]:
+    """Each fold's error at the choice that is best on average over the other folds."""
+    total = errors.sum(axis=1, keepdims=True)
+    return errors[np.argmin(total - errors, axis=0), np.arange(errors.shape[1])]
+
+
+def paired(gaps: Float[np.ndarray, " fold"]) -> tuple[float, float]:
+    """The mean of differences within folds, and its standard error."""
+    return float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(len(gaps)))
