@@ -1,4 +1,4 @@
-"""The record of the claims is about claims there are, and says what a sound linnet finds."""
+"""The record of the claims is about claims there are, and has the expected verdicts."""
 
 from linnet.reproduction import record, registry
 
