@@ -66,6 +66,11 @@ def test_files_are_the_page_s_numbers_and_wrong_ones_are_refused(client):
     assert found.status_code == 200 and found.text.startswith("variable,gamma_width,gamma_variance,value\n")
     assert "attachment" in found.headers["Content-Disposition"]
     assert client.get("/data/phase-diagram/main.nc?dim=30", headers=HERE).data[:3] == b"CDF"
+    unset = client.get("/data/phase-diagram/compared.csv", headers=HERE)
+    assert (
+        unset.status_code == 400
+        and unset.text == "There is nothing in this file before `compare` is set on the page.\n"
+    )
     wrong = client.get("/data/phase-diagram/main.csv?dim=1", headers=HERE)
     assert wrong.status_code == 400 and wrong.text == "Dimension d must be between 20 and 1000000: got 1.\n"
     for path in ("/data/nothing/main.csv", "/data/train/nothing.csv", "/data/train/main.exe"):

@@ -272,3 +272,15 @@ def test_nonsense_is_refused(options, message):
     problem, weights = small()
     with pytest.raises(ValueError, match=message):
         ln.gradient_descent(problem, weights, **{"learning_rate": 0.1, "steps": 3, **options})
+
+
+def test_an_overflow_of_float32_is_not_told_as_too_large_a_step():
+    """At half the stable step a smaller one is no advice."""
+    problem = ln.Problem.from_moments(1e31 * np.eye(2), 1e31 * np.ones((1, 2)))
+    start = ln.Weights(1e3 * np.ones((2, 2)), 1e3 * np.ones((1, 2)))
+    rate = ln.stable_learning_rate(problem, start) / 2
+    assert np.isfinite(ln.gradient_descent(problem, start, learning_rate=rate, steps=3).loss).all()
+    with pytest.raises(ln.DivergedError, match=r"overflowed float32 at step 1, though .* is stable.*`dtype` float64"):
+        ln.gradient_descent(problem, start, learning_rate=rate, steps=3, dtype="float32")
+    with pytest.raises(ln.DivergedError, match="or less is stable here"):
+        ln.gradient_descent(problem, start, learning_rate=20 * rate, steps=300, dtype="float32")

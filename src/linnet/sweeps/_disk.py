@@ -32,7 +32,7 @@ def explained(path: Path) -> Iterator[None]:
         if "full" in str(error):
             raise StoreError(f"the disk of {path} is full. {INTACT}: make room and resume.") from error
         raise StoreError(f"cannot write the ledger of {path}: {error}. {INTACT}.") from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # SQLite's own message may quote what is damaged
         raise StoreError(
             f"the ledger of {path} is damaged: {error}. Restore it, or start in another folder."
         ) from error

@@ -61,7 +61,7 @@ class Ledger:
         try:
             self.database.execute("pragma journal_mode = delete")
             self.database.execute("pragma synchronous = extra")
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeDecodeError):
             self.database.close()
             raise
 

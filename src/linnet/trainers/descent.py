@@ -248,5 +248,10 @@ def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weight
             f"{who} diverged at step {step}: `weights` or `problem` are too large for any `learning_rate`. "
             "Give them in other units."
         )
+    if stable is not None and rate <= stable and trajectory.attributes.get("dtype") == "float32":
+        return DivergedError(
+            f"{who} overflowed float32 at step {step}, though a `learning_rate` of {rate:g} is stable: numbers beyond "
+            "3e38, or below 1e-38, appear on the way. Use `dtype` float64, or give `problem` in other units."
+        )
     advice = "Use a smaller one." if stable is None else f"A step size of {stable:.3g} or less is stable here."
     return DivergedError(f"{who} diverged at step {step} with a `learning_rate` of {rate:g}. {advice}")
