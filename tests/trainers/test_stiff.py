@@ -78,7 +78,7 @@ def test_what_is_too_large_or_fails_is_left_to_the_explicit_solver(monkeypatch):
     layers, target = (np.eye(2), np.eye(2)), np.diag([2.0, 0.0])
     options = {"times": np.array([1e3]), **TOLERANCES}
     assert stiff.follow(*layers, target, None, **options) is not None
-    monkeypatch.setattr(stiff, "MOST", 10)
+    monkeypatch.setattr(stiff, "MAX_STEPS", 10)
     assert stiff.follow(*layers, target, None, **options) is None
-    monkeypatch.setattr(stiff, "LARGEST", 7)
+    monkeypatch.setattr(stiff, "MAX_WEIGHTS", 7)
     assert stiff.follow(*layers, target, None, **options) is None

@@ -89,5 +89,7 @@ def test_a_member_that_cannot_arrive_does_not_take_the_others_with_it():
 
 
 def test_products_too_large_for_it_are_integrated():
-    wide = np.zeros((2, tail.LARGEST))
-    assert tail.find(np.zeros((3, tail.LARGEST)), np.zeros((2, 3)), wide, None, left=1.0, rtol=1.0, atol=1.0) is None
+    wide = np.zeros((2, tail.MAX_ENTRIES))
+    assert (
+        tail.find(np.zeros((3, tail.MAX_ENTRIES)), np.zeros((2, 3)), wide, None, left=1.0, rtol=1.0, atol=1.0) is None
+    )

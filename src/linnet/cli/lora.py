@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"error": terminal.BAD, "warning": "yellow", "note": terminal.SOFT}
 OPTIMIZERS = ("sgd", "adam", "adamw")
-_MOST = 8  # adapters shown one by one
+_MAX_SHOWN = 8  # adapters shown one by one
 
 
 def lora(
@@ -67,10 +67,10 @@ def lora(
     adapters = read(source, plus_ratio=plus_ratio, in_dim=in_dim, out_dim=out_dim, **given)
     terminal.say(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
-    for name in names[:_MOST]:
+    for name in names[:_MAX_SHOWN]:
         terminal.row([name], [26], _described(adapters[name]))
-    if len(names) > _MOST:
-        terminal.say(f"  and {len(names) - _MOST} more")
+    if len(names) > _MAX_SHOWN:
+        terminal.say(f"  and {len(names) - _MAX_SHOWN} more")
     terminal.say("Training", bold=True)
     terminal.say("  " + _trained_by(next(iter(adapters.values()))))
     if training is None and (source / PICKLE).is_file():
@@ -161,10 +161,11 @@ def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> N
         raise failures.WrongCallError("--rank takes --out, a folder for the adapter of the new rank.")
     made = resize_folder(source, rank, out, alpha=alpha)
     terminal.say(f"Adapters of rank {rank} ({len(made)}), written to {out}", bold=True)
-    for name, resized in list(made.items())[:_MOST]:
+    for name, resized in list(made.items())[:_MAX_SHOWN]:
         terminal.row([name], [26], f"keeps {resized.kept:.4%} of s B A, loses {resized.error:.3g} (Frobenius norm)")
-    if len(made) > _MOST:
-        terminal.say(f"  and {len(made) - _MOST} more; at worst {min(one.kept for one in made.values()):.4%} kept")
+    if len(made) > _MAX_SHOWN:
+        least = min(one.kept for one in made.values())
+        terminal.say(f"  and {len(made) - _MAX_SHOWN} more; at worst {least:.4%} kept")
     for condition in next(iter(made.values())).conditions:
         terminal.say(f"  {condition}")
 

@@ -13,7 +13,7 @@ import typer
 
 from linnet.cli import failures, interrupts
 
-LEAST = 24  # columns for a text beside the cells of a row
+MIN_COLUMNS = 24  # columns for a text beside the cells of a row
 GOOD, BAD, SOFT = "green", "red", "bright_black"
 
 
@@ -62,7 +62,7 @@ def width() -> int:
 
 def shortened(text: str, indent: int) -> str:
     """The text on one line of the terminal, cut with an ellipsis; whole where no person is looking."""
-    room = width() - indent if width() >= indent + LEAST else max(width() - 4, LEAST)
+    room = width() - indent if width() >= indent + MIN_COLUMNS else max(width() - 4, MIN_COLUMNS)
     return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
 
 
@@ -74,11 +74,11 @@ def row(cells: list[str], widths: list[int], text: str, colour: str | None = Non
     if not interactive():
         write(f"{head}  {text}")
         return
-    if width() < indent + LEAST:  # no room beside the cells: the text goes below them
+    if width() < indent + MIN_COLUMNS:  # no room beside the cells: the text goes below them
         shown = [cell.strip() for cell in padded if cell.strip()]
         say("  " + " ".join(shown), colour)
         indent, head = 4, ""
-    lines = textwrap.wrap(text, max(width() - indent, LEAST)) or [""]
+    lines = textwrap.wrap(text, max(width() - indent, MIN_COLUMNS)) or [""]
     write(head + " " * (indent if not head else 2) + ("\n" + " " * indent).join(lines))
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linnet._arguments import no_mask
 from linnet.forecasts.denoising import denoise
 
-LEAST = 4  # singular values from which a noise can be told
+MIN_SINGULAR_VALUES = 4  # singular values from which a noise can be told
 
 
 class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -52,7 +52,7 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         no_mask("X", X)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         level = self.noise_std
-        if level is None and min(X.shape) < LEAST:
+        if level is None and min(X.shape) < MIN_SINGULAR_VALUES:
             level = 0.0
             warnings.warn(
                 f"the noise cannot be told from {min(X.shape)} singular values: nothing is filtered; give `noise_std`.",

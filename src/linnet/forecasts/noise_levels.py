@@ -15,7 +15,7 @@ _SAMPLING = 1.5
 # A singular value stands out if it exceeds the bulk's edge by this many widths of the edge's own fluctuation, n^(-2/3).
 _STANDS_OUT = 2.0
 PROFILE_TURNS = 8
-_LEAST = 4  # singular values that are needed to tell noise from signal
+_MIN_SINGULAR_VALUES = 4  # singular values that are needed to tell noise from signal
 
 
 @representable
@@ -52,9 +52,10 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         raise ValueError(
             f"`values` must be the singular values of `shape`, at most {min(rows, columns):g}: got {s.size}."
         )
-    if s.size < _LEAST:
+    if s.size < _MIN_SINGULAR_VALUES:
         raise ValueError(
-            f"the noise cannot be told from {s.size} singular values: at least {_LEAST} are needed. Give `noise_std`."
+            f"the noise cannot be told from {s.size} singular values: at least {_MIN_SINGULAR_VALUES} are needed. "
+            "Give `noise_std`."
         )
     aside, found = 0, np.array([np.nan])
     for _ in range(s.size):
@@ -64,7 +65,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         found = np.quantile(rest, _SHARES) / places
         edge = found.mean() * (np.sqrt(rows) + np.sqrt(columns)) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
         standing = int((s > edge).sum())
-        if standing <= aside or s.size - standing < _LEAST:
+        if standing <= aside or s.size - standing < _MIN_SINGULAR_VALUES:
             break
         aside = standing
     estimate, half = float(found.mean()), found.size // 2
@@ -78,7 +79,7 @@ def bulk_misfit(values: np.ndarray, shape: tuple[int, int]) -> float:
     s = np.sort(values)[::-1]
     level, _ = noise_level(s, shape)
     edge = level * (np.sqrt(shape[0]) + np.sqrt(shape[1])) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
-    aside = min(int((s > edge).sum()), s.size - _LEAST)
+    aside = min(int((s > edge).sum()), s.size - _MIN_SINGULAR_VALUES)
     sides = (shape[0] - aside, shape[1] - aside)
     ratio, larger = ratio_of(*sides), max(sides)
     shares = np.linspace(0.2, 0.95, 16)

@@ -13,7 +13,7 @@ import numpy as np
 from linnet.sweeps.configuration import Sweep
 
 FILES = 2000  # what the default block size keeps the number of a store's files below
-LEAST = 64  # cells per block, where nothing else decides
+MIN_CELLS = 64  # cells per block, where nothing else decides
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Grid:
         if tile is None:
             most = [1 if name in sweep.apart else length for name, length in zip(coords, lengths)]
             chunks = 1 + (len(sweep.record) or 3)  # files per block: `cell_status` and the variables, or a guess
-            cells = sweep.block or max(LEAST, math.ceil(math.prod(lengths) * chunks / FILES))
+            cells = sweep.block or max(MIN_CELLS, math.ceil(math.prod(lengths) * chunks / FILES))
             tile = _tile(lengths, most, cells)
         return cls(tuple(coords), coords, tile, tuple(sweep.axes), sweep.seed)
 

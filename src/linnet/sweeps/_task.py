@@ -20,7 +20,7 @@ from linnet.sweeps.errors import CellFunctionError
 
 DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell not computed yet
 UNFINISHED = "unfinished"  # the variable by which a cell function marks cells that ended before they were done
-LONGEST = 2000  # letters of a failure's reason
+MAX_LETTERS = 2000  # letters of a failure's reason
 DEFECTS = (
     AttributeError,
     ImportError,
@@ -132,7 +132,7 @@ class Task:
                         f"Give the sweep a smaller `block`."
                     ) from error
                 if last - first == 1:
-                    failures.append(Failure(first, type(error).__name__, str(error)[:LONGEST]))
+                    failures.append(Failure(first, type(error).__name__, str(error)[:MAX_LETTERS]))
                 else:
                     middle = (first + last) // 2
                     queue += [(middle, last), (first, middle)]
@@ -140,7 +140,7 @@ class Task:
             parts.append((first, last, self.tidied(raw, len(cells.seeds), last - first)))
             for position, reason in self.reported(raw, len(cells.seeds)).items():
                 if position < last - first:
-                    failures.append(Failure(first + position, "reported", str(reason)[:LONGEST]))
+                    failures.append(Failure(first + position, "reported", str(reason)[:MAX_LETTERS]))
         failed = sorted(failure.position for failure in failures)
         status = np.full(cells.size, DONE, dtype=np.int8)
         status[failed] = FAILED

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from linnet._arguments import did_you_mean, no_mask, path_of, shown
 from linnet.sweeps.errors import ConfigurationError
 
-MOST = 10**6  # values of an axis, seeds
+MAX_VALUES = 10**6  # values of an axis, seeds
 CELLS = 10**9  # of a grid, whose numbers are kept in memory
 RESERVED = ("seed", "cell_status", "failures")
 # Where the functions lie that a file may name without being allowed to: none of them writes, or runs what it is given.
@@ -46,7 +46,7 @@ class Range(BaseModel):
 
     start: float
     stop: float
-    count: int = Field(ge=1, le=MOST)
+    count: int = Field(ge=1, le=MAX_VALUES)
     spacing: Literal["linear", "log"] = "linear"
 
     def __init__(self, **fields: Any) -> None:
@@ -105,7 +105,7 @@ class Sweep(BaseModel):
     name: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     function: str
     axes: dict[str, list[Any]] = Field(default_factory=dict)
-    seeds: int = Field(default=1, ge=1, le=MOST)
+    seeds: int = Field(default=1, ge=1, le=MAX_VALUES)
     seed: int = Field(default=0, ge=0)
     fixed: dict[str, Any] = Field(default_factory=dict)
     record: list[str] = Field(default_factory=list)

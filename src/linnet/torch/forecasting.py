@@ -26,13 +26,13 @@ from linnet.trajectories.status import DivergedError
 if TYPE_CHECKING:
     import xarray as xr
 
-FAR = 1e8  # a loss this many times the first one, or that of no output at all, counts as divergence
+DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or that of no output at all, counts as divergence
 TRIED, FINE, NARROW = (
     8,
     32,
     1.004,
 )  # rates tried together, at first and in a fine grid; how well one is known in the end
-MARGIN, ISLANDS = 0.05, 6  # to both sides of a border that is called one, and how many are looked at
+BORDER_MARGIN, MAX_BORDERS = 0.05, 6  # to both sides of a border that is called one, and how many are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +309,7 @@ def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
 
 
 def _ceiling(run: Run, first: float) -> float:
-    return FAR * max(first, run.factor * float((run.targets**2).sum()))
+    return DIVERGENCE_FACTOR * max(first, run.factor * float((run.targets**2).sum()))
 
 
 def _diverged(run: Run, steps: int) -> DivergedError:
@@ -331,15 +331,15 @@ def largest_factor(run: Run, steps: int) -> float:
     if top is None:
         return float("inf")
     window, lowest = (top / 4, top), None
-    for _ in range(ISLANDS):
+    for _ in range(MAX_BORDERS):
         border = _border(run, steps, *window)
         if border is None:
             break
         lowest = border if lowest is None else min(lowest, border)
-        below, above = _diverges(run, border * np.array([1 - MARGIN, 1 + MARGIN]), steps)
+        below, above = _diverges(run, border * np.array([1 - BORDER_MARGIN, 1 + BORDER_MARGIN]), steps)
         if not below and above:
             return border
-        window = (border / 2, (1 - MARGIN) * border) if below else ((1 + MARGIN) * border, 4 * border)
+        window = (border / 2, (1 - BORDER_MARGIN) * border) if below else ((1 + BORDER_MARGIN) * border, 4 * border)
     return top if lowest is None else lowest
 
 

@@ -24,7 +24,7 @@ from linnet.trainers._updates import forces
 
 ROUND = 2000  # steps at most; most flows take a few hundred
 SHORTEST = 50  # steps of a round of the largest flows: a step of theirs takes up to a second
-PATIENCE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
+STEP_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
 LONG = 5  # rounds, after which a bar is drawn
 HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
 FEW, MANY = 4, 64  # times: what a smaller number is filled up to, and the largest that is filled up
@@ -76,7 +76,7 @@ class Run:
         self.layers, self.where, self.taken = tuple(results[depth : 2 * depth]), float(where), self.taken + int(taken)
         if arrived or not np.isfinite(self.where):
             self.pending = False
-        elif not self._ends() and not self._fades(SLOW * pace) and share >= PATIENCE:
+        elif not self._ends() and not self._fades(SLOW * pace) and share >= STEP_SHARE:
             self.failed = share >= 1 or self.left > HOPELESS * self.settings.max_steps * pace
             self.pending = not self.failed
 

@@ -55,7 +55,7 @@ KEEP = ("weights", "products", "losses")
 DIVERGED = 1  # codes above it are the stopping rule's own
 CHUNK = 64
 PAUSE = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
-FAR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
+DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
 
 
 class Record(Protocol):
@@ -87,10 +87,10 @@ def started(params: Params, *, plan: Plan) -> State:
 
 
 def ceiling(objective: Objective, params: Params) -> Array:
-    """A loss beyond which a run diverges: `FAR` times the larger of the first loss and the scale of the targets."""
+    """The loss beyond which a run counts as diverged: a large multiple of the first loss, or of the targets' scale."""
     loss, _ = objective.at(params)
     size = objective.size()
-    return FAR * (either(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
+    return DIVERGENCE_FACTOR * (either(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
 
 def judged(

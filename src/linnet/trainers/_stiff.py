@@ -21,12 +21,12 @@ from jaxtyping import Float
 
 from linnet import _progress as progress
 
-LARGEST = 1024  # numbers in both layers; one step factorizes a matrix of that size
-FINER = 1e-3  # times the given tolerances: its order is five at most, and errors of its steps add up
-FINEST = 1e-13
-SMALLER = 1e-5  # times the given absolute tolerance: what fades is to keep its digits
+MAX_WEIGHTS = 1024  # numbers in both layers; one step factorizes a matrix of that size
+RTOL_FACTOR = 1e-3  # times the given tolerances: its order is five at most, and errors of its steps add up
+MIN_RTOL = 1e-13
+ATOL_FACTOR = 1e-5  # times the given absolute tolerance: what fades is to keep its digits
 GROWTH = np.log(1e4)  # what an error may have grown by: 1e-13 stays below the ten digits promised
-MOST = 20_000  # steps; 2000 lead from 1e2 to 1e6
+MAX_STEPS = 20_000  # steps; 2000 lead from 1e2 to 1e6
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def follow(
     times: Float[np.ndarray, " time"],
     rtol: float,
     atol: float,
-    most: int = MOST,
+    most: int = MAX_STEPS,
 ) -> tuple[np.ndarray, np.ndarray, int] | None:
     r"""Both layers at `times` after the state, and the steps; None where the flow is too large, or not safely followed.
 
@@ -85,16 +85,16 @@ def follow(
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
     - `times`: increasing, positive
     - `rtol`, `atol`: the tolerances of the explicit solver
-    - `most`: steps; never more than `MOST`
+    - `most`: steps; never more than `MAX_STEPS`
     """
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
     used = first.any(axis=1) | second.any(axis=0)  # units at zero stay there (`widths`)
-    if not 0 < first[used].size + second[:, used].size <= LARGEST:
+    if not 0 < first[used].size + second[:, used].size <= MAX_WEIGHTS:
         return None
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
     flow = Square(target, s, int(used.sum()))
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
-    solved = _states(flow, begin, times, max(FINER * rtol, FINEST), SMALLER * atol, min(most, MOST))
+    solved = _states(flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(most, MAX_STEPS))
     if solved is None:
         return None
     states, steps = solved

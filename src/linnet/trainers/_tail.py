@@ -22,8 +22,8 @@ from linnet.reductions.reduction import Reduction
 from linnet.trainers import _stiff as stiff
 
 HUGE = 1e35  # layers and problems beyond it are left to the solver
-LARGEST = 1500  # k d, from which on the eigendecomposition would take more than seconds
-NEAR = 1e-8  # |S| below which the closed form is exact to float64
+MAX_ENTRIES = 1500  # k d, from which on the eigendecomposition would take more than seconds
+MAX_RESIDUAL = 1e-8  # |S| below which the closed form is exact to float64
 SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
 _EPS = float(np.finfo(float).eps)
 
@@ -132,7 +132,7 @@ def find(
     - `target` $G$ (k, r), `scales` $s$ (r,): the problem in that basis; None for whitened inputs
     - `rtol`, `atol`: the tolerances of the explicit solver
     """
-    if target.size > LARGEST:
+    if target.size > MAX_ENTRIES:
         return None
     first, second, target = (np.asarray(value, dtype=np.float64) for value in (first, second, target))
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
@@ -140,7 +140,7 @@ def find(
     size = np.trace(outputs) + np.trace(inputs)
     if not np.isfinite(size) or size == 0:
         return None
-    near = max(min(NEAR, np.sqrt(atol / np.sqrt(size))), SLACK * rtol)
+    near = max(min(MAX_RESIDUAL, np.sqrt(atol / np.sqrt(size))), SLACK * rtol)
     error = target - second @ first * s
     if np.linalg.norm(error * s) * min(left, 1 / (size * (s**2).max())) > near:
         return None  # too far even if every mode were as fast as the fastest can be

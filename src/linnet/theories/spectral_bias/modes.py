@@ -13,7 +13,7 @@ from linnet.theories.spectral_bias.mirror_flows import modes
 from linnet.theories.spectral_bias.variational import moments
 
 MOST_VALUES = 10**7  # singular values of one answer
-LARGEST = 1e300  # of singular values and scales: sums of a few of them are still numbers
+MAX_SIZE = 1e300  # of singular values and scales: sums of a few of them are still numbers
 
 
 @representable
@@ -381,11 +381,11 @@ def _scales(values: Any, gamma: float) -> tuple[np.ndarray, float]:
 
 def _at_most_largest(**sizes: float) -> None:
     for name, size in sizes.items():
-        if size > LARGEST:
-            raise ValueError(f"`{name}` must be at most {LARGEST:g}: got {size:.3g}. Give both in smaller units.")
+        if size > MAX_SIZE:
+            raise ValueError(f"`{name}` must be at most {MAX_SIZE:g}: got {size:.3g}. Give both in smaller units.")
 
 
 def _exponent(rho: np.ndarray, times: Any) -> np.ndarray:
     """-2 rho t (time, mode), at most 1e300 in size: its exponential is zero long before."""
     with np.errstate(over="ignore"):
-        return np.maximum(-2 * rho * times_array("times", times)[:, None], -LARGEST)
+        return np.maximum(-2 * rho * times_array("times", times)[:, None], -MAX_SIZE)

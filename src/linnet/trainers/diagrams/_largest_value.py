@@ -5,14 +5,14 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-MOST = 96  # Lanczos steps: enough for the edge of a noise spectrum, whose values lie close together
+LANCZOS_STEPS = 96  # Lanczos steps: enough for the edge of a noise spectrum, whose values lie close together
 SQUARINGS = 30
 
 
 def largest_value(matrix: jax.Array) -> jax.Array:
     """The largest singular value, from below: the Lanczos process on $A^T A$ with all its vectors kept orthogonal."""
     inputs = matrix.shape[1]
-    count = min(MOST, inputs)
+    count = min(LANCZOS_STEPS, inputs)
     size = jnp.sqrt(jnp.sum(matrix * matrix))
     scaled = matrix / jnp.where(size > 0, size, 1)
     start = jax.random.normal(jax.random.key(0, impl="threefry2x32"), (inputs,), matrix.dtype)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 
 Carry = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
-MOST = 64  # iterations for the root: 20 at a condition of 1e5, 55 at that of rounding
+MAX_ITERATIONS = 64  # iterations for the root: 20 at a condition of 1e5, 55 at that of rounding
 
 
 def narrow_network(product: jax.Array, threshold: jax.Array | float) -> tuple[jax.Array, jax.Array]:
@@ -43,7 +43,7 @@ def _root(matrix: jax.Array) -> jax.Array:
 
     def more(carry: Carry) -> jax.Array:
         count, _, _, error = carry
-        return (count < MOST) & (error > enough)
+        return (count < MAX_ITERATIONS) & (error > enough)
 
     def better(carry: Carry) -> Carry:
         count, root, inverse, _ = carry
