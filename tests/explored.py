@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from typing import Any
 
@@ -46,6 +47,10 @@ def words(component: Any) -> list[str]:
         return [piece for piece in str(component).split() if piece]
     if isinstance(component, (list, tuple)):
         return [piece for one in component for piece in words(one)]
+    if getattr(component, "mathjax", False):  # formulas are drawn: what stands apart from them is read
+        return words(re.sub(r"[^\s$]*\$[^$]+\$[^\s$]*|\\", " ", component.children))
+    if type(component).__name__ == "Details" and not component.open:
+        return words(component.children[0])
     return [] if getattr(component, "hidden", False) else words(getattr(component, "children", None))
 
 

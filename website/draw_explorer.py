@@ -1,4 +1,5 @@
-"""Draws docs/images/explorer/*.png: every page of the explorer at its defaults, as Chromium shows it.
+"""Draws docs/images/explorer/*.png, every page of the explorer at its defaults as Chromium shows it, and the thumbnails
+of its first page.
 
     python -m website.draw_explorer [PAGE...]
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from base64 import b64decode
 from io import BytesIO
 from pathlib import Path
 
@@ -21,7 +23,10 @@ from linnet.explorer import create_app
 from linnet.explorer.pages import PAGES
 from website.browser import chromium
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images" / "explorer"
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images" / "explorer"
+THUMBNAILS = ROOT / "src" / "linnet" / "explorer" / "assets" / "thumbnails"
+THUMBNAIL_SIZE = (640, 400)  # pixels: twice what a card shows
 WIDTH, HIGHEST = 1280, 1500  # pixels of a page; longer ones are cut
 TIMEOUT_SECONDS = 120.0  # a first visit compiles
 
@@ -30,22 +35,47 @@ def main(names: list[str]) -> None:
     server = create_server(create_app().server, host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
     IMAGES.mkdir(exist_ok=True)
+    THUMBNAILS.mkdir(exist_ok=True)
     with chromium() as browser:
         if browser is None:
             raise SystemExit("no Playwright or no Chromium: pip install 'linnet[browser]', or set CHROMIUM")
         tab = browser.new_page(viewport={"width": WIDTH, "height": 900}, color_scheme="light")
+        address = f"http://127.0.0.1:{server.effective_port}"
         for page in PAGES:
             if names and page.name not in names:
                 continue
-            tab.goto(f"http://127.0.0.1:{server.effective_port}/{page.name}")
-            wait(tab, [f"{page.name}-view-{view.name}" for view in page.views if view.kind == "figure"])
-            size = tab.evaluate("document.documentElement.scrollHeight")
-            shot = tab.screenshot(full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": min(size, HIGHEST)})
-            few = (
-                Image.open(BytesIO(shot)).convert("RGB").quantize(256, Image.Quantize.FASTOCTREE)
-            )  # a third of the size
-            few.save(IMAGES / f"{page.name}.png", optimize=True)
+            tab.goto(f"{address}/{page.name}")
+            pictures = [f"{page.name}-view-{view.name}" for view in page.views if view.kind == "figure"]
+            wait(tab, pictures)
+            keep(tab, page.name)
+            thumbnail(tab, pictures[0]).save(THUMBNAILS / f"{page.name}.webp", quality=80, method=6)
+        if not names or "home" in names:
+            tab.goto(f"{address}/")
+            tab.wait_for_selector("#moving-picture svg")
+            tab.wait_for_timeout(4500)  # until three of the modes are learned
+            keep(tab, "home")
     server.close()
+
+
+def keep(tab: Page, name: str) -> None:
+    """The page as it is seen now, as a picture of the documentation."""
+    size = tab.evaluate("document.documentElement.scrollHeight")
+    shot = tab.screenshot(full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": min(size, HIGHEST)})
+    few = Image.open(BytesIO(shot)).convert("RGB").quantize(256, Image.Quantize.FASTOCTREE)  # a third of the size
+    few.save(IMAGES / f"{name}.png", optimize=True)
+
+
+def thumbnail(tab: Page, picture: str) -> Image.Image:
+    """A picture of a page drawn small, without its legend."""
+    draw = """async ([id, width, height]) => {
+        const graph = document.querySelector('#' + id + ' .js-plotly-plot');
+        const layout = {...graph.layout, showlegend: false, paper_bgcolor: '#fff', plot_bgcolor: '#fff',
+                        margin: {l: 66, r: 16, t: 16, b: 56}, font: {size: 17}};
+        const options = {format: 'png', width: width, height: height};
+        return await Plotly.toImage({data: graph.data, layout: layout}, options);
+    }"""
+    drawn = tab.evaluate(draw, [picture, *THUMBNAIL_SIZE])
+    return Image.open(BytesIO(b64decode(drawn.partition(",")[2]))).convert("RGB")
 
 
 def wait(tab: Page, pictures: list[str]) -> None:

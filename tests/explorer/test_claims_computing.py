@@ -46,6 +46,32 @@ def test_all_words_must_occur_in_any_case_and_order():
     assert claims.chosen(words="no such words at all").sizes["claim"] == 0
 
 
+def test_words_are_a_phrase_where_any_claim_has_it():
+    for words in ("Theorem 2 of paper 4", "paper 4 theorem 2"):
+        found = claims.chosen(words=words)
+        assert {"tu-thm2-lazy", "tu-thm2-active"} <= set(found.claim.values)
+        assert all(where.startswith("Theorem 2") for where in found["where"].values[:2])
+        assert set(found["paper"].values) == {"tu"}
+    by_number = claims.chosen(paper="varre", words="theorem 3.2")["where"].values.tolist()
+    assert by_number and all("3.2" in where for where in by_number)
+    assert claims.found([" theorem 2.1 ", " eq. 2 theorem "], "theorem 2") == [True, False]  # the phrase, inside a word
+    assert claims.found([" theorem 2.1 ", " theorem 2 a "], "Theorem 2(a)") == [False, True]
+
+
+def test_every_theorem_has_one_answer_and_it_is_found_in_the_words_of_a_question():
+    every = claims.answers()
+    known = registry.claims()
+    pairs = list(zip(every["paper"].values, every.theorem.values, strict=True))
+    assert len(pairs) == len(set(pairs)) == sum(len(paper.answers) for paper in registry.papers().values()) > 50
+    for names in every["claims"].values:
+        assert all(name in known for name in names.split())
+    theorem_2 = claims.answers(words="Theorem 2 of paper 4")
+    assert {"Theorem 2, lazy region", "Theorem 2, active region"} <= set(theorem_2.theorem.values)
+    assert set(theorem_2["paper"].values) == {"tu"} and theorem_2.sizes["theorem"] <= 4
+    assert claims.answers(words="no such words").sizes["theorem"] == 0
+    assert set(claims.answers(paper="huang")["paper"].values) == {"huang"}
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -22,14 +22,14 @@ function fill(place) {
       }
       return choice;
     });
-  const plain = (text) => text.toLowerCase().replace(/[().,:]/g, " ").replace(/\s+/g, " ").trim();
-  const texts = rows.map((row) => " " + plain(row.textContent) + " ");
+  const plain = (text) => " " + text.toLowerCase().replace(/[(),:;]|\.(?!\d)/g, " ").replace(/\s+/g, " ").trim() + " ";
+  const texts = rows.map((row) => plain(row.textContent));
   function show() {
     const wanted = plain(words.value);
-    const parts = wanted.split(" ");
+    const parts = wanted.trim().split(" ");
     // The words as they stand, where any row has them so; otherwise rows that have each of them somewhere.
-    const exact = texts.map((text) => text.includes(wanted));
-    const fitting = exact.includes(true) ? exact : texts.map((text) => parts.every((word) => text.includes(word)));
+    const tries = [wanted, wanted.trim()].map((phrase) => texts.map((text) => text.includes(phrase)));
+    const fitting = tries.find((found) => found.includes(true)) || texts.map((text) => parts.every((word) => text.includes(word)));
     let count = 0;
     rows.forEach((row, index) => {
       const chosen = choices.every((choice) => !choice.value || row.dataset[choice.dataset.name] === choice.value);

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from linnet.explorer.controls import Control
+from linnet.explorer.home import TITLE
 from linnet.explorer.layout import content, scale, slides, view_id
 from linnet.explorer.page import Page, Part
 from linnet.explorer.service import Answer, Service
@@ -24,11 +25,18 @@ def register(app: Dash, service: Service) -> None:
         return content(service, path, search)
 
     app.clientside_callback(
-        _call("marked", {page.name: page.title for page in service.pages.values()}),
+        _call("marked", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),
         Output("navigation", "data-at"),
         Input("url", "pathname"),
     )
-    app.clientside_callback(_call("theme"), Output("theme", "data"), Input("theme-switch", "n_clicks"))
+    app.clientside_callback(
+        _call("look"),
+        Output("look", "data"),
+        Input("theme-switch", "n_clicks"),
+        Input("present-switch", "n_clicks"),
+        Input("controls-switch", "n_clicks"),
+    )
+    app.clientside_callback(_call("moving"), Output("moving-picture", "data-drawn"), Input("moving-runs", "data"))
     for page in service.pages.values():
         for part in page.parts:
             _compute(app, service, page, part)
@@ -74,7 +82,7 @@ def _show(app: Dash, page: Page, part: Part) -> None:
         _call("show", {"page": page.name, "part": part.name, "views": views}),
         *outputs,
         Input(f"{key}-answer", "data"),
-        Input("theme", "data"),
+        Input("look", "data"),
         State(f"{page.name}-frozen", "data"),
     )
 

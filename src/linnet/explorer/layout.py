@@ -8,6 +8,7 @@ from dash import dcc, html
 
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control, ControlError, State
+from linnet.explorer.home import home
 from linnet.explorer.page import Page, Part, View
 from linnet.explorer.service import FROZEN, Service
 
@@ -33,13 +34,20 @@ def shell(service: Service) -> Component:
     return html.Div(
         [
             dcc.Location(id="url", refresh=False),
-            dcc.Store(id="theme"),
+            dcc.Store(id="look"),
             html.A("Skip to the page", href="#content", className="skip"),
             html.Header(
                 [
-                    html.Span("linnet", className="brand"),
+                    dcc.Link("linnet", href="/", className="brand", id="go-home"),
                     html.Nav(links, id="navigation", **{"aria-label": "Pages"}),
-                    html.Button("Light or dark", id="theme-switch", type="button", n_clicks=0),
+                    html.Div(
+                        [
+                            html.Button("Controls", id="controls-switch", type="button", n_clicks=0),
+                            html.Button("Present", id="present-switch", type="button", n_clicks=0),
+                            html.Button("Light or dark", id="theme-switch", type="button", n_clicks=0),
+                        ],
+                        className="switches",
+                    ),
                 ]
             ),
             html.Main(id="content", tabIndex="-1"),
@@ -49,7 +57,9 @@ def shell(service: Service) -> Component:
 
 def content(service: Service, path: str | None, search: str | None) -> Component:
     """The page of a path in the state of a query string; what is wrong with the address is said on the page."""
-    name = (path or "/").strip("/") or next(iter(service.pages))
+    name = (path or "/").strip("/")
+    if not name:
+        return home(list(service.pages.values()))
     page = service.pages.get(name)
     if page is None:
         return html.Section([html.H1("No such page"), html.P("Choose one of the pages above.")])
@@ -151,7 +161,8 @@ def _control(page: Page, one: Control, state: State) -> Component:
             if len(options) <= MAX_RADIO_CHOICES
             else dcc.Dropdown(options, text, id=ident, clearable=False, className="dropdown")
         )
-        held = [html.Div(label, className="label", id=f"{ident}-label"), chosen, help]
+        said = "label unseen" if label == one.group else "label"  # the heading above it says it
+        held = [html.Div(label, className=said, id=f"{ident}-label"), chosen, help]
     else:
         held = [html.Label(label, htmlFor=ident), _inputs(page, one, ident, text), help]
     held.append(html.P("", className="error", id=f"{ident}-wrong"))

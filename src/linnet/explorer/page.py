@@ -69,6 +69,7 @@ class Page:
     """One page.
 
     - `name`: in the address, `/name`; `title`; `introduction`: a few sentences, or several paragraphs
+    - `card`: one sentence, on the first page
     - `controls`, `compute`, `views`: see above; `more`: further parts, computed after and apart from the first
     - `uses`: the controls that `compute` takes, by default all that compute
     - `own_script(state)`: the text under "As Python" where it is not the source of `compute`
@@ -85,6 +86,7 @@ class Page:
     controls: tuple[Control, ...]
     compute: Callable[..., xr.Dataset]
     views: tuple[View, ...]
+    card: str = ""
     uses: tuple[str, ...] | None = None
     more: tuple[Part, ...] = ()
     folders: tuple[str, ...] = ALL

@@ -1,4 +1,4 @@
-"""Importing and compiling ahead of requests: the first page at once, the others while the server is idle."""
+"""Importing and compiling ahead of requests: what opens first at once, the others while the server is idle."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ SWITCH_SECONDS = 5e-4  # seconds that a thread keeps Python to itself while the 
 
 
 def first_page(service: Service) -> threading.Thread:
-    """Computes the first page's defaults in the background, while the browser reads its scripts.
+    """Computes the moving picture and the first page's defaults in the background, while the browser reads its scripts.
 
     Whoever asks for it meanwhile waits for it: nothing is compiled twice.
     """
+    from linnet.explorer.home import runs
+
     page = next(iter(service.pages.values()))
 
     def compute() -> None:
         usual = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)  # a request in between is answered soon
         try:
+            runs()  # needs no JAX
             load(page.folders)
             _started(_datasets, "linnet-datasets")  # while JAX compiles, which needs no Python
             service.answer(page, page.parts[0], {})

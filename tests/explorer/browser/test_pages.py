@@ -99,7 +99,8 @@ def test_a_wrong_address_is_told_in_a_sentence(page: Page, visit: Visit) -> None
 def test_a_lecture_needs_no_scrolling(visit: Visit) -> None:
     seen = visit("train", size=(1280, 800))
     seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
-    for ident in ("train-cursor-play", "train-cursor-slider", "train-freeze", "train-view-modes", "train-view-losses"):
+    shown = ("cursor-play", "cursor-slider", "freeze", "view-modes", "view-losses", "how", "until", "until-slider")
+    for ident in (f"train-{name}" for name in shown):
         box = seen.tab.locator(f"#{ident}").bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= 800, ident
     assert seen.tab.title() == "Train · linnet"

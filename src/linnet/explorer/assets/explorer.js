@@ -28,22 +28,37 @@
     return value;
   }
 
-  function themed(figure, name) {
+  // What is larger for a projector: letters, lines and points.
+  function enlarged(figure) {
+    const data = figure.data.map((trace) => ({
+      ...trace,
+      ...(trace.line ? { line: { ...trace.line, width: 1.7 * (trace.line.width || 2) } } : {}),
+      ...(trace.marker && typeof trace.marker.size === "number"
+        ? { marker: { ...trace.marker, size: 1.5 * trace.marker.size } } : {}),
+    }));
+    return { data: data, layout: figure.layout };
+  }
+
+  // `look`: "light" or "dark", and "present" behind it for a projector.
+  function themed(figure, look) {
+    const [name, presents] = String(look || "light").split(" ");
     const theme = THEMES[name] || THEMES.light;
+    const size = presents ? 20 : 12;
     const axis = {
       gridcolor: theme.grid, zerolinecolor: theme.grid, linecolor: theme.line, tickcolor: theme.line,
       ticks: "outside", ticklen: 4, showline: true, zeroline: false, automargin: true,
-      title: { standoff: 6, font: { size: 13 } },
+      title: { standoff: 6, font: { size: size + 1 } },
     };
     const template = {
       layout: {
-        font: { color: theme.ink, family: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", size: 12 },
+        font: { color: theme.ink, family: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif", size: size },
         paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", xaxis: axis, yaxis: axis,
-        hoverlabel: { bgcolor: theme.paper, bordercolor: theme.line, font: { color: theme.ink } },
-        legend: { font: { size: 11 }, bgcolor: "rgba(0,0,0,0)" },
+        hoverlabel: { bgcolor: theme.paper, bordercolor: theme.line, font: { color: theme.ink, size: size } },
+        legend: { font: { size: size - 1 }, bgcolor: "rgba(0,0,0,0)" },
       },
     };
-    const shown = name === "dark" ? recoloured(figure) : figure;
+    const coloured = name === "dark" ? recoloured(figure) : figure;
+    const shown = presents ? enlarged(coloured) : coloured;
     return { data: shown.data, layout: { ...shown.layout, template, autosize: true } };
   }
 
@@ -52,7 +67,7 @@
     const text = parts.filter(Boolean).join("&");
     const path = "/" + page;
     const at = window.location.pathname;
-    if (at !== path && at !== "/") return; // an answer that came after the reader had left
+    if (at !== path) return; // an answer that came after the reader had left
     window.history.replaceState(window.history.state, "", path + (text ? "?" + text : "") + window.location.hash);
   }
 
@@ -118,7 +133,7 @@
     window.setTimeout(next, 0);
   }
 
-  function show(settings, answer, theme, frozen) {
+  function show(settings, answer, look, frozen) {
     const { page, part, views } = settings;
     const first = part === "main";
     const rest = first ? 4 : 3; // error, two files, and in the first part the script
@@ -141,7 +156,7 @@
       if (empty) return keep();
       if (view.kind !== "figure") return answer.figures[i];
       figures[view.id] = answer.figures[i];
-      const figure = themed(answer.figures[i], theme);
+      const figure = themed(answer.figures[i], look);
       if (i === 0) return figure;
       later.push({ id: view.id, figure: figure });
       return keep();
@@ -153,35 +168,52 @@
     return [...drawn, "", ...files, answer.script];
   }
 
-  function theme(_, clicks) {
-    const wanted = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    let held = null;
-    try { held = window.localStorage.getItem("linnet-theme"); } catch (refused) { /* the system's choice then */ }
-    let now = held === "dark" || held === "light" ? held : wanted;
-    if (clicks) {
-      now = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-      try { window.localStorage.setItem("linnet-theme", now); } catch (refused) { /* for this page only */ }
+  const cause = () => {
+    const found = window.dash_clientside.callback_context.triggered;
+    return found.length ? found[0].prop_id : "";
+  };
+
+  const remembered = (name) => {
+    try { return window.localStorage.getItem("linnet-" + name); } catch (refused) { return null; }
+  };
+  const remember = (name, value) => {
+    try { window.localStorage.setItem("linnet-" + name, value); } catch (refused) { /* for this page only */ }
+  };
+
+  // Light or dark, and whether it is for a projector: on the root, where style sheets see it, and for the pictures.
+  function look() {
+    const root = document.documentElement.dataset;
+    const clicked = cause().split(".")[0];
+    const system = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    const theme = remembered("theme");
+    root.theme = root.theme || (theme === "dark" || theme === "light" ? theme : system);
+    root.present = root.present || (remembered("present") === "on" ? "on" : "off");
+    if (clicked === "theme-switch") {
+      root.theme = root.theme === "dark" ? "light" : "dark";
+      remember("theme", root.theme);
     }
-    document.documentElement.dataset.theme = now;
-    return now;
+    if (clicked === "present-switch") {
+      root.present = root.present === "on" ? "off" : "on";
+      root.controls = "folded";
+      remember("present", root.present);
+    }
+    if (clicked === "controls-switch") root.controls = root.controls === "shown" ? "folded" : "shown";
+    document.getElementById("present-switch").textContent = root.present === "on" ? "Stop presenting" : "Present";
+    document.getElementById("controls-switch").setAttribute("aria-expanded", String(root.controls === "shown"));
+    window.setTimeout(() => window.dispatchEvent(new Event("resize")), 0); // pictures have another width now
+    return root.theme + (root.present === "on" ? " present" : "");
   }
 
   function marked(titles, path) {
-    const pages = Object.keys(titles);
-    const at = (path || "/").replace(/^\/+|\/+$/g, "") || pages[0];
-    document.title = titles[at] ? titles[at] + " · linnet" : "linnet";
-    for (const page of pages) {
-      const link = document.getElementById("go-" + page);
+    const at = (path || "/").replace(/^\/+|\/+$/g, "");
+    document.title = at ? (titles[at] ? titles[at] + " · linnet" : "linnet") : titles[""];
+    for (const page of Object.keys(titles)) {
+      const link = document.getElementById("go-" + (page || "home"));
       if (link && page === at) link.setAttribute("aria-current", "page");
       else if (link) link.removeAttribute("aria-current");
     }
     return at;
   }
-
-  const cause = () => {
-    const found = window.dash_clientside.callback_context.triggered;
-    return found.length ? found[0].prop_id : "";
-  };
 
   function value(how, position) {
     let found = how.log ? Math.pow(10, position) : position;
@@ -255,5 +287,5 @@
     });
   });
 
-  window.linnet = { show, theme, marked, slide, play, tick, hide, picked, freeze, figures };
+  window.linnet = { ...window.linnet, show, look, marked, slide, play, tick, hide, picked, freeze, figures };
 })();

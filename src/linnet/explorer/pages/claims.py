@@ -5,7 +5,7 @@ from __future__ import annotations
 from linnet.explorer import as_python
 from linnet.explorer.computing import claims as computing
 from linnet.explorer.controls import State, choice, text, whole
-from linnet.explorer.page import Page, View
+from linnet.explorer.page import Page, Part, View
 from linnet.explorer.panels.measuring import register
 from linnet.explorer.pictures import claims as pictures
 
@@ -15,7 +15,7 @@ CONTROLS = (
     text(
         "words",
         "Words",
-        "All must occur: in the name, the number, the sentence, its assumptions, or what was measured.",
+        "As a phrase (Theorem 2 of paper 4), or else each of them: in the number, the sentence, what was measured.",
     ),
     whole("sheet", "Sheet of the list", 1, (1, 20), f"The list has {pictures.SHOWN} claims on each.", computes=False),
     text("claim", "Claim", "The one to look at; a click in the list sets it. The first one if empty.", computes=False),
@@ -36,6 +36,7 @@ def script(state: State) -> str:
 PAGE = Page(
     name="claims",
     title="Claims",
+    card="Is it true? Every theorem of four papers, measured; any of them again, here.",
     introduction=(
         "What the papers say in words and formulas, measured on trained networks: what holds, what holds with a "
         "correction, what is refuted, and what was tried outside its assumptions.",
@@ -55,6 +56,14 @@ PAGE = Page(
         ),
         View("claim", "The claim", pictures.one, kind="html", wide=True),
         View("list", "All that the filter leaves", pictures.listed, kind="html", wide=True),
+    ),
+    more=(
+        Part(
+            "answers",
+            computing.answers,
+            (View("answers", "Is it true? One answer for each theorem", pictures.answers, kind="html", wide=True),),
+            uses=("paper", "words"),
+        ),
     ),
     own_script=script,
     register=register,

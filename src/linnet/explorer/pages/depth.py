@@ -30,6 +30,7 @@ CONTROLS = (
 PAGE = Page(
     name="depth",
     title="Depth",
+    card="Two to six layers: longer plateaus, and modes further apart in time.",
     introduction=(
         "A linear network of L layers, wide and with a Gaussian start. Each singular value S of the target follows an "
         "equation of its own; only S/cᴸ decides whether it is learned lazily (like an exponential) or actively (a "

@@ -42,6 +42,7 @@ CONTROLS = (
 PAGE = Page(
     name="feature-learning",
     title="Feature learning",
+    card="Every neuron turns to the feature or away from it, then all grow. After paper 3.",
     introduction=(
         "One output and ten samples. In the first stage the loss hardly moves while every neuron turns towards the "
         "feature Xᵀy or away from it; in the second all grow along it and the loss drops. The tangent kernel takes "

@@ -48,6 +48,7 @@ CONTROLS = (
 PAGE = Page(
     name="phase-diagram",
     title="Phase diagram",
+    card="The least test error over every start, by formula; a click trains that network.",
     introduction=(
         "A network of width w, its entries of variance σ², fits A* + E, a matrix of low rank in noise, and is stopped "
         "at its least test error (the plane of Figure 2 of Tu et al.). The axes are logarithms to the base d. Every "

@@ -31,6 +31,7 @@ OF_MODES, OF_NOISE = ("gamma", "values", "clock"), ("gamma", "noise", "learning_
 PAGE = Page(
     name="spectral-bias",
     title="Spectral bias",
+    card="Small starts prefer low rank; what label noise does to it. After paper 2.",
     introduction=(
         "From the orthogonal start of scale γ, gradient flow learns the singular values of the target one after the "
         "other when γ is small, the largest first, and all at once when it is large. It is a mirror flow: its "

@@ -90,6 +90,7 @@ CONTROLS = (
 PAGE = Page(
     name="train",
     title="Train",
+    card="A network of any width learns mode by mode, beside the closed form.",
     introduction=(
         "A two-layer linear network W₂W₁ of any width, trained from a Gaussian start. Broad: trained; dashed: the "
         "self-consistent dynamics of Tu et al. from the same start. A mode below the threshold (σ₁² + σ₂²)h/2 learns "

@@ -49,6 +49,7 @@ OF_PLANE, OF_ERROR = ("spike", "alignment", "scale", "samples", "seed"), ("spike
 PAGE = Page(
     name="two-phases",
     title="Two phases",
+    card="One strong direction of the inputs: learning turns a corner. After paper 1.",
     introduction=(
         "One output, and inputs with one strong direction, the spike. From a small start the network first grows along "
         "v₁, the correlation of inputs and output, up to time t₁; then it turns and goes along v₂ to the target. "

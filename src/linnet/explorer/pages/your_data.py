@@ -93,6 +93,7 @@ def script(state: State) -> str:
 PAGE = Page(
     name="your-data",
     title="Your data",
+    card="Your own table: what is learned from it, and when to stop.",
     introduction=(
         "What a two-layer linear network learns from a table, mode by mode, lazily or actively; when to stop; and "
         "whether ridge regression would do as well: the diagnosis of linnet diagnose, under sliders.",

@@ -51,7 +51,7 @@ def register(app: Dash, service: Service) -> None:
     app.clientside_callback(
         _PICKED,
         Output("claims-claim", "value", allow_duplicate=True),
-        Input({"type": PICK, "claim": ALL}, "n_clicks"),
+        Input({"type": PICK, "claim": ALL, "where": ALL}, "n_clicks"),
         prevent_initial_call=True,
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from linnet import style
 from linnet.explorer.computing import claims as computing
 from linnet.explorer.controls import State
@@ -56,11 +58,11 @@ def one(data: xr.Dataset, state: State) -> Html:
     name, share = str(row["claim"].values), _share(row)
     items: list[Component] = []
     for part, label in DETAILS.items():
-        items += [html.Dt(label), html.Dd(str(row[part].values))]
+        items += [html.Dt(label), html.Dd(_typeset(str(row[part].values)))]
     items += [html.Dt("over seeds"), html.Dd(share), html.Dt("again"), html.Dd(html.Code(str(row["command"].values)))]
     return [
         html.P([html.B(name), " ", _badge(row)], className="claim-name"),
-        html.P(str(row["says"].values), className="sentence"),
+        html.Div(_typeset(str(row["says"].values)), className="sentence"),
         html.Dl(items, className="claim"),
         panel(name),
     ]
@@ -77,11 +79,49 @@ def listed(data: xr.Dataset, state: State) -> Html:
     for at in range((sheet - 1) * SHOWN, min(sheet * SHOWN, total)):
         row = data.isel(claim=at)
         name = str(row["claim"].values)
-        button = html.Button(name, id={"type": PICK, "claim": name}, type="button", n_clicks=0, className="pick")
-        about = [button, " ", _badge(row), " ", html.Span(_share(row), className="soft")]
-        rows.append(html.Li([html.Div(about), html.Div(str(row["says"].values), className="sentence")]))
+        about = [_pick(name, "list"), " ", _badge(row), " ", html.Span(_share(row), className="soft")]
+        rows.append(html.Li([html.Div(about), html.Div(_typeset(str(row["says"].values)), className="sentence")]))
     shown = f"{total} of {computing.chosen().sizes['claim']} claims; sheet {sheet} of {sheets}."
     return [html.P(shown, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
+
+
+def answers(data: xr.Dataset, state: State) -> Html:
+    """Is it true? One answer for each theorem, folded by paper until one is chosen or searched for."""
+    from dash import html
+
+    shown: list[Component] = []
+    for paper in dict.fromkeys(data["paper"].values.tolist()):
+        own = data.isel(theorem=np.flatnonzero(data["paper"].values == paper))
+        items: list[Component] = []
+        for at in range(own.sizes["theorem"]):
+            one = own.isel(theorem=at)
+            theorem, names = str(one["theorem"].values), str(one["claims"].values).split()
+            rests = [part for name in names for part in (_pick(name, f"{paper} {theorem}"), " ")]
+            items += [
+                html.Dt(_typeset(theorem)),
+                html.Dd([_typeset(str(one["answer"].values)), html.Div(rests, className="rests")]),
+            ]
+        title = computing.place(f"{own.sizes['theorem']} answers", paper)
+        only = state["paper"] != computing.ALL or bool(state["words"])
+        shown.append(html.Details([html.Summary(title), html.Dl(items, className="answers")], open=only))
+    return shown or html.P("No theorem has all of these words; the claims below may.", className="soft")
+
+
+def _pick(name: str, where: str) -> Component:
+    """A button that chooses a claim; `where` it stands makes it one of its kind."""
+    from dash import html
+
+    ident = {"type": PICK, "claim": name, "where": where}
+    return html.Button(name, id=ident, type="button", n_clicks=0, className="pick")
+
+
+def _typeset(text: str) -> Component:
+    """A sentence with its formulas drawn, by the MathJax that Dash brings."""
+    from dash import dcc
+
+    from linnet.reproduction.typeset import typeset
+
+    return dcc.Markdown(typeset(text), mathjax=True, className="typeset")
 
 
 def _chosen(data: xr.Dataset, name: str) -> xr.Dataset | None:

@@ -1,0 +1,110 @@
+"""The first page: what this is, modes that are learned by formula as one looks, a lecture, and the pages as cards."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from linnet.explorer.drawing import numbers
+from linnet.explorer.lecture import STEPS
+from linnet.explorer.loading import load
+from linnet.explorer.page import Page
+
+if TYPE_CHECKING:
+    from dash.development.base_component import Component
+
+TITLE = "linnet explore"
+WHAT = (
+    "How linear networks learn, under your hands: sliders train networks of any width anew, beside the formulas that "
+    "predict them. All of it is computed on this machine, and the address of a page holds what was set on it: a view "
+    "can be sent as a link."
+)
+VALUES = (8.0, 4.0, 2.0, 1.0)  # of the target in the moving picture
+# Thresholds g of the moving picture's runs, with the words below it.
+RUNS = {
+    1e-4: "a small start: one mode after the other",
+    0.1: "a larger start: the plateaus shorten",
+    3.0: "between lazy and active: weak modes below the threshold, strong ones above it",
+    100.0: "a large start: all modes at once, lazily",
+}
+TIMES = 161  # of a run
+LEARNED = 0.99  # share of the weakest mode at which a run ends
+
+
+def home(pages: list[Page]) -> Component:
+    """What the address `/` shows."""
+    return html.Section(
+        [
+            html.Div([_what(), _moving()], className="opening"),
+            html.H2("A lecture in five steps", id="lecture"),
+            html.Ol([_step(step) for step in STEPS], className="steps"),
+            html.H2("The pages"),
+            html.Div([_card(page) for page in pages], className="cards"),
+        ],
+        className="page home",
+        id="home-page",
+    )
+
+
+def _what() -> Component:
+    first = STEPS[0].address
+    return html.Div(
+        [
+            html.H1(TITLE),
+            html.P(WHAT, className="what"),
+            html.P([dcc.Link("Start the lecture", href=first, className="button first", id="home-start")]),
+            html.P(
+                [html.B("Present"), ", above, enlarges everything and folds the controls away, for a projector."],
+                className="soft",
+            ),
+        ]
+    )
+
+
+def _moving() -> Component:
+    """Where the browser draws the runs (assets/home.js), with a button that stops them."""
+    about = "Singular values of a network over time, from starts of four sizes, by formula."
+    return html.Figure(
+        [
+            html.Div(id="moving-picture", role="img", **{"aria-label": about}),
+            html.Figcaption(
+                [
+                    html.Span(id="moving-words", className="soft"),
+                    html.Button("Pause", id="moving-pause", type="button", className="small"),
+                ]
+            ),
+            dcc.Store(id="moving-runs", data=runs()),
+        ],
+        className="moving view",
+    )
+
+
+@cache
+def runs() -> str:
+    """The runs of the moving picture: each learns the same target, over as long as its weakest mode needs."""
+    import numpy as np
+
+    load(("linnet.theories", "linnet.theories.mixed"))
+    from linnet.theories.mixed import mode_values
+
+    drawn: list[dict[str, Any]] = []
+    for threshold, words in RUNS.items():
+        clock = np.geomspace(1e-6, 1e3, 4000)
+        weakest = mode_values(VALUES[-1:], threshold, clock)[:, 0]
+        end = clock[np.argmax(weakest > LEARNED * VALUES[-1])]
+        modes = mode_values(VALUES, threshold, np.linspace(0, end, TIMES)).T
+        drawn.append({"words": words, "threshold": threshold, "end": float(f"{end:.3g}"), "modes": numbers(modes)})
+    return json.dumps({"values": VALUES, "runs": drawn})
+
+
+def _step(step: Any) -> Component:
+    return html.Li([dcc.Link(step.title, href=step.address), html.P(step.says)])
+
+
+def _card(page: Page) -> Component:
+    thumbnail = html.Img(src=f"/assets/thumbnails/{page.name}.webp", alt="", width=320, height=200)
+    words = [html.B(page.title), html.Span(page.card)]
+    return dcc.Link([thumbnail, html.Div(words)], href=f"/{page.name}", className="card", id=f"card-{page.name}")
