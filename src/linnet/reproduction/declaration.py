@@ -110,7 +110,7 @@ class Claim:
     - `given`: what must be met for the numbers to say anything; otherwise the verdict is "outside its assumptions"
     - `refuted`: what a refutation needs; where it is missed too, the verdict is "outside its assumptions"
     - `reads`: what was measured, as a template of the numbers; it draws no conclusion
-    - `expected`: the expected verdict
+    - `expected`: the expected verdict; unless given, that the claim holds, with the correction where there is one
     - `measure`: from a `Trial` to numbers
     - `paper`: that lists it
 
@@ -137,7 +137,7 @@ class Claim:
     given: Rule | None = None
     refuted: Rule | None = None
     reads: str
-    expected: Verdict = Verdict.HOLDS
+    expected: Verdict = None  # type: ignore[assignment]  # given below
     measure: Callable[[Trial], Numbers]
     paper: str = ""
 
@@ -151,6 +151,8 @@ class Claim:
                 raise ValueError(f"`{part}` of the claim {self.name!r} must be a rule: got {shown(rule)}.")
         if bool(self.corrected) != bool(self.correction):
             raise ValueError(f"the claim {self.name!r} must have both `corrected` and `correction`, or neither.")
+        if self.expected is None:
+            object.__setattr__(self, "expected", Verdict.CORRECTED if self.corrected else Verdict.HOLDS)
 
     @property
     def rules(self) -> dict[str, Rule]:

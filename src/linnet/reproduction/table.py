@@ -5,7 +5,7 @@ Cells hold what was trained; what a theory says of them is computed when a table
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,8 @@ class Table:
     - `title`: in a line
     - `sweep`: from a `Trial` to the `Sweep` of it
     - `read`: from the results to what claims and columns go by, often one row for each kind of network
-    - `columns`: from the results to named columns
+    - `columns`: from the results to named columns; or for each heading how an entry is made of a row of `read`, a
+      function or a format (`"{.share:.1%}"` prints the attribute `share`)
     - `note`: below it
     - `paper`: that lists it
 
@@ -45,7 +46,7 @@ class Table:
     name: str
     title: str
     sweep: Callable[[Trial], Sweep]
-    columns: Callable[[xr.Dataset], Columns]
+    columns: Callable[[xr.Dataset], Columns] | Mapping[str, str | Callable[[Any], str]]
     read: Callable[[xr.Dataset], Any] | None = None
     note: str = ""  # what a reader of the columns must know
     paper: str = ""
@@ -58,9 +59,17 @@ class Table:
         """The trained cells as `read` reads them: what the claims of the table start from."""
         return self.results(trial) if self.read is None else self.read(self.results(trial))
 
+    def entries(self, results: xr.Dataset) -> Columns:
+        """The entries of every column, by its heading."""
+        if callable(self.columns):
+            return self.columns(results)
+        rows = self.read(results) if self.read is not None else []
+        makers = {heading: make.format if isinstance(make, str) else make for heading, make in self.columns.items()}
+        return {heading: [make(row) for row in rows] for heading, make in makers.items()}
+
     def text(self, results: xr.Dataset) -> str:
         """The table in Markdown, its columns aligned, with its title above and its note below."""
-        columns = self.columns(results)
+        columns = self.entries(results)
         widths = [max(len(entry) for entry in [heading, *entries]) for heading, entries in columns.items()]
         rows = [list(columns), ["-" * width for width in widths], *map(list, zip(*columns.values(), strict=True))]
         lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]

@@ -58,6 +58,8 @@ ENGINE = (
     "problems",
     "_randomness",
     "reductions",
+    "reproduction/cells",
+    "reproduction/datasets",
     "reproduction/fits",
     "reproduction/plane",
     "reproduction/published",
