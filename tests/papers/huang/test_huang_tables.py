@@ -9,7 +9,10 @@ import pytest
 import xarray as xr
 
 import linnet as ln
-from linnet.papers.huang.networks import cells, inside, section_six, spectrum, stages
+from linnet.papers.huang.networks.cells.equations import equations_cells, trained_to
+from linnet.papers.huang.networks.cells.inside import LAWS, law_data, neurons_cells
+from linnet.papers.huang.networks.cells.scalings import lemmas_cells, scaling_data, scalings_cells
+from linnet.papers.huang.networks.runs import inside, section_six, spectrum, stages
 from linnet.papers.huang.tables import convergence, equations, lemmas, neurons, region, scalings
 from linnet.reproduction import Trial
 from linnet.sweeps import Sweep
@@ -51,10 +54,10 @@ def passed(values: np.ndarray, level: float) -> float:
 def test_a_cell_of_the_scalings_is_what_a_full_network_does(case):
     points = {"case": np.array([case]), "replicate": np.array([3])}
     fixed = {**scalings.sweep(QUICK).fixed, "seed": 7, "dim": 40}
-    cell = {k: v[0] for k, (_, v) in cells.scalings_cells(points, np.zeros(1, int), **fixed).items()}
+    cell = {k: v[0] for k, (_, v) in scalings_cells(points, np.zeros(1, int), **fixed).items()}
     p = scalings.settings(case)
     assert (p["n"], p["trace"]) == {"n = 5": (5, 1000), "trace = 4000": (10, 4000)}[case]
-    data = cells.scaling_data([7, 3], p, dim=40)
+    data = scaling_data([7, 3], p, dim=40)
     assert data.trace == pytest.approx(p["trace"]) and data.signal == pytest.approx(1.0)
     start = ln.inits.signed(key=[7, 3, 1], in_dim=40, width=128, first_std=1e-5, magnitude=3e-4)
     run = descent(data.inputs, data.outputs, start, 0.05 / 128, int(cell["loss_steps"][1]) + 40)
@@ -81,9 +84,7 @@ def test_the_scalings_do_not_depend_on_their_blocks(assert_same):
 
 @pytest.mark.parametrize("setting", ["section 6", "0.3"])
 def test_a_cell_of_the_equations_is_what_a_full_network_does(setting):
-    cell = {
-        k: v[0] for k, (_, v) in cells.equations_cells({"setting": np.array([setting])}, np.array([5]), **SMALL).items()
-    }
+    cell = {k: v[0] for k, (_, v) in equations_cells({"setting": np.array([setting])}, np.array([5]), **SMALL).items()}
     run = section_six(5, **SMALL, steps=120) if setting == "section 6" else inside(5, **SMALL, ratio=0.3)
     steps = cell["steps"].astype(int)
     full = descent(run.data.inputs, run.data.outputs, run.start, run.scales["learning_rate"], int(cell["ends"][1]))
@@ -102,7 +103,7 @@ def test_a_cell_of_the_equations_is_what_a_full_network_does(setting):
 def test_a_cell_of_the_neurons_is_what_a_full_network_does():
     cell = {
         k: v[0]
-        for k, (_, v) in cells.neurons_cells(
+        for k, (_, v) in neurons_cells(
             {"ratio": np.array([0.3]), "margin": np.array([10.0])}, np.array([5]), **SMALL
         ).items()
     }
@@ -172,10 +173,10 @@ def test_errors_read_with_their_range():
 
 def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():
     from linnet.papers.huang import misprints
-    from linnet.papers.huang.networks import scales_at
+    from linnet.papers.huang.networks.runs import scales_at
 
-    for law in cells.LAWS:
-        data = cells.law_data(3, law, dim=2000)
+    for law in LAWS:
+        data = law_data(3, law, dim=2000)
         assert data.signal == pytest.approx(1.0)
         scales = scales_at(data, width=512, ratio=0.03)
         assert misprints.assumption(data, width=512, epsilon=0.01, **scales).holds
@@ -184,7 +185,7 @@ def test_laws_of_the_data_have_unit_signal_and_satisfy_the_assumption():
 
 def test_draws_of_the_lemmas_are_those_of_the_shares():
     points = {"n": np.array([5, 8]), "noise": np.array([0.8, 1e-7])}
-    found = cells.lemmas_cells(points, np.array([11, 12]), dim=30, draws=3)
+    found = lemmas_cells(points, np.array([11, 12]), dim=30, draws=3)
     for cell, (n, noise, seed) in enumerate([(5, 0.8, 11), (8, 1e-7, 12)]):
         data = ln.problems.gaussian_teacher(key=[seed, 2], samples=n, dim=30, signal=1.0, noise_variance=n * noise)
         form, gamma = found["form"][1][cell, 2], found["gamma"][1][cell, 2]
@@ -223,7 +224,7 @@ def test_a_moment_is_between_the_saved_states():
 
 def test_a_slow_network_is_trained_on_and_one_that_cannot_is_named():
     """Seed 1004 of the full table had one that had not come to 1e-4 of its loss when it was read."""
-    usual, longer = (cells._trained_to(share, "0.3", 5, **SMALL) for share in (0.5, 1e-12))
+    usual, longer = (trained_to(share, "0.3", 5, **SMALL) for share in (0.5, 1e-12))
     assert longer.share.min() <= 1e-12 < usual.share.min() and longer.steps[-1] > 1.5 * usual.steps[-1]
     with pytest.raises(RuntimeError, match="the network of section 6 with seed 5 has only lost its loss down to"):
-        cells._trained_to(-1.0, "section 6", 5, **SMALL)
+        trained_to(-1.0, "section 6", 5, **SMALL)

@@ -14,7 +14,8 @@ from linnet.observables import features
 from linnet.papers.huang import PAPER, misprints, settings
 from linnet.papers.huang.claims import appendix_a, appendix_b, lemma_5_2
 from linnet.papers.huang.claims import equations as equation_claims
-from linnet.papers.huang.networks import cells, runs
+from linnet.papers.huang.networks import runs
+from linnet.papers.huang.networks.cells import equations
 from linnet.papers.huang.tables import lemmas
 from linnet.problems.images import Images
 from linnet.reproduction import Trial, table
@@ -320,7 +321,7 @@ def _nothing_remembered(monkeypatch: Patch) -> Iterator[None]:
     monkeypatch.setattr(settings, "SMALL", {"dim": 800, "width": 96})
     monkeypatch.setattr(settings, "SIGNALS", (1.0, 0.3, 0.1, 0.05))  # condition (6) ends at 0.035 there
     monkeypatch.setattr(
-        cells, "section_six", lambda seed, **k: runs.section_six(seed, **{"dim": 800, "width": 96, **k})
+        equations, "section_six", lambda seed, **k: runs.section_six(seed, **{"dim": 800, "width": 96, **k})
     )
     yield
     table._results.cache_clear()

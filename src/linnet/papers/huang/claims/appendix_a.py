@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.huang.tables import lemmas
-from linnet.reproduction import AtLeast, AtMost, Below, Falls, Numbers, Trial, Verdict, claim
+from linnet.reproduction import AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
 DRAWS = "n = 10, 20, 40, d = 1000, unit signal, 1000 draws at each of three noises (quick: d = 400, 300 draws)"
@@ -201,7 +201,6 @@ def quadratic_form(trial: Trial) -> Numbers:
         because="1 - O(n^-2) with a constant: it is largest, 45, near n = 27, and goes to zero",
     ),
     correction="it holds where the noise is well below |beta|^2: |y|^2 is (|beta|^2 + sigma_y^2) chi-squared",
-    expected=Verdict.CORRECTED,
     reads="share of {draws} draws inside, by noise in units of n|beta|^2 and by n: {shares:.0%}; the median of "
     "gamma/(tr n |beta|^2) at n = 40, by noise: {medians:.2g}; without noise n^2 times the share outside, by n: "
     "{constants:.0f}; with the 1/8 and 9/4 that the proof arrives at, and hardly any noise: {proof:.0%}",
@@ -237,7 +236,6 @@ def size_of_gamma(trial: Trial) -> Numbers:
     ),
     corrected=Below(0.1, what="that distance with unit variance", form=".3f", because="20 000 draws are good to 2%"),
     correction="the components must also have unit variance",
-    expected=Verdict.CORRECTED,
     reads="the covariance of x is off Sigma by {plain:.2f} for z uniform between -1 and 1, by {value:.3f} for z of "
     "unit variance",
 )

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks import FeatureRun, inside
+from linnet.papers.huang.networks.runs import FeatureRun, inside
 from linnet.papers.huang.tables import neurons
 from linnet.reproduction import AllOf, AtLeast, AtMost, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import highest
@@ -82,7 +82,6 @@ IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m
     holds=AtMost(ABSOLUTE, "constants", what="constant needed", form=".2g"),
     corrected=AtMost(ABSOLUTE, what="constant needed where the neurons are alike", form=".2g"),
     correction=IF_ALIKE,
-    expected=Verdict.CORRECTED,
     reads="the constant needed in stage 1, worst neuron and step: {constants:.2g}",
 )
 def weights_of_the_first_stage(trial: Trial) -> Numbers:
@@ -105,7 +104,6 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     holds=AtMost(0, "failing", what="share of neurons for which it fails", form=".0%", because="it is said of all r"),
     corrected=AtMost(0, what="share where the neurons are alike", form=".0%", because="it is said of all r"),
     correction=IF_ALIKE,
-    expected=Verdict.CORRECTED,
     reads="the share of neurons for which it fails at some step until t1: {failing:.0%}",
 )
 def products_from_the_first_step(trial: Trial) -> Numbers:
@@ -196,12 +194,11 @@ PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
         ),
     ),
     correction=IF_ALIKE + "; elsewhere the rho_r^2 of some pass the limit of the mean",
-    expected=Verdict.CORRECTED,
     reads="each neuron's proxy from t1 until the loss is 4 epsilon; it ceases to exist for a share of {gone:.0%}, and "
     "grows in the others, in units of eta sqrt(gamma)/(mn) a step, by {least:.2g} and more, {most:.2g} and less",
 )
 def proxy_step(trial: Trial) -> Numbers:
-    found: dict[str, dict[str, float]] = {name: {} for name in ("gone", "least", "most", "largest")}
+    factors: dict[str, dict[str, float]] = {name: {} for name in ("gone", "least", "most", "largest")}
     for name, ratio in PROXY_RATIOS.items():
         run = _every_step(trial, ratio, 8.0)
         history, gamma = run.history, run.history.gamma
@@ -211,11 +208,11 @@ def proxy_step(trial: Trial) -> Numbers:
         growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples
         exists = np.isfinite(proxy).all(axis=0)
         factor = proxy[1:, exists] / proxy[:-1, exists] if exists.any() else np.full((1, 1), np.nan)
-        found["gone"][name] = float((~exists).mean())
-        found["least"][name], found["most"][name] = ((each - 1) / growth for each in (factor.min(), factor.max()))
-        found["largest"][name] = float(factor.max() / (1.5 * (1 + 1.5 * growth)))
-    alike = {f"{name}_alike": found[name]["alike"] for name in ("least", "largest")}
-    return {"value": found["gone"]["alike"], **found, **alike}
+        factors["gone"][name] = float((~exists).mean())
+        factors["least"][name], factors["most"][name] = ((each - 1) / growth for each in (factor.min(), factor.max()))
+        factors["largest"][name] = float(factor.max() / (1.5 * (1 + 1.5 * growth)))
+    alike = {f"{name}_alike": factors[name]["alike"] for name in ("least", "largest")}
+    return {"value": factors["gone"]["alike"], **factors, **alike}
 
 
 @claim(
@@ -228,7 +225,6 @@ def proxy_step(trial: Trial) -> Numbers:
     holds=Within(PROXY_OFF, "printed", of=1, what="the proxy over its printed value", form=".2f"),
     corrected=Within(PROXY_OFF, "right", of=1, what="the proxy over sqrt((1 - e)/(e phi/gamma^(5/2)))", form=".2f"),
     correction="it is sqrt((1 - e)/(e phi/gamma^(5/2))) with e = sqrt(2 n epsilon)/|y|, the root of the loss's share",
-    expected=Verdict.CORRECTED,
     reads="the proxy of the mean over its printed value, by the share of the loss: {printed:.2f}; over the value with "
     "the root of the share: {right:.2f}",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks import inside
+from linnet.papers.huang.networks.runs import inside
 from linnet.papers.huang.tables import neurons, region
 from linnet.papers.huang.tables.neurons import dominant
 from linnet.reproduction import AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, claim
@@ -26,7 +26,6 @@ SIGNALS = (1.0, 1.5, 2.0, 3.0)
     corrected=AtMost(SPREAD, what="that factor where v_0 dominates and n^(3/2)|beta|^3 sqrt(tr) is above 40"),
     correction="it holds for every neuron where v_0 is well above sigma_0 sqrt(log m) and n^(3/2)|beta|^3 sqrt(tr), "
     "the square of the alignment at the end, well above 1",
-    expected=Verdict.CORRECTED,
     reads="|rho_r(t1)| over all neurons in units of their median, which is 1, by v_0/(sigma_0 sqrt(log m)): least "
     "{least:.2g}; largest {most:.2g}; the factor off its order of any |rho_r| or |v_r| sqrt(n tr)|beta|: {worst:.2g} "
     "(inf: the median |rho| never reaches 1)",
@@ -122,5 +121,5 @@ def _nearest(kernels: np.ndarray, target: np.ndarray) -> float:
         between = at + t * (after - before) / 2 + t**2 * (after - 2 * at + before) / 2
         return float(np.linalg.norm(between - target, 2) / np.linalg.norm(target, 2))
 
-    found = minimize_scalar(distance, bounds=(-1, 1), method="bounded", options={"xatol": 1e-9})
-    return float(found.fun * np.linalg.norm(target, 2))
+    least = minimize_scalar(distance, bounds=(-1, 1), method="bounded", options={"xatol": 1e-9})
+    return float(least.fun * np.linalg.norm(target, 2))

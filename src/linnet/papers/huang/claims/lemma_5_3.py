@@ -7,7 +7,7 @@ import numpy as np
 from linnet.papers.huang import settings
 from linnet.papers.huang.tables import neurons
 from linnet.papers.huang.tables.neurons import dominant, well_inside
-from linnet.reproduction import AtMost, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import AtMost, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
 HALF = Limit(0.5, "the lemma's own 1/2")
@@ -23,7 +23,6 @@ KERNEL = Limit(0.2, "a fifth of the 1 that the lazy kernel, v^2 XX', needs: a co
     holds=AtMost(HALF, "printed", what="constant needed as printed", form=".1g"),
     corrected=AtMost(HALF, what="constant needed with X'y/gamma, where v_0 dominates", form=".2g"),
     correction="the weights move along X'y/gamma",
-    expected=Verdict.CORRECTED,
     reads="the constant needed in place of 1/2, worst neuron of stage 2, with X'y/gamma and by v_0/(sigma_0 sqrt(log "
     "m)): {across:.2g} (a neuron that turns within stage 2 can need any); as printed, {printed:.1g} and more",
 )
@@ -44,7 +43,6 @@ def weights_along_the_feature(trial: Trial) -> Numbers:
     holds=AtMost(HALF, "gaps", what="largest gap of any neuron", form=".2g"),
     corrected=AtMost(HALF, what="largest gap where v_0 dominates", form=".2g"),
     correction="it holds for every neuron where v_0 is well above sigma_0 sqrt(log m)",
-    expected=Verdict.CORRECTED,
     reads="the largest |rho - v sqrt(gamma)|/|rho| of any neuron from t1 on, by v_0/(sigma_0 sqrt(log m)): {gaps:.2g}; "
     "networks with a neuron above 1/2, of {of}: {networks:.0f}; share of neurons below: {shares.lowest:.2%} or more",
 )
@@ -71,7 +69,6 @@ def layers_together(trial: Trial) -> Numbers:
         KERNEL, what="constant needed with the mean of v_r^2, from starts a tenth of the limits", form=".2g"
     ),
     correction="the mean over neurons stands where v_r^2 is printed",
-    expected=Verdict.CORRECTED,
     reads="the constant C needed in stage 2 for every neuron's v_r^2, by v_0/(sigma_0 sqrt(log m)): {each:.2g}; with "
     "the mean over neurons of v_r^2: {means:.2g} (at the limit v_0^2 gamma is no longer small); a kernel of zero would "
     "need {none:.2f}",

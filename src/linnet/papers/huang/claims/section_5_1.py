@@ -5,7 +5,7 @@ from __future__ import annotations
 from linnet.papers.huang.settings import ASSUMED, ASSUMED_AND_DOMINANT, OVER_RATIOS
 from linnet.papers.huang.tables import neurons
 from linnet.papers.huang.tables.neurons import dominant, well_inside
-from linnet.reproduction import AtLeast, AtMost, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import AtLeast, AtMost, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")
@@ -25,7 +25,6 @@ OFF_THE_LIMIT = Limit(
     holds=AtMost(OFF_THE_LIMIT, "spread", what="distance of the median neuron from the mean", form=".0%"),
     corrected=AtMost(OFF_THE_LIMIT, what="largest distance of the mean from gamma^(5/2)/phi", form=".2%"),
     correction="the mean over neurons of rho^2 tends to gamma^(5/2)/phi",
-    expected=Verdict.CORRECTED,
     reads="the mean over neurons of rho_r^2 phi/gamma^(5/2) at the end, by v_0/(sigma_0 sqrt(log m)): {means:.4f}; the "
     "median neuron is off it by {spread:.0%}",
 )
@@ -59,7 +58,6 @@ def limit(trial: Trial) -> Numbers:
         because="the part of the difference that decays, e^(-2 t1), is a few percent of c_r at these scales",
     ),
     correction="the difference tends to -<w_r(0), X'y>, so that only the relative difference vanishes",
-    expected=Verdict.CORRECTED,
     reads="rho_r - sqrt(gamma) v_r at t1 is off -<w_r(0), X'y> by {value:.2%} (median neuron, worst ratio below 3); it "
     "is larger in size than at the start, by v_0/(sigma_0 sqrt(log m)), for {grown:.0%} of the neurons",
 )
@@ -111,7 +109,6 @@ def signs_determined(trial: Trial) -> Numbers:
     ),
     correction="a share Phi(v_0/sigma_0) of the neurons keeps its sign, all where v_0 is well above sigma_0 "
     "sqrt(log m)",
-    expected=Verdict.CORRECTED,
     reads="neurons whose rho and v keep the sign of v(0), by v_0/(sigma_0 sqrt(log m)): {kept:.1%}; they are at most "
     "{off:.1f} standard errors from the normal law's Phi(v_0/sigma_0) ({count} neurons each)",
 )
@@ -142,7 +139,6 @@ IF_DOMINANT = "none falls where v_0 is well above sigma_0 sqrt(log m): those tha
     holds=NONE_FALLS,
     corrected=NONE_DOMINANT,
     correction=IF_DOMINANT,
-    expected=Verdict.CORRECTED,
     reads=FALLS_READS,
 )
 def rising(trial: Trial) -> Numbers:
@@ -158,7 +154,6 @@ def rising(trial: Trial) -> Numbers:
     holds=NONE_FALLS,
     corrected=NONE_DOMINANT,
     correction=IF_DOMINANT,
-    expected=Verdict.CORRECTED,
     reads=FALLS_READS,
 )
 def products(trial: Trial) -> Numbers:

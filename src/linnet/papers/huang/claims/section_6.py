@@ -96,15 +96,15 @@ def ratio(trial: Trial) -> Numbers:
 def _networks(trial: Trial, network: Callable[..., PictureRun], *, steps: int, until: float) -> dict[str, PictureRun]:
     """The network on both sets in all four conventions."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
-    found = {}
+    runs = {}
     for name, (centred, targets) in product(SETS, CONVENTIONS):
         X, y = ln.problems.load_images(name).two_classes(
             samples=samples, key=trial.seed, centred=centred, targets=targets
         )
-        found[f"{name}, {convention(centred, targets)}"] = network(
+        runs[f"{name}, {convention(centred, targets)}"] = network(
             X, y, seed=trial.seed, width=width, steps=steps, save_every=8, until=until
         )
-    return found
+    return runs
 
 
 @claim(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks import inside
+from linnet.papers.huang.networks.runs import inside
 from linnet.papers.huang.tables import convergence, scalings
 from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE
-from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, line, lowest
 
 FIRST_OFF = Below(
@@ -45,7 +45,6 @@ ORDER = Limit(10.0, "t1 + t2 is an order of magnitude: within ten times above or
     ),
     corrected=FIRST_OFF,
     correction="t1 is where the median |rho| of Eq. (9), corrected, is 1",
-    expected=Verdict.CORRECTED,
     reads="asinh(1/(v_0 sqrt(gamma))), which does not know sigma_0, is off t1 by v_0/sigma_0 = {asinh:.0%}; exponents "
     "of m, n, the trace, |beta| and eta, and the slope in log(1/v_0), by median |rho| = 1: {measured:.3f}; by 5% of "
     "the loss: {by_loss:.3f}; printed: {printed:g}",
@@ -97,7 +96,6 @@ def first_time(trial: Trial) -> Numbers:
     & STRAIGHT,
     correction="t2 - t1 is n/sqrt(gamma) times the logarithm of what the proxy of the mean grows by, from rho = 1 to "
     "where the share of the loss is left: gamma stands in the logarithm as gamma^(5/2)/phi",
-    expected=Verdict.CORRECTED,
     reads="(t2 - t1) over the stated time is {least:.2f} to {most:.2f} in all {cases} cases and for shares of the loss "
     "from 1e-2 to 1e-9; exponents at a share of 1e-2: {exponents:.3f}, of the stated time: {stated:.2f}; slope in "
     "log(1/epsilon) in growth times (aligned mode: 1/4 in the drop, other directions: 1/2 in the tail): {slopes:.3f}; "
@@ -110,7 +108,7 @@ def second_time(trial: Trial) -> Numbers:
     base = later["base"]
     tail = base.between(*TAIL)
     bends = [error / slope for slope, error in (line(-np.log(base.shares[tail]), row[tail]) for row in base.times)]
-    chosen = {case: found.constants[:, found.between(*WHOLE)] for case, found in later.items()}
+    chosen = {case: times.constants[:, times.between(*WHOLE)] for case, times in later.items()}
     needed = np.concatenate([constants.ravel() for constants in chosen.values()])
     exponents = scalings.second_exponents(results, 1e-2)
     return {
@@ -123,7 +121,7 @@ def second_time(trial: Trial) -> Numbers:
         "stated": {name: stated for name, (_, stated) in exponents.items()},
         "off": scalings.second_time_errors(results, 1e-2),
         "cases": len(chosen),
-        "out": sum(int((~found.staged).sum()) for found in later.values()),
+        "out": sum(int((~times.staged).sum()) for times in later.values()),
     }
 
 
@@ -195,7 +193,6 @@ def convergence_in_time(trial: Trial) -> Numbers:
     ),
     correction="there is a constant C, as in the lemma's own proof and in Lemma 5.2: {constants.lowest:.2f} to "
     "{constants.highest:.2f} here",
-    expected=Verdict.CORRECTED,
     reads="at log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|) {left.lowest:.1%} to {left.highest:.1%} of the loss is left "
     "and the median |rho| is {alignments.lowest:.1f} to {alignments.highest:.0f}; the measured t1 is "
     "{constants.lowest:.2f} to {constants.highest:.2f} times that time",

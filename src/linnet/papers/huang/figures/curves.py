@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from linnet.reproduction.datasets import labelled
+
 if TYPE_CHECKING:
     import numpy as np
     import xarray as xr
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:
     """What the figures draw of a run: loss, ratio and kernel over the steps, as trained and as the stages predict."""
     import numpy as np
-    import xarray as xr
 
     zero = np.zeros_like(history.overlaps)
     rho, v = stages.plane(zero, history.magnitudes[0], history.steps, overlaps=history.overlaps)
@@ -39,11 +40,9 @@ def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:
         "kernel_norm": (history.kernel_norm, "operator norm of the kernel (canonical)"),
     }
     assert history.steps is not None
-    dataset = xr.Dataset(
-        {name: ("step", values, {"long_name": text, "units": "1"}) for name, (values, text) in curves.items()},
-        coords={"step": ("step", history.steps, {"long_name": "training step"})},
-    )
-    dataset["time"] = ("step", history.times, {"long_name": "time t", "units": "canonical"})
+    variables = {name: ("step", values, text, "1") for name, (values, text) in curves.items()}
+    variables["time"] = ("step", history.times, "time t", "canonical")
+    dataset = labelled(variables, {"step": ("step", history.steps, "training step")})
     dataset.attrs.update(
         gamma=float(history.gamma),
         phi=float(stages.phi),

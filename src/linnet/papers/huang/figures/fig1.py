@@ -11,7 +11,7 @@ import linnet as ln
 from linnet.papers.huang import misprints
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, panels
-from linnet.papers.huang.networks import section_six
+from linnet.papers.huang.networks.runs import section_six
 from linnet.reproduction import Check, Figure, Limit, Settings
 
 if TYPE_CHECKING:
@@ -70,19 +70,17 @@ def check(ds: xr.Dataset) -> list[Check]:
         _within("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),
         _within("median rho/(v sqrt(gamma)) at the end", end, STAYED),
         _within("mean rho^2 at the end over gamma^(5/2)/phi", square, SQUARE),
-        Check(
+        Check.above(
             f"NTK cosine to the target-aligned kernel from there on: at least {cosine:.5f} (limit {ALIGNED:g})",
             cosine,
             ALIGNED,
-            cosine > ALIGNED,
         ),
         panels.kernel_check(ds),
         _against("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
-        Check(
+        Check.below(
             f"loss against eq. (10) with the mean over neurons: max error {gap:.2g} of its start (limit {FOLLOWED:g})",
             gap,
             FOLLOWED,
-            gap < FOLLOWED,
         ),
         Check(
             f"empirical t1: the loss has lost 5% at step {ds.attrs['first_time_loss']:.1f}; median |rho| is 1 at step "
@@ -103,9 +101,7 @@ def _within(what: str, value: float, limit: float) -> Check:
 
 def _against(what: str, value: float, predicted: float) -> Check:
     off = abs(value / predicted - 1)
-    return Check(
-        f"{what}: {value:.4f}, by the closed form {predicted:.4f} (off by {off:.1%})", off, CLOSED, off < CLOSED
-    )
+    return Check.below(f"{what}: {value:.4f}, by the closed form {predicted:.4f} (off by {off:.1%})", off, CLOSED)
 
 
 FIGURE = Figure(

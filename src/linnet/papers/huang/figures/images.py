@@ -9,6 +9,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.reproduction import Check, Settings
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,6 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> xr
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
     import numpy as np
-    import xarray as xr
 
     from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, convention
 
@@ -91,7 +91,7 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> xr
         "cosines": "cosine to the target-aligned kernel, by convention",
         "distances": "relative distance to the target-aligned kernel, by convention",
     }
-    found = {name: np.full((len(CONVENTIONS), len(MOMENTS)), np.nan) for name in texts}
+    measured = {name: np.full((len(CONVENTIONS), len(MOMENTS)), np.nan) for name in texts}
     ends = []
     for row, (centred, targets) in enumerate(CONVENTIONS):
         X, y, _ = drawn(chosen, centred=centred, targets=targets)
@@ -99,22 +99,17 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> xr
         curves = (run.history.median_ratio, run.history.kernel_cosine, run.history.kernel_distance)
         for column, share in enumerate(SHARES):
             for name, values in zip(texts, curves, strict=True):
-                found[name][row, column] = values[np.argmax(run.left <= share)] if run.left[-1] <= share else np.nan
+                measured[name][row, column] = values[np.argmax(run.left <= share)] if run.left[-1] <= share else np.nan
         ends.append(run.end.settled)
-    variables: dict[str, Any] = {
-        name: (("convention", "moment"), values, {"long_name": texts[name], "units": "1"})
-        for name, values in found.items()
-    }
-    variables["end_ratios"] = ("convention", ends, {"long_name": "a linear network's ratio at the end", "units": "1"})
+    both = ("convention", "moment")
+    variables: dict[str, Any] = {name: (both, values, texts[name], "1") for name, values in measured.items()}
+    variables["end_ratios"] = ("convention", ends, "a linear network's ratio at the end", "1")
+    words = [convention(*each) for each in CONVENTIONS]
     coords = {
-        "convention": (
-            "convention",
-            [convention(*each) for each in CONVENTIONS],
-            {"long_name": "what is done to the pixels, and what is asked for"},
-        ),
-        "moment": ("moment", list(MOMENTS), {"long_name": "5%, a half and four fifths of what can be lost is lost"}),
+        "convention": ("convention", words, "what is done to the pixels, and what is asked for"),
+        "moment": ("moment", list(MOMENTS), "5%, a half and four fifths of what can be lost is lost"),
     }
-    return xr.Dataset(variables, coords=coords)
+    return labelled(variables, coords)
 
 
 def described(

@@ -5,10 +5,10 @@ The paper gives no settings for CIFAR-10, neither of its pixels nor of its targe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ SHARES = (settings.FIRST_SHARE, 0.5, 0.2)  # of what can be lost
 
 
 def convention(centred: bool, targets: str) -> str:
-    """In words."""
+    """Return the convention in words."""
     pixels = "centred" if centred else "raw"
     return f"{pixels} pixels, targets {'+1 and -1' if targets == 'signs' else 'the class numbers'}"
 
@@ -84,85 +84,48 @@ class PictureRun:
         return float(values[-1] / values.sum())
 
 
-def linear_network(
+def picture_network(
     X: np.ndarray,
     y: np.ndarray,
     *,
+    relu: bool,
     seed: int,
+    growth: float,
+    steps: int,
     width: int = settings.IMAGE_WIDTH,
-    growth: float = settings.LINEAR_GROWTH,
     first_std: float = settings.IMAGE_FIRST_STD,
     magnitude: float = settings.IMAGE_MAGNITUDE,
-    steps: int = 600,
     save_every: int | Saving = 4,
     until: float = 1.0,
 ) -> PictureRun:
-    """Descent of a linear network from the signed start; the step is the `growth` of the first stage per step.
+    """Train a linear or a ReLU network from the signed start; the step is the `growth` of the first stage per step.
 
-    It goes on, twice as long each time, until no more than the share `until` of what can be lost is left.
+    It goes on, twice as long each time, until no more than the share `until` of what can be lost is left. A ReLU
+    network cannot be reduced in width: hence its larger step. Gradients of its first layer stay in the span of the
+    pictures: in that basis the network is the same, and smaller.
     """
     rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
     start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
     problem = ln.Problem.from_data(X, y)
+    if relu:
+        basis = problem.factor.basis
+        X, start = X @ basis, ln.Weights(start.first @ basis, start.second)
     theory = ln.theories.feature_learning.Stages(
         X, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
     )
-
-    def trained(longer: int) -> PictureRun:
-        run = ln.gradient_descent(
-            problem, start, learning_rate=rate, steps=steps * longer, save_every=_spaced(save_every, longer)
-        )
-        history = ln.observables.feature_history(run)
-        return PictureRun(X, y, history, theory, float(problem.factor.floor / history.loss[0]))
-
-    return _trained_to(until, trained)
-
-
-def relu_network(
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    seed: int,
-    width: int = settings.IMAGE_WIDTH,
-    growth: float = settings.RELU_GROWTH,
-    first_std: float = settings.IMAGE_FIRST_STD,
-    magnitude: float = settings.IMAGE_MAGNITUDE,
-    steps: int = 400,
-    save_every: int | Saving = 4,
-    until: float = 1.0,
-) -> PictureRun:
-    """The same for a ReLU network, which cannot be reduced in width: hence the larger step."""
-    rate = float(growth * len(y) / np.linalg.norm(X.T @ y))
-    start = ln.inits.signed(key=seed, in_dim=X.shape[1], width=width, first_std=first_std, magnitude=magnitude)
-    # gradients of the first layer stay in the span of the pictures: in its basis the network is the same, and smaller
-    basis = ln.Problem.from_data(X, y).factor.basis
-    seen = X @ basis
-    theory = ln.theories.feature_learning.Stages(
-        seen, y, width=width, learning_rate=rate, first_std=first_std, magnitude=magnitude
-    )
-
-    def trained(longer: int) -> PictureRun:
-        run = ln.relu_descent(
-            (seen, y),
-            ln.Weights(start.first @ basis, start.second),
-            learning_rate=rate,
-            steps=steps * longer,
-            save_every=_spaced(save_every, longer),
-        )
-        return PictureRun(seen, y, ln.observables.feature_history(run, activation="relu"), theory, 0.0)
-
-    return _trained_to(until, trained)
-
-
-def _spaced(save_every: int | Saving, longer: int) -> int | Saving:
-    """As many states of a longer run."""
-    return save_every * longer if isinstance(save_every, int) else save_every
-
-
-def _trained_to(until: float, trained: Callable[[int], PictureRun]) -> PictureRun:
-    """The first run, each twice as long as the one before, that leaves no more than that share; the longest if none."""
     for longer in (1, 2, 4, 8, 16):
-        run = trained(longer)
+        spaced = save_every * longer if isinstance(save_every, int) else save_every  # as many states of a longer run
+        taken: Any = {"learning_rate": rate, "steps": steps * longer, "save_every": spaced}
+        if relu:
+            history = ln.observables.feature_history(ln.relu_descent((X, y), start, **taken), activation="relu")
+        else:
+            history = ln.observables.feature_history(ln.gradient_descent(problem, start, **taken))
+        floor = 0.0 if relu else float(problem.factor.floor / history.loss[0])
+        run = PictureRun(X, y, history, theory, floor)
         if run.left[-1] <= until:
             break
     return run
+
+
+linear_network = partial(picture_network, relu=False, growth=settings.LINEAR_GROWTH, steps=600)
+relu_network = partial(picture_network, relu=True, growth=settings.RELU_GROWTH, steps=400)

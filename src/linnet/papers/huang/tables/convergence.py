@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import linnet as ln
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks import SCALES, cells, theory_of
-from linnet.reproduction import Columns, Table, Trial
+from linnet.papers.huang.networks.cells.inside import LAWS, convergence_cells
+from linnet.papers.huang.networks.runs import SCALES, theory_of
+from linnet.reproduction import Table, Trial
+from linnet.reproduction.datasets import cells_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,8 +22,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Four laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of smaller networks."""
     return ln.sweeps.Sweep(
         name="huang-convergence",
-        function=cells.convergence_cells,
-        axes={"law": list(cells.LAWS), "smaller": list(SMALLER)},
+        function=convergence_cells,
+        axes={"law": list(LAWS), "smaller": list(SMALLER)},
         seeds=3 if trial.quick else 5,
         seed=trial.seed,
         fixed=settings.size(trial.quick),
@@ -54,15 +56,10 @@ class Convergence:
 
 def read(networks: xr.Dataset) -> list[Convergence]:
     """One row for each law, size of the start and draw."""
-    return [
-        _row(networks.sel(law=law, smaller=smaller, seed=seed), str(law), float(smaller))
-        for law in networks["law"].values
-        for smaller in networks["smaller"].values
-        for seed in networks["seed"].values
-    ]
+    return [_row(cell) for cell in cells_of(networks, "law", "smaller", "seed")]
 
 
-def _row(cell: xr.Dataset, law: str, smaller: float) -> Convergence:
+def _row(cell: xr.Dataset) -> Convergence:
     theory = theory_of(cell)
     loss, steps, rate = float(cell["first_loss"]), float(cell["steps"]), theory.learning_rate
     population = {"samples": theory.samples, "signal": float(cell["signal"]), "trace": float(cell["trace"])}
@@ -70,8 +67,8 @@ def _row(cell: xr.Dataset, law: str, smaller: float) -> Convergence:
     second = misprints.second_time(settings.EPSILON, **population) / rate
     measured = float(cell["first_steps"])
     return Convergence(
-        law,
-        smaller,
+        str(cell["law"].values),
+        float(cell["smaller"]),
         loss,
         steps,
         first,
@@ -85,27 +82,21 @@ def _row(cell: xr.Dataset, law: str, smaller: float) -> Convergence:
     )
 
 
-def columns(networks: xr.Dataset) -> Columns:
-    """Measured steps beside the stated ones."""
-    rows = read(networks)
-    return {
-        "inputs": [row.law for row in rows],
-        "start ×": [f"{row.smaller:g}" for row in rows],
-        "first loss": [f"{row.first_loss:.3f}" for row in rows],
-        f"steps to {4 * settings.EPSILON:g}": [f"{row.steps:.0f}" for row in rows],
-        "t1 stated": [f"{row.stated_first:.0f}" for row in rows],
-        "t2 − t1 stated": [f"{row.stated_second:.0f}" for row in rows],
-        "constant needed": [f"{row.constant:.3f}" for row in rows],
-        "last loss/first": [f"{row.last:.0e}" for row in rows],
-    }
-
-
 TABLE = Table(
     name="convergence",
     title="When networks inside Assumption 4.1 reach 4 epsilon, against the time of Theorem 4.1",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "inputs": "{.law}",
+        "start ×": "{.smaller:g}",
+        "first loss": "{.first_loss:.3f}",
+        f"steps to {4 * settings.EPSILON:g}": "{.steps:.0f}",
+        "t1 stated": "{.stated_first:.0f}",
+        "t2 − t1 stated": "{.stated_second:.0f}",
+        "constant needed": "{.constant:.3f}",
+        "last loss/first": "{.last:.0e}",
+    },
     note=(
         "Constant needed: steps over t1 + t2, both as printed with constants 1. Sloped: eigenvalues of Σ fall "
         "as i^(-1/4)."

@@ -10,7 +10,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks import SCALES, cells, theory_of
+from linnet.papers.huang.networks.cells.equations import equations_cells
+from linnet.papers.huang.networks.runs import SCALES, theory_of
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.fits import first_index, highest, lowest
 
@@ -28,7 +29,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Section 6 and five ratios inside the assumption with 8 draws of data and start; in quick mode 3, smaller."""
     return ln.sweeps.Sweep(
         name="huang-equations",
-        function=cells.equations_cells,
+        function=equations_cells,
         axes={"setting": list(SETTINGS)},
         seeds=3 if trial.quick else 8,
         seed=trial.seed,

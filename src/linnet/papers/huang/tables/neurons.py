@@ -8,7 +8,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks import SCALES, cells, first_time_errors, theory_of
+from linnet.papers.huang.networks.cells.inside import PER_NEURON, neurons_cells
+from linnet.papers.huang.networks.runs import SCALES, first_time_errors, theory_of
 from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Six ratios, two margins, with 8 draws of data and start; in quick mode 6, of smaller networks."""
     return ln.sweeps.Sweep(
         name="huang-neurons",
-        function=cells.neurons_cells,
+        function=neurons_cells,
         axes={"ratio": list(settings.RATIOS), "margin": list(settings.MARGINS)},
         seeds=6 if trial.quick else 8,
         seed=trial.seed,
@@ -57,16 +58,17 @@ def well_inside(values: dict[str, float]) -> dict[str, float]:
     return {key: value for key, value in values.items() if not key.endswith(AT_LIMIT)}
 
 
-def _row(cells_: xr.Dataset) -> dict[str, Any]:
+def _row(networks: xr.Dataset) -> dict[str, Any]:
     """All neurons of all draws at one ratio and margin."""
     from scipy.special import ndtr
 
-    each = {name: cells_[name].transpose("seed", "neuron").values for name in cells.PER_NEURON}
-    theories = [theory_of(cells_.sel(seed=seed)) for seed in cells_["seed"].values]
+    each = {name: networks[name].transpose("seed", "neuron").values for name in PER_NEURON}
+    theories = [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
     root = np.sqrt([t.gamma for t in theories])[:, None]
     relative = each["alignments"] / np.median(each["alignments"], axis=1, keepdims=True)
     c, start, difference = each["overlaps"], each["start"], np.abs(each["difference"])
     kept, law = float(each["kept"].mean()), float(np.mean([ndtr(t.magnitude / t.first_std) for t in theories]))
+    first_off, asinh_off = first_time_errors(theories, networks["first_steps"].values)
     row = {
         "count": c.size,
         "networks": len(c),
@@ -93,25 +95,26 @@ def _row(cells_: xr.Dataset) -> dict[str, Any]:
         "difference": np.median(np.abs(each["difference"] + c) / np.abs(c)),
         "grown": (difference > np.abs(root * start)).mean(),
         # Lemma 5.3's constants with the smallest neuron, the largest, the mean, and for no kernel at all
-        **{f"kernel_{name}": cells_[f"kernel_{name}"].values.max() for name in ("smallest", "largest", "mean")},
-        "kernel_none": cells_["kernel_none"].values.min(),
-        "kernel_cosine": cells_["kernel_cosine"].values.min(),  # the least to the target-aligned kernel after t1
+        **{f"kernel_{name}": networks[f"kernel_{name}"].values.max() for name in ("smallest", "largest", "mean")},
+        "kernel_none": networks["kernel_none"].values.min(),
+        "kernel_cosine": networks["kernel_cosine"].values.min(),  # the least to the target-aligned kernel after t1
         # by which factor the norm of the kernel grows after t1 (least), at which share of states it does
-        "kernel_growth": cells_["kernel_growth"].values.min(),
-        "kernel_rising": cells_["kernel_rising"].values.min(),
-        "pull": cells_["pull"].values.max(),
-        "first_output": cells_["first_output"].values.max(),
+        "kernel_growth": networks["kernel_growth"].values.min(),
+        "kernel_rising": networks["kernel_rising"].values.min(),
+        "pull": networks["pull"].values.max(),
+        "first_output": networks["first_output"].values.max(),
         # cosines of X'X W v to X'y after the first saved step (median) and at t1 (least)
-        "output_start": np.median(cells_["output_start"].values),
-        "output_first": cells_["output_first"].values.min(),
+        "output_start": np.median(networks["output_start"].values),
+        "output_first": networks["output_first"].values.min(),
         # where the loss has lost 5% the least median rho/(v sqrt(gamma)); the least share of the loss at t1
-        "settled": cells_["settled"].values.min(),
-        "share": cells_["share"].values.min(),
+        "settled": networks["settled"].values.min(),
+        "share": networks["share"].values.min(),
         # the mean of rho^2 at the end in units of gamma^(5/2)/phi; the median distance of rho_r^2 from that mean
-        "limit": (cells_["limit"].values / np.array([t.limit for t in theories])).mean(),
-        "spread": np.median(cells_["spread"].values),
+        "limit": (networks["limit"].values / np.array([t.limit for t in theories])).mean(),
+        "spread": np.median(networks["spread"].values),
         # the worst distance of `Stages.first_time` from t1, and of asinh(1/(v_0 sqrt(gamma))) alone
-        **dict(zip(("first_off", "asinh_off"), first_time_errors(theories, cells_["first_steps"].values), strict=True)),
+        "first_off": first_off,
+        "asinh_off": asinh_off,
     }
     return {name: np.asarray(value).tolist() for name, value in row.items()}
 

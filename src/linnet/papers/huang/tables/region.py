@@ -9,8 +9,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.papers.huang.networks import SCALES, cells, theory_of
-from linnet.reproduction import Columns, Table, Trial
+from linnet.papers.huang.networks.cells.inside import region_cells
+from linnet.papers.huang.networks.runs import SCALES, theory_of
+from linnet.reproduction import Table, Trial
+from linnet.reproduction.datasets import cells_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,7 +22,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller networks."""
     return ln.sweeps.Sweep(
         name="huang-region",
-        function=cells.region_cells,
+        function=region_cells,
         axes={"signal": list(settings.SIGNALS), "margin": list(settings.MARGINS)},
         seeds=2 if trial.quick else 4,
         seed=trial.seed,
@@ -62,23 +64,19 @@ class Corner:
 
 def read(results: xr.Dataset) -> list[Corner]:
     """One row for each signal and margin."""
-    return [
-        _corner(results.sel(signal=signal, margin=margin))
-        for margin in results["margin"].values
-        for signal in results["signal"].values
-    ]
+    return [_corner(networks) for networks in cells_of(results, "margin", "signal")]
 
 
-def _corner(cells_: xr.Dataset) -> Corner:
-    theories = [theory_of(cells_.sel(seed=seed)) for seed in cells_["seed"].values]
+def _corner(networks: xr.Dataset) -> Corner:
+    theories = [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
     starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
     predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)
-    settled, shares = cells_["settled"].values, cells_["first_share"].values
+    settled, shares = networks["settled"].values, networks["first_share"].values
     return Corner(
-        signal=float(cells_["signal"]),
-        margin=float(cells_["margin"]),
+        signal=float(networks["signal"]),
+        margin=float(networks["margin"]),
         networks=len(theories),
-        inside=int(cells_["inside"].values.sum()),
+        inside=int(networks["inside"].values.sum()),
         start=float(starts.max()),
         limit=float(min(t.gamma**1.5 / t.trace for t in theories)),
         settled=float(settled.min()),
@@ -86,26 +84,9 @@ def _corner(cells_: xr.Dataset) -> Corner:
         crossover_off=float(np.abs(settled - predicted).max()),
         reached=int(np.isfinite(shares).sum()),
         first_share=float(np.where(np.isfinite(shares), shares, 0.0).min()),
-        worst=float(cells_["worst"].values.max()),
-        first_output=float(cells_["first_output"].values.max()),
+        worst=float(networks["worst"].values.max()),
+        first_output=float(networks["first_output"].values.max()),
     )
-
-
-def columns(results: xr.Dataset) -> Columns:
-    """The region, row by row."""
-    rows = read(results)
-    return {
-        "abs β": [f"{row.signal:g}" for row in rows],
-        "margin": [f"{row.margin:g}" for row in rows],
-        "inside": [f"{row.inside} of {row.networks}" for row in rows],
-        "v₀² tr Σ/√γ": [f"{row.start:.1e}" for row in rows],
-        "γ^(3/2)/tr Σ": [f"{row.limit:.2g}" for row in rows],
-        "ratio where 5% of the loss is lost": [f"{row.settled:.4f}" for row in rows],
-        "crossover": [f"{row.crossover:.4f}" for row in rows],
-        "reach t1": [f"{row.reached}" for row in rows],
-        "loss left at t1": [f"{row.first_share:.1%}" for row in rows],
-        "factor off at t1": [f"{row.worst:.2g}" for row in rows],
-    }
 
 
 TABLE = Table(
@@ -113,7 +94,18 @@ TABLE = Table(
     title="Which networks inside Assumption 4.1 have two stages, by signal and margin of the start",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "abs β": "{.signal:g}",
+        "margin": "{.margin:g}",
+        "inside": "{0.inside} of {0.networks}",
+        "v₀² tr Σ/√γ": "{.start:.1e}",
+        "γ^(3/2)/tr Σ": "{.limit:.2g}",
+        "ratio where 5% of the loss is lost": "{.settled:.4f}",
+        "crossover": "{.crossover:.4f}",
+        "reach t1": "{.reached}",
+        "loss left at t1": "{.first_share:.1%}",
+        "factor off at t1": "{.worst:.2g}",
+    },
     note=(
         "Margin: by which factor v₀ and σ₀ are below the limits of conditions (2) and (3) with all constants 1. Ratio: "
         "median ρ/(v √γ), the least of the draws; crossover: `lazy_feature_ratio` for that network. Factor: by which "

@@ -9,7 +9,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import misprints
-from linnet.papers.huang.networks import cells, first_time_errors, stages
+from linnet.papers.huang.networks.cells.scalings import scaling_scales, scalings_cells
+from linnet.papers.huang.networks.runs import first_time_errors, stages
 from linnet.reproduction import Columns, Estimate, Table, Trial
 from linnet.reproduction.fits import line
 
@@ -60,7 +61,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     cases |= dict.fromkeys([*(case_of("ratio", ratio) for ratio in RATIOS), case_of(*CORNER)])
     return ln.sweeps.Sweep(
         name="huang-scalings",
-        function=cells.scalings_cells,
+        function=scalings_cells,
         axes={"case": list(cases), "replicate": list(range(replicates))},
         seed=trial.seed,
         fixed={
@@ -123,8 +124,7 @@ def theory(networks: xr.Dataset) -> list[Stages]:
     spectra = (networks[name].transpose("replicate", "mode").values for name in ("values", "coefficients"))
     n = int(p["n"])
     return [
-        stages(values[:n], coefficients[:n], **cells.scaling_scales(p))
-        for values, coefficients in zip(*spectra, strict=True)
+        stages(values[:n], coefficients[:n], **scaling_scales(p)) for values, coefficients in zip(*spectra, strict=True)
     ]
 
 
@@ -198,21 +198,21 @@ def _second(networks: xr.Dataset, case: str) -> SecondTime:
 
 def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
     """How far `Stages.second_time` is from t2 - t1 at one share of the loss: the worst of each case."""
-    found = {}
+    errors = {}
     for case, later in second_times(networks).items():
         if case.startswith("ratio") or not later.staged.any():
             continue  # with another ratio alignments are not alike at t1: their root mean square is not 1
         at = int(np.abs(np.log(later.shares / share)).argmin())
         theories = [t for t, staged in zip(theory(networks.sel(case=case)), later.staged, strict=True) if staged]
         ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in theories])
-        found[case] = float(np.abs(ours / (later.times - later.first)[later.staged, at] - 1).max())
-    return found
+        errors[case] = float(np.abs(ours / (later.times - later.first)[later.staged, at] - 1).max())
+    return errors
 
 
 def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Estimate, float]]:
     """The exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated time."""
     known, later = set(networks["case"].values.tolist()), second_times(networks)
-    found = {}
+    fits = {}
     for name, values in AXES.items():
         chosen = [v for v in values if case_of(name, v) in known]
         if name == "v0" or len(chosen) < 2:
@@ -225,8 +225,8 @@ def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Esti
             measured.append((later[case].times - later[case].first)[:, at] / units)
             stated.append(later[case].stated[:, at] / units)
         fit = slope(np.log(chosen), np.log(np.array(measured)).T)
-        found[name] = fit, slope(np.log(chosen), np.log(np.array(stated)).T)[0]
-    return found
+        fits[name] = fit, slope(np.log(chosen), np.log(np.array(stated)).T)[0]
+    return fits
 
 
 def rounded(fit: Estimate) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import linnet as ln
-from linnet.papers.huang.networks import SCALES, cells
+from linnet.papers.huang.networks.cells.equations import synthetic_cells
+from linnet.papers.huang.networks.runs import SCALES
 from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Twelve draws of data and start at the paper's size; in quick mode 3."""
     return ln.sweeps.Sweep(
         name="huang-synthetic",
-        function=cells.synthetic_cells,
+        function=synthetic_cells,
         seeds=3 if trial.quick else 12,
         seed=trial.seed,
         block=1,

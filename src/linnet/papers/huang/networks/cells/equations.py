@@ -1,0 +1,110 @@
+"""Cells of the two stages: what equations (9) to (11) are held against, and section 6's own run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import linnet as ln
+from linnet.papers.huang import settings
+from linnet.papers.huang.networks.runs import INGREDIENTS, FeatureRun, ingredients, inside, section_six
+from linnet.reproduction.cells import Block, cell_by_cell
+
+EQUATION_STATES = (32, 128)  # kept of each stage
+EQUATION_DIMS: dict[str, tuple[str, ...]] = {
+    "steps": ("state",),
+    "loss": ("state",),
+    "alignments": ("state", "neuron"),
+    "magnitudes": ("stage", "neuron"),
+    "overlaps": ("neuron",),
+    "ends": ("stage",),
+    **INGREDIENTS,
+}
+
+
+@cell_by_cell(EQUATION_DIMS)
+def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
+    """The alignments of all neurons at states of the two stages, and what a theory needs to start from.
+
+    `setting` is "section 6" or a ratio v_0/(sigma_0 sqrt(log m)) inside the assumption. There stage 1 ends at t1, the
+    saved state nearest to a median |rho_r| of 1; in section 6, where that is passed in the first step, when the loss
+    has lost 5%. A stage of fewer steps repeats some states; `magnitudes` are those at the start of each stage.
+    """
+    early, late = EQUATION_STATES
+    run = trained_to(1e-4, setting, key, dim=dim, width=width)
+    if setting == "section 6":
+        begin = run.reached(settings.FIRST_SHARE)
+    else:
+        begin = int(np.abs(run.history.times - run.first_time()).argmin())
+    end = run.reached(1e-4)
+    states = np.concatenate([[0], np.linspace(1, begin, early - 1), np.linspace(begin, end, late + 1)[1:]])
+    states = np.rint(states).astype(int)
+    return {
+        "steps": run.steps[states],
+        "loss": run.history.loss[states],
+        "alignments": run.history.alignments[states],
+        "magnitudes": run.history.magnitudes[[0, begin]],
+        "overlaps": run.history.overlaps,
+        "ends": run.steps[[begin, end]],
+        **ingredients(run),
+    }
+
+
+def trained_to(share: float, setting: str, key: int, *, dim: int, width: int) -> FeatureRun:
+    """Train the network of a setting until its loss has fallen to that share: slow ones longer, up to 16 times."""
+    for longer in (1, 2, 4, 8, 16):
+        if setting == "section 6":  # more steps than its figure has: some draws of a smaller network need them
+            run = section_six(key, dim=dim, width=width, steps=120 * longer)
+        else:
+            run = inside(key, dim=dim, width=width, ratio=float(setting), growth_times=10.0 * longer)
+        if run.share.min() <= share:
+            return run
+    raise RuntimeError(f"the network of {setting} with seed {key} has only lost its loss down to {run.share[-1]:.2g}")
+
+
+@cell_by_cell(INGREDIENTS)
+def synthetic_cells(key: int) -> Block:
+    """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
+    run = trained_to(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
+    history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
+    end = history.alignments[-1] ** 2
+    predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
+    before, later = history.times < first, history.times >= first
+    # until the loss has all but gone: beyond, the distance no longer moves
+    distance, cosine = history.kernel_distance, history.kernel_cosine
+    return {
+        "first_step": first / run.scales["learning_rate"],
+        "ratio_first": np.interp(first, history.times, history.median_ratio),
+        "ratio_least": history.median_ratio[later].min(),
+        "ratio_most": history.median_ratio[later].max(),
+        "ratio_before": history.median_ratio[before].max(),
+        "ratio_rising": (np.diff(history.median_ratio[before]) > 0).mean(),
+        "loss_settled": np.where(history.median_ratio >= 0.9, run.share, np.nan)[
+            (history.median_ratio >= 0.9).argmax()
+        ],
+        "drop_steps": (history.loss_time(0.9) - first) / run.scales["learning_rate"],
+        "mean_of_ratios_end": (history.alignments[-1] / history.magnitudes[-1]).mean() / np.sqrt(history.gamma),
+        "square_mean": end.mean(),
+        "square_spread": np.median(np.abs(end / end.mean() - 1)),
+        "kernel_distance_first": np.interp(first, history.times, distance),
+        "kernel_distance_least": distance.min(),
+        "kernel_distance_end": distance[-1],
+        "kernel_least_step": run.steps[distance.argmin()],
+        "kernel_to_end": _relative(history.kernels[-1], predicted.kernel),
+        "kernel_end_predicted": _relative(predicted.kernel, predicted.square * history.target),
+        "kernel_rising": (np.diff(history.kernel_norm[later & (run.share > 0.01)]) > 0).mean(),
+        "kernel_cosine": cosine[later].min(),
+        "kernel_growth": history.kernel_norm[-1] / np.interp(first, history.times, history.kernel_norm),
+        "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
+        "layers_within": _within_half(run, later),
+        **ingredients(run),
+    }
+
+
+def _relative(kernel: np.ndarray, other: np.ndarray) -> float:
+    return float(np.linalg.norm(kernel - other, 2) / np.linalg.norm(other, 2))
+
+
+def _within_half(run: FeatureRun, states: np.ndarray) -> float:
+    """The share of neurons whose layers differ by at most half the alignment, at all of the states."""
+    rho, v = run.history.alignments[states], run.history.magnitudes[states] * np.sqrt(run.history.gamma)
+    return float((np.abs(rho - v) <= 0.5 * np.abs(rho)).all(axis=0).mean())
