@@ -11,7 +11,7 @@ import xarray as xr
 
 import linnet as ln
 import reference
-from linnet.papers.watanabe import networks as watanabe_networks
+from linnet.papers.watanabe.networks import phases
 from linnet.reproduction.declaration import Trial
 from linnet.reproduction.registry import papers, tables
 from linnet.reproduction.table import Table
@@ -110,9 +110,7 @@ def test_phase_times_are_those_of_the_full_network() -> None:
     """One cell of the table against SciPy at full width."""
     dim, width, scale, spike, alignment = 6, 9, 1e-5, 5.0, 0.5
     fixed = {"dim": dim, "width": width, "scale": scale}
-    found = watanabe_networks.phase_cells(
-        {"spike": np.array([spike]), "alignment": np.array([alignment])}, np.array([7]), **fixed
-    )
+    found = phases.phase_cells({"spike": np.array([spike]), "alignment": np.array([alignment])}, np.array([7]), **fixed)
     times, w1, w2 = (found[name][1][0] for name in ("times", "w1", "w2"))
     beta = np.zeros(dim)
     beta[:2] = alignment, np.sqrt(1 - alignment**2)

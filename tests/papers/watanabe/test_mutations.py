@@ -8,9 +8,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from linnet.papers.watanabe import PAPER, networks
+from linnet.papers.watanabe import PAPER
 from linnet.papers.watanabe.claims import alignment, bound, curves, early, equations, ridgeless
-from linnet.papers.watanabe.networks import Networks, trained
+from linnet.papers.watanabe.networks import few_samples, phases
+from linnet.papers.watanabe.networks.phases import Networks, trained_once
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import Cell
@@ -55,20 +56,20 @@ def other_variance(patch):
 
 def swapped_basis(patch):
     """v2 and v3 exchanged on the measuring side."""
-    right = networks.moments
+    right = phases.moments
 
     def wrong(problem):
         found = right(problem)
         order = [0, 2, 1, *range(3, len(found.limit))]
         return dataclasses.replace(found, basis=found.basis[order])
 
-    patch.setattr(networks, "moments", wrong)
+    patch.setattr(phases, "moments", wrong)
 
 
 def other_direction(patch):
     """The direction of a(0) in place of that of w1(0) + a(0)."""
     patch.setattr(
-        networks,
+        phases,
         "growth",
         lambda problem, weights: (
             np.linalg.norm(weights.second[..., 0, :], axis=-1),
@@ -79,19 +80,19 @@ def other_direction(patch):
 
 def fixed_start(patch):
     """A start that does not shrink with s."""
-    right = networks.start
-    patch.setattr(networks, "start", lambda key, dim, width, scale, batch=None: right(key, dim, width, 0.01, batch))
+    right = phases.start
+    patch.setattr(phases, "start", lambda key, dim, width, scale, batch=None: right(key, dim, width, 0.01, batch))
 
 
 def heavy_second_layer(patch):
     """The second layer recorded 1% too large."""
-    right = networks.follow
+    right = phases.follow
 
     def wrong(*args, **kwargs):
         run = right(*args, **kwargs)
         return dataclasses.replace(run, second=1.01 * run.second)
 
-    patch.setattr(networks, "follow", wrong)
+    patch.setattr(phases, "follow", wrong)
 
 
 def small_w2(patch):
@@ -156,13 +157,13 @@ def exchanged_components(patch):
 
 def restless_loss(patch):
     """The loss recorded as if it fell from the first moment on."""
-    right = networks.follow
+    right = phases.follow
 
     def wrong(*args, **kwargs):
         run = right(*args, **kwargs)
         return dataclasses.replace(run, loss=run.loss * np.exp(-0.2 * run.times)[:, None])
 
-    patch.setattr(networks, "follow", wrong)
+    patch.setattr(phases, "follow", wrong)
 
 
 def w2_with_w1(patch):
@@ -173,13 +174,13 @@ def w2_with_w1(patch):
 
 def rising_loss(patch):
     """The loss recorded backwards."""
-    right = networks.follow
+    right = phases.follow
 
     def wrong(*args, **kwargs):
         run = right(*args, **kwargs)
         return dataclasses.replace(run, loss=run.loss[::-1])
 
-    patch.setattr(networks, "follow", wrong)
+    patch.setattr(phases, "follow", wrong)
 
 
 def exchanged_phases(patch):
@@ -201,8 +202,9 @@ def rate_that_rises(patch):
 
 def coarse_start(patch):
     """Networks on few samples start at 0.1 whatever s is."""
-    right = ridgeless.interpolated
-    patch.setattr(ridgeless, "interpolated", lambda *args: right(*args[:6], 0.1, *args[7:]))
+    right = few_samples.FewSamples.interpolated
+    started = dataclasses.replace
+    patch.setattr(few_samples.FewSamples, "interpolated", lambda one, seed: right(started(one, scale=0.1), seed))
 
 
 def ridge_without_n(patch):
@@ -242,7 +244,7 @@ def backwards(patch):
 double_lambda1, double_lambda2 = constant("lambda1", lambda x: 2 * x), constant("lambda2", lambda x: 2 * x)
 half_correlation, other_sign = constant("correlation", lambda x: x / 2), constant("nu", lambda x: -x)
 double_nu = constant("nu", lambda x: 2 * x)
-no_spike = replaced(networks, SPIKE=0.0)
+no_spike = replaced(phases, PAIR=(0.0, 0.3))
 
 # by its name: the claim, the mistake, whether it trains again (the others share the networks of one pair)
 MUTATIONS = {
@@ -339,8 +341,8 @@ def test_the_verdict_is_the_expected_one_and_a_mistake_turns_it(name, mistake):
     with pytest.MonkeyPatch.context() as patch:
         mistake(patch)
         if mistake in RETRAINED:  # an error in what is trained or recorded
-            trained.cache_clear()
+            trained_once.cache_clear()
         turned = claim.measurement(QUICK)
     if mistake in RETRAINED:
-        trained.cache_clear()
+        trained_once.cache_clear()
     assert turned.verdict != claim.expected, turned.measured

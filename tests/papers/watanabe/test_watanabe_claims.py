@@ -6,7 +6,8 @@ import pytest
 import linnet as ln
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.claims import alignment, bound, curves, early, equations, error, proofs
-from linnet.papers.watanabe.networks import moments, pair_moments, plane_distance
+from linnet.papers.watanabe.networks.figure_runs import plane_distance
+from linnet.papers.watanabe.networks.phases import moments, pair_moments
 from linnet.papers.watanabe.tables.phase_times import allowed_from, settling_time
 from linnet.reproduction import Verdict
 from linnet.theories.spiked import TwoPhase, adapted_basis, generalization_error

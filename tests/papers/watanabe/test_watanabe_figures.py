@@ -6,9 +6,12 @@ import pytest
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe import PAPER, networks
+from linnet.papers.watanabe import PAPER
 from linnet.papers.watanabe.figures import fig3 as watanabe_fig3
 from linnet.papers.watanabe.figures import fig5 as watanabe_fig5
+from linnet.papers.watanabe.networks import figure_runs
+from linnet.papers.watanabe.networks.few_samples import FewSamples
+from linnet.papers.watanabe.settings import RunSettings
 
 FIGURES = {figure.name: figure for figure in PAPER.figures}
 
@@ -23,7 +26,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     dim, samples, width, spike, alignment, trials = 20, 8, 25, 4.0, 0.6, 150
     settings = {"scale": 1.0, "loss": 1e-10, "tolerance": 1e-3, "dtype": "float64"}
     reduced = [
-        networks.interpolated(seed, dim, samples, width, spike, alignment, **settings)["error"]
+        FewSamples(dim, samples, width, spike, alignment, **settings).interpolated(seed)["error"]
         for seed in range(trials)
     ]
     random = np.random.default_rng(0)
@@ -43,7 +46,7 @@ def test_figure_5_trains_the_law_of_the_full_network():
     error = np.sqrt(np.var(reduced, ddof=1) / trials + np.var(full, ddof=1) / trials)
     assert abs(np.mean(reduced) - full.mean()) < 3 * error
     small = [
-        networks.interpolated(seed, dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5}))["error"]
+        FewSamples(dim, samples, width, spike, alignment, **(settings | {"scale": 1e-5})).interpolated(seed)["error"]
         for seed in range(trials)
     ]
     assert abs(np.mean(small) - full.mean()) > 5 * error  # the control: a small start is told apart
@@ -59,7 +62,7 @@ def test_figure_5_measures_the_error_of_the_predictor_it_describes():
     beta[:2] = alignment, np.sqrt(1 - alignment**2)
     miss = np.linalg.pinv(X) @ X @ beta - beta
     wanted = (miss @ miss + spike * miss[0] ** 2) / (1 + spike * alignment**2)
-    trained = networks.interpolated(7, dim, samples, 40, spike, alignment, 1e-8, 1e-14, 1e-3, "float64")
+    trained = FewSamples(dim, samples, 40, spike, alignment, scale=1e-8, loss=1e-14, tolerance=1e-3).interpolated(7)
     assert trained["error"] == pytest.approx(wanted, rel=1e-6)
     assert trained["distance"] < 1e-5
 
@@ -123,12 +126,12 @@ def test_a_wrong_reduced_curve_fails_figure_1(computed):
 
 def test_descent_tends_to_the_flow_of_the_figures():
     """The network the figures draw as dots, at two learning rates."""
-    settings, times = networks.RunSettings(samples=400), np.linspace(0, 4, 40)
+    settings, times = RunSettings(samples=400), np.linspace(0, 4, 40)
     gaps = []
     with pytest.MonkeyPatch.context() as patch:
         for step in (0.1, 0.05):
-            patch.setattr(networks, "STEP", step)
-            run = networks.figure_run(settings, 5.0, 0.5, times, samples=400)
+            patch.setattr(figure_runs, "STEP", step)
+            run = figure_runs.figure_run(settings, 5.0, 0.5, times, samples=400)
             assert run.learning_rate <= step / 6 and run.descent.shape == (40, 2)
             gaps.append(np.abs(run.descent - run.components).max())
     assert gaps[0] / gaps[1] == pytest.approx(2, rel=0.15)
@@ -175,5 +178,5 @@ def test_colours_of_figure_3_do_not_depend_on_how_many_curves_are_drawn():
 def test_phase_times():
     times = np.linspace(0, 10, 41)
     components = np.stack([np.sqrt(times / 10), times], axis=-1)
-    found = networks.phase_times(times, components, plateau=1.0, limit=8.0, delta=np.log(2))
+    found = figure_runs.phase_times(times, components, plateau=1.0, limit=8.0, delta=np.log(2))
     assert found == pytest.approx((5.0, 4.0), rel=1e-3)

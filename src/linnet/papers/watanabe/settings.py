@@ -8,6 +8,7 @@ from linnet.reproduction import Limit, Settings
 
 DIM, WIDTH, SCALE, SAMPLES = 30, 50, 1e-5, 10_000  # Figures 1 to 3: inputs, hidden units, s and n
 SPIKE, ALIGNMENT, DELTA = 20.0, 0.3, 3.0  # Figures 1 and 2; delta says when w2 counts as settled
+PAIR = (SPIKE, ALIGNMENT)
 SEEDS, POINTS = 4, 240  # networks behind each number of a claim, and the times at which they are saved
 
 # Figure 3 and Figure 5: the paper fixes A = 0.5 and rho = 20; our copy of its text lists no other value.

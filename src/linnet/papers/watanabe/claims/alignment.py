@@ -6,12 +6,12 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks import (
+from linnet.papers.watanabe.networks.figure_runs import plane_distance
+from linnet.papers.watanabe.networks.phases import (
     Networks,
     follow,
     pair_moments,
     phase_grid,
-    plane_distance,
     runs_by_scale,
     scales,
     slopes_everywhere,
@@ -32,7 +32,7 @@ from linnet.papers.watanabe.settings import (
     SPIKE,
     WIDTH,
 )
-from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.reduced import aligned_flow
 from linnet.theories.spiked import TwoPhase
@@ -135,8 +135,8 @@ def reduced_dynamics(trial: Trial) -> Numbers:
     pairs = CORNERS[:2] if trial.quick else [*CORNERS, *inner]
     networks = 2 if trial.quick else SEEDS
     used = [1e-4, 1e-6]
-    along = [reduced_error(trained(SPIKE, ALIGNMENT, s, trial.seed), networks) for s in used]
-    errors = [reduced_error(trained(*pair, SCALE, trial.seed), networks) / SCALE for pair in pairs]
+    along = [reduced_error(trained(trial, scale=s), networks) for s in used]
+    errors = [reduced_error(trained(trial, pair), networks) / SCALE for pair in pairs]
     errors += [error / s for error, s in zip(along, used, strict=True)]
     return {"value": highest(errors), "slope": exponent(used, along)[0], "runs": len(errors), "networks": networks}
 
@@ -157,7 +157,7 @@ def reduced_dynamics(trial: Trial) -> Numbers:
     "flow of the sample's own covariance is {own:.1e} away from the network",
 )
 def sampled(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed, samples=SAMPLES)
+    run = trained(trial, samples=SAMPLES)
     plane, in_time, own = [], [], []
     for i in range(2 if trial.quick else SEEDS):
         curve, u0 = run.components[:, i], run.u0[i]
@@ -172,15 +172,15 @@ def aligned_error(trial: Trial, excess: float) -> float:
     """The distance from (18)-(19) of networks with a, w1, w2 along one r and no other component, with
     |a| = `excess` |w|."""
     problem = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT)
-    found, theory = pair_moments(SPIKE, ALIGNMENT), TwoPhase(SPIKE, ALIGNMENT)
+    moments, theory = pair_moments(SPIKE, ALIGNMENT), TwoPhase(SPIKE, ALIGNMENT)
     random = generator(trial.seed)
     w = 0.01 * random.standard_normal((SEEDS, 2))
     r = random.standard_normal((SEEDS, WIDTH))
     r /= np.linalg.norm(r, axis=1, keepdims=True)
     w[:, 0] = np.abs(w[:, 0])  # r is then the direction of growth, not its negative
     size = excess * np.linalg.norm(w, axis=1)[:, None]
-    weights = ln.Weights(r[:, :, None] * (w @ found.basis[:2])[:, None, :], (size * r)[:, None, :])
-    run = follow(SPIKE, ALIGNMENT, problem, weights, phase_grid(found, 0.01), rtol=1e-12)
+    weights = ln.Weights(r[:, :, None] * (w @ moments.basis[:2])[:, None, :], (size * r)[:, None, :])
+    run = follow(SPIKE, ALIGNMENT, problem, weights, phase_grid(moments, 0.01), rtol=1e-12)
     predicted = np.stack([theory.reduced(pair, run.times) for pair in w], axis=1)
     return float(np.abs(np.einsum("sh,tshk->tsk", r, run.first[..., :2]) - predicted).max())
 
@@ -192,7 +192,6 @@ def aligned_error(trial: Trial, excess: float) -> float:
     "equations are exact.",
     assumes="w_i(0) = 0 for i >= 3; a, w1 and w2 parallel",
     tried=f"d = {DIM}, m = {WIDTH}, {SEEDS} aligned starts of size 0.01, with and without the relation",
-    expected=Verdict.CORRECTED,
     holds=Below(EXACT, "printed", what="error from aligned starts with |a| ten times that size"),
     corrected=Below(EXACT, what="error", form=".1e"),
     correction="they are exact from aligned starts with |a|^2 = w1^2 + w2^2, a condition of its own: the flow keeps "
@@ -222,7 +221,7 @@ def aligned_starts(trial: Trial) -> Numbers:
     reads="at s = 0.3 a a^T alone moves by {moved:.1f} of the size of a a^T - W W^T",
 )
 def conserved(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
+    run = trained(trial, scale=LARGE)
     some = slice(None, None, 20)
     square = np.einsum("tsg,tsh->tsgh", run.second[some], run.second[some])
     imbalance = square - np.einsum("tsgi,tshi->tsgh", run.first[some], run.first[some])
@@ -252,7 +251,6 @@ def weight_bound(imbalance: float, product: float) -> float:
     says="Since the loss is bounded, the weights remain in a bounded region.",
     assumes="none printed",
     tried=f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, s = {LARGE:g} and 1e-2",
-    expected=Verdict.CORRECTED,
     holds=Below(
         10.0,
         "printed",
@@ -265,13 +263,13 @@ def weight_bound(imbalance: float, product: float) -> float:
     reads="a K, W/K with K = {printed:g} is the same function to {same:.0e}",
 )
 def bounded_weights(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, LARGE, trial.seed)
+    run = trained(trial, scale=LARGE)
     factor = 100.0  # a -> K a, W -> W/K: the same function and so the same loss, however large K
     end, rescaled = run.overlaps[-1], np.einsum("sh,shi->si", run.second[-1] * factor, run.first[-1] / factor)
     same = float(np.abs(rescaled - end).max())
     shares = []
     for s in (LARGE, 1e-2):
-        one = trained(SPIKE, ALIGNMENT, s, trial.seed)
+        one = trained(trial, scale=s)
         start = one.second[0][:, :, None] * one.second[0][:, None] - one.first[0] @ one.first[0].swapaxes(-1, -2)
         imbalance = np.abs(np.linalg.eigvalsh(start)).max(-1)
         for i, size in enumerate(imbalance):

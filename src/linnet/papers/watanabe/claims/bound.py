@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linnet.papers.watanabe.networks import trained
-from linnet.papers.watanabe.settings import DELTA, NETWORKS, SCALE, SMALL
+from linnet.papers.watanabe.networks.phases import trained
+from linnet.papers.watanabe.settings import DELTA, NETWORKS, SMALL
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID, Cell
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
@@ -95,7 +95,7 @@ def least_rate(theory: TwoPhase, w2: np.ndarray) -> np.ndarray:
 def rate_bound(trial: Trial) -> Numbers:
     excess, ratios, states = [], [], []
     for pair in ((20.0, 0.3), (20.0, 0.9), (100.0, 0.1)):
-        run, theory = trained(*pair, SCALE, trial.seed), TwoPhase(*pair)
+        run, theory = trained(trial, pair), TwoPhase(*pair)
         w1, w2 = np.moveaxis(run.components, -1, 0)
         speed = np.einsum("sh,tsh->ts", run.r, run.velocities[1][..., 1])
         right = least_rate(theory, w2)
@@ -154,7 +154,7 @@ def closed_bound(trial: Trial) -> Numbers:
 def limits(trial: Trial) -> Numbers:
     errors = []
     for pair in [(20.0, 0.3), (20.0, 0.9), (1.0, 0.5)][: 2 if trial.quick else 3]:
-        run = trained(*pair, SCALE, trial.seed)
+        run = trained(trial, pair)
         size = np.linalg.norm(run.second[-1], axis=-1)
         errors.append(float(np.abs(run.components[-1] - TwoPhase(*pair).fixed_point).max()))
         errors.append(float(np.abs(size - 1).max()))

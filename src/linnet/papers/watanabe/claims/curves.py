@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.papers.watanabe.networks import loss_curves, pair_moments, trained
+from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
     DELTA,
@@ -64,7 +64,7 @@ def mean_cosine(steps: np.ndarray, axis: int) -> float:
     reads="directions of motion in the plane of v1 and v2, each weighted by the length of the path",
 )
 def direction(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    run = trained(trial)
     first, second, turns = [], [], []
     for path in run.components.swapaxes(0, 1):
         steps = np.diff(path, axis=0)
@@ -126,7 +126,7 @@ def direction(trial: Trial) -> Numbers:
     reads="the loss rests at {rest:.4f} of its start, and drops around t = {time:.2f}",
 )
 def loss_drops(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    run = trained(trial)
     limit, early = run.moments.limit, run.moments.early_time(SCALE)
     rests, durations, shares, rises, grown, times = [], [], [], [], [], []
     for i in range(SEEDS):
@@ -170,7 +170,7 @@ def loss_drops(trial: Trial) -> Numbers:
     "its largest speed",
 )
 def onset(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    run = trained(trial)
     w1, w2 = run.components[..., 0], run.components[..., 1]
     peaks, seeds = w1.argmax(0), np.arange(SEEDS)
     shares = w2[peaks, seeds] / run.moments.limit[1]
@@ -189,7 +189,6 @@ def onset(trial: Trial) -> Numbers:
     says="The time t2 of (20) coincides well with the saturation of w2.",
     assumes="Figure 2: spike 20, alignment 0.3, delta = 3",
     tried=NETWORKS,
-    expected=Verdict.CORRECTED,
     holds=Below(
         0.1,
         what="how much later the mark is than w2 at 1 - e^-3 of its limit, which defines t2",
@@ -205,14 +204,20 @@ def onset(trial: Trial) -> Numbers:
     "{time:.2f}; the mark is late by {late:.0%}",
 )
 def mark(trial: Trial) -> Numbers:
-    run = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    run = trained(trial)
     shares = run.components[..., 1] / run.moments.limit[1]
     at = TwoPhase(SPIKE, ALIGNMENT).later_time(SCALE, DELTA)
     deltas = {"95%": DELTA, "99%": np.log(100), "99.5%": np.log(200)}
     times = {n: float(np.mean([settling_time(run.times, x, delta) for x in shares.T])) for n, delta in deltas.items()}
     late = {name: at / time - 1 for name, time in times.items()}
-    found = {"value": abs(late["95%"]), "last": abs(late["99.5%"]), "late": late, "mark": at, "time": times["95%"]}
-    return found | {"share": float(np.mean([np.interp(at, run.times, share) for share in shares.T]))}
+    return {
+        "value": abs(late["95%"]),
+        "last": abs(late["99.5%"]),
+        "late": late,
+        "mark": at,
+        "time": times["95%"],
+        "share": float(np.mean([np.interp(at, run.times, share) for share in shares.T])),
+    }
 
 
 def loss_crossing(weaker: np.ndarray, stronger: np.ndarray) -> float:
@@ -246,11 +251,11 @@ def order(trial: Trial) -> Numbers:
     for name, pairs in (FAMILIES | CORNERS).items():
         runs = [loss_curves(*pair, trial.seed) for pair in chosen(pairs, trial)]
         times = np.linspace(0, min(at[-1] for at, _ in runs), 4000)
-        found = []
+        crossings = []
         for seed in range(SEEDS):
             curves = [np.exp(np.interp(times, at, np.log(loss[:, seed] / loss[0, seed]))) for at, loss in runs]
-            found += [loss_crossing(*curves[i : i + 2]) for i in range(len(curves) - 1)]
-        levels[name] = highest(found)
+            crossings += [loss_crossing(*curves[i : i + 2]) for i in range(len(curves) - 1)]
+        levels[name] = highest(crossings)
     return {"value": highest(levels.values()), "levels": levels}
 
 
@@ -260,7 +265,6 @@ def order(trial: Trial) -> Numbers:
     says="The early phase reduces the loss substantially, the more so the larger the spike and the alignment.",
     assumes="small Gaussian start",
     tried=f"{GRID}; the loss where w1 has 90% of its plateau",
-    expected=Verdict.CORRECTED,
     holds=Below(
         NOT_MORE, "rises", what="largest rise of the loss left, from a pair to the next stronger one", form=".3f"
     ),
@@ -285,9 +289,9 @@ def early_share(trial: Trial) -> Numbers:
     beyond = [rises[f"{one.pair} to {two.pair}"] for one, two in steps if past_maximum(one, two)]
     errors = []
     for cell in cells:
-        found = pair_moments(cell.spike, cell.alignment)
-        signal = found.limit @ found.cov @ found.limit
-        errors.append((1 - found.cross[0] ** 2 / found.cov[0, 0] / signal) / early_loss(cell) - 1)
+        moments = pair_moments(cell.spike, cell.alignment)
+        signal = moments.limit @ moments.cov @ moments.limit
+        errors.append((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / early_loss(cell) - 1)
     return {
         "value": highest(beyond),
         "rises": rises,

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.watanabe.networks import Networks, follow, runs_by_scale, scales, slopes_everywhere, start, trained
+from linnet.papers.watanabe.networks.phases import (
+    Networks,
+    follow,
+    runs_by_scale,
+    scales,
+    slopes_everywhere,
+    start,
+    trained,
+)
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
     DIM,
@@ -81,8 +89,8 @@ def linear_growth(trial: Trial) -> Numbers:
         gaps = np.abs(np.stack([run.first[young][..., 0] - grown, run.second[young] - grown])).max((0, 2, 3))
         for fraction in FRACTIONS:
             sizes[fraction].append(float(gaps[run.times[young] <= fraction * end].max()))
-    found = {f"{fraction:.2f} t1": slopes(scales(trial), sizes[fraction])[0] for fraction in FRACTIONS}
-    return {"value": slopes(scales(trial), sizes[FRACTIONS[1]])[1], "slopes": found}
+    by_time = {f"{fraction:.2f} t1": slopes(scales(trial), sizes[fraction])[0] for fraction in FRACTIONS}
+    return {"value": slopes(scales(trial), sizes[FRACTIONS[1]])[1], "slopes": by_time}
 
 
 @claim(
@@ -171,7 +179,7 @@ def symmetry(trial: Trial) -> Numbers:
         return float((np.abs(np.einsum("sh,tsh->ts", run.r, run.second) - w1) * young).max())
 
     used, gaps = scales(trial)[1:], [largest_gap(run) for run in runs_by_scale(trial)[1:]]
-    alike = largest_gap(trained(0.0, 0.5, SCALE, trial.seed)) / SCALE
+    alike = largest_gap(trained(trial, (0.0, 0.5))) / SCALE
     return {"value": exponent(used, gaps)[0], "gaps": gaps, "scales": used, "alike": alike}
 
 
@@ -225,7 +233,7 @@ def other_components(trial: Trial) -> Numbers:
 def projection(trial: Trial) -> Numbers:
     from scipy.integrate import cumulative_trapezoid
 
-    run, theory = trained(SPIKE, ALIGNMENT, SCALE, trial.seed), TwoPhase(SPIKE, ALIGNMENT)
+    run, theory = trained(trial), TwoPhase(SPIKE, ALIGNMENT)
     early = run.moments.early_time(SCALE)
     late = (run.times >= early) & (run.times <= early + 4)  # later it is too small to be told from rounding
     along = np.linalg.norm(np.einsum("sh,tshi->tsi", run.r, run.first[late][..., 2:]), axis=-1)
@@ -252,8 +260,8 @@ def projection(trial: Trial) -> Numbers:
 def one_phase(trial: Trial) -> Numbers:
     sizes, misses = [], []
     for spike, alignment in ((20.0, 0.0), (20.0, 1.0), (0.0, 0.5)):
-        run = trained(spike, alignment, SCALE, trial.seed)
+        run = trained(trial, (spike, alignment))
         sizes.append(float(np.abs(run.components[..., 1]).max() / SCALE))
         misses.append(float(np.abs(run.components[..., 0] - sigmoids(run)).max() / SCALE))
-    second = float(trained(SPIKE, ALIGNMENT, SCALE, trial.seed).components[-1, :, 1].min())
+    second = float(trained(trial).components[-1, :, 1].min())
     return {"value": highest(sizes), "sizes": sizes, "miss": highest(misses), "second": second}

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks import follow, pair_moments, start, trained
+from linnet.papers.watanabe.networks.phases import follow, pair_moments, start, trained
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SCALE, SEEDS, SPIKE, WIDTH
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
@@ -149,9 +149,9 @@ def many_samples(trial: Trial) -> Numbers:
     random, sizes = generator(trial.seed, 8), [100, 1000, 10_000]
     exponents, away = {}, []
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (5.0, 0.0)):
-        found = pair_moments(spike, alignment, dim=6)
+        moments = pair_moments(spike, alignment, dim=6)
         beta = target(alignment, 6)
-        sigma = found.basis.T @ found.cov @ found.basis
+        sigma = moments.basis.T @ moments.cov @ moments.basis
         wanted = {"covariance": sigma, "correlation": sigma @ beta, "power": np.array(label_power(spike, alignment))}
         gaps: dict[str, list[float]] = {name: [] for name in wanted}
         for n in sizes:
@@ -159,8 +159,8 @@ def many_samples(trial: Trial) -> Numbers:
             for _ in range(40):
                 X = gaussian_data(random, n, spike, 6)
                 y = X @ beta
-                moments = (*empirical_moments(X, y), np.mean(y**2))
-                for name, value in zip(wanted, moments, strict=True):
+                empirical = (*empirical_moments(X, y), np.mean(y**2))
+                for name, value in zip(wanted, empirical, strict=True):
                     drawn[name].append(value)
             for name, limit in wanted.items():
                 gaps[name].append(float(np.sqrt(np.mean((np.array(drawn[name]) - limit) ** 2))))
@@ -168,7 +168,7 @@ def many_samples(trial: Trial) -> Numbers:
             along = np.array([np.sum(value * limit) for value in drawn[name]])  # one number of each, at the largest n
             away.append(abs(along.mean() - np.sum(limit * limit)) / (along.std(ddof=1) / np.sqrt(along.size)))
             exponents[f"{name}, {spike:g}, {alignment:g}"] = exponent(sizes, gaps[name])[0]
-    ideal = trained(SPIKE, ALIGNMENT, SCALE, trial.seed)
+    ideal = trained(trial)
     weights, distances = start(trial.seed, DIM, WIDTH, SCALE, batch=SEEDS), []
     for n in (1000, 100_000):
         apart = []
@@ -202,9 +202,9 @@ def many_samples(trial: Trial) -> Numbers:
 def adapted_flow(trial: Trial) -> Numbers:
     random, errors = generator(trial.seed, 5), []
     for spike, alignment in ((20.0, 0.3), (1.0, 0.8), (100.0, 0.1)):
-        found = pair_moments(spike, alignment, dim=8)
+        moments = pair_moments(spike, alignment, dim=8)
         first, second = random.standard_normal((10, 8)) / 3, random.standard_normal(10) / 3
-        gradient = numeric_gradient(first, second, found.cov, found.limit)
+        gradient = numeric_gradient(first, second, moments.cov, moments.limit)
         wanted = [-0.5 * part for part in gradient]
         for true, formula in zip(wanted, printed_flow(TwoPhase(spike, alignment), first, second), strict=True):
             errors.append(float(np.abs(true - formula).max() / np.abs(true).max()))
@@ -230,8 +230,8 @@ def constants(trial: Trial) -> Numbers:
     errors = []
     for spike in (0.01, 0.5, 3.0, 20.0, 1e3):
         for alignment in (0.01, 0.3, 0.5, 0.9, 0.999):
-            found, theory = pair_moments(spike, alignment, dim=4), TwoPhase(spike, alignment)
-            true = [found.cross[0], found.cov[0, 0], found.cov[1, 1], -found.cov[0, 1], *found.basis[:2, 0]]
+            moments, theory = pair_moments(spike, alignment, dim=4), TwoPhase(spike, alignment)
+            true = [moments.cross[0], moments.cov[0, 0], moments.cov[1, 1], -moments.cov[0, 1], *moments.basis[:2, 0]]
             closed = [theory.correlation, theory.lambda1, theory.lambda2, theory.nu, *theory.basis[:, 0]]
             errors += [abs(b / a - 1) for a, b in zip(true, closed, strict=True)]
     return {"value": highest(errors), "pairs": 25}

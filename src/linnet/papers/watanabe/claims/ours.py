@@ -6,8 +6,8 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks import start, trained
-from linnet.papers.watanabe.settings import ALIGNMENT, DELTA, NETWORKS, SCALE, SMALL, SPIKE
+from linnet.papers.watanabe.networks.phases import start, trained
+from linnet.papers.watanabe.settings import ALIGNMENT, DELTA, NETWORKS, SMALL, SPIKE
 from linnet.papers.watanabe.tables import phase_times
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
@@ -101,7 +101,7 @@ def early_second(trial: Trial) -> Numbers:
     measured: dict[str, list[float]] = {}
     wanted: dict[str, float] = {}
     for spike, alignment in ((SPIKE, ALIGNMENT), (5.0, 0.8)):
-        run, theory = trained(spike, alignment, SCALE, trial.seed), TwoPhase(spike, alignment)
+        run, theory = trained(trial, (spike, alignment)), TwoPhase(spike, alignment)
         for share in (0.5, 0.9):
             u, name = float(np.sqrt(share)) * run.moments.plateau, f"{spike:g}, {alignment:g}, {share:.0%}"
             wanted[name] = float(theory.early_second(u, [0.0])[0])

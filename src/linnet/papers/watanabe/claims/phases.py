@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.observables import crossing_time
-from linnet.papers.watanabe.networks import trained
+from linnet.papers.watanabe.networks.phases import trained
 from linnet.papers.watanabe.settings import ALIGNMENT, SEEDS, SPIKE
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID
@@ -46,13 +46,18 @@ def early_time(trial: Trial) -> Numbers:
     used = [1e-3, 1e-6] if trial.quick else [1e-3, 1e-4, 1e-6]
     theory = TwoPhase(SPIKE, ALIGNMENT)
     for s in used:
-        run = trained(SPIKE, ALIGNMENT, s, trial.seed)
+        run = trained(trial, scale=s)
         half = 0.5 * run.moments.plateau**2
         times = np.array([crossing_time(run.times, w1**2, half) for w1 in run.components[..., 0].T])
         errors.append(abs(float(times.mean() / theory.early_time(s) - 1)))
         own.append(float(np.max(np.abs(times / [theory.early_time(u0) for u0 in run.u0] - 1))))
-    found = {"value": highest(errors), "median": float(np.median(errors)), "own": highest(own)}
-    return found | {"pairs": len(rows), "scales": used}
+    return {
+        "value": highest(errors),
+        "median": float(np.median(errors)),
+        "own": highest(own),
+        "pairs": len(rows),
+        "scales": used,
+    }
 
 
 @claim(
@@ -84,5 +89,9 @@ def early_speed(trial: Trial) -> Numbers:
     rates = np.array([cell.rate.mean() for cell in rows]).reshape(len(spikes), len(alignments))
     steps = [rates[1:] / rates[:-1], rates[:, 1:] / rates[:, :-1]]
     errors = [np.abs(cell.rate / TwoPhase(cell.spike, cell.alignment).correlation - 1).max() for cell in rows]
-    found = {"value": highest(errors), "least step": lowest(step.min() for step in steps)}
-    return found | {"slowest": float(rates.min()), "fastest": float(rates.max())}
+    return {
+        "value": highest(errors),
+        "least step": lowest(step.min() for step in steps),
+        "slowest": float(rates.min()),
+        "fastest": float(rates.max()),
+    }

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.watanabe.networks import interpolated
+from linnet.papers.watanabe.networks.few_samples import FewSamples
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT, SLOPE
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, joint_limit, slopes
@@ -29,7 +29,7 @@ def min_norm(trial: Trial) -> Numbers:
     distances = []
     for s in used:
         runs = [
-            interpolated(seed, 60, 30, 60, 20.0, 0.5, s, 1e-15, 3e-3, "float64")
+            FewSamples(60, 30, 60, 20.0, 0.5, scale=s, loss=1e-15).interpolated(seed)
             for seed in range(trial.seed, trial.seed + 4)
         ]
         distances.append(float(np.mean([run["distance"] for run in runs])))
@@ -124,14 +124,14 @@ def ridge_risk(trial: Trial) -> Numbers:
     for place, (name, values) in enumerate(spectra.items()):
         target, random = np.sqrt(overlaps[name]), generator(trial.seed, 9, place)
         for strength in (0.05, 0.5):
-            n, found = dim // 2, []
+            n, risks = dim // 2, []
             for _ in range(trials):
                 X = random.standard_normal((n, dim)) * np.sqrt(values)
                 fit = X.T @ np.linalg.solve(X @ X.T + strength * n * np.eye(n), X @ target)
-                found.append(values @ (fit - target) ** 2)
+                risks.append(values @ (fit - target) ** 2)
             wanted = ridge.risk(values, overlaps[name], n, ridge=strength)
-            gap = max(abs(np.mean(found) - wanted) - FINITE_SIZE / dim * wanted, 0)
-            scored.append(gap / (np.std(found, ddof=1) / np.sqrt(trials)))
+            gap = max(abs(np.mean(risks) - wanted) - FINITE_SIZE / dim * wanted, 0)
+            scored.append(gap / (np.std(risks, ddof=1) / np.sqrt(trials)))
     return {"value": highest(scored), "limit": joint_limit(len(scored), trials)}
 
 
@@ -170,11 +170,11 @@ def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float
 def kappa_limits(trial: Trial) -> Numbers:
     dims, step, misses = [100, 1000, 10_000], 1e-4, []
     for dim in dims:
-        found = []
+        errors = []
         for ratio in (1.5, 2.0, 6.0):
             kappa, slope = ridgeless_limits(ratio)
             solved = [solved_kappa(dim, ratio, 20.0, k * step) for k in (0, 1, 2)]
             derivative = (-3 * solved[0] + 4 * solved[1] - solved[2]) / (2 * step)
-            found += [abs(solved[0] / kappa - 1), abs(derivative / slope - 1)]
-        misses.append(highest(found))
+            errors += [abs(solved[0] / kappa - 1), abs(derivative / slope - 1)]
+        misses.append(highest(errors))
     return {"value": abs(exponent(dims, misses)[0] + 1), "slope": exponent(dims, misses)[0], "last": misses[-1]}

@@ -8,6 +8,7 @@ from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.reproduction import Check, Figure, Limit, Settings
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,26 +29,22 @@ class MapSettings(Settings):
 def compute(settings: MapSettings, panels: tuple[str, ...]) -> xr.Dataset:
     """The theory itself: the paper's figure is one of the formula, not of networks."""
     import numpy as np
-    import xarray as xr
 
     spike = np.linspace(0, settings.largest_spike, settings.spikes)
     alignment = np.linspace(0, 1, settings.alignments)
     error = ln.theories.spiked.generalization_error
     grid = (spike[:, None], alignment[None, :], settings.ratio)
-    return xr.Dataset(
+    both = ("spike", "alignment")
+    return labelled(
         {
-            "error": (
-                ("spike", "alignment"),
-                error(*grid, normalized=True),
-                {"long_name": "test error / signal power"},
-            ),
-            "plain_error": (("spike", "alignment"), error(*grid), {"long_name": "test error"}),
+            "error": (both, error(*grid, normalized=True), "test error / signal power"),
+            "plain_error": (both, error(*grid), "test error"),
         },
-        coords={
-            "spike": ("spike", spike, {"long_name": "spike ρ"}),
-            "alignment": ("alignment", alignment, {"long_name": "alignment A of spike and target"}),
+        {
+            "spike": ("spike", spike, "spike ρ"),
+            "alignment": ("alignment", alignment, "alignment A of spike and target"),
         },
-        attrs={"panels": "", "ratio": settings.ratio},
+        {"panels": "", "ratio": settings.ratio},
     )
 
 
@@ -90,16 +87,13 @@ def check(ds: xr.Dataset) -> list[Check]:
     peaks = ds.spike.values[ds.plain_error.isel(alignment=slice(1, None)).values.argmax(0)]
     ratio = ds.attrs["ratio"]
     return [
-        Check(
+        Check.at_most(
             f"the normalised error never rises: by {along_spike:.1e} with the spike, {along_alignment:.1e} with the "
             f"alignment (limit {ROUNDING:.0e})",
             rise,
             ROUNDING,
-            rise <= ROUNDING,
         ),
-        Check(
-            f"orthogonal to the spike it varies by {flat:.1e} (limit {ROUNDING:.0e})", flat, ROUNDING, flat <= ROUNDING
-        ),
+        Check.at_most(f"orthogonal to the spike it varies by {flat:.1e} (limit {ROUNDING:.0e})", flat, ROUNDING),
         Check(
             f"not divided, the error rises up to spike {peaks.min():g} to {peaks.max():g} at every A > 0 "
             f"(d/n - 2 = {ratio - 2:g}) before it falls",

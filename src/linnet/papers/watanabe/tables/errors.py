@@ -27,7 +27,7 @@ def sweep(trial: Trial) -> Sweep:
     fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
     return ln.sweeps.Sweep(
         name="watanabe-errors",
-        function="linnet.papers.watanabe.networks:error_cells",
+        function="linnet.papers.watanabe.networks.few_samples:error_cells",
         axes=axes,
         seeds=trials,
         seed=trial.seed,

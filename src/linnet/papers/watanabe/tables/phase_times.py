@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -12,9 +12,10 @@ import numpy as np
 
 import linnet as ln
 from linnet.observables import crossing_time
-from linnet.papers.watanabe.networks import pair_moments
+from linnet.papers.watanabe.networks.phases import pair_moments
 from linnet.papers.watanabe.settings import DELTA, DIM, NETWORKS, SCALE, SEEDS, WIDTH
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
+from linnet.reproduction.datasets import cells_of
 from linnet.reproduction.fits import highest
 from linnet.theories.spiked import TwoPhase
 
@@ -37,7 +38,7 @@ def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[
     """`SEEDS` networks for every pair, those of one pair in a block."""
     return ln.sweeps.Sweep(
         name=name,
-        function="linnet.papers.watanabe.networks:phase_cells",
+        function="linnet.papers.watanabe.networks.phases:phase_cells",
         axes={"spike": list(spikes), "alignment": list(alignments)},
         seeds=SEEDS,
         seed=trial.seed,
@@ -144,41 +145,38 @@ class Cell:
 
 def read(networks: xr.Dataset) -> list[Cell]:
     """One cell of the table for every spike and alignment of the sweep."""
-    return [
-        read_cell(networks.sel(spike=spike, alignment=alignment))
-        for spike in networks["spike"].values
-        for alignment in networks["alignment"].values
-    ]
+    return [read_cell(cell) for cell in cells_of(networks, "spike", "alignment")]
 
 
 def read_cell(networks: xr.Dataset) -> Cell:
     """The phases of one pair; levels are those of the covariance, not of the theory."""
     spike, alignment = float(networks["spike"]), float(networks["alignment"])
-    found, theory = pair_moments(spike, alignment), TwoPhase(spike, alignment)
+    moments, theory = pair_moments(spike, alignment), TwoPhase(spike, alignment)
     times, first, second, loss = (
         networks[name].transpose("seed", "state").values for name in ("times", "w1", "w2", "loss")
     )
     rows = list(zip(times, first, second, strict=True))
-    grown = [crossing_time(t, w1, 0.9 * found.plateau) for t, w1, _ in rows]
-    settled = {delta: np.array([settling_time(t, w2 / found.limit[1], delta) for t, _, w2 in rows]) for delta in DELTAS}
-    hypothesis = np.array([allowed_from(t, w1, w2, found.limit) for t, w1, w2 in rows])
+    grown = [crossing_time(t, w1, 0.9 * moments.plateau) for t, w1, _ in rows]
+    shares = [(t, w2 / moments.limit[1]) for t, _, w2 in rows]
+    settled = {delta: np.array([settling_time(t, share, delta) for t, share in shares]) for delta in DELTAS}
+    hypothesis = np.array([allowed_from(t, w1, w2, moments.limit) for t, w1, w2 in rows])
     hypothesis[~(hypothesis < settled[DELTA])] = np.nan
-    there = [np.interp(at, t, w2) / found.limit[1] for at, (t, _, w2) in zip(hypothesis, rows, strict=True)]
+    there = [np.interp(at, t, w2) / moments.limit[1] for at, (t, _, w2) in zip(hypothesis, rows, strict=True)]
     changes = []
     for _, w1, w2 in rows:
-        during = w1[(w2 >= 0.05 * found.limit[1]) & (w2 <= 0.95 * found.limit[1])]
+        during = w1[(w2 >= 0.05 * moments.limit[1]) & (w2 <= 0.95 * moments.limit[1])]
         changes.append(during.max() / during.min() - 1)
     return Cell(
         spike=spike,
         alignment=alignment,
-        rate=np.array([growth_rate(t, w1, found.plateau) for t, w1, _ in rows]),
-        early=np.array([crossing_time(t, w1**2, 0.5 * found.plateau**2) for t, w1, _ in rows]),
+        rate=np.array([growth_rate(t, w1, moments.plateau) for t, w1, _ in rows]),
+        early=np.array([crossing_time(t, w1**2, 0.5 * moments.plateau**2) for t, w1, _ in rows]),
         settled=settled,
         allowed=hypothesis,
         w2_there=np.array(there),
         change=np.array(changes),
         left=np.array([np.interp(at, t, L / L[0]) for at, t, L in zip(grown, times, loss, strict=True)]),
-        lambda2=float(found.cov[1, 1]),
+        lambda2=float(moments.cov[1, 1]),
         early_time=theory.early_time(SCALE),
         own_early_time=np.array([theory.early_time(u0) for u0 in networks["u0"].values.tolist()]),
         bounds={delta: theory.later_bound(delta) for delta in DELTAS},
@@ -213,25 +211,18 @@ def last_crossing(times: np.ndarray, margin: np.ndarray) -> float:
     return float(times[last] - margin[last] * (times[last + 1] - times[last]) / (margin[last + 1] - margin[last]))
 
 
-def columns(networks: xr.Dataset) -> Columns:
-    """The table as docs/phase_times.md has it."""
-    rows = read(networks)
-
-    def where(cell: Cell, text: str) -> str:
-        return text if cell.inside else "-"
-
-    return {
-        "spike": [f"{cell.spike:g}" for cell in rows],
-        "alignment": [f"{cell.alignment:g}" for cell in rows],
-        "t1": [f"{cell.early_time:.3f}" for cell in rows],
-        "t1 measured": [f"{cell.early.mean():.3f}" for cell in rows],
-        "over t1 from u(0)": [f"{(cell.early / cell.own_early_time).mean():.4f}" for cell in rows],
-        "bound (20)": [f"{cell.bound:.3f}" for cell in rows],
-        "t2 - t1 measured": [f"{cell.length.mean():.3f}" for cell in rows],
-        "hypothesis from t1 +": [where(cell, f"{(cell.allowed - cell.early).mean():.3f}") for cell in rows],
-        "w2 there": [where(cell, f"{cell.w2_there.mean():.0%}") for cell in rows],
-        "bound over t2 - that": [where(cell, f"{cell.slack.min():.3f}") for cell in rows],
-    }
+COLUMNS: dict[str, str | Callable[[Cell], str]] = {  # as docs/phase_times.md has them
+    "spike": "{.spike:g}",
+    "alignment": "{.alignment:g}",
+    "t1": "{.early_time:.3f}",
+    "t1 measured": lambda cell: f"{cell.early.mean():.3f}",
+    "over t1 from u(0)": lambda cell: f"{(cell.early / cell.own_early_time).mean():.4f}",
+    "bound (20)": "{.bound:.3f}",
+    "t2 - t1 measured": lambda cell: f"{cell.length.mean():.3f}",
+    "hypothesis from t1 +": lambda cell: f"{(cell.allowed - cell.early).mean():.3f}" if cell.inside else "-",
+    "w2 there": lambda cell: f"{cell.w2_there.mean():.0%}" if cell.inside else "-",
+    "bound over t2 - that": lambda cell: f"{cell.slack.min():.3f}" if cell.inside else "-",
+}
 
 
 TABLE = Table(
@@ -239,7 +230,7 @@ TABLE = Table(
     title="When the two phases end: networks, t1, and the bound (20) on t2 - t1",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns=COLUMNS,
     note="Canonical times, d = 30, m = 50, s = 1e-5; means over the networks, the least for the last column. A dash: "
     "w1 is not above its limit before w2 is settled, and the bound says nothing.",
 )

@@ -1,0 +1,109 @@
+"""Networks on fewer samples than inputs, for Figure 5 and eq. (27): trained to the end, and their test error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import linnet as ln
+from linnet._randomness import generator
+from linnet.papers.watanabe.networks.phases import start
+from linnet.reproduction.cells import Points
+
+
+@dataclass(frozen=True)
+class FewSamples:
+    """What is drawn and how it is trained: data with one spike along the first input, a Gaussian start of scale s.
+
+    Training ends where the loss is the share `loss` of its first value.
+    """
+
+    dim: int
+    samples: int
+    width: int
+    spike: float
+    alignment: float
+    scale: float = 1e-5
+    loss: float = 1e-8
+    tolerance: float = 3e-3
+    dtype: str = "float64"
+
+    def data(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the inputs (sample, input), and return them with the target."""
+        inputs = generator(seed, 0).standard_normal((self.samples, self.dim), dtype=np.dtype(self.dtype).type)
+        inputs[:, 0] *= np.sqrt(1 + self.spike)
+        target = np.zeros(self.dim, dtype=inputs.dtype)
+        target[:2] = self.alignment, np.sqrt(1 - self.alignment**2)
+        return inputs, target
+
+    def error(self, product: np.ndarray, target: np.ndarray) -> float:
+        """The test error of a predictor over the power of the signal: 2 test_loss/E[y^2]."""
+        miss = product.astype(np.float64) - target
+        return float(miss @ miss + self.spike * miss[0] ** 2) / (1 + self.spike * self.alignment**2)
+
+    def descended(self, seed: int) -> float:
+        """The test error of one network trained by gradient descent, as the paper trains it."""
+        inputs, target = self.data(seed)
+        problem = ln.Problem.from_data(inputs, inputs @ target)
+        run = ln.gradient_descent(
+            problem,
+            start(seed + 1, self.dim, self.width, self.scale),
+            learning_rate=0.2 / float(np.linalg.eigvalsh(inputs @ inputs.T / self.samples)[-1]),
+            steps=50_000,
+            stop=self.loss * float(problem.loss(np.zeros((1, self.dim)))),
+            save_every=ln.trajectories.last(),
+            keep="products",
+        )
+        return self.error(run.products[-1].reshape(-1), target)
+
+    def interpolated(self, seed: int) -> dict[str, float]:
+        """Train one network by gradient flow: its test `error`, the share of the `loss` that is left, the `time` and
+        `steps` of the integrator, and the `distance` from the minimum-norm solution."""
+        from linnet.trainers.interpolation import interpolating_network
+
+        inputs, target = self.data(seed)
+        run = interpolating_network(
+            inputs,
+            inputs @ target,
+            key=seed,
+            width=self.width,
+            first_std=self.scale / np.sqrt(self.dim),
+            second_std=self.scale / np.sqrt(self.width),
+            loss=self.loss,
+            tolerance=self.tolerance,
+            dtype=self.dtype,
+        )
+        return {
+            "error": self.error(run.product, target),
+            "loss": run.loss,
+            "time": run.time,
+            "steps": float(run.steps),
+            "distance": float(np.linalg.norm(run.product.astype(np.float64) - run.min_norm)),
+        }
+
+
+def error_cells(
+    points: Points,
+    seeds: np.ndarray,
+    *,
+    dim: int,
+    width: int,
+    scale: float,
+    loss: float,
+    tolerance: float,
+    dtype: str,
+    spike: float | None = None,
+    alignment: float | None = None,
+) -> dict[str, np.ndarray]:
+    """Networks on fewer samples than inputs, each on its own data from its own start: what `interpolated` returns.
+
+    `points` has `ratio`, the inputs per sample, and `spike` and `alignment` unless they are fixed.
+    """
+    rows = []
+    for i, seed in enumerate(seeds):
+        rho = float(points["spike"][i] if spike is None else spike)
+        cosine = float(points["alignment"][i] if alignment is None else alignment)
+        samples = round(dim / float(points["ratio"][i]))
+        rows.append(FewSamples(dim, samples, width, rho, cosine, scale, loss, tolerance, dtype).interpolated(int(seed)))
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
