@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.papers.huang import misprints
-from linnet.papers.huang.networks import inside, section_six
+from linnet.papers.huang.networks.runs import inside, section_six
 from linnet.papers.huang.tables.equations import relative_errors
 
 

@@ -9,7 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, gaussian_start
 from linnet.papers.tu.tables import regions
-from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
 BOUND = Limit(1.0, "a bound is kept or it is not")
@@ -37,7 +37,6 @@ def right_bound(step: float, k: int) -> float:
     holds=AtMost(0.0, "printed", what="error beyond the printed bound", because="a bound is kept or it is not") & RIGHT,
     corrected=RIGHT,
     correction="the bound with k for k - 1",
-    expected=Verdict.CORRECTED,
     reads="for da/dt = cos a the error exceeds the printed bound by up to {printed:.3f} and is at most {right:.2f} of "
     "that with k; descent on a network approaches its flow with order {value:.3f}",
 )
@@ -134,7 +133,6 @@ def distance_to_equation(trial: Trial) -> Numbers:
     corrected=Within(STANDARD, "ratios", of=1, times="standard_error", what="variance over sigma^4 w"),
     correction="the variance is sigma^4 w, infinite for 2 gamma_sigma2 + gamma_w > 0, without the introduction's + 1; "
     "sigma^2 sqrt(w) is the standard deviation, not (E.3) the variance",
-    expected=Verdict.CORRECTED,
     reads="variance of an entry of A(0) over sigma^4 w: {ratios:.3f} (standard error {standard_error:.3f}), over "
     "sigma^2 sqrt(w): {printed:.3f}; it grows like w^{rate:.3f}",
 )
@@ -217,7 +215,6 @@ def values_of_the_start(trial: Trial) -> Numbers:
         ),
     ),
     correction="w well above d, here 8 d: the largest is about 2 sigma^2 sqrt(wd), above sigma^2 w up to w = 4 d",
-    expected=Verdict.CORRECTED,
     reads="largest singular value of A(0) over sigma^2 w at w > d: {wide:.2f}; least of them at w < d: {narrow:.1f}",
 )
 def lazy_at_first(trial: Trial) -> Numbers:

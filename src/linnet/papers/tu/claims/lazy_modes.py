@@ -46,7 +46,6 @@ RECURSION = AllOf(
     holds=AtMost(APART, "ratio", what="distance from the printed floor over that from the right one") & RECURSION,
     corrected=RECURSION,
     correction="-q^t A* in place of +q^t A*",
-    expected=Verdict.CORRECTED,
     reads="products of {draws} networks follow the recursion with 1 - 4 d^-2 eta sigma^2 w to {gaps:.1e} at sigma^2 w "
     "= 10 and 100 |Y| (order {order:.1f}); the mean test error is |-q^t A* + (1 - q^t) E|^2 to {right:.1e}, and the "
     "printed +q^t A* to {printed:.2f}",
@@ -175,7 +174,6 @@ DECOUPLED = Below(
     holds=Below(STEP, "printed", what="largest relative distance from 2 eta |s| (s* - s)") & DECOUPLED,
     corrected=Below(STEP, "right", what="largest relative distance from 4 eta/d^2 |s| (s* - s)") & DECOUPLED,
     correction="4 eta/d^2 |s| (s* - s), for the loss |A - Y|^2/d^2",
-    expected=Verdict.CORRECTED,
     reads="one step moves aligned balanced modes by {value:.4f} of 4 eta/d^2 |s| (s* - s), and by {share:.4f} of the "
     "printed 2 eta |s| (s* - s); after 300 steps they are {off:.0e} off the diagonal",
 )

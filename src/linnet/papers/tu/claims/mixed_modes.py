@@ -8,7 +8,7 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import threshold_start
 from linnet.papers.tu.tables import widths
-from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent
 
 APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
@@ -96,7 +96,6 @@ COSINES = AllOf(
     holds=AtMost(APART, "ratio", what="distance with the printed u^T C1 u over that with v^T C1 v") & COSINES,
     corrected=COSINES,
     correction="v^T C1 v in place of u^T C1 u",
-    expected=Verdict.CORRECTED,
     reads="cosine of W1 v and W2^T u is s/sqrt(s^2 + sigma^4 w^2) to {value:.3f}: at most {start:.2f} at the start, "
     "{end:.3f} at the end; with the printed u^T C1 u it is off by {printed:.2f}",
 )
@@ -140,7 +139,6 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
         ),
     ),
     correction="|A - B|_F is at most d O(sqrt(d/w) + (d/sigma^2 w)^2), which vanishes too where sigma^2 w >> d",
-    expected=Verdict.CORRECTED,
     reads="|A - B|_F/d at w/d = 1e4, 1e6, 1e8, 1e10: {apart:.1e}; over the printed d/(sigma^2 w) sqrt(d/w) it grows "
     "by {grows:.0f} from 1e4 to 1e10; over sqrt(d/w) + (d/sigma^2 w)^2 it is {mended.lowest:.2f} to "
     "{mended.highest:.2f}; at 1e10 it changes like (sigma^2 w)^{value:.2f}",

@@ -234,7 +234,6 @@ DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the activ
     ),
     correction="well inside the active region; along the lazy border, and where the start is nearly infinite noise, "
     "the error of active cells is still more than half of the lazy one",
-    expected=Verdict.CORRECTED,
     reads="least test error over the median one of the lazy cells (d = {dim}): below a half in {value:.0%} of {cells} "
     "active cells, in {deep:.0%} of those with 1 - gamma_sigma2 - gamma_w >= 1; median {band:.2f} closer to the border",
 )
@@ -264,7 +263,6 @@ OVER = Above(
     holds=AtLeast(MOST, what="share of active cells within a third of the rank of A*", form=".0%") & OVER,
     corrected=AtLeast(MOST, "deep", what="that share where 1 - gamma_sigma2 - gamma_w is 1 or more", form=".0%") & OVER,
     correction="well inside the active region; along the lazy border active cells overestimate it too",
-    expected=Verdict.CORRECTED,
     reads="stable rank at the least test error over that of A* ({own:.2f}): within 0.35 of 1 in {value:.0%} of "
     "{cells} active cells, in {deep:.0%} of those with 1 - gamma_sigma2 - gamma_w >= 1, up to {most:.2f} in the "
     "others; {lazy:.2f} in the lazy ones (d = {dim})",
@@ -296,7 +294,6 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
     corrected=AtLeast(MOST, "small", what="that share where gamma_sigma2 is -1 or less", form=".0%"),
     correction="for small starts, gamma_sigma2 <= -1; for larger ones the start's own factors and its imbalance "
     "replace it (theories.mixed.split_flow, judged by linnet-trained)",
-    expected=Verdict.CORRECTED,
     reads="largest root mean square distance over the run, over that of the target: below a fifth in {value:.0%} of "
     "{cells} cells, in {small:.0%} of those with gamma_sigma2 <= -1 (up to {most:.2f} there, {far:.2f} elsewhere; d "
     "= {dim})",

@@ -253,12 +253,11 @@ def _speed_up(data: Any) -> Check:
             "it grows"
         )
     worst = max(abs(speed - 1) for speed in speeds.values())
-    return Check(
+    return Check.below(
         f"leading mode: speed over distance left is {speeds['below']:.2f} below the threshold and "
         f"{speeds['above']:.2f} above it, in units of 2 sqrt(s^2 + g^2) (limit: {SPEED:g} from 1)",
         worst,
         SPEED,
-        worst < SPEED,
     )
 
 

@@ -11,7 +11,7 @@ from linnet.papers.varre.networks.path import transposed
 from linnet.papers.varre.networks.regression import plain_step
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, START, WIDTH
 from linnet.papers.varre.tables import limits, one_output, whitened
-from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 
 DERIVATIVE = Limit(1e-10, "derivatives by complex steps are exact but for rounding, over sums of a hundred terms")
@@ -139,7 +139,6 @@ def invariant(trial: Trial) -> Numbers:
         Below(SPAN, "leak", what="part of alpha outside the span of the data", form=".0e"),
     ),
     correction="2 gamma (1 - alpha alpha^T)^-1 alpha, with the factor of Lemma C.2",
-    expected=Verdict.CORRECTED,
     reads="alpha from the trained layers, its velocity, and the predictor from it",
 )
 def alpha(trial: Trial) -> Numbers:
@@ -191,7 +190,6 @@ def alpha(trial: Trial) -> Numbers:
     ),
     corrected=Below(SLACK, "slack", what="largest excess of dL/dt over -4 gamma lambda L", form=".0e"),
     correction="the loss falls at least at that rate, dL/dt <= -4 gamma lambda L",
-    expected=Verdict.CORRECTED,
     reads="{rising} of {draws} seeds of the regression rise at gamma = 1e-4; dL/dt on {flows} flows",
 )
 def rate(trial: Trial) -> Numbers:
@@ -250,7 +248,6 @@ def built_rise() -> float:
         Below(TRAINED, "left", what="loss left", form=".0e"),
     ),
     correction="a + eta W^T R; the printed step never leaves a = 0",
-    expected=Verdict.CORRECTED,
     reads="200 steps of size 0.01, 0.1, 0.4 and 0.8",
 )
 def discrete_step(trial: Trial) -> Numbers:

@@ -8,7 +8,7 @@ from linnet.papers.varre import misprints
 from linnet.papers.varre.networks import noise_process
 from linnet.papers.varre.settings import CLEAR, ERRORS, EULER, LOG_STEP, NOISE_ALONE, RATES, SCHEME
 from linnet.papers.varre.tables import growth, noise
-from linnet.reproduction import Above, AllOf, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, Below, Estimate, Limit, Numbers, Trial, Within, claim
 
 POSITIVE = Limit(0.0, "the proof divides by nothing but needs its sign")
 GROWS = Limit(0.0, "a positive rate makes every mean power diverge: it is at least exp(power times the mean of ln|W|)")
@@ -51,7 +51,6 @@ def scale(trial: Trial) -> Numbers:
     holds=Above(POSITIVE, "five", what="least of them at d = 5", form=".4f"),
     corrected=Above(POSITIVE, "six", what="least of them from d = 6 on", form=".4f"),
     correction="from d = 6 on; at d = 5 it is negative for alpha below {below:.3f}",
-    expected=Verdict.CORRECTED,
     reads="the least of the printed expression is {five:.4f} at d = 5 and {six:.4f} from d = 6 on",
 )
 def constant(trial: Trial) -> Numbers:
@@ -74,7 +73,6 @@ def constant(trial: Trial) -> Numbers:
     corrected=AllOf(MORE_INPUTS, LENGTHS),
     correction="from three inputs on; at d = 2 typical weights grow at {value:+.3f} ± {uncertainty:.3f}, where the "
     "exponent is 0",
-    expected=Verdict.CORRECTED,
     reads="rate of ln|w| by d: {length:+.3f}",
 )
 def two_inputs(trial: Trial) -> Numbers:
@@ -115,7 +113,6 @@ def _more_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
         MORE_INPUTS,
     ),
     correction="from d = 3 on; for d = 2 its logarithm has a mean that tends to ln 2",
-    expected=Verdict.CORRECTED,
     reads="mean of ln sigma_1 at d = 2: {early:.3f} at t = 12, {value:.3f} ± {uncertainty:.3f} at t = 24",
 )
 def top_value(trial: Trial) -> Numbers:
@@ -139,7 +136,6 @@ def top_value(trial: Trial) -> Numbers:
         Within(SCHEME, "fine", of=0, errors=ERRORS, what="rate at the finest step", form="+.3f"),
     ),
     correction="coarse steps of Euler's scheme make it grow, at the rates {rates:+.3f}",
-    expected=Verdict.CORRECTED,
     reads="rate of ln|W| of Euler's scheme itself, by its step: {rates:+.3f}",
 )
 def coarse_steps(trial: Trial) -> Numbers:
@@ -200,7 +196,6 @@ def angle(trial: Trial) -> Numbers:
         SECONDS,
     ),
     correction="all lower values decay up to d = 5, the second grows from d = 6 on",
-    expected=Verdict.CORRECTED,
     reads="rate of ln sigma_2 by d: {second:+.4f}; exponents: {second_theory:+.4f}",
 )
 def lower_values(trial: Trial) -> Numbers:

@@ -14,7 +14,7 @@ from linnet.papers.varre.networks.regression import plain_flow
 from linnet.papers.varre.settings import ONE_OUTPUT, REGRESSION, START
 from linnet.papers.varre.tables import limits, one_output, whitened
 from linnet.papers.varre.tables.flows import bound_share
-from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
 
 CONDITIONED = "two inputs with condition numbers 1, 1e3 and 1e6, gamma from 1e-6 to 10"
@@ -40,7 +40,6 @@ WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
         Below(MIRROR, "alpha", what="error of (C.36), the velocity of the singular values of alpha", form=".1e"),
     ),
     correction="1/2 on both terms of the potential",
-    expected=Verdict.CORRECTED,
     reads="velocity of the mirror image against the gradient in the singular basis, of the first gradient",
 )
 def singular_value_mirror(trial: Trial) -> Numbers:
@@ -73,7 +72,6 @@ def _alpha_error(path: Path) -> float:
     holds=Within(SLOPE, of=1, what="its slope against ln(1/gamma)", form=".3f"),
     corrected=Within(SLOPE, of=0.5, what="its slope against ln(1/gamma)", form=".3f"),
     correction="half of that, as the 1/2 stands before both terms",
-    expected=Verdict.CORRECTED,
     reads="slopes of {modes} modes: {least:.3f} to {most:.3f}, median {value:.3f}",
 )
 def potential_limit(trial: Trial) -> Numbers:

@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet.papers.varre.settings import TEACHERS
 from linnet.papers.varre.tables import relu_ranks
-from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Trial, claim
 
 TRIED = "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 40 seeds"
 ASSUMES = "Gaussian teacher and starts"
@@ -78,7 +78,6 @@ def low_rank(trial: Trial) -> Numbers:
     holds=AtLeast(ALWAYS, what="share of seeds of rank 2 from std 0.001", form=".0%"),
     corrected=AtLeast(OFTEN, what="share of seeds of rank 2 from std 0.001", form=".0%"),
     correction="in a share of the draws, {value:.0%}",
-    expected=Verdict.CORRECTED,
     reads=f"values above 10% of the largest count: {{counts}}; from std 0.1 {{medium:.0%}} of rank 2{LEFT_OUT}",
 )
 def rank_two(trial: Trial) -> Numbers:
@@ -98,7 +97,6 @@ def rank_two(trial: Trial) -> Numbers:
     holds=AllOf(APART, AtLeast(ALWAYS, "both", what="share of seeds that find both from the small start", form=".0%")),
     corrected=APART,
     correction="from a small start they come nearer, and find both in {both:.0%} of the draws",
-    expected=Verdict.CORRECTED,
     reads="median cosine of the units with the teacher's neurons: {value:.2f} from the small start, {large:.2f} from "
     f"the large one; a cosine above {COSINE} counts as found{LEFT_OUT}",
 )
@@ -126,7 +124,6 @@ def directions(trial: Trial) -> Numbers:
     holds=AtLeast(ALWAYS, what="share of seeds with a plateau between two falls", form=".0%"),
     corrected=AtLeast(OFTEN, what="share of seeds with a plateau", form=".0%"),
     correction="in a share of the draws, {value:.0%}",
-    expected=Verdict.CORRECTED,
     reads="{seeds} seeds",
 )
 def saddle_to_saddle(trial: Trial) -> Numbers:

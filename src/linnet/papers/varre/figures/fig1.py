@@ -195,7 +195,7 @@ def check(ds: xr.Dataset) -> list[Check]:
         error = float(np.abs(last["descent_values"] - last["descent_predicted"]).max())
         limit = ds.attrs["rate"]  # descent leaves the flow at first order in its step
         text = f"gradient descent ends at Corollary 3.1: largest error {error:.1e} (limit {limit:g}, its step)"
-        checks.append(Check(text, error, limit, error < limit))
+        checks.append(Check.below(text, error, limit))
         kept = (last["descent_values"][:, 1:] / ds["descent_values"][0, :, 1:]).min()
         left = (last["label_noise_values"][:, 1:] / ds["label_noise_values"][0, :, 1:]).max()
         limit = TIMES * float(np.exp(-ds.attrs["decay_rate"] * float(ds["noise_time"][-1])))
@@ -219,12 +219,10 @@ def _check_starts(ds: xr.Dataset) -> list[Check]:
     error = float(np.abs((ds["final"] - ds["predicted"]).sel(start=exact)).max())
     seeds = ds.sizes["seed"]
     text = f"orthogonal starts end at Corollary 3.1: largest error {error:.1e} over {seeds} seeds (limit {EXACT:.0e})"
-    checks.append(Check(text, error, EXACT, error < EXACT))
+    checks.append(Check.below(text, error, EXACT))
     away = float(ds["solution_error"].sel(start=exact).max())
     checks.append(
-        Check(
-            f"and at the minimum-norm solution: largest error {away:.1e} (limit {EXACT:.0e})", away, EXACT, away < EXACT
-        )
+        Check.below(f"and at the minimum-norm solution: largest error {away:.1e} (limit {EXACT:.0e})", away, EXACT)
     )
     for name in ds["start"].values:
         final = ds["final"].sel(start=name).values

@@ -140,7 +140,7 @@ def check(ds: xr.Dataset) -> list[Check]:
             f"mean size of [w_1, a] from t = {time:g} on: {means.min():.4f} to {means.max():.4f} ± {errors.max():.4f}"
         )
         text = f"{text}; it tends to {limit:.4f} ({away:.1f} errors off at most, limit {ERRORS:g})"
-        checks.append(Check(text, away, ERRORS, away < ERRORS))
+        checks.append(Check.below(text, away, ERRORS))
     above = float((means / errors).min())
     checks.append(Check(f"Proposition 4.1(c) says 0 at every time; the mean is {above:.0f} errors above", above))
     first, last = float(ds["median_area"][at]), float(ds["median_area"][-1])

@@ -72,12 +72,11 @@ def _lazy_floor(test: np.ndarray, floor: float) -> Check:
     if not test.size:
         return Check("lazy region: no cell of this grid lies in it, so its floor is not measurable")
     margin = float(test.min() / floor)
-    return Check(
+    return Check.at_least(
         f"lazy region: least test error of any cell is {margin:.2f} times the bound min(|A*|^2, |E|^2)/(3 d^2) (at "
         f"least {FLOOR:g})",
         margin,
         FLOOR,
-        margin >= FLOOR,
     )
 
 
@@ -85,12 +84,11 @@ def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
     if not active.size or not lazy.size:
         return Check("smallest test error: not measurable, as a region has no cell on this grid")
     gain = _middle(active) / _middle(lazy)
-    return Check(
+    return Check.below(
         f"smallest test error, median: {_middle(active):.3g} in the active region, {_middle(lazy):.3g} in the lazy "
         f"one: ratio {gain:.2f} (at most {GAIN:g})",
         gain,
         GAIN,
-        gain < GAIN,
     )
 
 
@@ -98,12 +96,11 @@ def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
     if depth.size < 3:
         return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
     trend = _rank_correlation(depth, steps)
-    return Check(
+    return Check.above(
         f"iterations rise with the distance from the lazy border: rank correlation {trend:.2f}, active cells (at "
         f"least {TREND:g})",
         trend,
         TREND,
-        trend > TREND,
     )
 
 

@@ -107,9 +107,7 @@ def checks(data: Any) -> list[Check]:
     found = compared(data).transpose(*data["covered"].dims).values
     inside = np.abs(found[covered & np.isfinite(found)])
     share = float(covered.mean())
-    first = Check(
-        f"the formula covers {share:.0%} of the plane (at least {COVERED:.0%})", share, COVERED, share >= COVERED
-    )
+    first = Check.at_least(f"the formula covers {share:.0%} of the plane (at least {COVERED:.0%})", share, COVERED)
     if not inside.size:
         return [first, Check("predicted against trained: every covered cell ended early")]
     middle = float(np.median(inside))
