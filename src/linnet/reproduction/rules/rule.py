@@ -110,6 +110,13 @@ class Leaf(Rule):
     - `form`: how it is printed, as in a format string
     - `times`: the name of another measured number that multiplies the limit
     - `then`, `otherwise`: words that are true where the rule is met, and where it is missed; measured numbers in braces
+
+    **Example:**
+
+        >>> from linnet.reproduction.rules import Below, Leaf
+        >>> rule = Below(0.1, because="twice the solver's tolerance")
+        >>> isinstance(rule, Leaf), float(rule.limit)
+        (True, 0.1)
     """
 
     limit: float
