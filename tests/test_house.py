@@ -193,3 +193,14 @@ def test_every_promised_name_is_there():
         assert getattr(ln, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = ln.nonsense
+
+
+def test_nothing_is_unpickled_but_arrays_of_published_pictures():
+    """SECURITY.md promises it: a pickle is a program."""
+    readers = [
+        path
+        for path in SOURCE.rglob("*.py")
+        if re.search(r"^\s*(import|from) (pickle|marshal|shelve|dill)", path.read_text(), re.M)
+    ]
+    assert [str(path.relative_to(SOURCE)) for path in readers] == ["problems/images/_formats.py"]
+    assert all("allow_pickle=True" not in path.read_text() for path in SOURCE.rglob("*.py"))

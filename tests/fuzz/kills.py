@@ -2,9 +2,9 @@
 
     python tests/fuzz/kills.py [--number 100] [--seed 0]
 
-Each round starts a Dask scheduler with two workers and `linnet sweep --resume` on them, kills one of the three at a
-random moment, and looks at what is left. After the last kill the sweep is finished, and every chunk of its store is
-compared with that of a sweep which nobody killed.
+Each round starts a Dask scheduler with two workers and `linnet sweep --resume` on them, kills the next of the three at
+a random moment, every fourth time as a file of the store is being written, and looks at what is left. After the last
+kill the sweep is finished, and every chunk of its store is compared with that of a sweep which nobody killed.
 """
 
 from __future__ import annotations
@@ -76,6 +76,11 @@ def chunks(store: Path) -> dict[str, bytes]:
     return {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("c/**/*") if file.is_file()}
 
 
+def _writing(store: Path) -> bool:
+    """Whether the ledger is in the middle of a transaction."""
+    return (store / "ledger.sqlite-journal").exists()
+
+
 def main() -> int:
     """Kills, then compares; 1 where a store was damaged, a command failed otherwise, or the bits differ."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -94,8 +99,10 @@ def main() -> int:
             with cluster(folder) as (address, processes):
                 sweep = swept(grid, store, "--scheduler", address, "--wait", "30")
                 for _ in range(3):  # until the parent or the scheduler dies
-                    time.sleep(chance.uniform(0.0, 6.0))
-                    victim = chance.choice(VICTIMS)
+                    until = time.monotonic() + chance.uniform(0.0, 6.0)
+                    while time.monotonic() < until and not (kills % 4 == 3 and _writing(store)):
+                        time.sleep(0.002 if kills % 4 == 3 else 0.05)
+                    victim = VICTIMS[kills % len(VICTIMS)]
                     target = sweep if victim == "parent" else processes[victim]
                     if sweep.poll() is not None or target.poll() is not None:
                         break

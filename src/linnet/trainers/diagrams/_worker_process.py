@@ -2,25 +2,38 @@
 
 Threads of one process wait for one another between their products, the more the more cores there are. The process is
 started by a command line: children of `multiprocessing` would run the script of the user again. What it is to do comes
-through its standard input, pickled, and what came of it goes back through its standard output. Any error ends it. It
-ends with the process that started it, too; between two diagrams, as between two blocks of a sweep, it is kept a while.
+through its standard input, and what came of it goes back through its standard output, as arrays and JSON: neither
+side runs what the other one sends. Any error ends it. It ends with the process that started it, too; between two
+diagrams, as between two blocks of a sweep, it is kept a while.
 """
 
 from __future__ import annotations
 
 import atexit
+import io
+import json
 import os
-import pickle
 import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from linnet._workers import ENVIRONMENT
-from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
+import numpy as np
 
+from linnet._workers import ENVIRONMENT
+from linnet.trainers import _loop as loop
+from linnet.trainers import stopping
+from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
+from linnet.trainers.diagrams._paired_step import BestRecord, updates
+
+MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
+RULES = {
+    kind.__name__: kind for kind in (stopping.LossBelow, stopping.Stalled, stopping.TestLossRising, stopping.Never)
+}
 KEPT_SECONDS = 20.0  # for which an idle process waits for more
 EXIT_TIMEOUT_SECONDS = 10.0  # for a process to end that has closed its pipes
 
@@ -52,11 +65,16 @@ class WorkerProcess:
 
     def configure(self, settings: RunSettings) -> None:
         """Waits until the process knows the settings of the next runs."""
-        self._request(settings)
+        plain = {"steps": settings.steps, "sequential": settings.sequential, "dtype": settings.dtype.name}
+        message: dict[str, Any] = {"settings": json.dumps({"rule": _as_plain(settings.plan.rule), **plain})}
+        if settings.schedule is not None:
+            message["schedule"] = settings.schedule
+        self._request(message)
 
     def train(self, start: RunStart) -> tuple[dict[str, Any], int]:
         """As `_numpy_run.train`; `Lost` where that fails, for any reason."""
-        return self._request(start)
+        result = {name: value[()] for name, value in self._request(vars(start)).items()}
+        return result, int(result.pop("executed"))
 
     def end(self) -> None:
         """Ends the process, whatever it is doing; waiting callers get `Lost`."""
@@ -67,16 +85,15 @@ class WorkerProcess:
         self.end()
         self._process.communicate()
 
-    def _request(self, request: RunSettings | RunStart) -> Any:
+    def _request(self, message: Mapping[str, Any]) -> dict[str, np.ndarray]:
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
-            self._process.stdin.write(pickle.dumps(request))
-            self._process.stdin.flush()
-            return pickle.load(self._process.stdout)
+            _send(self._process.stdin, message)
+            return _receive(self._process.stdout)
         except (OSError, EOFError):
             raise Lost(f"a process that carried runs ended with status {self._status()}") from None
         except Exception as error:
-            self.close()  # half an reply may be left in the pipe: it is of no more use
+            self.close()  # half a reply may be left in the pipe: it is of no more use
             raise Lost(f"a process that carried runs gave no answer ({type(error).__name__})") from error
 
     def _status(self) -> int:
@@ -146,25 +163,68 @@ def serve() -> None:
     """What the process does: it carries each start that comes, by the settings that came last."""
     if not Path(sys.argv[1]).samefile(__file__):  # by a relative entry of `sys.path`, say: not the parent's linnet
         sys.exit(1)
-    requests: queue.SimpleQueue[RunSettings | RunStart] = queue.SimpleQueue()
+    requests: queue.SimpleQueue[dict[str, np.ndarray]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
     try:
         while True:
-            request, reply = requests.get(), None
-            if isinstance(request, RunSettings):
-                settings = request
+            request = requests.get()
+            reply: dict[str, Any] = {}
+            if "settings" in request:
+                settings = _settings(request)
             else:
-                reply = train(request, settings)
-            sys.stdout.buffer.write(pickle.dumps(reply))
-            sys.stdout.buffer.flush()
+                arrays = {name: request[name] for name in ("first", "second", "target", "truth")}
+                start = RunStart(**arrays, rate=float(request["rate"]), threshold=float(request["threshold"]))
+                reply, executed = train(start, settings)
+                reply["executed"] = executed
+            _send(sys.stdout.buffer, reply)
     finally:
         os._exit(1)  # the parent carries the run itself, and shows what is wrong with it
 
 
-def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[RunSettings | RunStart]) -> None:
+def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[dict[str, np.ndarray]]) -> None:
     """Reads ahead, so that the process ends with its parent, even in the middle of a run."""
     try:
         while True:
-            requests.put(pickle.load(pipe))
+            requests.put(_receive(pipe))
     finally:
         os._exit(0)
+
+
+def _settings(message: Mapping[str, np.ndarray]) -> RunSettings:
+    plain = json.loads(str(message["settings"]))
+    plan = loop.Plan(updates("simultaneous"), _as_rule(plain["rule"]), record=BestRecord())
+    return RunSettings(plan, plain["steps"], plain["sequential"], np.dtype(plain["dtype"]), message.get("schedule"))
+
+
+def _as_plain(rule: stopping.Rule) -> Any:
+    """A rule of linnet's as what JSON can say."""
+    if isinstance(rule, stopping.FirstOf):
+        return [_as_plain(each) for each in rule.rules]
+    return {"kind": type(rule).__name__, **asdict(rule)}  # type: ignore[call-overload]
+
+
+def _as_rule(plain: Any) -> stopping.Rule:
+    if isinstance(plain, list):
+        return stopping.first_of(*map(_as_rule, plain))
+    return RULES[plain.pop("kind")](**{**plain, "reasons": tuple(plain["reasons"])})
+
+
+def _send(pipe: IO[bytes], values: Mapping[str, Any]) -> None:
+    body = io.BytesIO()
+    np.savez(body, **values)
+    pipe.write(MARK + len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> dict[str, np.ndarray]:
+    head = pipe.read(12)
+    if len(head) < 12:
+        raise EOFError
+    if head[:4] != MARK:
+        raise ValueError("this is not a message of linnet")
+    length = int.from_bytes(head[4:], "little")
+    body = pipe.read(length)
+    if len(body) < length:
+        raise EOFError
+    with np.load(io.BytesIO(body), allow_pickle=False) as values:
+        return dict(values)
