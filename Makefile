@@ -59,7 +59,7 @@ verify: $(READY)
 	$(BIN)/linnet verify
 
 test: $(READY)
-	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile $(FAST)
+	$(SINGLE) $(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal $(FAST) --ignore tests/pytorch
 
 fuzz: $(READY)
 	root=$$PWD; cd "$$(mktemp -d)" && $(SINGLE) PYTHONPATH=$$root/tests $$root/$(BIN)/python -m fuzz --processes $(PROCESSES)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 
@@ -43,6 +45,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept = items[number % parts :: parts]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the collector of garbage need not look through it each time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Programs that JAX compiles in the processes of the tests are kept beside pytest's cache: they compile most of the
+    programs of one another, and every later run finds them."""
+    from linnet.precision import compilation_cache
+
+    cache = getattr(pytestconfig, "cache", None)  # none with `-p no:cacheprovider`
+    with nullcontext() if cache is None else compilation_cache(cache.mkdir("compiled")):
+        yield
 
 
 @pytest.fixture(scope="session")

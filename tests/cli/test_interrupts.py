@@ -51,7 +51,11 @@ def run(folder: Path, seconds: float = 1.5) -> subprocess.Popen[str]:
     """Starts the command, and returns when it is inside the step; `seconds` is how long writing takes."""
     code = DRIVER.format(tests=str(Path(__file__).parents[1]), folder=str(folder), seconds=seconds)
     command = [sys.executable, "-c", code, "verify", "--json", str(folder / "claims.json")]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    heard = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where tests run under nohup, children would never hear it
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGHUP, heard)
     wait_for(folder / "begun", process)
     return process
 

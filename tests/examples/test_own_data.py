@@ -12,7 +12,12 @@ FILE = Path(__file__).parents[2] / "examples" / "own_data.py"
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("digits", {"rows": 300}), ("linnerud", {}), ("diabetes", {"rows": 150}), ("meats", {"rows": 80})],
+    [
+        pytest.param("digits", {"rows": 300}, marks=pytest.mark.slow),
+        ("linnerud", {}),
+        ("diabetes", {"rows": 150}),
+        ("meats", {"rows": 80}),
+    ],
 )
 def test_every_table_is_told(name, options, capsys):
     if name == "meats":

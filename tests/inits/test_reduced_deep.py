@@ -17,7 +17,7 @@ def losses(layers):
     return 0.5 * ((products - TARGET) ** 2).sum(axis=(-1, -2))
 
 
-@pytest.mark.parametrize(("depth", "order"), [(3, 6), (4, 5)])
+@pytest.mark.parametrize(("depth", "order"), [(3, 6), pytest.param(4, 5, marks=pytest.mark.slow)])
 def test_the_law_is_that_of_full_networks(depth, order):
     stds = np.full(depth, 0.8 / np.sqrt(40))
     full = losses(ln.inits.deep_gaussian(**SIZES, depth=depth, stds=stds, key=1, batch=1000))

@@ -15,6 +15,8 @@ from linnet.reproduction.report import Failure
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.verdicts import ClaimRow
 
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("report")]
+
 
 def row(name: str, verdict: str, sentence: str, *, expected: str | None = None) -> ClaimRow:
     right = expected is None or expected == verdict

@@ -70,12 +70,12 @@ def chunks(store: Path) -> dict[str, bytes]:
     return {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("*/c/**/*") if file.is_file()}
 
 
-def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_same, wait_for):
+def test_five_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_same, wait_for):
     config, log, gate = described
     store, sweep = tmp_path / "store", sweeps.load(config, code=["sample_cells"])
     chance = random.Random(20240607)
     at_work = 0
-    for kill in range(10):
+    for kill in range(5):
         before, done = len(computed(log)), finished(store, sweep)
         process = subprocess.Popen(
             [*COMMAND, str(config), *CODE, "--store", str(store), "--resume"], stderr=subprocess.PIPE
@@ -91,7 +91,7 @@ def test_ten_kills_lose_nothing_and_change_nothing(described, tmp_path, assert_s
         begun = computed(log)[before:]
         at_work += bool(begun)
         assert not done & set(begun), "a finished block was computed again"
-    assert at_work >= 6
+    assert at_work >= 3
     done, before = finished(store, sweep), len(computed(log))
     assert 0 < len(done) < 80
     gate.unlink()

@@ -67,6 +67,7 @@ def test_the_law_of_one_step():
     assert np.abs(measured - covariance * samples).max() > 0.5 * np.abs(measured).max()  # control: without the 1/n
 
 
+@pytest.mark.slow
 def test_the_stochastic_equation_is_the_limit_of_small_rates():
     """The equation, in steps far below the rates, against descents of two rates with the same noise per unit of time:
     their distance from it halves with the rate. (In steps of the rate itself its scheme would be the descent.)"""

@@ -10,6 +10,7 @@ every mode is integrated exactly against it, however stiff it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -23,7 +24,9 @@ _POWERS = np.arange(_STAGES)
 _TO_MONOMIALS = np.linalg.inv(_NODES[:, None] ** _POWERS)  # values at the nodes -> coefficients of s^k on [0, 1]
 _FINE = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
 _TOLERANCE = 1e-9  # of the polynomial at the end of a step, relative: the modes are then good to 1e-12
-_SMALL = 4.0  # of rate x step: below it the integrals are quadratures, above it the recursion keeps its digits
+_SMALL = 4.0  # of rate x step: above it the recursion upwards keeps its digits, below it the one downwards does
+# The series in rate x step that the latter begins with, 5! sum_j (-x)^j / (j + 6)!; what is left out is 1e-19.
+_SERIES = [(-1) ** j * math.factorial(_STAGES - 1) / math.factorial(j + _STAGES) for j in range(28)]
 _MAX_STEPS = 20_000
 _MAX_ITERATIONS = 60
 
@@ -47,15 +50,16 @@ def _integrals(rates: np.ndarray, theta: np.ndarray | float) -> np.ndarray:
     reach = shares * rates
     small = np.abs(reach) < _SMALL
     result = np.empty((*reach.shape, _STAGES), dtype=rates.dtype)
-    spread = np.broadcast_to(shares, reach.shape)
-    part, decay = spread[small][:, None], np.exp(-reach[small][:, None] * (1 - _FINE[0]))
-    result[small] = (decay * _FINE[1]) @ (_FINE[0][:, None] ** _POWERS) * part ** (_POWERS + 1)
-    part, stiff = spread[~small], np.broadcast_to(rates, reach.shape)[~small]
-    last = -np.expm1(-reach[~small]) / stiff
-    rows = [last]
+    powers = np.broadcast_to((shares ** (_POWERS + 1))[:, None], result.shape)
+    near = reach[small]
+    rows = [np.polynomial.polynomial.polyval(near, _SERIES)]  # of the highest power, on [0, 1]
+    for power in range(_STAGES - 1, 0, -1):
+        rows.append((1 - near * rows[-1]) / power)
+    result[small] = np.stack(rows[::-1], axis=-1) * powers[small]
+    part, stiff = powers[~small], np.broadcast_to(rates, reach.shape)[~small]
+    rows = [-np.expm1(-reach[~small]) / stiff]
     for power in range(1, _STAGES):
-        last = (part**power - power * last) / stiff
-        rows.append(last)
+        rows.append((part[:, power - 1] - power * rows[-1]) / stiff)
     result[~small] = np.stack(rows, axis=-1)
     return result
 
@@ -82,25 +86,28 @@ class Clock:
         """The filter (time, rate) and a (time,) at increasing canonical times."""
         order = np.argsort(times, kind="stable")
         filters, lengths = np.empty((times.size, self.rates.size), dtype=self.rates.dtype), np.empty(times.size)
-        steps = 0
+        steps, moved = 0, None  # a step that is tried, and not yet accepted: several times may lie in it
         for index in order:
             goal = times[index]
             while True:
                 if goal <= self._time:
                     filters[index] = self._filter
                     break
-                moved = self._attempt()
-                steps += 1
+                if moved is None:
+                    moved = self._attempt()
+                    steps += 1
                 if steps > _MAX_STEPS:
                     raise ClockError(f"{_MAX_STEPS} steps did not reach t = {goal:g}.")
                 coefficients, passed, end, error = moved
                 if error > _TOLERANCE:
                     self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
+                    moved = None
                     continue
                 if self._time + passed >= goal:
                     filters[index] = self._inside(coefficients, goal - self._time)
                     break
                 self._accept(coefficients, passed, end, error)
+                moved = None
             lengths[index] = float(self._inverse(filters[index])) ** -2
         return filters, lengths
 
