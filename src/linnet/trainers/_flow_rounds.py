@@ -16,9 +16,10 @@ from jaxtyping import Float
 from linnet import _progress as progress
 from linnet.inits.layers import product_of
 from linnet.trainers._compiling import QUICKLY
-from linnet.trainers._objective import batch_axes, member
+from linnet.trainers._objective import OfProduct, batch_axes, member
 from linnet.trainers._pauses import affordable
 from linnet.trainers._runge_kutta import solve
+from linnet.trainers._states import Array
 from linnet.trainers._tail import Spectrum
 from linnet.trainers._updates import forces
 
@@ -140,7 +141,7 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
 
 
 def follow(
-    objective: Any, layers: tuple[Any, ...], settings: FlowSettings, spectrum: Spectrum | None
+    objective: OfProduct, layers: tuple[Array, ...], settings: FlowSettings, spectrum: Spectrum | None
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
@@ -180,7 +181,7 @@ def follow(
     return out, taken if batched else taken[0], failed if batched else failed[0]
 
 
-def _round(objective: Any, runs: list[Run], one_round: Any, steps: int, share: float) -> None:
+def _round(objective: OfProduct, runs: list[Run], one_round: Any, steps: int, share: float) -> None:
     """One more round of those on their way: together while they are more than half of the batch, else one by one."""
     settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
@@ -199,7 +200,7 @@ def _round(objective: Any, runs: list[Run], one_round: Any, steps: int, share: f
         run.take([np.asarray(value) for value in results], steps, share)
 
 
-def _length(*layers: Any) -> int:
+def _length(*layers: Array) -> int:
     """Steps of one round; of few lengths, as each is compiled."""
     first, second = layers[0], layers[-1]
     inner = sum(6.0 * layer.size * (first.shape[-1] + second.shape[-2]) for layer in layers[1:-1])
@@ -211,15 +212,25 @@ def _of(settings: FlowSettings, index: int) -> FlowSettings:
     return replace(settings, atol=settings.atol[index] if settings.atol.ndim else settings.atol)
 
 
-def _there(layers: tuple[Any, ...], where: np.ndarray, settings: FlowSettings, dtype: np.dtype) -> tuple[Any, ...]:
+def _there(
+    layers: Sequence[np.ndarray | Array], where: np.ndarray, settings: FlowSettings, dtype: np.dtype
+) -> tuple[Any, ...]:
     numbers = (where, settings.times, settings.rtol, settings.atol, settings.share)
     return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
 
 
 @partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICKLY)
 def _solve(
-    objective: Any, layers: Any, where: Any, times: Any, rtol: Any, atol: Any, share: Any, *, max_steps: int
-) -> tuple[Any, ...]:
+    objective: OfProduct,
+    layers: tuple[Array, ...],
+    where: Array,
+    times: Array,
+    rtol: Array,
+    atol: Array,
+    share: Array,
+    *,
+    max_steps: int,
+) -> tuple[Array, ...]:
     """One round: both layers at all times (infinite where not reached), at its end, and where that is; the steps it
     took, and whether it arrived. At times before `where` the layers are those it began with."""
     alone = layers[0].ndim == 2
@@ -228,17 +239,17 @@ def _solve(
     lead = (1,) if alone else layers[0].shape[:1]
     start = jnp.concatenate([layer.reshape(*lead, -1) for layer in layers], axis=1)
 
-    def parts(entries: Any) -> tuple[Any, ...]:
+    def parts(entries: Array) -> tuple[Array, ...]:
         """The layers, from all their entries in one row."""
         split = jnp.split(entries, borders[:-1], axis=-1)
         return tuple(part.reshape(*entries.shape[:-1], *shape) for part, shape in zip(split, shapes, strict=True))
 
-    def slope(objective: Any, entries: Any) -> Any:
+    def slope(objective: OfProduct, entries: Array) -> Array:
         layers = parts(entries)
         pushes = forces(layers, objective.evaluate(product_of(layers))[1])
         return jnp.concatenate([push.reshape(-1) for push in pushes])
 
-    def size(entries: Any) -> Any:
+    def size(entries: Array) -> Array:
         """The root mean square over the entries that are the network's own; of the others every error is zero."""
         return jnp.sqrt(jnp.sum(entries**2, axis=1) / (share * entries.shape[1]))
 

@@ -20,7 +20,7 @@ import numpy as np
 from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
-from linnet.trainers._states import Array, Objective, layers_of
+from linnet.trainers._states import Array, layers_of
 
 
 class OfProduct:
@@ -28,6 +28,10 @@ class OfProduct:
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
         """Loss and residual at a product."""
+        raise NotImplementedError
+
+    def size(self) -> Array:
+        """The scale of losses: that of the targets."""
         raise NotImplementedError
 
     def at(self, params: dict[str, Array]) -> tuple[Array, tuple[Array, Array]]:
@@ -179,7 +183,7 @@ def member(tree: Any, index: int) -> Any:
     return type(tree)(**{name: value[index] if name in batched else value for name, value in shared.items()})
 
 
-def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> Objective:
+def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> OfProduct:
     """The loss to descend: in reduced coordinates, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +17,8 @@ from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
 from linnet.trainers._compiling import QUICKLY
-from linnet.trainers._objective import batch_axes, testing_objective, training_objective
-from linnet.trainers._states import layer_names, layers_of
+from linnet.trainers._objective import OfProduct, batch_axes, testing_objective, training_objective
+from linnet.trainers._states import Arrays, Kept, layer_names, layers_of
 from linnet.trainers._tail import Spectrum
 from linnet.trainers._widths import filled, without_filling
 from linnet.trainers.descent import prepare, start
@@ -150,10 +149,10 @@ def _tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
 
 
 @partial(jax.jit, compiler_options=QUICKLY)
-def _look(objective: Any, test: Any, states: Any) -> dict[str, Any]:
+def _look(objective: OfProduct, test: Kept | None, states: Arrays) -> Arrays:
     """The losses of states that have the times in front, and the members of a batch next."""
 
-    def look(objective: Any, test: Any, state: Any) -> dict[str, Any]:
+    def look(objective: OfProduct, test: Kept | None, state: Arrays) -> Arrays:
         A = product_of(layers_of(state))
         seen = {"loss": objective.evaluate(A)[0]}
         if test is not None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from linnet._arguments import count, non_negative, positive, real_array, refuse_infinite, representable
 from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
 from linnet.trainers._function_flow import FunctionState, function_flow
+from linnet.trainers._states import Array
 from linnet.trajectories.status import StepLimitError
 
 LOOSEST = 0.1  # of tolerances: beyond it steps are not those of this flow
@@ -43,7 +43,7 @@ def interpolating_network(
     second_std: float,
     loss: float = 1e-8,
     tolerance: float = 3e-3,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
 ) -> Interpolation:
     """Gradient flow of a two-layer network on fewer samples than inputs, until it interpolates them.
 
@@ -119,7 +119,7 @@ def interpolating_network(
 
 
 @jax.jit
-def _eigenbasis(inputs: Any, labels: Any, first: Any, second: Any) -> Any:
+def _eigenbasis(inputs: Array, labels: Array, first: Array, second: Array) -> tuple[Array, Array, Array, FunctionState]:
     n = inputs.shape[0]
     values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
     cross = jnp.sqrt(values / n) * (vectors.T @ labels)
@@ -127,10 +127,12 @@ def _eigenbasis(inputs: Any, labels: Any, first: Any, second: Any) -> Any:
 
 
 @jax.jit
-def _predictors(inputs: Any, values: Any, vectors: Any, cross: Any, state: FunctionState, noise: Any) -> Any:
+def _predictors(
+    inputs: Array, values: Array, vectors: Array, cross: Array, state: FunctionState, noise: Array
+) -> tuple[Array, Array]:
     scale = jnp.sqrt(inputs.shape[0] * values)
 
-    def lift(v: Any) -> Any:  # from the eigenbasis to the inputs
+    def lift(v: Array) -> Array:  # from the eigenbasis to the inputs
         return inputs.T @ (vectors @ (v / scale))
 
     across = noise - lift(vectors.T @ (inputs @ noise) / scale)

@@ -7,7 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from functools import reduce as reduce_terms
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,7 +20,8 @@ from linnet.inits.weights import Weights
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
-from linnet.trainers._objective import Cost, training_objective
+from linnet.trainers._objective import Cost, OfProduct, training_objective
+from linnet.trainers._states import Array
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
 
@@ -205,7 +205,7 @@ def _shrinking(gap: float, first: float, taken: int) -> np.ndarray:
     return kept
 
 
-def _increments(increments: Any, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
+def _increments(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
     wanted = (sizes.size, paths, start.out_dim, start.in_dim)
     array = real_array("increments", increments)
     if array.shape != wanted:
@@ -217,7 +217,7 @@ def _nothing_to_fit(weights: Weights) -> Problem:
     return Problem.from_cost(_zero, in_dim=weights.in_dim, out_dim=weights.out_dim)
 
 
-def _zero(product: Any) -> Any:
+def _zero(product: Array) -> Array:
     return 0.0 * jnp.sum(product)
 
 
@@ -244,14 +244,21 @@ def _check_step(
 
 @jax.jit
 def _integrate(
-    objective: Any, first: Any, second: Any, scales: Any, sizes: Any, bounds: Any, key: Any, given: Any
-) -> Any:
+    objective: OfProduct,
+    first: Array,
+    second: Array,
+    scales: Array,
+    sizes: Array,
+    bounds: Array,
+    key: Array,
+    given: Array | None,
+) -> tuple[Array, ...]:
     """States at the ends of `bounds`, paths along the last axis, where the processor's lanes are."""
     inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]
     drift = not isinstance(objective, Cost)
     evaluate = jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
 
-    def step(index: Any, state: Any) -> Any:
+    def step(index: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
         first, second = state
         size = sizes[index]
         if given is None:
@@ -264,7 +271,7 @@ def _integrate(
         moved = _sum([second[k, :, None, :] * push[k, None, :, :] for k in range(outputs)])
         return first + moved, second + _sum([push[:, None, j, :] * first[None, :, j, :] for j in range(inputs)])
 
-    def segment(state: Any, bound: Any) -> Any:
+    def segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
         state = jax.lax.fori_loop(bound[0], bound[1], step, state)
         loss = evaluate(_product(state[1], state[0]))[0] if drift else jnp.zeros(paths, first.dtype)
         return state, (*state, loss)
@@ -272,11 +279,11 @@ def _integrate(
     return jax.lax.scan(segment, (first, second), bounds)[1]
 
 
-def _product(second: Any, first: Any) -> Any:
+def _product(second: Array, first: Array) -> Array:
     return _sum([second[:, h, None, :] * first[None, h, :, :] for h in range(first.shape[0])])
 
 
-def _sum(terms: list[Any]) -> Any:
+def _sum(terms: list[Array]) -> Array:
     """Term by term: written as a reduction over a short axis it would not be fused, and took eight times as long."""
     return reduce_terms(jnp.add, terms)
 
