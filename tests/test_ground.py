@@ -60,6 +60,16 @@ def test_what_does_not_fit_is_refused_with_both_sizes(monkeypatch):
         memory.check_fits(3 * memory.GIBIBYTE, "this", "Less.")
 
 
+def test_a_little_fits_without_a_look_at_the_machine(monkeypatch):
+    asked = []
+    monkeypatch.setattr(memory, "available", lambda: asked.append("once") or 1000)
+    memory.check_fits(memory.LITTLE, "this", "Less.")
+    assert not asked
+    with pytest.raises(ValueError, match="this would take"):
+        memory.check_fits(memory.LITTLE + 1, "this", "Less.")
+    assert asked == ["once"]
+
+
 def test_the_memory_free_is_the_least_that_machine_and_containers_leave(monkeypatch, tmp_path):
     def say(file, text):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
