@@ -107,6 +107,25 @@ def commutator(trial: Trial) -> Numbers:
 
 
 @claim(
+    "commutator-falls",
+    where="Figure 3b",
+    says="In runs with two inputs the commutator of a row of the first layer with the second layer falls.",
+    assumes="no drift",
+    tried=TRIED.replace(", d = 2, 3, 5", ", d = 2"),
+    holds=Below(
+        0.5,
+        what="median size at t = 6 over that at t = 1",
+        form=".2f",
+        because="a fall that is seen in most runs: the exponent of the area, -0.237, makes it 0.31",
+    ),
+    reads="the median size of [w_1, a] is {medians:.3f} at t = 1 and 6",
+)
+def typical_commutator(trial: Trial) -> Numbers:
+    first, last = noise.TABLE.rows(trial)[2, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values.tolist()
+    return {"value": last / first, "medians": [first, last]}
+
+
+@claim(
     "proposition-4.1c-rate",
     where="Proposition 4.1(c), its proof",
     says="The mean size of the commutator decays as e^-t from any start.",

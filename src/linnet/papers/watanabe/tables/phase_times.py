@@ -65,8 +65,9 @@ def tight_cells(trial: Trial) -> list[Cell]:
 
 
 def corner_cells(trial: Trial) -> list[Cell]:
-    """Pairs beside the table: weak spikes nearly orthogonal to the target."""
-    return read(_beside(trial, "watanabe-corner", (0.5, 2.0), (0.05,)))
+    """Pairs beside the table: spikes nearly orthogonal to the target, weak ones and such that (1 + rho) A is 1.5."""
+    weak = read(_beside(trial, "watanabe-corner", (0.5, 2.0), (0.05,)))
+    return weak + read(_beside(trial, "watanabe-border", (20.5, 23.5), (0.07,)))
 
 
 def strong_cells(trial: Trial) -> list[Cell]:
