@@ -41,9 +41,9 @@ def test_a_wrong_call_is_one_line(linnet, table, tmp_path, options, message):
 
 
 def test_a_folder_that_cannot_be_written_to_is_known_before_the_work(linnet, table, tmp_path, monkeypatch):
-    from linnet.forecasts import diagnosis
+    from linnet.forecasts import diagnosing
 
-    monkeypatch.setattr(diagnosis, "diagnose_table", lambda *_: pytest.fail("the work was begun"))
+    monkeypatch.setattr(diagnosing, "diagnose_table", lambda *_: pytest.fail("the work was begun"))
     (tmp_path / "file").write_text("")
     said = linnet("diagnose", table, "--out", tmp_path / "file" / "out")
     assert said.status == 1 and "cannot write to the folder" in said.err

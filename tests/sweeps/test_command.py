@@ -85,7 +85,7 @@ def test_failed_cells_are_told_and_make_the_status_non_zero(linnet, config, tmp_
 def test_a_scheduler_that_is_none_ends_the_command_in_one_line(config, tmp_path, monkeypatch):
     """As a process, to its very end: Dask has work to do at exit."""
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "100s")
-    command = [sys.executable, "-m", "linnet.cli.main", "sweep", str(config), *CODE, "--store", str(tmp_path / "store")]
+    command = [sys.executable, "-m", "linnet", "sweep", str(config), *CODE, "--store", str(tmp_path / "store")]
     done = subprocess.run([*command, "--scheduler", "nonsense"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("linnet: 'nonsense' is not the address of a Dask scheduler: missing port number")

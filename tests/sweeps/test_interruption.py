@@ -18,7 +18,7 @@ import xarray as xr
 from linnet import sweeps
 from linnet.sweeps._grid import Grid
 
-COMMAND = [sys.executable, "-m", "linnet.cli.main", "sweep"]
+COMMAND = [sys.executable, "-m", "linnet", "sweep"]
 CODE = ("--code", "sample_cells")
 TOML = """
 name = "draws"

@@ -1,7 +1,4 @@
-"""Where the command `linnet` begins: streams and signals are seen to before anything else is imported.
-
-Nothing heavy stands at the top of this file: until `main` runs, Ctrl-C is still Python's.
-"""
+"""Where the command `linnet` begins: streams and signals are seen to before anything else is imported."""
 
 from __future__ import annotations
 
@@ -11,48 +8,35 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line and ends the process with its exit status."""
-    _signal.signal(_signal.SIGINT, _interrupted) if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN else None
-    closed = _streams()
+    """Run the command line and end the process with its exit status."""
+    if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `install`: imports would show a traceback
+    closed = _open_closed_streams()
     from linnet.cli import interrupts
 
     interrupts.install()
     if closed:
-        interrupts.say("linnet: standard output is closed: nothing could be said. Open it, or use > /dev/null.")
+        interrupts.say("standard output is closed: nothing could be said. Open it, or use > /dev/null.")
         os._exit(1)
     from linnet.cli.main import main as command
 
-    status = 1
     try:
         command()
     except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    interrupts.leave(status)
+        interrupts.leave(int(ended.code or 0))
 
 
-def _interrupted(number: int, frame: object) -> None:
-    os.write(2, b"linnet: interrupted\n")
-    os._exit(130)
-
-
-def _streams() -> bool:
-    """Whether standard output is closed. What is closed is opened to nothing: else the next file would take its place,
-    and be written to by whatever writes to that stream."""
-    closed = []
-    for number in (0, 1, 2):
+def _open_closed_streams() -> bool:
+    """Whether standard output is closed. Closed streams are opened to nothing: a file would take their place."""
+    closed = False
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            closed.append(number)
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
-    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False, encoding="utf-8"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+            closed = closed or name == "stdout"
+        if (stream := getattr(sys, name)) is None:
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
+        elif number:
             stream.reconfigure(errors="replace")  # a terminal without an ellipsis gets a question mark
-    return 1 in closed
-
-
-if __name__ == "__main__":
-    main()
+    return closed

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import linnet
-from linnet.cli import failures, interrupts, terminal
+from linnet.cli import failures, terminal
 
 # Each command and where its function stands, in the order of the help.
 COMMANDS = {
@@ -91,11 +91,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         line, status = failures.explain(reason)
         terminal.complain(line)
-    interrupts.flush()
     sys.exit(status if isinstance(status, int) else 0)
-
-
-if __name__ == "__main__":
-    from linnet.cli import entry
-
-    entry.main()

@@ -13,7 +13,7 @@ import typer
 
 from linnet.cli import failures, interrupts
 
-MIN_COLUMNS = 24  # columns for a text beside the cells of a row
+MIN_COLUMNS = 24  # for a text beside the cells of a row
 GOOD, BAD, SOFT = "green", "red", "bright_black"
 
 
@@ -22,14 +22,40 @@ def interactive() -> bool:
     return sys.stdout.isatty()
 
 
+def width() -> int:
+    """Columns of the terminal."""
+    return shutil.get_terminal_size().columns
+
+
 def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
     """One line on standard output, wrapped at the end of the window."""
-    lines = [text]
-    if interactive() and len(text) > width():
-        lines = [
-            part for line in text.split("\n") for part in textwrap.wrap(line, width(), subsequent_indent="  ") or [""]
-        ]
-    write("\n".join(styled(line, colour, bold=bold) for line in lines))
+    lines = [part for line in text.split("\n") for part in _wrapped(line, 2)]
+    write("\n".join(_styled(line, colour, bold=bold) for line in lines))
+
+
+def row(cells: list[str], widths: list[int], text: str, colour: str | None = None) -> None:
+    """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
+    padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
+    indent = sum(map(len, padded)) + 2
+    first, *rest = _wrapped("".join(padded) + "  " + text, indent if width() >= indent + MIN_COLUMNS else 4)
+    end = len(padded[0])
+    write("\n".join([_styled(first[:end], colour) + first[end:], *rest]))
+
+
+def shortened(text: str, indent: int) -> str:
+    """The text on one line of the terminal, cut with an ellipsis; whole where no person is looking."""
+    room = width() - indent if width() >= indent + MIN_COLUMNS else max(width() - 4, MIN_COLUMNS)
+    return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    columns = width() if interactive() else sys.maxsize
+    return textwrap.wrap(text, columns, subsequent_indent=" " * indent, break_on_hyphens=False) or [""]
+
+
+def _styled(text: str, colour: str | None = None, *, bold: bool = False) -> str:
+    plain = not interactive() or os.environ.get("NO_COLOR")
+    return text if plain else typer.style(text, fg=colour, bold=bold or None)
 
 
 def write(text: str) -> None:
@@ -38,7 +64,9 @@ def write(text: str) -> None:
     try:
         typer.echo(text)
     except OSError as reason:
-        raise failures.OutputError.of(reason) from None
+        gone = isinstance(reason, BrokenPipeError)
+        why = failures.READER_GONE if gone else f"cannot write to standard output: {reason.strerror}"
+        raise RuntimeError(why) from None
 
 
 def complain(text: str) -> None:
@@ -48,41 +76,7 @@ def complain(text: str) -> None:
         typer.echo(f"linnet: {text}", err=True)
 
 
-def styled(text: str, colour: str | None = None, *, bold: bool = False) -> str:
-    """The text in colour where a person wants it so."""
-    if not interactive() or os.environ.get("NO_COLOR"):
-        return text
-    return typer.style(text, fg=colour, bold=bold or None)
-
-
-def width() -> int:
-    """Columns of the terminal."""
-    return shutil.get_terminal_size().columns
-
-
-def shortened(text: str, indent: int) -> str:
-    """The text on one line of the terminal, cut with an ellipsis; whole where no person is looking."""
-    room = width() - indent if width() >= indent + MIN_COLUMNS else max(width() - 4, MIN_COLUMNS)
-    return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
-
-
-def row(cells: list[str], widths: list[int], text: str, colour: str | None = None) -> None:
-    """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
-    padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
-    indent = sum(map(len, padded)) + 2
-    head = styled(padded[0], colour) + "".join(padded[1:])
-    if not interactive():
-        write(f"{head}  {text}")
-        return
-    if width() < indent + MIN_COLUMNS:  # no room beside the cells: the text goes below them
-        shown = [cell.strip() for cell in padded if cell.strip()]
-        say("  " + " ".join(shown), colour)
-        indent, head = 4, ""
-    lines = textwrap.wrap(text, max(width() - indent, MIN_COLUMNS)) or [""]
-    write(head + " " * (indent if not head else 2) + ("\n" + " " * indent).join(lines))
-
-
-def fail(text: str, status: int = 1) -> NoReturn:
-    """Ends the command with one line on standard error and a non-zero status."""
+def fail(text: str) -> NoReturn:
+    """End the command with one line on standard error and status 1."""
     complain(text)
-    raise typer.Exit(status)
+    raise typer.Exit(1)
