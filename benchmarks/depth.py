@@ -1,16 +1,19 @@
 """Deep linear networks: full width against the reduced network, by depth and by the words that are kept.
 
-    python benchmarks/depth.py [--device cuda] [--steps 20] [--width 10000] [--out depth.json]
+    taskset -c 0,1 python benchmarks/depth.py [--steps 8] [--width 10000] [--depths 3 4] [--out depth.json]
 
-Tells reduced widths, memory, time of a step and error for 50 inputs and outputs at widths 1e4 and 1e6, and for 784
-inputs and 10 outputs, at depth 3 and 4. Words are kept by length (`order`) or by weight (`rtol`, as `gradient_descent`
-does). The error is the largest distance of the products over the run from those at full width, relative to the largest
-product; at width 1e6, where the full network does not fit, from those of the longest words. Full width runs in PyTorch
-in float64; where PyTorch is missing, that column is left out and NumPy runs the reduced networks.
+Tells hidden widths, memory, time of a step, ratio of times and error for 50 inputs and outputs at widths 1e4 and 1e6,
+and for 784 inputs and 10 outputs at width 1e4, at depth 3 and 4. Full width runs in PyTorch, float64, with as many
+threads as there are cores, and carries the columns of the inputs or of the outputs, whichever are fewer. A reduced step
+is one of `ln.gradient_descent`, timed as the difference between a long and a short run, so that compiling does not
+count. Words are kept by length (`order`) or by weight (`rtol`, as `gradient_descent` does by itself). The error is the
+largest distance of the products over the run from those at full width, relative to the largest product; at width 1e6,
+where the full network does not fit, from those of longer words.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import time
 
@@ -18,120 +21,136 @@ import numpy as np
 
 import linnet as ln
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
 ORDERS = {3: (1, 2, 3, 4), 4: (2, 3, 4)}
 RATE = 0.05
-TIMED = 200  # steps of a reduced network, for its time
 
 
-def descend(layers, target, steps, *, on):
-    """Products at every step and seconds per step."""
-    if torch is None:
-        weights, goal = [np.array(layer) for layer in layers], target
-    else:
-        weights = [torch.as_tensor(np.array(layer), dtype=torch.float64, device=on) for layer in layers]
-        goal = torch.as_tensor(target, dtype=torch.float64, device=on)
+def descend(layers, target, steps, on=None):
+    """Products at every step and seconds per step, in PyTorch on a device, or in NumPy."""
+    turned = target.shape[0] < target.shape[1]
+    if turned:  # the same network from its outputs to its inputs
+        layers, target = [np.ascontiguousarray(layer.T) for layer in reversed(layers)], target.T
+    weights = [np.array(layer) for layer in layers]
+    if on is not None:
+        import torch
 
-    def waited():
-        if torch is not None and on != "cpu":
-            torch.cuda.synchronize()
-        return time.perf_counter()
-
-    products, begun = [], 0.0
-    for step in range(steps + 1):
-        if step == 1:  # the first step warms up
-            begun = waited()
+        weights = [torch.as_tensor(layer, device=on) for layer in weights]
+        target = torch.as_tensor(np.ascontiguousarray(target), device=on)
+    products, seconds = [], []
+    for _ in range(steps + 1):
+        begun = time.perf_counter()
         below = [weights[0]]
         for layer in weights[1:]:
             below.append(layer @ below[-1])
-        products.append(below[-1])
-        pull = goal - below[-1]
+        products.append(below[-1].T if turned else below[-1])
+        pull = target - below[-1]
         for at in range(len(weights) - 1, -1, -1):
             push = pull @ below[at - 1].T if at else pull
             pull = weights[at].T @ pull
             weights[at] += RATE * push
-    seconds = (waited() - begun) / steps
-    return np.stack([np.asarray(p if torch is None else p.cpu().numpy()) for p in products]), seconds
+        if on not in (None, "cpu"):
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - begun)
+    return np.stack([np.asarray(one if on is None else one.cpu().numpy()) for one in products]), np.median(seconds[1:])
 
 
-def rows_of(inputs, outputs, width, depth, steps, on, full):
-    """One row for full width, for each order and for words by weight."""
+def seconds_per_step(problem, layers):
+    """Of `gradient_descent`, the network as it is: the difference between a long and a short run, best of three."""
+    start = ln.Layers(layers)
+
+    def taken(steps):
+        begun = time.perf_counter()
+        run = ln.gradient_descent(
+            problem,
+            start,
+            learning_rate=RATE,
+            steps=steps,
+            save_every=ln.trajectories.last(),
+            keep="losses",
+            reduce=False,
+        )
+        assert run.status.steps == steps and np.isfinite(run.loss).all()
+        return time.perf_counter() - begun
+
+    taken(20)  # compiles
+    short = min(taken(20) for _ in range(3))
+    many = 20 + max(50, min(2000, round(20 * 0.5 / short)))
+    return (min(taken(many) for _ in range(3)) - short) / (many - 20)
+
+
+def rows_of(inputs, outputs, width, depth, steps, on):
+    """One row for full width, where `on` says on which device, for each order and for words by weight."""
     random = np.random.default_rng(0)
     target = random.standard_normal((outputs, inputs)) / np.sqrt(max(inputs, outputs))
     problem = ln.Problem.from_target(target)
     sizes = {"in_dim": inputs, "out_dim": outputs, "width": width, "depth": depth, "stds": 0.7 * width**-0.5, "key": 0}
-    rows, exact = [], None
-    if full:
-        start = ln.inits.deep_gaussian(**sizes)
-        if torch is not None:
-            exact, seconds = descend(start.layers, target, steps, on=on)
-            rows.append(["full", start.layers, seconds, exact, 0.0])
+    full = None
+    if on is None:
+        longest = max(ORDERS[depth]) + 2
+        start = ln.inits.reduced_deep_gaussian(**sizes, order=longest)
+        exact, reduced = descend(start.layers, target, steps)[0], [(f"order {longest}", start.layers, 0.0)]
     else:
-        start = ln.inits.reduced_deep_gaussian(**sizes, order=max(ORDERS[depth]) + 2)  # the reference, too
-    for order in ORDERS[depth] if inputs < 784 else ():
+        start, reduced = ln.inits.deep_gaussian(**sizes), []
+        exact, full = descend(start.layers, target, steps, on)
+        yield row(sizes, "all (full)", start.layers, full)
+    by = [{"order": order} for order in ORDERS[depth]] if inputs == outputs else []
+    path = ln.reductions.deep.Path(np.full(steps, RATE))
+    by += [{"rtol": rtol, "paths": [path]} for rtol in (1e-4, 1e-8)] if on else []
+    for chosen in by:
         begun = time.perf_counter()
-        layers = ln.reduce(problem, start, order=order).weights.layers
-        rows.append([f"order {order}", layers, None, None, time.perf_counter() - begun])
-    if not full:
-        rows.append([f"order {max(ORDERS[depth]) + 2}", start.layers, None, None, 0.0])
-    for rtol in (1e-4, 1e-8) if full else ():
-        begun = time.perf_counter()
-        path = ln.reductions.deep.Path(np.full(steps, RATE))
-        layers = ln.reductions.deep.reduced_layers(problem, start, rtol=rtol, paths=[path]).weights.layers
-        rows.append([f"rtol {rtol:g}", layers, None, None, time.perf_counter() - begun])
-    told = []
-    for row in rows:
-        if row[0] != "full":
-            row[3], row[2] = descend(row[1], target, TIMED, on=on)
-    exact = rows[-1][3] if exact is None else exact
-    for name, layers, seconds, products, reducing in rows:
-        least = min(len(products), len(exact))
-        error = np.abs(products[:least] - exact[:least]).max() / np.abs(exact).max()
-        told.append(
-            {
-                "in_dim": inputs,
-                "out_dim": outputs,
-                "width": width,
-                "depth": depth,
-                "words": name,
-                "widths": [layer.shape[0] for layer in layers[:-1]],
-                "mib": sum(layer.nbytes for layer in layers) / 2**20,
-                "ms_per_step": 1e3 * seconds,
-                "error": None if products is exact else float(error),
-                "seconds_to_reduce": reducing,
-            }
-        )
-        row = told[-1]
-        shown = "-" if row["error"] is None else f"{row['error']:.1e}"
-        print(
-            f"{inputs} -> {outputs} width {width:.0e} depth {depth} {name:10} {'-'.join(map(str, row['widths'])):>20} "
-            f"{row['mib']:9.2f} MiB {row['ms_per_step']:10.3f} ms/step  error {shown}  reduced in {reducing:.1f} s",
-            flush=True,
-        )
+        layers = ln.reductions.deep.reduced_layers(problem, start, **chosen).weights.layers
+        name = f"order {chosen['order']}" if "order" in chosen else f"by weight, {chosen['rtol']:g}"
+        reduced.append((name, layers, time.perf_counter() - begun))
+    for name, layers, reducing in reduced:
+        products, _ = descend(layers, target, steps)
+        error = float(np.abs(products - exact).max() / np.abs(exact).max())
+        step = seconds_per_step(problem, layers)
+        yield row(sizes, name, layers, step, full and full / step, error if products is not exact else None, reducing)
+
+
+def row(sizes, words, layers, seconds, ratio=None, error=None, reducing=None):
+    """What is told of one network."""
+    told = {name: sizes[name] for name in ("in_dim", "out_dim", "width", "depth")} | {
+        "words": words,
+        "widths": [layer.shape[0] for layer in layers[:-1]],
+        "mib": sum(layer.nbytes for layer in layers) / 2**20,
+        "ms_per_step": 1e3 * float(seconds),
+        "ratio": ratio and float(ratio),
+        "error": error,
+        "seconds_to_reduce": reducing,
+    }
+    print(
+        f"{told['in_dim']} -> {told['out_dim']} width {told['width']:.0e} depth {told['depth']} {words:16} "
+        f"{'-'.join(map(str, told['widths'])):>20} {told['mib']:9.2f} MiB {told['ms_per_step']:10.3f} ms/step  "
+        f"ratio {'-' if ratio is None else format(ratio, '.0f')}  "
+        f"error {'-' if error is None else format(error, '.1e')}",
+        flush=True,
+    )
     return told
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda" if torch is not None and torch.cuda.is_available() else "cpu")
-    parser.add_argument("--steps", type=int, default=20, help="of the full network, and those that errors are of")
+    parser.add_argument("--device", default="cpu", help="of full width in PyTorch")
+    parser.add_argument("--steps", type=int, default=8, help="of the full network, and those that errors are of")
     parser.add_argument("--width", type=int, default=10**4, help="the width that is trained in full")
     parser.add_argument("--depths", type=int, nargs="+", default=[3, 4])
     parser.add_argument("--out", help="a JSON file")
     options = parser.parse_args()
-    print("no PyTorch: full width is left out" if torch is None else f"PyTorch in float64 on {options.device}")
+    import torch
+
+    cores = len(os.sched_getaffinity(0))
+    torch.set_num_threads(cores)
+    print(f"{cores} cores; PyTorch {torch.__version__} in float64 on {options.device}")
     told = []
     for depth in options.depths:
-        for inputs, outputs, width in ((50, 50, options.width), (50, 50, 10**6), (784, 10, options.width)):
-            full = width == options.width
-            told += rows_of(inputs, outputs, width, depth, options.steps, options.device, full)
-            if options.out:
-                run = {"device": options.device, "pytorch": torch is not None, "rows": told}
-                pathlib.Path(options.out).write_text(json.dumps(run, indent=1))
+        for inputs, outputs, width in ((50, 50, options.width), (784, 10, options.width), (50, 50, 10**6)):
+            on = options.device if width == options.width else None
+            for one in rows_of(inputs, outputs, width, depth, options.steps, on):
+                told.append(one)
+                if options.out:
+                    run = {"cores": cores, "device": options.device, "pytorch": torch.__version__, "rows": told}
+                    pathlib.Path(options.out).write_text(json.dumps(run, indent=1))
 
 
 if __name__ == "__main__":

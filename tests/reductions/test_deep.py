@@ -89,6 +89,16 @@ def test_few_outputs_need_few_units_however_many_inputs_there_are(depth):
     assert_allclose(run.weights_at(0).first, start.first, atol=1e-13)
 
 
+@pytest.mark.parametrize("steps", [1, 4])
+def test_short_runs_are_as_good_as_long_ones(steps):
+    """The state that the last step leaves has words of its own."""
+    target = np.random.default_rng(2).standard_normal((2, 30)) / 5
+    start = ln.inits.deep_gaussian(in_dim=30, out_dim=2, width=300, depth=3, stds=0.7 * 300**-0.5, key=1)
+    run = ln.gradient_descent(ln.Problem.from_target(target), start, learning_rate=0.05, steps=steps)
+    assert max(run.reduction.weights.widths) < 200
+    assert_allclose(run.products, descend(start.layers, target, 0.05, steps), atol=1e-8)
+
+
 def test_lift_is_the_way_back():
     start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=50, depth=4, stds="ntk", key=0)
     reduction = ln.reduce(PROBLEM, start, order=3)

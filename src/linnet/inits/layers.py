@@ -188,7 +188,9 @@ class Layers:
 
 
 def product_of(layers: Sequence[Any]) -> Any:
-    """$W_L \\cdots W_1$ of matrices in the order in which they act, of NumPy or of JAX."""
+    """$W_L \\cdots W_1$ of matrices in the order in which they act, from the side of fewer columns; NumPy or JAX."""
+    if len(layers) > 2 and layers[-1].shape[-2] < layers[0].shape[-1]:
+        return reduce(lambda above, below: above @ below, reversed(layers))
     return reduce(lambda below, above: above @ below, layers)
 
 

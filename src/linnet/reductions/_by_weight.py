@@ -48,14 +48,14 @@ class WordsByWeight:
         if chosen:
             rates.clear()
         with np.errstate(over="ignore", invalid="ignore"):
-            for step in range(path.most_steps):
-                look = step < DENSE or step % EVERY == 0
+            for step in range(path.most_steps + 1):  # the last look is at the state that the last step leaves
+                look = step < DENSE or step % EVERY == 0 or step == path.most_steps
                 read = self._read(look)
                 product = read[0].T @ _filled(self.now[0], len(read[0]))
                 residual = trial.problem.residual(np.nan_to_num(product))
                 reached = self._reached(residual.T, look)
                 self.complete = sum(frame.shape[1] for frame in self.frames) <= self.most
-                if not (self.complete and np.isfinite(residual).all()):
+                if step == path.most_steps or not (self.complete and np.isfinite(residual).all()):
                     return
                 if chosen:
                     change = 0.0 if before is None else float(np.abs(product - before).max())

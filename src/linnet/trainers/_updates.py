@@ -17,6 +17,8 @@ from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Updat
 
 def forces(layers: Sequence[Array], residual: Array) -> list[Array]:
     """Minus the gradients of all layers for the residual $R = -dL/dA$; of two, $W_2^T R$ and $R W_1^T$."""
+    if len(layers) > 2 and residual.shape[0] < residual.shape[1]:  # fewer outputs: their columns are carried instead
+        return [push.T for push in forces([layer.T for layer in reversed(layers)], residual.T)[::-1]]
     below = [layers[0]]
     for layer in layers[1:-1]:
         below.append(layer @ below[-1])

@@ -63,7 +63,10 @@ MUTATIONS = {
     ],
     "depth-reduction": [scaled(Estimating, "apart", lambda distance: 1e-2 * distance)],
     "depth-decoupling": [changed(deep, "gaussian_modes", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
-    "depth-diagram": [changed(deep, "deep_diagram", lambda args: (args[0], [2 * one for one in args[1]], *args[2:]))],
+    "depth-diagram": [
+        changed(deep, "deep_diagram", lambda args: (args[0], [2 * one for one in args[1]], *args[2:])),
+        scaled(deep, "deep_diagram", lambda told: replace(told, error=0.2 * told.error)),
+    ],
     "depth-borders": [scaled(deep, "threshold", lambda told: told**1.1)],
     "depth-phases": [changed(stories, "_pulled", lambda args: (args[0][0, 0] * np.eye(10), args[1]))],  # both at once
     "depth-stages": [changed(stories, "_start", lambda args: (*args[:3], 1.0, *args[4:]))],  # a start that is not small

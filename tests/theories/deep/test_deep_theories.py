@@ -1,5 +1,7 @@
 """Theories of deep networks: against mpmath, the two-layer theory, their own equations and full networks."""
 
+from itertools import pairwise
+
 import mpmath
 import numpy as np
 import pytest
@@ -110,6 +112,35 @@ def test_the_diagram_is_that_of_its_modes():
     errors = (s**2 - 2 * spectrum.overlaps * s).sum(axis=1) + spectrum.truth_power
     assert_allclose(told.best_test[0, 1], errors.min() / 2, rtol=5e-3)
     assert not deep.deep_diagram(task, [1e-5], [50], depth=3).covered.any()  # narrow cells are not claimed
+
+
+@pytest.mark.parametrize(("depth", "coupling"), [(2, 0.5), (3, 0.5), (4, 0.3), (4, 1.5), (5, 0.4)])
+def test_the_least_error_is_found_however_sudden_it_is(depth, coupling):
+    """At depth 4 and small scale the second mode passes its best value within a hundredth of the time before."""
+    task = ln.problems.low_rank_plus_noise(30, rank=2, key=1009)
+    told = deep.deep_diagram(task, [coupling**2 / 1e6], [10**6], depth=depth)
+    spectrum = mixed.task_spectrum(task)
+    times = told.best_time[0, 0] * np.linspace(0.97, 1.03, 400)
+    s = deep.gaussian_modes(spectrum.values, coupling, depth, times, order=5)
+    errors = (s**2 - 2 * spectrum.overlaps * s).sum(axis=1) + spectrum.truth_power
+    assert_allclose(told.best_test[0, 0], errors.min() / 2, rtol=5e-4)
+    assert 0 < errors.argmin() < 399
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_the_error_is_that_of_networks_at_full_width(depth):
+    """Plain descent of every weight, narrow and wide: within twice the error that is told, and not far below it."""
+    rng, apart = np.random.default_rng(0), []
+    task = ln.problems.low_rank_plus_noise(8, rank=1, key=3)
+    for width in (130, 400):
+        told = deep.deep_diagram(task, [0.64 / width], [width], depth=depth)
+        sizes = [8, *[width] * (depth - 1), 8]
+        for _ in range(2):
+            layers = [0.8 * width**-0.5 * rng.standard_normal((b, a)) for a, b in pairwise(sizes)]
+            products = descend(layers, task.cross, 2.5 * told.best_time[0, 0] / 200, 200)
+            least = 0.5 * ((products - task.truth) ** 2).sum(axis=(-1, -2)).min()
+            apart.append(abs(told.best_test[0, 0] / least - 1) / told.error[0, 0])
+    assert 0.1 < max(apart) < 2
 
 
 def test_the_plane_at_depth_three():

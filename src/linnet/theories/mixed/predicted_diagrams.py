@@ -131,8 +131,7 @@ def predicted_diagram(
     - `limit`: of `.error`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
     - `key`: of the starts
-    - `depth`: the number of layers, 2 to 4; beyond 2 wide cells only (`theories.deep.deep_diagram`), and the error of
-      others is unknown (NaN)
+    - `depth`: the number of layers, 2 to 6; beyond 2 by the formula of wide networks (`theories.deep.deep_diagram`)
 
     **Returns** a `PredictedDiagram`. Losses are canonical; the errors per entry of Tu et al. are $2/d^2$ times these.
 
@@ -154,7 +153,7 @@ def predicted_diagram(
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
     draws = count("draws", draws, least=0, most=_MOST_DRAWS)
-    if count("depth", depth, least=2, most=4) > 2:
+    if count("depth", depth, least=2, most=6) > 2:
         return _deeper(spectrum, sizes, units, limit, depth)
     if draws == 1:
         raise ValueError("`draws` must be 0 or at least 2: one start has no standard error.")
@@ -197,7 +196,7 @@ def _on_threads(follow: Callable[[int], tuple[np.ndarray, ...]], rows: list[int]
 
 def _deeper(spectrum: Spectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:
     """The diagram of a deeper network: wide cells, with the error measured on trained ones."""
-    from linnet.theories.deep.diagram import MODEL_ERROR, deep_diagram
+    from linnet.theories.deep.diagram import deep_diagram
 
     told = deep_diagram(spectrum, sizes, units, depth=depth)
     unknown = np.full(told.best_test.shape, np.nan)
@@ -206,7 +205,7 @@ def _deeper(spectrum: Spectrum, sizes: np.ndarray, units: np.ndarray, limit: flo
         best_time=told.best_time,
         stable_rank=told.stable_rank,
         train_at_best=told.train_at_best,
-        error=np.where(told.covered, np.hypot(MODEL_ERROR, told.share), np.nan),
+        error=told.error,
         best_time_error=unknown,
         scatter=unknown,
         variances=sizes,
