@@ -61,20 +61,20 @@ def gradients(trial: Trial) -> Numbers:
         steps = {name: [(b - a) / rate for a, b in zip(layers, to, strict=True)] for name, to in moves}
         for name, speeds in {"value": printed, **steps}.items():
             errors[name].append(highest(np.abs(v - w).max() / scale for v, w in zip(speeds, wanted, strict=True)))
-    return {**{name: highest(found) for name, found in errors.items()}, "weights": 12 * (INPUTS + OUTPUTS)}
+    return {**{name: highest(each) for name, each in errors.items()}, "weights": 12 * (INPUTS + OUTPUTS)}
 
 
 def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     """Derivatives of (2.2) by every weight: the imaginary part of the loss a tiny imaginary step away."""
-    found = []
+    derivatives = []
     for which, layer in enumerate(layers):
         slopes = np.empty(layer.shape)
         for place in np.ndindex(*layer.shape):
             moved = [one.astype(complex) for one in layers]
             moved[which][place] += 1e-30j
             slopes[place] = (((x @ moved[0].T @ moved[1].T - y) ** 2).sum() / (2 * len(x))).imag / 1e-30
-        found.append(slopes)
-    return found
+        derivatives.append(slopes)
+    return derivatives
 
 
 @claim(

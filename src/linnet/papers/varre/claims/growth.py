@@ -55,11 +55,11 @@ def scale(trial: Trial) -> Numbers:
 )
 def constant(trial: Trial) -> Numbers:
     powers = np.linspace(0.001, 0.999, 999)
-    found = {dim: np.array([misprints.scale_constant(dim, power) for power in powers]) for dim in range(5, 51)}
+    constants = {dim: np.array([misprints.scale_constant(dim, power) for power in powers]) for dim in range(5, 51)}
     return {
-        "five": float(found[5].min()),
-        "six": min(float(found[dim].min()) for dim in found if dim > 5),
-        "below": float(powers[np.argmax(found[5] > 0)]),
+        "five": float(constants[5].min()),
+        "six": min(float(constants[dim].min()) for dim in constants if dim > 5),
+        "below": float(powers[np.argmax(constants[5] > 0)]),
     }
 
 

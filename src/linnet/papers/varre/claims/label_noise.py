@@ -130,10 +130,10 @@ def drift_bounds(trial: Trial) -> Numbers:
 def large_noise(trial: Trial) -> Numbers:
     problem = ln.problems.orthogonal_regression(key=[trial.seed, 8], in_dim=3)
     strengths = (64.0, 256.0, 1024.0)
-    alone, *found = noise_process.with_drift(
+    alone, *with_drift = noise_process.with_drift(
         problem, trial.seed, strengths=(float("inf"), *strengths), time=1.0, paths=500
     )
-    effects = [float(np.median(np.abs(one - alone))) for one in found]
+    effects = [float(np.median(np.abs(one - alone))) for one in with_drift]
     slope, _ = exponent(strengths, effects)
     return {"value": slope, "last": effects[-1], "effects": dict(zip(strengths, effects, strict=True))}
 

@@ -50,12 +50,12 @@ ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 
     reads="{flows} flows from orthogonal starts, and those of the table of Gaussian starts beside them",
 )
 def solution(trial: Trial) -> Numbers:
-    found = [*limits.TABLE.rows(trial), *one_output.TABLE.rows(trial)]
+    paths = [*limits.TABLE.rows(trial), *one_output.TABLE.rows(trial)]
     return {
-        "value": highest(path.solution_error for path in found),
-        "loss": highest(float(path.loss[-1]) for path in found),
+        "value": highest(path.solution_error for path in paths),
+        "loss": highest(float(path.loss[-1]) for path in paths),
         "gaussian": lowest(_off_share(path) for path in gaussian_starts.TABLE.rows(trial)),
-        "flows": len(found),
+        "flows": len(paths),
     }
 
 
@@ -171,8 +171,8 @@ def variational(trial: Trial) -> Numbers:
     reads="{flows} flows",
 )
 def singular_values(trial: Trial) -> Numbers:
-    found = limits.TABLE.rows(trial)
-    return {"value": highest(limit_error(path) for path in found), "flows": len(found)}
+    paths = limits.TABLE.rows(trial)
+    return {"value": highest(limit_error(path) for path in paths), "flows": len(paths)}
 
 
 @claim(
@@ -294,10 +294,10 @@ def rank_by_scale(trial: Trial) -> Numbers:
 )
 def log_det(trial: Trial) -> Numbers:
     rows = by_gamma(limits.TABLE.rows(trial))
-    found = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
+    log_dets = np.array([[2 * np.log(path.values).sum() for path in row] for row in rows.values()])
     return {
-        "value": float(np.diff(found, axis=0).min()),
-        "by_gamma": dict(zip(rows, found.mean(axis=1).tolist(), strict=True)),
+        "value": float(np.diff(log_dets, axis=0).min()),
+        "by_gamma": dict(zip(rows, log_dets.mean(axis=1).tolist(), strict=True)),
     }
 
 
@@ -319,15 +319,15 @@ def log_det(trial: Trial) -> Numbers:
 )
 def crossover(trial: Trial) -> Numbers:
     rows = one_output.TABLE.rows(trial)
-    found = sorted((path.gamma / path.modes[0], path.values[1] / path.values[0]) for path in rows)
-    scales, ratios = (np.array(each) for each in zip(*found, strict=True))
+    pairs = sorted((path.gamma / path.modes[0], path.values[1] / path.values[0]) for path in rows)
+    scales, ratios = (np.array(each) for each in zip(*pairs, strict=True))
     return {
         "value": highest(ratios[scales < 0.01]),
         "large": lowest(ratios[scales > 3]),
         "rises": lowest(np.diff(ratios)),
         "least": scales[0],
         "most": scales[-1],
-        "flows": len(found),
+        "flows": len(pairs),
     }
 
 

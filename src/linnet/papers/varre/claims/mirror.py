@@ -58,8 +58,8 @@ def _alpha_error(path: Path) -> float:
     moving = transposed(path.first) @ transposed(path.second) @ residual
     speed = (path.velocity - a @ (moving + transposed(moving))) @ inverse
     left, values, right = np.linalg.svd(a, full_matrices=False)
-    found, wanted = (np.einsum("tki,tkd,tid->ti", left, matrix, right) for matrix in (speed, residual))
-    return float(np.abs(found - (1 - values**2) * wanted).max() / np.abs(wanted[0]).max())
+    measured, wanted = (np.einsum("tki,tkd,tid->ti", left, matrix, right) for matrix in (speed, residual))
+    return float(np.abs(measured - (1 - values**2) * wanted).max() / np.abs(wanted[0]).max())
 
 
 @claim(
@@ -85,9 +85,9 @@ def potential_limit(trial: Trial) -> Numbers:
             pushes = np.einsum("ki,tkd,id->ti", left, path.residual, right)
             times, pushes = np.append(0.0, path.times), np.concatenate([pushes[:1], pushes])
             images.append(trapezoid(pushes, times, axis=0))
-    found = np.array(images).reshape(len(rows), -1)
+    reshaped = np.array(images).reshape(len(rows), -1)
     logs = np.log(1 / np.array(list(rows)))
-    slopes = (found[0] - found[-1]) / (logs[0] - logs[-1])
+    slopes = (reshaped[0] - reshaped[-1]) / (logs[0] - logs[-1])
     return {"value": float(np.median(slopes)), "least": slopes.min(), "most": slopes.max(), "modes": slopes.size}
 
 
@@ -189,11 +189,12 @@ def potential(trial: Trial) -> Numbers:
         point = random.standard_normal((3, 3)) + 2 * np.eye(3)
         for imbalance in (0.6 * np.eye(3), np.diag(random.uniform(0.2, 0.5, 3)) + np.diag([0.0, 0.4, 0.8])):
             for on_left in (False, True):
-                found = _jacobian_asymmetry(partial(_without_imbalance, imbalance=imbalance, on_left=on_left), point)
+                without = partial(_without_imbalance, imbalance=imbalance, on_left=on_left)
+                asymmetry = _jacobian_asymmetry(without, point)
                 if np.ptp(np.diag(imbalance)) == 0:
-                    isotropic = highest(isotropic, found)
+                    isotropic = highest(isotropic, asymmetry)
                 else:
-                    others = min(others, found)
+                    others = min(others, asymmetry)
     return {"value": others, "isotropic": isotropic}
 
 
@@ -234,7 +235,7 @@ def bound(trial: Trial) -> Numbers:
 
 def _conditioned(measure: Callable[[np.ndarray, float, np.ndarray, np.ndarray], float]) -> dict[str, float]:
     """The largest of a measure of (solution, gamma, times, losses) over flows on two inputs, by condition number."""
-    times, target, found = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]]), {}
+    times, target, by_condition = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]]), {}
     for condition in (1.0, 1e3, 1e6):
         x = np.sqrt(2) * np.diag([1.0, condition**-0.5])
         problem, values = ln.Problem.from_data(x, x @ target.T), []
@@ -242,8 +243,8 @@ def _conditioned(measure: Callable[[np.ndarray, float, np.ndarray, np.ndarray], 
             start = ln.Weights(np.sqrt(2 * gamma) * np.eye(2), np.zeros((1, 2)))
             losses = np.array([float(problem.loss(end.product)) for end in plain_flow(problem, start, times)])
             values.append(measure(target[0], gamma, times, losses))
-        found[f"{condition:.0e}"] = highest(values)
-    return found
+        by_condition[f"{condition:.0e}"] = highest(values)
+    return by_condition
 
 
 def _share_of_bound(solution: np.ndarray, gamma: float, times: np.ndarray, losses: np.ndarray) -> float:

@@ -233,13 +233,13 @@ OF_SHAPES = (
 
 def _volumes(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
     """Growth of volumes under noise of every shape, and the clock q, in units of the largest D^2."""
-    found = {}
+    by_name = {}
     for number, (name, shape) in enumerate(SHAPES.items()):
         scales = np.array(shape) / max(shape)  # a factor of D is one of time
-        found[name] = volumes.volumes(
+        by_name[name] = volumes.volumes(
             scales, [trial.seed, number], paths=1000 if trial.quick else 8000, step=0.04, time=24.0
         )
-    return found
+    return by_name
 
 
 @claim(

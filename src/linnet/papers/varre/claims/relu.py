@@ -105,8 +105,8 @@ def rank_two(trial: Trial) -> Numbers:
 def directions(trial: Trial) -> Numbers:
     """Cosines of the students' units with the teacher's neurons, from the small and from the large start."""
     students, learned, numbers = _learned(trial)
-    found = students["directions"].transpose("start", "replicate", "neuron")
-    small, large = (found.sel(start=start).values[learned] for start in ("small", "large"))
+    cosines = students["directions"].transpose("start", "replicate", "neuron")
+    small, large = (cosines.sel(start=start).values[learned] for start in ("small", "large"))
     return {
         "value": float(np.median(small)),
         "large": float(np.median(large)),

@@ -251,6 +251,6 @@ def _exact_second_layer(seed: int) -> float:
         end = plain_flow(problem, start, np.array([400.0]))[-1]
         expected = theory.final_singular_values(modes, first_gamma, INPUTS, second_gamma=second_gamma)
         for layer, values in zip((end.first, end.second), expected, strict=True):
-            found = np.linalg.svd(layer, compute_uv=False)
-            worst = highest(worst, np.abs(found - np.sort(values)[::-1]).max())
+            measured = np.linalg.svd(layer, compute_uv=False)
+            worst = highest(worst, np.abs(measured - np.sort(values)[::-1]).max())
     return worst

@@ -86,12 +86,12 @@ def _norm(matrices: np.ndarray) -> np.ndarray:
 def identities(trial: Trial) -> Numbers:
     """Eqs. (C.17)-(C.22) and (C.28)-(C.30) along the flows, as asymmetries in units of their terms."""
     white, others = whitened.TABLE.rows(trial), limits.TABLE.rows(trial)
-    found = [_asymmetry(path) for path in white if path.gamma >= 1e-6]
+    asymmetries = [_asymmetry(path) for path in white if path.gamma >= 1e-6]
     return {
-        "value": highest(found),
+        "value": highest(asymmetries),
         "other": lowest(_asymmetry(path) for path in others if path.gamma >= 1e-6),
         "velocity": highest(_velocity_error(path) for path in [*white, *others] if path.gamma >= 1e-3),
-        "flows": len(found),
+        "flows": len(asymmetries),
     }
 
 

@@ -12,6 +12,7 @@ from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import problems
 from linnet.papers.varre.settings import INPUTS, NOISY_INPUTS, NOISY_RATE, OUTPUTS, SAMPLES, WIDTH
 from linnet.reproduction import Check, Figure, Limit, Settings
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,8 +47,6 @@ class Fig1(Settings):
 
 
 def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
-    import xarray as xr
-
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {}
     if "a" in panels:
@@ -57,7 +56,7 @@ def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
     attributes = {"panels": ",".join(panels), "inputs": settings.inputs, "outputs": settings.outputs}
     attributes["rate"] = settings.noise_rate
     attributes["decay_rate"] = settings.noise_rate * settings.noise_delta**2 / 2
-    return xr.Dataset(variables, coordinates, attributes)
+    return labelled(variables, coordinates, attributes)
 
 
 def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
@@ -86,17 +85,14 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
         ],
         axis=1,
     )
-    coordinates["time"] = ("time", times, {"long_name": "time t", "units": "canonical"})
-    coordinates["start"] = ("start", names, {"long_name": "start of the first layer"})
-    variables["values"] = (
-        ("start", "time", "mode"),
-        np.moveaxis(values[:, 0], 1, 0),
-        {"long_name": "singular values of W₁, first seed"},
-    )
-    variables["final"] = (("seed", "start", "mode"), values[-1], {"long_name": "final singular values of W₁"})
-    variables["predicted"] = (("seed", "start", "mode"), predicted, {"long_name": "Corollary 3.1 at the effective γ"})
-    variables["gamma"] = ("start", np.array(gammas), {"long_name": "γ, effective for Gaussian starts"})
-    variables["solution_error"] = (("seed", "start"), error, {"long_name": "distance from the minimum-norm solution"})
+    coordinates["time"] = ("time", times, "time t", "canonical")
+    coordinates["start"] = ("start", names, "start of the first layer")
+    one_seed = np.moveaxis(values[:, 0], 1, 0)
+    variables["values"] = (("start", "time", "mode"), one_seed, "singular values of W₁, first seed")
+    variables["final"] = (("seed", "start", "mode"), values[-1], "final singular values of W₁")
+    variables["predicted"] = (("seed", "start", "mode"), predicted, "Corollary 3.1 at the effective γ")
+    variables["gamma"] = ("start", np.array(gammas), "γ, effective for Gaussian starts")
+    variables["solution_error"] = (("seed", "start"), error, "distance from the minimum-norm solution")
 
 
 def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
@@ -110,19 +106,15 @@ def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any
     noisy = ln.label_noise_descent(
         problem, start, noise_std=settings.noise_delta * np.sqrt(inputs), key=settings.seed, **options
     )
-    coordinates["noise_time"] = ("noise_time", plain.times, {"long_name": "time t", "units": "canonical"})
+    coordinates["noise_time"] = ("noise_time", plain.times, "time t", "canonical")
     for name, run in (("descent", plain), ("label_noise", noisy)):
         values = np.linalg.svd(run.reduced.first, compute_uv=False)
-        variables[f"{name}_values"] = (
-            ("noise_time", "noise_seed", "noise_mode"),
-            values,
-            {"long_name": "singular values of W₁"},
-        )
+        variables[f"{name}_values"] = (("noise_time", "noise_seed", "noise_mode"), values, "singular values of W₁")
     norms = np.linalg.norm(problem.min_norm_solution(), axis=(-1, -2))
     predicted = ln.theories.spectral_bias.final_singular_values(norms[:, None], settings.noise_gamma, inputs)[0]
-    variables["descent_predicted"] = (("noise_seed", "noise_mode"), predicted, {"long_name": "Corollary 3.1"})
+    variables["descent_predicted"] = (("noise_seed", "noise_mode"), predicted, "Corollary 3.1")
     flat = np.sqrt(np.sqrt(inputs) * norms)
-    variables["flattest"] = ("noise_seed", flat, {"long_name": "largest value at the flattest interpolator"})
+    variables["flattest"] = ("noise_seed", flat, "largest value at the flattest interpolator")
 
 
 def plot(ds: xr.Dataset) -> Any:

@@ -10,30 +10,25 @@ import linnet as ln
 from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, student
 from linnet.papers.varre.settings import TEACHERS
-from linnet.reproduction.figure import Check, Figure
+from linnet.reproduction import Check, Figure
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
-    import xarray as xr
-
     variables: dict[str, Any] = {}
     coordinates: dict[str, Any] = {}
     for name, large in (("small", False), ("large", True)):
         run = student(settings, large=large)
         values = np.linalg.svd(run.reduced.first, compute_uv=False)
         time = f"{name}_time"
-        coordinates[time] = (time, run.times, {"long_name": "time t", "units": "canonical"})
-        variables[f"{name}_values"] = (
-            (time, "seed", "mode"),
-            values,
-            {"long_name": "singular values of the hidden layer"},
-        )
-        variables[f"{name}_loss"] = ((time, "seed"), run.loss, {"long_name": "training loss"})
+        coordinates[time] = (time, run.times, "time t", "canonical")
+        variables[f"{name}_values"] = ((time, "seed", "mode"), values, "singular values of the hidden layer")
+        variables[f"{name}_loss"] = ((time, "seed"), run.loss, "training loss")
     attributes = {"panels": ",".join(panels), "small": settings.small, "large": settings.large}
-    return xr.Dataset(variables, coordinates, attributes)
+    return labelled(variables, coordinates, attributes)
 
 
 def plot(ds: xr.Dataset) -> Any:
@@ -56,8 +51,8 @@ def plot(ds: xr.Dataset) -> Any:
 
 def _typical(ds: xr.Dataset) -> int:
     """The first seed whose small start ends at the teacher's rank, or the first seed if none does."""
-    found = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
-    return int(found[0]) if found.size else 0
+    seeds = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
+    return int(seeds[0]) if seeds.size else 0
 
 
 def check(ds: xr.Dataset) -> list[Check]:

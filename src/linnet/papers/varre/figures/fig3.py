@@ -10,6 +10,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet.papers.varre.networks.noise_process import weighted_areas
 from linnet.reproduction import Check, Figure, Limit, Settings
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,8 +33,6 @@ class Fig3(Settings):
 
 
 def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
-    import xarray as xr
-
     from linnet.theories import noise
     from linnet.trainers.sde import decreasing
 
@@ -59,22 +58,22 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     error = np.sqrt(settings.paths)
     of_runs = ("time", "run")
     of_many = "coarse_time"
-    return xr.Dataset(
+    return labelled(
         {
-            "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), {"long_name": "σ of W₁"}),
-            "area": ((*of_runs, "input"), ln.observables.commutator(runs), {"long_name": "size of [w_i, a]"}),
-            "mean_area": (of_many, means, {"long_name": "mean size of [w_1, a]"}),
-            "mean_area_error": (of_many, errors, {"long_name": "its standard error"}),
-            "median_area": (of_many, np.median(area, axis=1), {"long_name": "median size of [w_1, a]"}),
-            "mean_sine": (of_many, np.concatenate([[np.nan], sine.mean(axis=1)]), {"long_name": "normalised, mean"}),
-            "mean_log": ((of_many, "mode"), logs.mean(axis=1), {"long_name": "mean of ln σ"}),
-            "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / error, {"long_name": "its standard error"}),
-            "exponents": ("mode", exponents, {"long_name": "Lyapunov exponents"}),
-            "offset": ("mode", offset, {"long_name": "where their lines are drawn"}),
+            "values": ((*of_runs, "mode"), np.linalg.svd(runs.first, compute_uv=False), "σ of W₁"),
+            "area": ((*of_runs, "input"), ln.observables.commutator(runs), "size of [w_i, a]"),
+            "mean_area": (of_many, means, "mean size of [w_1, a]"),
+            "mean_area_error": (of_many, errors, "its standard error"),
+            "median_area": (of_many, np.median(area, axis=1), "median size of [w_1, a]"),
+            "mean_sine": (of_many, np.concatenate([[np.nan], sine.mean(axis=1)]), "normalised, mean"),
+            "mean_log": ((of_many, "mode"), logs.mean(axis=1), "mean of ln σ"),
+            "mean_log_error": ((of_many, "mode"), logs.std(axis=1) / error, "its standard error"),
+            "exponents": ("mode", exponents, "Lyapunov exponents"),
+            "offset": ("mode", offset, "where their lines are drawn"),
         },
         {
-            "time": ("time", times, {"long_name": "time t", "units": "canonical, unit noise"}),
-            "coarse_time": (of_many, coarse, {"long_name": "time t", "units": "canonical, unit noise"}),
+            "time": ("time", times, "time t", "canonical, unit noise"),
+            "coarse_time": (of_many, coarse, "time t", "canonical, unit noise"),
         },
         {
             "panels": ",".join(panels),

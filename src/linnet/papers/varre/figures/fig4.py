@@ -10,6 +10,7 @@ import linnet as ln
 from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import BothLayers, both_layers
 from linnet.reproduction import Check, Figure, Limit
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,8 +21,6 @@ INTERPOLATED = Limit(1e-12, "of a first loss near 1: the square of a residual at
 
 
 def compute(settings: BothLayers, panels: tuple[str, ...]) -> xr.Dataset:
-    import xarray as xr
-
     times = np.geomspace(0.01, settings.end_time, settings.times)
     values, modes, loss, _ = both_layers(settings, times)
     variances = settings.second_variances
@@ -33,22 +32,18 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> xr.Dataset:
         for i, variance in enumerate(variances)
     ]
     of_runs = ("seed", "start", "mode")
-    return xr.Dataset(
+    return labelled(
         {
-            "values": (
-                ("start", "time", "mode"),
-                np.moveaxis(values[:, 0], 1, 0),
-                {"long_name": "σ of W₁, first seed"},
-            ),
-            "final": (of_runs, values[-1], {"long_name": "final singular values of W₁"}),
-            "initial": (of_runs, values[0], {"long_name": "singular values of W₁ at the start"}),
-            "predicted": (of_runs, printed, {"long_name": "Corollary 3.1 for a second layer of zero"}),
-            "with_second": (of_runs, np.stack(ours, axis=1), {"long_name": "the same with the second layer's scale"}),
-            "loss": ("seed_start", loss.ravel(), {"long_name": "final training loss"}),
+            "values": (("start", "time", "mode"), np.moveaxis(values[:, 0], 1, 0), "σ of W₁, first seed"),
+            "final": (of_runs, values[-1], "final singular values of W₁"),
+            "initial": (of_runs, values[0], "singular values of W₁ at the start"),
+            "predicted": (of_runs, printed, "Corollary 3.1 for a second layer of zero"),
+            "with_second": (of_runs, np.stack(ours, axis=1), "the same with the second layer's scale"),
+            "loss": ("seed_start", loss.ravel(), "final training loss"),
         },
         {
-            "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
-            "start": ("start", np.array(variances), {"long_name": "variance of the second layer at the start"}),
+            "time": ("time", times, "time t", "canonical"),
+            "start": ("start", np.array(variances), "variance of the second layer at the start"),
         },
         {"panels": ",".join(panels), "outputs": settings.outputs, "first_variance": settings.first_variance},
     )

@@ -8,7 +8,8 @@ import numpy as np
 
 from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, first_plateau, student
-from linnet.reproduction.figure import Check, Figure
+from linnet.reproduction import Check, Figure
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -17,18 +18,16 @@ SHARE = 0.1
 
 
 def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
-    import xarray as xr
-
     run = student(settings, large=False)
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = np.array([first_plateau(run.times, run.loss[:, seed]) for seed in range(run.loss.shape[1])])
-    return xr.Dataset(
+    return labelled(
         {
-            "loss": (("time", "seed"), run.loss, {"long_name": "training loss"}),
-            "values": (("time", "seed", "mode"), values, {"long_name": "singular values of the hidden layer"}),
-            "plateau": ("seed", plateaus, {"long_name": "saved state at the first plateau, -1 for none"}),
+            "loss": (("time", "seed"), run.loss, "training loss"),
+            "values": (("time", "seed", "mode"), values, "singular values of the hidden layer"),
+            "plateau": ("seed", plateaus, "saved state at the first plateau, -1 for none"),
         },
-        {"time": ("time", run.times, {"long_name": "time t", "units": "canonical"})},
+        {"time": ("time", run.times, "time t", "canonical")},
         {"panels": ",".join(panels)},
     )
 
@@ -63,8 +62,8 @@ def plot(ds: xr.Dataset) -> Any:
 
 def _drawn(ds: xr.Dataset) -> int:
     """The first seed with a plateau, or the first seed if none has one."""
-    found = np.flatnonzero(ds["plateau"].values > 0)
-    return int(found[0]) if found.size else 0
+    seeds = np.flatnonzero(ds["plateau"].values > 0)
+    return int(seeds[0]) if seeds.size else 0
 
 
 def check(ds: xr.Dataset) -> list[Check]:

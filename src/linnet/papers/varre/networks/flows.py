@@ -7,12 +7,13 @@ from Gaussian starts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.settings import INPUTS, LEFT, LONGEST, OUTPUTS, SAMPLES, SHORTEST, STATES, WIDTH
+from linnet.reproduction.cells import Block, cell_by_cell
 
 if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
@@ -20,8 +21,26 @@ if TYPE_CHECKING:
 LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
 
 
-def flow_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, kind: str, seed: int) -> dict[str, Any]:
-    """Flows one after the other, each on the data set and from the start of its replicate.
+FLOW_DIMS = {
+    "times": ("state",),
+    "loss": ("state",),
+    "first": ("state", "hidden", "direction"),
+    "second": ("state", "output", "hidden"),
+    "scales": ("direction",),
+    "target": ("output", "direction"),
+    "first_values": ("input",),
+    "whole_first": ("unit", "input"),
+    "whole_second": ("output", "unit"),
+    "cov": ("input", "other_input"),
+    "cross": ("output", "input"),
+    "projected_first": ("lifted", "frame", "input"),
+    "projected_second": ("lifted", "output", "frame"),
+}
+
+
+@cell_by_cell(FLOW_DIMS)
+def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) -> Block:
+    """The flow of one gamma, on the data set and from the start of its replicate.
 
     `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow in the
     eigenbasis of the data, `loss` their loss; `scales` and `target` are the data in that basis. Lifted back to all
@@ -29,27 +48,24 @@ def flow_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, kind: str, s
     start's own frame P, and `off_frame`, what of them lies outside it; of the last: `whole_first`, `whole_second`, and
     `first_values`, all singular values of W1. `cov` and `cross` are the moments in the inputs' own coordinates.
     """
-    gammas, replicates = points["gamma"].tolist(), points["replicate"].tolist()
-    runs = [trained(kind, [seed, replicate], gamma) for gamma, replicate in zip(gammas, replicates, strict=True)]
-    problems = [run.reduction.full_problem for run in runs]
-    frames = [start(kind, [seed, replicate], gamma).first for gamma, replicate in zip(gammas, replicates, strict=True)]
-    ends = [run.weights_at(-1) for run in runs]
-    seen = [projected(run, frame) for run, frame in zip(runs, frames, strict=True)]
+    run = trained(kind, [seed, replicate], gamma)
+    problem, end = run.reduction.full_problem, run.weights_at(-1)
+    first, second, outside = projected(run, start(kind, [seed, replicate], gamma).first)
     return {
-        "times": (("state",), np.stack([run.times for run in runs])),
-        "loss": (("state",), np.stack([run.loss for run in runs])),
-        "first": (("state", "hidden", "direction"), np.stack([run.reduced.first for run in runs])),
-        "second": (("state", "output", "hidden"), np.stack([run.reduced.second for run in runs])),
-        "scales": (("direction",), np.stack([problem.factor.scales for problem in problems])),
-        "target": (("output", "direction"), np.stack([problem.factor.target for problem in problems])),
-        "first_values": (("input",), np.stack([ln.observables.first_layer_values(run)[-1] for run in runs])),
-        "whole_first": (("unit", "input"), np.stack([end.first for end in ends])),
-        "whole_second": (("output", "unit"), np.stack([end.second for end in ends])),
-        "cov": (("input", "other_input"), np.stack([problem.cov for problem in problems])),
-        "cross": (("output", "input"), np.stack([problem.cross for problem in problems])),
-        "projected_first": (("lifted", "frame", "input"), np.stack([one[0] for one in seen])),
-        "projected_second": (("lifted", "output", "frame"), np.stack([one[1] for one in seen])),
-        "off_frame": np.array([one[2] for one in seen]),
+        "times": run.times,
+        "loss": run.loss,
+        "first": run.reduced.first,
+        "second": run.reduced.second,
+        "scales": problem.factor.scales,
+        "target": problem.factor.target,
+        "first_values": ln.observables.first_layer_values(run)[-1],
+        "whole_first": end.first,
+        "whole_second": end.second,
+        "cov": problem.cov,
+        "cross": problem.cross,
+        "projected_first": first,
+        "projected_second": second,
+        "off_frame": outside,
     }
 
 

@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.settings import NOISY_INPUTS, WIDTH
+from linnet.reproduction.cells import Block, cell_by_cell
 
 
 def noisy_problem(seed: int, replicate: int) -> ln.Problem:
     return ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
 
 
-def noisy_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, time: float, seed: int) -> dict[str, Any]:
+@cell_by_cell(dict.fromkeys(("start_values", "half_values", "end_values"), ("value",)))
+def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: float, seed: int) -> Block:
     """Networks one after the other, each on the data and from the start of its replicate, with noise of its own.
 
     `start_values`, `half_values` and `end_values` are the singular values of the first layer before, halfway and after,
     `loss` that of the clean labels at the end.
     """
-    values, losses = [], []
-    columns = (points[name].tolist() for name in ("delta", "rate", "replicate"))
-    for delta, rate, replicate, key in zip(*columns, seeds.tolist(), strict=True):
-        problem = noisy_problem(seed, replicate)
-        weights = ln.inits.orthogonal(key=[seed, replicate], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0)
-        run = ln.label_noise_descent(
-            problem,
-            weights,
-            learning_rate=rate,
-            steps=round(time / rate),
-            noise_std=float(delta) * np.sqrt(NOISY_INPUTS),
-            key=key,
-            save_every=round(time / rate / 2),
-        )
-        values.append(np.linalg.svd(run.reduced.first, compute_uv=False))
-        losses.append(run.loss[-1])
-    start, half, end = np.moveaxis(np.array(values), 1, 0)
-    return {
-        "start_values": (("value",), start),
-        "half_values": (("value",), half),
-        "end_values": (("value",), end),
-        "loss": np.array(losses),
-        "time": np.full(len(seeds), time),
-    }
+    run = ln.label_noise_descent(
+        noisy_problem(seed, replicate),
+        ln.inits.orthogonal(key=[seed, replicate], in_dim=NOISY_INPUTS, out_dim=1, width=WIDTH, scale=1.0),
+        learning_rate=rate,
+        steps=round(time / rate),
+        noise_std=delta * np.sqrt(NOISY_INPUTS),
+        key=key,
+        save_every=round(time / rate / 2),
+    )
+    start, half, end = np.linalg.svd(run.reduced.first, compute_uv=False)
+    return {"start_values": start, "half_values": half, "end_values": end, "loss": run.loss[-1], "time": time}
 
 
 def small_after_descent(
@@ -83,7 +70,7 @@ def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rat
     `samples` of 5 whitened inputs, one output, from the large start gamma = 1; the labels can be fitted, or (`noisy`)
     carry noise of unit variance, which is drawn once.
     """
-    found = []
+    shares = []
     for network in range(networks):
         random = np.random.default_rng([seed, network, 5])
         inputs = np.sqrt(samples) * np.linalg.qr(random.standard_normal((samples, NOISY_INPUTS)))[0]
@@ -101,8 +88,8 @@ def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rat
             save_every=ln.trajectories.last(),
         )
         ends = np.linalg.svd(run.reduced.first, compute_uv=False)
-        found.append(ends[-1, 1:NOISY_INPUTS] / ends[0, 1:NOISY_INPUTS])
-    return np.array(found)
+        shares.append(ends[-1, 1:NOISY_INPUTS] / ends[0, 1:NOISY_INPUTS])
+    return np.array(shares)
 
 
 def from_any_start(seed: int, *, networks: int, rate: float, time: float) -> dict[str, np.ndarray]:

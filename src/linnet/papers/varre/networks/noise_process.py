@@ -7,7 +7,7 @@ grow with their number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,14 +15,25 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
 from linnet.reproduction import Estimate
+from linnet.reproduction.cells import Block, cell_by_cell
 
 if TYPE_CHECKING:
     from linnet.trajectories.trajectory import Trajectory
 
 
-def process_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, batch: int
-) -> dict[str, Any]:
+PER_MOMENT = (
+    *("first_square", "second_square", "area", "entry", "sine", "worst_sine", "signed"),
+    *("area_median", "largest_share"),
+)
+
+
+@cell_by_cell(
+    {
+        **{name + end: ("moment",) for name in PER_MOMENT for end in ("", "_error")},
+        **dict.fromkeys(("log_value_change", "log_value_change_error"), ("value",)),
+    }
+)
+def process_cells(key: int, *, dim: int, start: str, paths: int, step: float, batch: int) -> Block:
     """Statistics of `paths` paths from W1 = I and a = 0, or, tilted, from a random a of unit length.
 
     At `MOMENTS`: the mean squares of both layers, the area |[w_1, a]|, one entry of [w_1, a] without its sign, the sine
@@ -30,13 +41,7 @@ def process_cells(
     t = 3 to 6: the change of the logarithms of the singular values of W1. To t = 3: the growth of the mean of
     ln|w_i|^2, and its clock.
     """
-    found = [
-        statistics(int(dim), str(start) == "tilted", seed, paths=paths, step=step, batch=batch)
-        for dim, start, seed in zip(points["dim"], points["start"], seeds.tolist(), strict=True)
-    ]
-    named = {"log_value_change": ("value",), "log_value_change_error": ("value",)}
-    together = {name: np.stack([one[name] for one in found]) for name in found[0]}
-    return {name: (named.get(name, ("moment",) if array.ndim == 2 else ()), array) for name, array in together.items()}
+    return statistics(dim, start == "tilted", key, paths=paths, step=step, batch=batch)
 
 
 def tilted_start(dim: int, seed: int) -> ln.Weights:
@@ -120,7 +125,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
     """
     random = np.random.default_rng([seed, 43])
     first, a, logs = np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2)), np.zeros(paths)
-    found, taken = [], 0
+    means, taken = [], 0
     for time in times:
         while taken < round(time / step):
             taken += 1
@@ -129,13 +134,13 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
             logs += (0.5 * step * tilt**2 - tilt * push).sum(axis=1)
             first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
         areas = np.exp(logs) * np.abs(first[:, 0, 0] * a[:, 1] - first[:, 1, 0] * a[:, 0])
-        found.append(Estimate(float(areas.mean()), float(areas.std() / np.sqrt(paths))))
-    return found
+        means.append(Estimate(float(areas.mean()), float(areas.std() / np.sqrt(paths))))
+    return means
 
 
 def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int) -> dict[float, Estimate]:
     """Growth of ln|W1| per unit of time, in the second half of it, that Euler's scheme itself has for two inputs."""
-    found = {}
+    rates = {}
     for step in steps:
         random = np.random.default_rng([seed, 44])
         first, a, logs = np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2)), np.zeros(paths)
@@ -147,8 +152,8 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
             first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
             early = logs if number + 1 == round(time / step / 2) else early
         rate = (logs - early) / (0.5 * time)
-        found[step] = Estimate(float(rate.mean()), float(rate.std() / np.sqrt(paths)))
-    return found
+        rates[step] = Estimate(float(rate.mean()), float(rate.std() / np.sqrt(paths)))
+    return rates
 
 
 def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], time: float, paths: int) -> np.ndarray:
@@ -157,7 +162,7 @@ def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], 
 
     All see the same noise, so that they differ by the drift alone. From W1 = I and a = 0, as many neurons as inputs.
     """
-    d, step, found = problem.in_dim, 0.01, []
+    d, step, logs = problem.in_dim, 0.01, []
     for strength in strengths:
         random = np.random.default_rng([seed, 45])
         first, a = np.repeat(np.eye(d)[None], paths, 0), np.zeros((paths, 1, d))
@@ -165,5 +170,5 @@ def with_drift(problem: ln.Problem, seed: int, *, strengths: tuple[float, ...], 
             push = np.sqrt(step) * random.standard_normal((paths, 1, d))
             push = push + step / strength * (problem.cross - a @ first @ problem.cov)
             first, a = first + np.swapaxes(a, 1, 2) @ push, a + push @ np.swapaxes(first, 1, 2)
-        found.append(np.log(np.linalg.norm(first, axis=(1, 2))))
-    return np.array(found)
+        logs.append(np.log(np.linalg.norm(first, axis=(1, 2))))
+    return np.array(logs)

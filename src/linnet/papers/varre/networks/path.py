@@ -152,11 +152,11 @@ def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> list[Path]:
     """One path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
     # views into the arrays: a lookup by label for each flow would take longer than all else
     whole = {str(name): array.transpose("gamma", "replicate", ...).values for name, array in flows.data_vars.items()}
-    found = []
+    paths = []
     for i, gamma in enumerate(flows["gamma"].values.tolist()):
         for j in range(flows.sizes["replicate"]):
             at = {name: array[i, j] for name, array in whole.items()}
-            found.append(
+            paths.append(
                 Path(
                     gamma=gamma,
                     **{name: at[name] for name in ("times", "first", "loss", "whole_first", "projected_first")},
@@ -169,10 +169,12 @@ def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> list[Path]:
                     off_frame=float(at["off_frame"]),
                 )
             )
-    return found
+    return paths
 
 
 def by_gamma(paths: Iterable[Path]) -> dict[float, list[Path]]:
     """The paths of each gamma, from the smallest on."""
-    found = list(paths)
-    return {gamma: [path for path in found if path.gamma == gamma] for gamma in sorted({path.gamma for path in found})}
+    groups: dict[float, list[Path]] = {}
+    for path in sorted(paths, key=lambda path: path.gamma):
+        groups.setdefault(path.gamma, []).append(path)
+    return groups

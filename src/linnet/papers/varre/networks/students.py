@@ -16,6 +16,7 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.varre.settings import HIDDEN, POINT_INPUTS, POINTS, TEACHERS
+from linnet.reproduction.cells import Block, Points, one_of_each
 from linnet.reproduction.figure import Settings
 
 if TYPE_CHECKING:
@@ -61,9 +62,7 @@ def student(settings: Students, *, large: bool) -> Trajectory:
     return ln.relu_descent(teacher(settings), starts, learning_rate=rate, steps=steps, save_every=saving)
 
 
-def student_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, starts: dict[str, dict[str, Any]], seed: int
-) -> dict[str, Any]:
+def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, dict[str, Any]], seed: int) -> Block:
     """Students of one start, side by side, each with the teacher and from the start of its replicate.
 
     `values` are the singular values of the final first layer, `loss` is the final loss; `directions` the cosines of the
@@ -71,9 +70,7 @@ def student_cells(
     whether the loss has a plateau between two falls, and `plateau_ratio` is the second over the first singular value
     there (NaN without one).
     """
-    name = str(points["start"][0])
-    if (points["start"] != name).any():
-        raise ValueError("`start` must be one for all cells of a block.")
+    (name,) = one_of_each(points, "start")
     std, rate, steps = (starts[name][part] for part in ("std", "rate", "steps"))
     keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
     teachers = [
@@ -121,8 +118,8 @@ def _learned(key: list[int], run: Trajectory, index: int) -> np.ndarray:
     cosines = units @ directions.T / lengths[:, None]
     weights = np.abs(outgoing) * lengths
     nearest = cosines.argmax(axis=1)
-    found = [weights * (nearest == j) for j in range(TEACHERS)]
-    return np.array([part @ cosines[:, j] / part.sum() if part.any() else 0.0 for j, part in enumerate(found)])
+    near_neuron = [weights * (nearest == j) for j in range(TEACHERS)]
+    return np.array([part @ cosines[:, j] / part.sum() if part.any() else 0.0 for j, part in enumerate(near_neuron)])
 
 
 def first_plateau(times: np.ndarray, loss: np.ndarray) -> int:

@@ -8,23 +8,18 @@ nothing with Euler's scheme of `noise_sde`, nor with the theory.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from linnet.reproduction.cells import Block, cell_by_cell
 
 EVERY = 0.2  # how often neurons are made orthogonal, and q looked at
 BURN_IN = 4.0  # the angles that decide the growth forget their start within a time of about one
 
 
-def growth_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, paths: int, step: float, time: float
-) -> dict[str, Any]:
+@cell_by_cell()
+def growth_cells(key: int, *, dim: int, paths: int, step: float, time: float) -> Block:
     """Growth rates of lengths, areas and outgoing weights, for the identity as D, each with its standard error."""
-    found = [
-        growth(np.ones(int(dim)), seed, paths=paths, step=step, time=time)
-        for dim, seed in zip(points["dim"], seeds.tolist(), strict=True)
-    ]
-    return {name: np.array([one[name] for one in found]) for name in found[0]}
+    return growth(np.ones(dim), key, paths=paths, step=step, time=time)
 
 
 def growth(scales: np.ndarray, seed: int, *, paths: int, step: float, time: float) -> dict[str, float]:

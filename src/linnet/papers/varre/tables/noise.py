@@ -58,8 +58,8 @@ def columns(results: xr.Dataset) -> Columns:
         return [entry if dim > 1 else "" for (dim, _), entry in entries.items()]
 
     def course(name: str) -> dict[tuple[int, str], str]:
-        found = {key: [float(paths[name].sel(moment=at)) for at in (1.0, 6.0)] for key, paths in rows.items()}
-        return {key: f"{first:.2f} → {last:.2f}" for key, (first, last) in found.items()}
+        ends = {key: [float(paths[name].sel(moment=at)) for at in (1.0, 6.0)] for key, paths in rows.items()}
+        return {key: f"{first:.2f} → {last:.2f}" for key, (first, last) in ends.items()}
 
     second = {key: sampled(paths.isel(value=1), "log_value_change") for key, paths in rows.items()}
     return {

@@ -56,22 +56,22 @@ def fitted(students: xr.Dataset) -> np.ndarray:
 
 def columns(students: xr.Dataset) -> Columns:
     """How many students end with each rank, and how near they come to the teacher."""
-    found = {start: ranks(students, start) for start in students["start"].values.tolist()}
+    by_start = {start: ranks(students, start) for start in students["start"].values.tolist()}
     one = students.isel(replicate=0)
     return {
-        "start": list(found),
-        "std of the weights": [f"{float(one['std'].sel(start=start)):g}" for start in found],
-        "training time": [f"{float(one['time'].sel(start=start)):g}" for start in found],
-        "students": [str(len(counted)) for counted in found.values()],
-        "largest final loss": [f"{students['loss'].sel(start=start).values.max():.0e}" for start in found],
+        "start": list(by_start),
+        "std of the weights": [f"{float(one['std'].sel(start=start)):g}" for start in by_start],
+        "training time": [f"{float(one['time'].sel(start=start)):g}" for start in by_start],
+        "students": [str(len(counted)) for counted in by_start.values()],
+        "largest final loss": [f"{students['loss'].sel(start=start).values.max():.0e}" for start in by_start],
         **{
-            f"rank {rank}": [str(int((counted == rank).sum())) for counted in found.values()]
+            f"rank {rank}": [str(int((counted == rank).sum())) for counted in by_start.values()]
             for rank in range(1, POINT_INPUTS + 1)
         },
         "median cosine to the teacher": [
-            f"{np.median(students['directions'].sel(start=start).values):.2f}" for start in found
+            f"{np.median(students['directions'].sel(start=start).values):.2f}" for start in by_start
         ],
-        "with a plateau": [str(int(students["plateau"].sel(start=start).values.sum())) for start in found],
+        "with a plateau": [str(int(students["plateau"].sel(start=start).values.sum())) for start in by_start],
     }
 
 
