@@ -144,9 +144,9 @@ MUTATIONS: dict[str, Mutation] = {
     "lazy": Mutation("lazy", MIXED, "lazy_descent", third(2.0)),
     "lazy-floor": Mutation("lazy", MIXED, "lazy_error_floor", scaled(1.5)),
     "lazy-grams": Mutation("lazy-grams", PUBLIC, "gradient_descent", given(learning_rate=lambda rate: 0.02 * rate)),
-    "eq2": Mutation("eq2", f"{CLAIM}.lazy_modes", "tangent", scaled(2.0)),
+    "eq2": Mutation("eq2", f"{CLAIM}.lazy", "tangent", scaled(2.0)),
     "convex-cost": Mutation(
-        "convex-cost", f"{CLAIM}.lazy_modes", "fourth_powers", lambda r: lambda gap: (gap**2).sum() / 200, SLOW
+        "convex-cost", f"{CLAIM}.lazy", "fourth_powers", lambda r: lambda gap: (gap**2).sum() / 200, SLOW
     ),
     "balanced-step": Mutation("balanced-step", PRINT, "balanced_step", scaled(2.0)),
     "coupled-modes": Mutation(
@@ -191,7 +191,7 @@ MUTATIONS: dict[str, Mutation] = {
     "below-d": Mutation("below-d", "tu-plane", "log_distance", lambda r: lambda ds: r(ds) + 2, SLOW),
     "outside": Mutation("outside", "tu-plane", "log_distance", lambda r: lambda ds: r(ds) - 6, SLOW),
     "fig1": Mutation("fig1", "linnet.trainers._self_consistent", "stepping", third(2.0), SLOW),
-    "fig1-values": Mutation("fig1-values", f"{CLAIM}.phase_diagram", "speed_ups", scaled(0.3), SLOW),
+    "fig1-values": Mutation("fig1-values", f"{CLAIM}.figures", "speed_ups", scaled(0.3), SLOW),
     "fig1-least": Mutation(  # runs that end before their least test error
         "fig1-values", PUBLIC, "gradient_descent", given(steps=lambda steps: 7 if steps == 30 else steps), SLOW
     ),

@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from linnet.papers.tu.claims import alignment, descent, gram, lazy_modes, mixed_modes, phase_diagram, stages
+from linnet.papers.tu.claims import (
+    alignment,
+    balanced,
+    descent,
+    figures,
+    gram,
+    growth,
+    lazy,
+    mixed_modes,
+    phase_diagram,
+    stages,
+)
 from linnet.papers.tu.figures import fig1, fig2
 from linnet.papers.tu.tables import active_region, border, plane, published, regions, timeline, updates, widths
 from linnet.reproduction import Paper
@@ -16,6 +27,6 @@ PAPER = Paper(
     subject="lazy and active modes in one equation",
     figures=[fig1, fig2],
     tables=[active_region, border, plane, published, regions, timeline, updates, widths],
-    claims=[gram, lazy_modes, mixed_modes, phase_diagram, stages, alignment, descent],
+    claims=[gram, lazy, balanced, mixed_modes, phase_diagram, figures, stages, growth, alignment, descent],
     statements=Path(__file__).with_name("statements.toml"),
 )

@@ -1,161 +1,18 @@
-"""Claims on lazy and on balanced dynamics (sections 1.4 and 1.5, appendix D)."""
+"""Claims on balanced dynamics (section 1.5): modes that decouple, get stuck, and are learned one by one."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
-from linnet.papers.tu.networks.starts import threshold_start
-from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest
 
-APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
 STEP = Limit(0.02, "one step at rate 2 eta/d^2, whose second-order term is a quarter of a per cent")
 ALL = Limit(1.0, "the sentence says that all of them converge")
 LEARNED = 1e-3  # of the largest singular value: what is left of a target that was reached
-WIDE = 10**11  # w/d of networks whose sigma^2 w is far above the target
-
-RECURSION = AllOf(
-    AtMost(
-        0.05,
-        what="distance from the recursion at sigma^2 w = 100 |Y|",
-        form=".1e",
-        because="of the largest entry of the target, where |A|/sigma^2 w is a hundredth",
-    ),
-    AtMost(
-        0.1,
-        "right",
-        what="distance of the mean test error from |-q^t A* + (1 - q^t) E|^2",
-        form=".1e",
-        because="of the floor: the start's own product, and E, are one draw each",
-    ),
-)
-
-
-@claim(
-    "lazy",
-    where="section 1.4, D.1",
-    says="Far above the product, sigma^2 w makes descent a linear recursion, and the mean test error stays above |q^t "
-    "A* + (1 - q^t) E|^2.",
-    assumes="w and sigma^2 w large",
-    tried="d = 10 (full: 30), 8 draws, w = 1e11 d, sigma^2 w = 10 and 100 |Y|, 30 steps of descent",
-    holds=AtMost(APART, "ratio", what="distance from the printed floor over that from the right one") & RECURSION,
-    corrected=RECURSION,
-    correction="-q^t A* in place of +q^t A*",
-    reads="products of {draws} networks follow the recursion with 1 - 4 d^-2 eta sigma^2 w to {gaps:.1e} at sigma^2 w "
-    "= 10 and 100 |Y| (order {order:.1f}); the mean test error is |-q^t A* + (1 - q^t) E|^2 to {right:.1e}, and the "
-    "printed +q^t A* to {printed:.2f}",
-)
-def lazy_recursion(trial: Trial) -> Numbers:
-    dim, draws, steps = (10, 8, 30) if trial.quick else (30, 8, 30)
-    problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
-    size, truth = float(np.linalg.norm(problem.cross, 2)), np.asarray(problem.truth)
-    gaps, floors = [], []
-    for power in (1, 2):
-        threshold = 10.0**power * size
-        weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed, batch=draws)
-        rate = 0.05 / threshold  # small enough that both layers' second-order term is small too
-        run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
-        lazy = [
-            ln.theories.mixed.lazy_descent(problem.cross, start, threshold, rate, run.steps)
-            for start in weights.product
-        ]
-        gaps.append(float(np.abs(run.products - np.stack(lazy, axis=1)).max() / np.abs(problem.cross).max()))
-        remaining = (1 - 2 * rate * threshold) ** np.arange(steps + 1)
-        measured = 2 * run.test_loss.mean(axis=1)
-        right = ln.theories.mixed.lazy_error_floor(truth, problem.cross - truth, remaining)
-        printed = misprints.lazy_mean(truth, problem.cross - truth, remaining)
-        floors.append([float(np.abs(measured / floor - 1)[1:].max()) for floor in (right, printed)])
-    return {
-        "gaps": gaps,
-        "order": float(np.log10(gaps[0] / gaps[1])),
-        "right": floors[1][0],
-        "printed": floors[1][1],
-        "ratio": floors[1][1] / floors[1][0],
-        "draws": draws,
-        "value": gaps[1],
-    }
-
-
-@claim(
-    "lazy-grams",
-    where="section 1.4, footnote 1",
-    says="In the lazy regime the parameters move enough to change A, but not enough to change C1 and C2 (to first "
-    "order in |A|/sigma^2 w); what changes these is nearly orthogonal to what changes A.",
-    assumes="sigma^2 w >> |Y|, w >> d",
-    tried="d = 10 (full: 30), w = 1e11 d, sigma^2 w = 10, 30, 100 |Y|, 60 steps of descent",
-    holds=AllOf(
-        Above(
-            0.9,
-            "moved",
-            what="move of the product over |Y|",
-            because="the product has nearly arrived while its kernel stays",
-        ),
-        Within(
-            0.2,
-            of=-2,
-            what="exponent in sigma^2 w of the change of C1",
-            because="of an exponent of -2, over thresholds of 10 to 100 times the target",
-        ),
-    ),
-    reads="while the product moves by {moved.lowest:.2f} of |Y|, C1 changes by {changes:.1e} of itself at sigma^2 w = "
-    "10, 30, 100 |Y|: like the power {value:.2f} of it",
-)
-def frozen_grams(trial: Trial) -> Numbers:
-    dim = 10 if trial.quick else 30
-    problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=trial.seed)
-    size, shares = float(np.linalg.norm(problem.cross, 2)), np.array([10.0, 30.0, 100.0])
-    changes, moved = [], []
-    for share in shares:
-        threshold = share * size
-        weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed)
-        run = ln.gradient_descent(problem, weights, learning_rate=0.05 / threshold, steps=60, save_every=60)
-        first = run.reduced.first
-        grams = np.swapaxes(first, -1, -2) @ first
-        changes.append(float(np.linalg.norm(grams[-1] - grams[0], 2) / np.linalg.norm(grams[0], 2)))
-        moved.append(float(np.linalg.norm(run.products[-1] - run.products[0], 2) / size))
-    rate, error = exponent(shares, changes)
-    return {"changes": changes, "moved": moved, "value": rate, "uncertainty": error}
-
-
-def tangent(first: np.ndarray, second: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Theta(G) = C2 G + G C1, the tangent kernel of the network."""
-    return second @ second.T @ direction + direction @ first.T @ first
-
-
-@claim(
-    "eq2",
-    where="eq. (2), remark of section 1.5",
-    says="A step moves A by -eta Theta(grad C) with Theta(G) = C2 G + G C1, the tangent kernel, up to O(eta^2).",
-    tried="5 x 4, width 9, one step of descent at four rates",
-    holds=Within(
-        0.1,
-        of=2,
-        what="order of the remainder",
-        because="of an exponent of 2, between steps that differ by factors of two",
-    ),
-    reads="a step of descent differs from eta (C2 G + G C1) by {rest.first:.1e} (itself {first:.1e}), which changes "
-    "like eta^{value:.3f}",
-)
-def step_of_the_product(trial: Trial) -> Numbers:
-    draw = generator(key=trial.seed)
-    problem = ln.Problem.from_target(draw.normal(size=(5, 4)))
-    weights = ln.inits.gaussian(key=trial.seed, in_dim=4, out_dim=5, width=9, first_std=0.5, second_std=0.5)
-    start, rates = weights.product, np.array([0.04, 0.02, 0.01, 0.005])
-    pull = problem.cross - start
-    kernel = tangent(weights.first, weights.second, pull)
-    left = []
-    for rate in rates:
-        moved = ln.gradient_descent(problem, weights, learning_rate=float(rate), steps=1).products[-1] - start
-        left.append(float(np.linalg.norm(moved - rate * kernel)))
-    order, error = exponent(rates, left)
-    return {"rest": left, "first": float(np.linalg.norm(rates[0] * kernel)), "value": order, "uncertainty": error}
-
-
 DECOUPLED = Below(
     1e-10,
     "off",
@@ -262,42 +119,6 @@ def stuck_modes(trial: Trial) -> Numbers:
         "value": float((np.abs(balanced) < LEARNED).mean()),
         "uncertainty": 0.5 / np.sqrt(draws),
     }
-
-
-def fourth_powers(gap: Any) -> Any:
-    """A cost that is convex, and not strongly so."""
-    return (gap**4).sum() / 4
-
-
-@claim(
-    "convex-cost",
-    where="section 1.4",
-    says="In the lazy regime convergence is exponential for any convex cost.",
-    assumes="sigma^2 w far above the product, w >> d",
-    tried="d = 4, w = 1e11 d, sigma^2 w = 1000 |Y|, gradient flow to 2 sigma^2 w t = 3000 on the sum of the fourth "
-    "powers of A - Y, which is convex, and on that of the squares, which is strongly so",
-    holds=Below(
-        -5.0,
-        what="late slope of ln |A - Y| in ln t for fourth powers",
-        because="an exponential falls faster than any power: its slope goes on falling, a power's stays",
-        otherwise="a power of t, as dA/dt = -2 sigma^2 w (A - Y)^3 has t^-1/2; strong convexity is what is needed",
-    ),
-    expected=Verdict.REFUTED,
-    reads="|A - Y| changes like t^{value:.3f} late in training for fourth powers, and for squares it is {square:.0e} "
-    "of its start at 2 sigma^2 w t = 12",
-)
-def convergence_of_convex_costs(trial: Trial) -> Numbers:
-    dim = 4
-    target = generator(key=trial.seed).normal(size=(dim, dim))
-    threshold = 1000 * float(np.linalg.norm(target, 2))
-    weights = threshold_start(dim, dim * WIDE, threshold, key=trial.seed)
-    quartic = ln.Problem.from_cost(lambda a: fourth_powers(a - target), in_dim=dim, out_dim=dim)
-    times = np.geomspace(300, 3000, 5) / (2 * threshold)
-    left = np.linalg.norm(ln.gradient_flow(quartic, weights, times=times).products - target, axis=(1, 2))
-    square = ln.gradient_flow(ln.Problem.from_target(target), weights, times=[12 / (2 * threshold)]).products[-1]
-    rate, error = exponent(times, left)
-    share = np.linalg.norm(square - target) / np.linalg.norm(weights.product - target)
-    return {"square": float(share), "value": rate, "uncertainty": error}
 
 
 @claim(
@@ -410,7 +231,7 @@ def monotone_modes(trial: Trial) -> Numbers:
 )
 def modes_one_by_one(trial: Trial) -> Numbers:
     goals = np.array([4.0, 3.0, 2.0, 1.0])
-    starts, found = (1e-4, 1e-8, 1e-12), []
+    starts, next_shares = (1e-4, 1e-8, 1e-12), []
     for start in starts:
         times = np.linspace(0.0, 1.3 * np.log(1 / start) / 2, 65)[1:]
         run = ln.gradient_flow(
@@ -419,15 +240,15 @@ def modes_one_by_one(trial: Trial) -> Numbers:
         shares = np.clip(np.einsum("tii->ti", run.products) / goals, 1e-300, 1 - 1e-12)
         logit = np.log(shares / (1 - shares))  # a mode's own is straight in time
         reached = [np.interp(np.log(9), logit[:, i], times) for i in range(3)]
-        found.append(
+        next_shares.append(
             [float(np.exp(np.interp(time, times, np.log(shares[:, i + 1])))) for i, time in enumerate(reached)]
         )
     names = [f"s* = {goal:g}" for goal in goals[1:]]
-    slopes = [exponent(starts, column)[0] for column in zip(*found, strict=True)]
+    slopes = [exponent(starts, column)[0] for column in zip(*next_shares, strict=True)]
     margins = [slope - 0.5 * (1 - goals[i + 1] / goals[i]) for i, slope in enumerate(slopes)]
     return {
-        "next": dict(zip(names, found[-1], strict=True)),
-        "early": dict(zip(names, found[0], strict=True)),
+        "next": dict(zip(names, next_shares[-1], strict=True)),
+        "early": dict(zip(names, next_shares[0], strict=True)),
         "margin": float(min(margins)),
-        "value": float(max(found[-1])),
+        "value": float(max(next_shares[-1])),
     }

@@ -8,11 +8,23 @@ import linnet as ln
 from linnet.papers.tu.figures import fig1
 from linnet.papers.tu.networks.starts import active_start
 from linnet.papers.tu.settings import GAMMAS
-from linnet.papers.tu.tables import active_region, border, published, regions
 from linnet.papers.tu.tables import plane as plane_table
-from linnet.reproduction import (Above, AllOf, AtLeast, AtMost, Below, Estimate, Falls, Limit, Numbers, Rises, Trial, Verdict, Within, claim, plane)
-from linnet.reproduction.fits import exponent, highest, lowest
-
+from linnet.papers.tu.tables import published
+from linnet.reproduction import (
+    Above,
+    AllOf,
+    AtLeast,
+    AtMost,
+    Below,
+    Falls,
+    Limit,
+    Numbers,
+    Rises,
+    Trial,
+    Verdict,
+    claim,
+    plane,
+)
 
 CLOSE = Limit(0.1, "'very close': a tenth of the range of the curve")
 ERRORS = 2.0  # standard errors that the mean over a few draws is allowed besides
@@ -215,14 +227,14 @@ def singular_values(matrices: np.ndarray) -> np.ndarray:
 
 def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[str, float]:
     """How much faster each leading value moves above the threshold than below it, over the distance left."""
-    found = {}
+    factors = {}
     for mode in range(plane.RANK):
         own = values[:-1, mode]
         speed = np.diff(values[:, mode]) / (goals[mode] - own)
         below = (own > 0.25 * threshold) & (own < 0.5 * threshold)
         above = (own > 2 * threshold) & (own < 0.7 * goals[mode])
-        found[f"s_{mode + 1}"] = float(speed[above].mean() / speed[below].mean())
-    return found
+        factors[f"s_{mode + 1}"] = float(speed[above].mean() / speed[below].mean())
+    return factors
 
 
 @claim(
@@ -240,8 +252,8 @@ def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[s
     "{median:.2%} from the printed one, at most {largest:.2%} (standard error at most {standard_error:.2%})",
 )
 def published_errors(trial: Trial) -> Numbers:
-    found = published.TABLE.rows(trial)
-    apart, error = found["mean"] / found["printed"] - 1, found["error"] / found["printed"]
+    cells = published.TABLE.rows(trial)
+    apart, error = cells["mean"] / cells["printed"] - 1, cells["error"] / cells["printed"]
     beyond = np.abs(apart) - ERRORS * error
     return {
         "cells": int(apart.size),

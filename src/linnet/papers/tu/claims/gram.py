@@ -158,7 +158,7 @@ OVER_SCALES = (
 @lru_cache(maxsize=4)
 def flows_of_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
     """The flows by dimension and share; every share has its own draws."""
-    found = {}
+    runs = {}
     for dim in (12, 24) if trial.quick else (20, 40):
         for i, share in enumerate(SHARES):
             key = 1000 * trial.seed + 100 * i
@@ -167,20 +167,20 @@ def flows_of_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
                 for j, ratio in enumerate(RATIOS)
             ]
             first, second = (np.concatenate([getattr(part, layer) for part in parts], axis=1) for layer in LAYERS)
-            found[dim, share] = parts[0]._replace(first=first, second=second)
-    return found
+            runs[dim, share] = parts[0]._replace(first=first, second=second)
+    return runs
 
 
 def scales(trial: Trial) -> dict[tuple[int, float], tuple[np.ndarray, np.ndarray]]:
     """By dimension and share: |C - Chat| and |C1| over sigma^2 w, (time, width, draw)."""
-    found = {}
+    distances = {}
     for (dim, share), flow in flows_of_scales(trial).items():
         gap = ln.theories.mixed.gram_gap(flow.first, flow.second, flow.threshold, dim)
         sizes = np.linalg.norm(np.swapaxes(flow.first, -1, -2) @ flow.first, 2, axis=(-2, -1))
         both = (np.maximum(gap.first, gap.second), sizes)
         apart, own = (part.reshape(len(part), len(RATIOS), 3) / flow.threshold for part in both)
-        found[dim, share] = apart, own
-    return found
+        distances[dim, share] = apart, own
+    return distances
 
 
 @claim(
@@ -213,9 +213,9 @@ def scales(trial: Trial) -> dict[tuple[int, float], tuple[np.ndarray, np.ndarray
     "smaller: {active:.2f}; over |C1| it changes like (|C1|/sigma^2 w)^{value:.2f}",
 )
 def bound_at_other_scales(trial: Trial) -> Numbers:
-    found = scales(trial)
+    distances = scales(trial)
     lazy, active, sizes, shares = dict[str, float](), {}, [], []
-    for (dim, share), (apart, own) in found.items():
+    for (dim, share), (apart, own) in distances.items():
         if share == SHARES[0]:
             worst = (apart[-1] / own[-1]).max(axis=1) * np.sqrt(RATIOS)
             lazy |= {f"d = {dim}, w = {ratio:g} d": float(one) for ratio, one in zip(RATIOS, worst, strict=True)}

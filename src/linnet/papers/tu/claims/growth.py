@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 import linnet as ln
-from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start
 from linnet.papers.tu.tables import timeline
 from linnet.papers.tu.tables.timeline import ACTIVE, EVERYWHERE, FOLLOWED, SPECTRUM, each, last, places, slope, tasks_of
-from linnet.reproduction import (Above, AllOf, AtLeast, AtMost, Below, Estimate, Falls, Limit, Numbers, Rises, Trial, Verdict, Within, claim, plane)
-from linnet.reproduction.fits import exponent, highest, lowest
-
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction.fits import exponent, highest
 
 FACTOR = Limit(0.2, "between the printed time and half of it, which the next order in log d blurs")
 BOUND = Limit(1.0, "a bound is kept or it is not")
@@ -40,14 +36,14 @@ BOTH = FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
     "at the start: {noise:.2f} sigma^2 w",
 )
 def growth_of_lazy_values(trial: Trial) -> Numbers:
-    found = places(trial, *timeline.SPECTRA)
-    grown = {name: float(row.noise[:, 1].mean()) for name, row in each(found).items()}
+    by_place = places(trial, *timeline.SPECTRA)
+    grown = {name: float(row.noise[:, 1].mean()) for name, row in each(by_place).items()}
     return {
         "grown": grown,
-        "noise": {name: float(row.noise[:, 0].mean()) for name, row in last(found).items()},
+        "noise": {name: float(row.noise[:, 0].mean()) for name, row in last(by_place).items()},
         "behind": {
             name: float((row.noise[:, 0] * row.threshold / (0.5 * row.smallest)).mean())
-            for name, row in last(found).items()
+            for name, row in last(by_place).items()
         },
         "value": highest(grown.values()),
     }
@@ -69,7 +65,7 @@ def growth_of_lazy_values(trial: Trial) -> Numbers:
     reads="largest distance over sigma^2 sqrt(wd): {constants.lowest:.2f} to {constants.highest:.2f}",
 )
 def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
-    found = {}
+    constants = {}
     for place, gammas in timeline.PLACES.items():
         for dim in (30, 90) if trial.quick else (50, 100, 200):
             ratios = []
@@ -81,8 +77,8 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
                 sizes = np.linalg.norm(run.products, 2, axis=(1, 2)) + np.linalg.norm(theory, 2, axis=(1, 2))
                 early = np.linalg.norm(run.products - theory, 2, axis=(1, 2))[sizes <= threshold]
                 ratios.append(early.max() / (threshold * np.sqrt(dim / width)))
-            found[f"{place}, d = {dim}"] = float(np.mean(ratios))
-    return {"constants": found, "value": highest(found.values())}
+            constants[f"{place}, d = {dim}"] = float(np.mean(ratios))
+    return {"constants": constants, "value": highest(constants.values())}
 
 
 @claim(
@@ -104,9 +100,9 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
     reads="s_K at T2 is {sizes:.2f} sigma^2 w and grows like d to the powers {powers:.2f}",
 )
 def signal_at_the_second_stage(trial: Trial) -> Numbers:
-    found = places(trial, *timeline.SPECTRA)
-    powers = {name: slope(rows, [row.second for row in rows]) for name, rows in found.items()}
-    sizes = {name: float(row.second.mean()) for name, row in last(found).items()}
+    by_place = places(trial, *timeline.SPECTRA)
+    powers = {name: slope(rows, [row.second for row in rows]) for name, rows in by_place.items()}
+    sizes = {name: float(row.second.mean()) for name, row in last(by_place).items()}
     second = [powers[name] for name in powers if "1/2" in name]
     mean, error = np.mean([one.value for one in second]), np.linalg.norm([one.error for one in second]) / len(second)
     return {"sizes": sizes, "powers": powers, "value": float(mean), "uncertainty": float(error)}
@@ -200,16 +196,10 @@ def settled_values(trial: Trial) -> Numbers:
     reads="T3 - T1 over d log(a_K d/sigma^2 w)/a_K: {printed:.2f}, and {own:.2f} of the ODE's own time",
 )
 def time_of_growth(trial: Trial) -> Numbers:
-    found = places(trial, "(1)")
-    printed = {
-        name: float(row.growth.mean() / (np.log(row.smallest / row.threshold) / row.smallest))
-        for name, row in each(found).items()
-    }
-    ratios = {name: printed[f"{name}, d = {row.dim}"] for name, row in last(found).items()}
-    own = {
-        name: float((row.growth / timeline.growth_of(row.smallest, row.start, row.threshold)).mean())
-        for name, row in last(found).items()
-    }
+    by_place = places(trial, "(1)")
+    printed = {name: row.printed_share for name, row in each(by_place).items()}
+    ratios = {name: printed[f"{name}, d = {row.dim}"] for name, row in last(by_place).items()}
+    own = {name: row.own_share for name, row in last(by_place).items()}
     return {"printed": printed, "ratios": ratios, "own": own, "value": highest(ratios.values())}
 
 
@@ -254,7 +244,7 @@ def time_of_settling(trial: Trial) -> Numbers:
     "time to the learned signal",
 )
 def short_transition(trial: Trial) -> Numbers:
-    found = places(trial)
-    shares = {name: float(row.near.mean()) for name, row in last(found).items()}
-    shrinks = {name: shares[name] / float(rows[0].near.mean()) for name, rows in found.items()}
+    by_place = places(trial)
+    shares = {name: float(row.near.mean()) for name, row in last(by_place).items()}
+    shrinks = {name: shares[name] / float(rows[0].near.mean()) for name, rows in by_place.items()}
     return {"shares": shares, "shrinks": shrinks, "value": highest(shares.values())}

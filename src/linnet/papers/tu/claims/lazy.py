@@ -10,9 +10,8 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import threshold_start
-from linnet.reproduction import (Above, AllOf, AtLeast, AtMost, Below, Estimate, Falls, Limit, Numbers, Rises, Trial, Verdict, Within, claim, plane)
-from linnet.reproduction.fits import exponent, highest, lowest
-
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
+from linnet.reproduction.fits import exponent
 
 APART = Limit(2.0, "the printed formula is off by at least twice what the right one is")
 WIDE = 10**11  # w/d of networks whose sigma^2 w is far above the target

@@ -107,7 +107,7 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
     other = np.einsum("tim,tij,tjm->tm", left, gram2, left)
     expected = ln.theories.mixed.predicted_alignment(values, runs.threshold)
     cosine, printed = values / np.sqrt(own * other), misprints.mode_cosine(values, gram1, gram2, left)
-    off = [float(np.abs(found - expected).max()) for found in (cosine, printed)]
+    off = [float(np.abs(formula - expected).max()) for formula in (cosine, printed)]
     return {
         "printed": off[1],
         "ratio": off[1] / off[0],
@@ -153,11 +153,11 @@ def distance_from_linear(trial: Trial) -> Numbers:
         starts = [threshold_start(dim, ratio * dim, threshold, key=[trial.seed, i]) for i, ratio in enumerate(ratios)]
         run = ln.gradient_flow(problem, ln.Weights.stack(starts), times=times / (2 * threshold))
         lazy = [ln.theories.mixed.lazy_flow(problem.cross, start.product, threshold, run.times) for start in starts]
-        found = [np.linalg.norm(run.products[:, i] - one, axis=(1, 2)).max() / dim for i, one in enumerate(lazy)]
-        apart[name] = [float(one) for one in found]
-        printed = [one / misprints.lazy_distance(dim, ratio * dim, threshold) for one, ratio in zip(found, ratios)]
+        distances = [np.linalg.norm(run.products[:, i] - one, axis=(1, 2)).max() / dim for i, one in enumerate(lazy)]
+        apart[name] = [float(one) for one in distances]
+        printed = [one / misprints.lazy_distance(dim, ratio * dim, threshold) for one, ratio in zip(distances, ratios)]
         grows[name] = float(printed[-1] / printed[0])
-        for one, ratio in zip(found, ratios, strict=True):
+        for one, ratio in zip(distances, ratios, strict=True):
             mended[f"{name}, w/d = {ratio:.0e}"] = float(one / (ratio**-0.5 + share**-2.0))
-    rate, error = exponent(shares, [found[-1] for found in apart.values()])
+    rate, error = exponent(shares, [distances[-1] for distances in apart.values()])
     return {"apart": apart, "grows": grows, "mended": mended, "value": rate, "uncertainty": error}

@@ -11,8 +11,8 @@ import linnet as ln
 from linnet import style
 from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.papers.tu.settings import FAST, GAMMAS
-from linnet.reproduction import Limit, plane
-from linnet.reproduction.figure import Check, Figure, Settings
+from linnet.reproduction import Check, Figure, Limit, Settings, plane
+from linnet.reproduction.datasets import labelled
 
 # Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
 SIDES = ("self-consistent", "simultaneous", "sequential")
@@ -69,8 +69,6 @@ class TuFig1(Settings):
 
 
 def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
-    import xarray as xr
-
     from linnet.trainers._self_consistent import stepping
 
     d, steps = settings.dim, settings.steps
@@ -99,24 +97,18 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
     goals = np.linalg.svd(problem.cross, compute_uv=False)
     leading = values[SIDES.index("simultaneous"), :, 0]
     grown = [ln.theories.mixed.aligned_modes(goals[:1], s, threshold, [rate])[0, 0] for s in leading]
-    return xr.Dataset(
+    data = labelled(
         {
-            "error": (("kind", "side", "step"), errors, {"long_name": "mean squared error per entry"}),
-            "singular_value": (("side", "step", "mode"), values, {"long_name": "singular values of the product"}),
-            "distance": (("update", "step"), distance, {"long_name": "mean squared distance of descent to eq. (1)"}),
-            "target": (("mode",), goals, {"long_name": "singular values of the target"}),
+            "error": (("kind", "side", "step"), errors, "mean squared error per entry"),
+            "singular_value": (("side", "step", "mode"), values, "singular values of the product"),
+            "distance": (("update", "step"), distance, "mean squared distance of descent to eq. (1)"),
+            "target": (("mode",), goals, "singular values of the target"),
             "leading_growth": (
                 ("step",),
                 np.array(grown) - leading,
-                {"long_name": "growth of an aligned mode of this size over one step"},
+                "growth of an aligned mode of this size over one step",
             ),
-            "time": (("step",), times, {"long_name": "canonical time"}),
-        },
-        coords={
-            "kind": ["train", "test"],
-            "side": list(SIDES),
-            "update": list(SIDES[1:]),
-            "step": np.arange(steps + 1),
+            "time": (("step",), times, "canonical time"),
         },
         attrs={
             "panels": ",".join(panels),
@@ -127,6 +119,9 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
             "scheme": settings.scheme,
             "others": settings.others,
         },
+    )
+    return data.assign_coords(
+        kind=["train", "test"], side=list(SIDES), update=list(SIDES[1:]), step=np.arange(steps + 1)
     )
 
 

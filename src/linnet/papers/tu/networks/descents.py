@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu.networks.starts import active_start, gaussian_start, threshold_start
+from linnet.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 from linnet.reproduction.fits import first_index
 from linnet.trajectories.saving import at
 
@@ -18,21 +17,19 @@ LEADING = 3  # singular values kept: those of the signal and one of the noise
 
 
 def active_cells(
-    points: dict[str, np.ndarray],
+    points: Points,
     seeds: np.ndarray,
     *,
     gammas: tuple[float, float],
     spectra: dict[str, list[float]],
     spans: dict[str, float],
-) -> dict[str, Any]:
+) -> Block:
     """Networks on tasks of one dimension and spectrum, each a task of its own: test error over the noise, along
     descent.
 
     The curve is on a geometric grid of times, from the first step on. The step is 1/(15 d).
     """
-    dim, name = int(points["dim"][0]), str(points["spectrum"][0])
-    if (points["dim"] != dim).any() or (points["spectrum"] != name).any():
-        raise ValueError("a block must have one `dim` and one `spectrum`.")
+    dim, name = one_of_each(points, "dim", "spectrum")
     spectrum, rate = list(spectra[name]), 1 / (15 * dim)
     steps = int(np.ceil(spans[name] * np.log(dim) / dim / rate))
     tasks = [
@@ -51,62 +48,55 @@ def active_cells(
     return {"times": (("state",), np.tile(times, (len(seeds), 1))), "test_error": (("state",), curves)}
 
 
+TIMELINE_DIMS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("times", "defect", "rest"), ("state",)),
+    "singular_values": ("state", "mode"),
+    "goals": ("mode",),
+}
+
+
+@cell_by_cell(TIMELINE_DIMS)
 def timeline_cells(
-    points: dict[str, np.ndarray],
-    seeds: np.ndarray,
+    key: int,
     *,
+    place: str,
+    dim: int,
+    spectrum: str,
     places: dict[str, list[float]],
     spectra: dict[str, list[float]],
     steps: int,
-) -> dict[str, Any]:
+) -> Block:
     """One network and task for each cell: leading singular values, and how far the singular vectors are from aligned.
 
     Descent with a small step, 1/(40 |A*|), seen often while the signal grows (`SEEN`) and seldom later. `goals` are
     the leading singular values of A* + E, `rest` is the Frobenius norm of what is beyond the signal's.
     """
-    names = (points[axis].tolist() for axis in ("place", "dim", "spectrum"))
-    found = [
-        followed(dim, spectra[name], places[place], steps, int(seed))
-        for place, dim, name, seed in zip(*names, seeds, strict=True)
-    ]
-    times, values, goals, defect, rest = (np.stack(parts) for parts in zip(*found, strict=True))
+    values, gammas = list(spectra[spectrum]), places[place]
+    rank = len(values)
+    task = ln.problems.low_rank_plus_noise(dim, rank=rank, key=[key, 0], spectrum=values)
+    weights = active_start(dim, (gammas[0], gammas[1]), key=[key, 1])
+    rate = 1 / (40 * max(values) * dim)
+    seen = [step for step in SEEN if step <= steps]
+    run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, save_every=at(seen), keep="products")
+    learned, goals = (np.linalg.svd(matrix, compute_uv=False) for matrix in (run.products, task.cross))
     return {
-        "rest": (("state",), rest),
-        "times": (("state",), times),
-        "singular_values": (("state", "mode"), values),
-        "goals": (("mode",), goals),
-        "defect": (("state",), defect),
+        "times": run.times,
+        "singular_values": learned[:, :LEADING],
+        "goals": goals[:LEADING],
+        "defect": ln.theories.mixed.alignment_defect(run.products, task.truth, rank),
+        "rest": np.linalg.norm(learned[:, rank:], axis=1),
     }
 
 
-def followed(dim: int, spectrum: list[float], gammas: list[float], steps: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Times, leading singular values, those they go to, and the alignment measure x, and the rest, along one run."""
-    task = ln.problems.low_rank_plus_noise(dim, rank=len(spectrum), key=[seed, 0], spectrum=list(spectrum))
-    weights = active_start(dim, (gammas[0], gammas[1]), key=[seed, 1])
-    rate = 1 / (40 * max(spectrum) * dim)
-    seen = [step for step in SEEN if step <= steps]
-    run = ln.gradient_descent(task, weights, learning_rate=rate, steps=steps, save_every=at(seen), keep="products")
-    values, goals = (np.linalg.svd(matrix, compute_uv=False) for matrix in (run.products, task.cross))
-    rest = np.linalg.norm(values[:, len(spectrum) :], axis=1)
-    defect = ln.theories.mixed.alignment_defect(run.products, task.truth, len(spectrum))
-    return run.times, values[:, :LEADING], goals[:LEADING], defect, rest
-
-
-def border_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, levels: list[float], steps: int
-) -> dict[str, Any]:
+@cell_by_cell(dict.fromkeys(("threshold", "preference"), ("level",)))
+def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps: int) -> Block:
     """One target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at half
     the loss.
 
     `preference` is the progress of the leading singular value of the target, over that of the median one.
     """
-    dims, targets = points["dim"].tolist(), points["target"].tolist()
-    found = [
-        preferences(target_of(name, dim, int(seed)), np.asarray(levels), steps, int(seed))
-        for dim, name, seed in zip(dims, targets, seeds, strict=True)
-    ]
-    thresholds, preference = (np.stack(values) for values in zip(*found, strict=True))
-    return {"threshold": (("level",), thresholds), "preference": (("level",), preference)}
+    thresholds, preference = preferences(target_of(target, dim, key), np.asarray(levels), steps, key)
+    return {"threshold": thresholds, "preference": preference}
 
 
 def target_of(name: str, dim: int, seed: int) -> np.ndarray:
@@ -121,12 +111,12 @@ def preferences(target: np.ndarray, levels: np.ndarray, steps: int, seed: int) -
     dim = len(target)
     left, values, right = np.linalg.svd(target)
     thresholds, width = levels * values[0], dim**3
-    problem, found = ln.Problem.from_target(target), []
+    problem, ahead = ln.Problem.from_target(target), []
     for i, threshold in enumerate(thresholds.tolist()):  # one after the other: all products of all would fill gigabytes
         weights = threshold_start(dim, width, threshold, key=[seed, 1, i])
         rate = 0.05 / max(values[0], threshold)
         run = ln.gradient_descent(problem, weights, learning_rate=rate, steps=steps, keep="products")
         half = first_index(run.loss <= 0.5 * run.loss[0], "half of the target is not learned")
         progress = np.einsum("im,ij,mj->m", left, run.products[half], right) / values
-        found.append(progress[0] / np.median(progress))
-    return thresholds, np.array(found)
+        ahead.append(progress[0] / np.median(progress))
+    return thresholds, np.array(ahead)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.reproduction import plane
+from linnet.reproduction.cells import Block, Points, one_of_each
 
 REASONS = ("completed", "diverged", "test loss rising", "loss below threshold", "loss stalled")
 
 
 def plane_cells(
-    points: dict[str, np.ndarray],
+    points: Points,
     seeds: np.ndarray,
     *,
     rank: int,
@@ -26,7 +25,7 @@ def plane_cells(
     slots: int | None = None,
     dtype: str = "float64",
     tf32: bool = False,
-) -> dict[str, Any]:
+) -> Block:
     r"""What Figure 2 shows of each cell, for a block of cells of one dimension.
 
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
@@ -34,9 +33,7 @@ def plane_cells(
     """
     from linnet.trainers.diagrams import gaussian_diagram
 
-    side = int(points["dim"][0]) if dim is None else dim
-    if dim is None and (points["dim"] != side).any():
-        raise ValueError("`dim` must be one for all cells of a block.")
+    side = one_of_each(points, "dim")[0] if dim is None else dim
     replicates = sorted({int(number) for number in points["replicate"]})
     tasks = {
         r: ln.problems.low_rank_plus_noise(side, rank=rank, noise_std=noise_std, key=[seed, r]) for r in replicates
@@ -70,37 +67,31 @@ def plane_cells(
     }
 
 
-def case_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, cases: dict[str, list[float]], rank: int, seed: int
-) -> dict[str, Any]:
+def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float]], rank: int, seed: int) -> Block:
     """Networks of one named case, a pair of exponents; tasks, A* and E, are those of the replicates.
 
     Beside what `plane_cells` records: the exponents, and the mean squares of the entries of A* and of E.
     """
     variance, width = np.array([cases[name] for name in points["case"].tolist()]).T
     grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
-    found = plane_cells(grid, seeds, rank=rank, c=plane.CAREFUL, update="simultaneous", seed=seed)
+    cells = plane_cells(grid, seeds, rank=rank, c=plane.CAREFUL, update="simultaneous", seed=seed)
     dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
     sizes = {replicate: _sizes(dim, rank, [seed, replicate]) for replicate in set(replicates)}
     signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
-    return {**found, "gamma_variance": variance, "gamma_width": width, "signal": signal, "noise": noise}
+    return {**cells, "gamma_variance": variance, "gamma_width": width, "signal": signal, "noise": noise}
 
 
-def update_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, gammas: list[float], rank: int, seed: int
-) -> dict[str, Any]:
+def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank: int, seed: int) -> Block:
     """Networks of one step size and order of updates: the largest |A - A_sc|^2/d^2 over the run, as a logarithm.
 
     A replicate has the same task and the same start under every step size and order.
     """
-    c, update = float(points["c"][0]), str(points["update"][0])
-    if (points["c"] != c).any() or (points["update"] != update).any():
-        raise ValueError("a block must have one `c` and one `update`.")
+    c, update = one_of_each(points, "c", "update")
     variance, width = (np.full(len(seeds), gamma) for gamma in gammas)
     grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
     starts = 1000 * (seed + 1) + points["replicate"]
-    found = plane_cells(grid, starts, rank=rank, c=c, update=update, seed=seed)
-    return {name: found[name] for name in ("log_distance", "best_test", "taken")}
+    cells = plane_cells(grid, starts, rank=rank, c=c, update=update, seed=seed)
+    return {name: cells[name] for name in ("log_distance", "best_test", "taken")}
 
 
 def _sizes(dim: int, rank: int, key: list[int]) -> tuple[float, float]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.reproduction import plane
+from linnet.reproduction.cells import Block, Points, one_of_each
 
 
-def published_cells(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, rank: int, seed: int
-) -> dict[str, Any]:
+def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, seed: int) -> Block:
     r"""Test and train error per entry after `last_step` steps of the public loop, for a block of one published cell.
 
     `points` has `cell` ("variance width step", as text) and `replicate`, one task for each; the start is another in
@@ -21,9 +18,7 @@ def published_cells(
     """
     from linnet.trajectories.saving import last
 
-    name = str(points["cell"][0])
-    if (points["cell"] != name).any():
-        raise ValueError("a block must have one `cell`.")
+    (name,) = one_of_each(points, "cell")
     gamma_variance, gamma_width, steps = (float(word) for word in name.split())
     std, width = float(np.sqrt(dim**gamma_variance)), round(dim**gamma_width)
     tasks = [

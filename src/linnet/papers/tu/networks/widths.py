@@ -43,10 +43,10 @@ def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, sha
 
 def width_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, seed: int) -> dict[str, Any]:
     """The flows of a block of cells: both layers at every time."""
-    found = flows(dim, points["ratio"].tolist(), seeds.tolist(), seed)
-    first, second = (np.moveaxis(layer, 1, 0) for layer in (found.first, found.second))
+    runs = flows(dim, points["ratio"].tolist(), seeds.tolist(), seed)
+    first, second = (np.moveaxis(layer, 1, 0) for layer in (runs.first, runs.second))
     return {
-        "times": (("state",), np.tile(found.times, (len(seeds), 1))),
+        "times": (("state",), np.tile(runs.times, (len(seeds), 1))),
         "first": (("state", "hidden", "input"), first),
         "second": (("state", "output", "hidden"), second),
     }

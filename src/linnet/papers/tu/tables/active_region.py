@@ -10,7 +10,8 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import active_cells
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
+from linnet.reproduction.datasets import cells_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +36,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 @dataclass(frozen=True)
-class Row:
+class ActiveNetworks:
     """Test errors of the networks of one dimension and spectrum (seed,), in units of the noise.
 
     At T3, at their least, at T*, and at T* without its term for the alignment; and what lazy noise predicts at T*.
@@ -50,16 +51,12 @@ class Row:
     predicted: float
 
 
-def read(networks: xr.Dataset) -> list[Row]:
+def read(networks: xr.Dataset) -> list[ActiveNetworks]:
     """One row for every dimension and spectrum of the sweep."""
-    return [
-        read_row(networks.sel(dim=dim, spectrum=name))
-        for dim in networks["dim"].values
-        for name in networks["spectrum"].values
-    ]
+    return [read_row(cell) for cell in cells_of(networks, "dim", "spectrum")]
 
 
-def read_row(networks: xr.Dataset) -> Row:
+def read_row(networks: xr.Dataset) -> ActiveNetworks:
     """The curves of one dimension and spectrum at the times the theory names."""
     dim, name = int(networks["dim"]), str(networks["spectrum"].values)
     spectrum, threshold = SPECTRA[name], dim ** GAMMAS[0] * round(dim ** GAMMAS[1])
@@ -74,7 +71,7 @@ def read_row(networks: xr.Dataset) -> Row:
         )
     at = [np.array([np.interp(t, *curve) for curve in zip(times, errors, strict=True)]) for t in (third, end, short)]
     predicted = predicted_error(dim, len(spectrum), threshold, end)
-    return Row(dim, name, at[0], errors.min(axis=1), at[1], at[2], predicted)
+    return ActiveNetworks(dim, name, at[0], errors.min(axis=1), at[1], at[2], predicted)
 
 
 def predicted_error(dim: float, rank: int, threshold: float, time: float) -> float:
@@ -90,23 +87,10 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
     return float(2 * rank / dim + (learned * weights).sum() / weights.sum() / dim)
 
 
-def columns(networks: xr.Dataset) -> Columns:
-    """The table as docs/active_region.md has it: mean and standard deviation over the tasks."""
-    rows = read(networks)
-
-    def spread(values: np.ndarray) -> str:
-        deviation = values.std(ddof=1)
-        return f"{values.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
-
-    return {
-        "d": [str(row.dim) for row in rows],
-        "a": [row.name for row in rows],
-        "at T3": [spread(row.third) for row in rows],
-        "at its least": [spread(row.least) for row in rows],
-        "at T*": [spread(row.end) for row in rows],
-        "at T* without alignment": [spread(row.short) for row in rows],
-        "at T*, predicted": [f"{row.predicted:.3f}" for row in rows],
-    }
+def spread(errors: np.ndarray) -> str:
+    """The mean and standard deviation of the errors of several tasks."""
+    deviation = errors.std(ddof=1)
+    return f"{errors.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
 
 
 TABLE = Table(
@@ -114,6 +98,14 @@ TABLE = Table(
     title="Test error of networks of the active region at T3, at its least, and at T* of Theorem 2",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "d": "{.dim}",
+        "a": "{.name}",
+        "at T3": lambda row: spread(row.third),
+        "at its least": lambda row: spread(row.least),
+        "at T*": lambda row: spread(row.end),
+        "at T* without alignment": lambda row: spread(row.short),
+        "at T*, predicted": "{.predicted:.3f}",
+    },
     note="Errors ‖A - A*‖²/‖E‖², mean ± standard deviation over the tasks; γ(σ²) = -1.85, γ(w) = 2.25.",
 )

@@ -60,7 +60,7 @@ def read(networks: xr.Dataset) -> list[Border]:
     thresholds, preference = (
         networks[what].transpose("target", "dim", "seed", "level").values for what in ("threshold", "preference")
     )
-    found = []
+    borders = []
     for i, name in enumerate(networks["target"].values.tolist()):
         crossings = [
             crossing(*pair)
@@ -69,8 +69,8 @@ def read(networks: xr.Dataset) -> list[Border]:
         dims = networks["dim"].values.astype(float)
         crossed = np.array(crossings).reshape(len(dims), -1)
         sizes = thresholds[i, ..., -1] / LEVELS[-1]  # |B|: thresholds are multiples of it
-        found.append(Border(name, TARGETS[name], dims, crossed, crossed / sizes))
-    return found
+        borders.append(Border(name, TARGETS[name], dims, crossed, crossed / sizes))
+    return borders
 
 
 def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:

@@ -59,15 +59,15 @@ def read(networks: xr.Dataset) -> dict[str, np.ndarray]:
 
 def columns(networks: xr.Dataset) -> Columns:
     """A row for each cell."""
-    found = read(networks)
+    cells = read(networks)
     return {
-        "γ(σ²)": [f"{value:.3f}" for value in found["gamma_variance"]],
-        "γ(w)": [f"{value:.3f}" for value in found["gamma_width"]],
-        "step": [f"{value:.0f}" for value in found["step"]],
-        "printed": [f"{value:.4f}" for value in found["printed"]],
-        "trained, mean": [f"{value:.4f}" for value in found["mean"]],
-        "standard error": [f"{value:.4f}" for value in found["error"]],
-        "trained over printed": [f"{value:.3f}" for value in found["mean"] / found["printed"]],
+        "γ(σ²)": [f"{value:.3f}" for value in cells["gamma_variance"]],
+        "γ(w)": [f"{value:.3f}" for value in cells["gamma_width"]],
+        "step": [f"{value:.0f}" for value in cells["step"]],
+        "printed": [f"{value:.4f}" for value in cells["printed"]],
+        "trained, mean": [f"{value:.4f}" for value in cells["mean"]],
+        "standard error": [f"{value:.4f}" for value in cells["error"]],
+        "trained over printed": [f"{value:.3f}" for value in cells["mean"] / cells["printed"]],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 import linnet as ln
 from linnet.papers.tu.networks.descents import timeline_cells
 from linnet.papers.tu.settings import GAMMAS
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Estimate, Table, Trial
+from linnet.reproduction.datasets import cells_of
+from linnet.reproduction.fits import exponent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,6 +24,12 @@ STEPS = 400
 SECOND = 0.25  # T2: when the leading value is (w/d)^(1/4) times the threshold
 NEAR = 2.0  # a singular value between half the threshold and twice it is at the transition
 SETTLED = 0.02  # singular values so close to those of A* + E have arrived: T5 as we read it
+
+# What several claims try and assume
+SPECTRUM = (1.0, 0.5)
+EVERYWHERE = f"(gamma_sigma2, gamma_w) = {', '.join(PLACES)}"
+FOLLOWED = f"descent at d = 30, 90 (full: 50, 100, 200), 3 tasks each, a = (1, 1/2), {EVERYWHERE}"
+ACTIVE = "active region, d large"
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -85,6 +94,16 @@ class Stages:
     def threshold(self) -> float:
         return threshold_of(self.dim, self.gammas)
 
+    @property
+    def printed_share(self) -> float:
+        """T3 - T1, mean over the networks, over the printed log(a_K d/sigma^2 w)/(a_K d)."""
+        return float(self.growth.mean() / (np.log(self.smallest / self.threshold) / self.smallest))
+
+    @property
+    def own_share(self) -> float:
+        """T3 - T1 over the time of its own equation, mean over the networks."""
+        return float((self.growth / growth_of(self.smallest, self.start, self.threshold)).mean())
+
 
 def threshold_of(dim: int, gammas: tuple[float, float]) -> float:
     """sigma^2 w of the networks."""
@@ -93,12 +112,7 @@ def threshold_of(dim: int, gammas: tuple[float, float]) -> float:
 
 def read(networks: xr.Dataset) -> list[Stages]:
     """One row for every place, dimension and spectrum of the sweep."""
-    return [
-        read_row(networks.sel(place=place, dim=dim, spectrum=name))
-        for place in networks["place"].values
-        for dim in networks["dim"].values
-        for name in networks["spectrum"].values
-    ]
+    return [read_row(cell) for cell in cells_of(networks, "place", "dim", "spectrum")]
 
 
 def read_row(networks: xr.Dataset) -> Stages:
@@ -170,26 +184,6 @@ def crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
     return float(np.interp(level, values[pair], times[pair]))
 
 
-def columns(networks: xr.Dataset) -> Columns:
-    """The stages, how long the growth takes beside its two formulas, and the alignment; means over the tasks."""
-    rows = read(networks)
-    own = [growth_of(row.smallest, row.start, row.threshold) for row in rows]
-    printed = [np.log(row.smallest / row.threshold) / row.smallest for row in rows]
-    return {
-        "γ(σ²), γ(w)": [row.place for row in rows],
-        "d": [str(row.dim) for row in rows],
-        "a": [row.name for row in rows],
-        **{f"{stage}/d": [f"{row.reached[stage].mean():.2f}" for row in rows] for stage in ("T1", "T2", "T3", "T5")},
-        "T3 - T1 over printed": [f"{row.growth.mean() / one:.2f}" for row, one in zip(rows, printed, strict=True)],
-        "over its own equation": [f"{(row.growth / one).mean():.2f}" for row, one in zip(rows, own, strict=True)],
-        "x at T1": [f"{row.defect['T1'].mean():.2f}" for row in rows],
-        "x at T3": [f"{row.defect['T3'].mean():.3f}" for row in rows],
-        "x later, at most": [f"{row.highest.mean():.3f}" for row in rows],
-        "s(K+1) at T3 over its start": [f"{row.noise[:, 1].mean():.1f}" for row in rows],
-        "s(K+1)/s(K) after T3": [f"{row.noise[:, 2].mean():.2f}" for row in rows],
-    }
-
-
 def growth_of(goal: float, starts: np.ndarray, threshold: float) -> np.ndarray:
     """How long the equation of E.3 takes from each start to half the goal, canonical."""
     return np.array(
@@ -197,12 +191,64 @@ def growth_of(goal: float, starts: np.ndarray, threshold: float) -> np.ndarray:
     )
 
 
+def reached(stage: str, row: Stages) -> str:
+    """When the networks of a row reach a stage, over d."""
+    return f"{row.reached[stage].mean():.2f}"
+
+
 TABLE = Table(
     name="timeline",
     title="Stages of networks of the active region (paper's clock), length of the growth, and alignment",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "γ(σ²), γ(w)": "{.place}",
+        "d": "{.dim}",
+        "a": "{.name}",
+        **{f"{stage}/d": partial(reached, stage) for stage in ("T1", "T2", "T3", "T5")},
+        "T3 - T1 over printed": "{.printed_share:.2f}",
+        "over its own equation": "{.own_share:.2f}",
+        "x at T1": lambda row: f"{row.defect['T1'].mean():.2f}",
+        "x at T3": lambda row: f"{row.defect['T3'].mean():.3f}",
+        "x later, at most": lambda row: f"{row.highest.mean():.3f}",
+        "s(K+1) at T3 over its start": lambda row: f"{row.noise[:, 1].mean():.1f}",
+        "s(K+1)/s(K) after T3": lambda row: f"{row.noise[:, 2].mean():.2f}",
+    },
     note="Means over the tasks; times are the paper's, d² times canonical; x is the measure of Lemma A.4, 0 where "
     "aligned.",
 )
+
+
+def places(trial: Trial, *names: str) -> dict[str, list[Stages]]:
+    """The rows of growing d by place and spectrum; (1, 1/2) where none is named."""
+    rows, chosen = TABLE.rows(trial), names or ("(1, 1/2)",)
+    label = "{0}" if len(chosen) == 1 else "{0}, a = {1}"
+    return {
+        label.format(place, name): [row for row in rows if row.place == place and row.name == name]
+        for place in PLACES
+        for name in chosen
+    }
+
+
+def last(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
+    """The rows of the largest d."""
+    return {name: rows[-1] for name, rows in by_place.items()}
+
+
+def each(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
+    """The rows one by one."""
+    return {f"{name}, d = {row.dim}": row for name, rows in by_place.items() for row in rows}
+
+
+def slope(rows: list[Stages], values: list[np.ndarray]) -> Estimate:
+    """The exponent in d of what each network of each row has."""
+    dims = np.repeat([float(row.dim) for row in rows], [len(array) for array in values])
+    return Estimate(*exponent(dims, np.concatenate(values)))
+
+
+def tasks_of(trial: Trial, dim: int, draws: int) -> list[ln.Problem]:
+    """Tasks of rank 2 in unit noise."""
+    return [
+        ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, draw], spectrum=list(SPECTRUM))
+        for draw in range(draws)
+    ]

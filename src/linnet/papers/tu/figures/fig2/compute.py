@@ -139,7 +139,7 @@ def _theory(settings: TuFig2, data: Any) -> dict[str, Any]:
     mixed = ln.theories.mixed
     heights = np.linspace(0.0, settings.most_width, 50)
     lines = mixed.borders(heights, dim=settings.dim, rank=settings.rank)
-    found = {
+    variables = {
         "border_width": (("border",), heights),
         "border_lazy": (("border",), lines["lazy"]),
         "border_noise": (("border",), lines["infinite-noise"]),
@@ -151,12 +151,12 @@ def _theory(settings: TuFig2, data: Any) -> dict[str, Any]:
         if up in data.coords:
             region = mixed.phase(data[across].values[None, :], data[up].values[:, None])
             codes = np.select([region == name for name in REGIONS], range(len(REGIONS)))
-            found[f"{before}region"] = ((up, across), codes.astype(float))
+            variables[f"{before}region"] = ((up, across), codes.astype(float))
     if "dim" in data.coords:
         dims = data["dim"].values.astype(int).tolist()
         ranks = [float(mixed.borders(0.0, dim=d, rank=settings.rank)["width-rank"]) for d in dims]
-        found["side_width_rank"] = (("dim",), ranks)
-    return found
+        variables["side_width_rank"] = (("dim",), ranks)
+    return variables
 
 
 def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:

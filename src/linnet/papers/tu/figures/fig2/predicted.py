@@ -21,12 +21,12 @@ EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its
 def variables(problem: Any, gamma_variance: Any, gamma_width: Any, dim: int) -> dict[str, Any]:
     """`predicted_test` per entry, its relative `predicted_error` and `covered`, (gamma_width, gamma_variance)."""
     widths = [plane.width_of(dim, power) for power in gamma_width]
-    found = ln.theories.mixed.predicted_diagram(problem, float(dim) ** np.asarray(gamma_variance), widths)
+    predicted = ln.theories.mixed.predicted_diagram(problem, float(dim) ** np.asarray(gamma_variance), widths)
     axes = ("gamma_width", "gamma_variance")
     return {
-        "predicted_test": (axes, 2 / dim**2 * found.best_test),
-        "predicted_error": (axes, found.error),
-        "covered": (axes, found.covered.astype(float)),
+        "predicted_test": (axes, 2 / dim**2 * predicted.best_test),
+        "predicted_error": (axes, predicted.error),
+        "covered": (axes, predicted.covered.astype(float)),
     }
 
 
@@ -76,8 +76,8 @@ def _marked(axis: Any, data: Any, cells: Any, marks: str) -> None:
 def difference(axis: Any, data: Any) -> None:
     """Panel h: percent, dots where the run ended early, hatched where the error bar is wide."""
     values = 100 * compared(data).transpose("gamma_width", "gamma_variance")
-    found = np.abs(values.values[np.isfinite(values.values)])
-    reach = max(float(np.quantile(found, 0.98)), 0.1) if found.size else 1.0
+    sizes = np.abs(values.values[np.isfinite(values.values)])
+    reach = max(float(np.quantile(sizes, 0.98)), 0.1) if sizes.size else 1.0
     shades = axis.pcolormesh(
         data["gamma_variance"],
         data["gamma_width"],
@@ -104,8 +104,8 @@ def difference(axis: Any, data: Any) -> None:
 def checks(data: Any) -> list[Check]:
     """How much of the plane is covered, and how far the formula is there."""
     covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
-    found = compared(data).transpose(*data["covered"].dims).values
-    inside = np.abs(found[covered & np.isfinite(found)])
+    off = compared(data).transpose(*data["covered"].dims).values
+    inside = np.abs(off[covered & np.isfinite(off)])
     share = float(covered.mean())
     first = Check.at_least(f"the formula covers {share:.0%} of the plane (at least {COVERED:.0%})", share, COVERED)
     if not inside.size:
