@@ -307,3 +307,17 @@ def test_figure_3_raw_pixels_say_nothing():
     gram = np.sum(K * target) / np.linalg.norm(K) / np.linalg.norm(target)
     assert min(start, end, gram) > 0.97
     assert late > early
+
+
+@pytest.mark.parametrize(("n", "quiet", "noisy"), [(10, 0.37, 0.014), (40, 0.33, 0.003)])
+def test_no_absolute_constant_in_t1(n, quiet, noisy):
+    """The measured t1 over log(1/v_0) sqrt(n)/(sqrt(tr)|beta|), without noise and with noise at the limit of (5)."""
+    for variance, printed in ((0.0, quiet), (8 * n, noisy)):
+        data = Data(n=n, d=10_000 if n == 10 else 20_000, noise=np.sqrt(variance))
+        s0, v0 = data.scales()
+        run = Run(data, s0, v0, left=0.9, m=256)
+        steps = next(k for k in range(len(run.states)) if np.median(np.abs(run.rho(k))) >= 1)
+        measured = 0.02 * steps * n / np.sqrt(data.gamma)
+        law = np.arcsinh(1 / (v0 * np.sqrt(data.gamma))) * n / np.sqrt(data.gamma)
+        assert np.isclose(measured, law, rtol=0.04)
+        assert np.isclose(measured / (np.log(1 / v0) * np.sqrt(n / data.trace)), printed, rtol=0.35)
