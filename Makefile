@@ -64,6 +64,7 @@ test: $(READY)
 fuzz: $(READY)
 	root=$$PWD; cd "$$(mktemp -d)" && $(SINGLE) PYTHONPATH=$$root/tests $$root/$(BIN)/python -m fuzz --processes $(PROCESSES)
 	$(SINGLE) $(BIN)/python tests/fuzz/wrong_lines.py
+	$(SINGLE) $(BIN)/python tests/fuzz/found_before.py
 	$(SINGLE) $(BIN)/python tests/fuzz/streams.py
 	$(SINGLE) $(BIN)/python tests/fuzz/interrupts.py
 	$(SINGLE) $(BIN)/python tests/fuzz/kills.py

@@ -12,6 +12,7 @@ from pathlib import Path
 
 _drafts: set[Path] = set()
 _folders: set[Path] = set()
+_written_by_others: set[Path] = set()  # folders in which a library drafts its files, under names that end as ours do
 DRAFT = ".partial"  # how the name of a file ends while it is being written
 
 
@@ -62,9 +63,19 @@ def temporary_folder() -> Iterator[Path]:
         _folders.discard(folder)
 
 
+@contextmanager
+def drafted_by_others(folder: Path) -> Iterator[None]:
+    """A block in which a library such as Zarr writes whole files in `folder`; `abandon` removes its drafts too."""
+    _written_by_others.add(folder)
+    try:
+        yield
+    finally:
+        _written_by_others.discard(folder)
+
+
 def abandon() -> None:
     """Removes what is half-written or temporary, for a process that ends without coming to the end of its blocks."""
-    for draft in list(_drafts):
+    for draft in [*_drafts, *(draft for folder in list(_written_by_others) for draft in folder.rglob(f"*{DRAFT}"))]:
         draft.unlink(missing_ok=True)
     for folder in list(_folders):
         shutil.rmtree(folder, ignore_errors=True)

@@ -19,7 +19,7 @@ from linnet.explorer.panels import measuring
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("fuzz")]
 
-ADDRESSES, PAYLOADS = 200, 300
+ADDRESSES, PAYLOADS, SITES = 200, 300, 400
 PATIENCE = 120.0  # seconds until a request counts as one that hangs
 NASTY: list[Any] = [
     None,
@@ -95,6 +95,33 @@ def test_addresses(ask: Any) -> None:
         part = chance.choice([*(part.name for part in page.parts), "..", "main%00"])
         ending = chance.choice(["csv", "nc", "py"])
         assert_answered(ask("GET", f"/data/{page.name}/{part}.{ending}?{query}"), query)
+
+
+def test_requests_of_other_sites_compute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a browser says of where a request comes from decides, whatever is asked for and however."""
+    from linnet.explorer.service import Service
+
+    computed: list[object] = []
+    monkeypatch.setattr(Service, "data", lambda self, *what: computed.append(what))
+    server, chance = create_app().server.test_client(), random.Random(2)
+    for _ in range(SITES):
+        site = chance.choice(["cross-site", "same-site", "same-origin", "none", None])
+        mode, kind = (
+            chance.choice(["cors", "no-cors", "navigate", "nested-navigate"]),
+            chance.choice(["empty", "image"]),
+        )
+        host = chance.choice(["127.0.0.1:8050", "localhost:8050", "evil.example", "127.0.0.1.evil.example", "[::1", ""])
+        origin = chance.choice([None, f"http://{host}", "http://evil.example", "null", "http://127.0.0.1:9999"])
+        headers = {"Host": host, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": kind}
+        headers |= ({"Sec-Fetch-Site": site} if site else {}) | ({"Origin": origin} if origin else {})
+        page = chance.choice(PAGES)
+        address = chance.choice([f"/data/{page.name}/main.csv", f"/data/{page.name}/main.nc?x=1"])
+        computed.clear()
+        answer = server.open(address, method=chance.choice(["GET", "GET", "HEAD"]), headers=headers)
+        ours = host.startswith(("127.0.0.1:", "localhost:")) and origin in (None, f"http://{host}")
+        foreign = not ours or site in ("cross-site", "same-site")
+        assert bool(computed) <= (not foreign), headers
+        assert (answer.status_code == 403) == foreign, (answer.status, headers)
 
 
 def test_payloads(ask: Any) -> None:

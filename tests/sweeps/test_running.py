@@ -57,7 +57,7 @@ def test_plain_xarray_reads_the_store_and_its_provenance(make, assert_same, tmp_
     assert plain["kind"].values.tolist() == ["wide", "narrow"]
     assert plain["cell_status"].attrs["flag_meanings"] == "not_computed done failed"
     assert json.loads(plain.attrs["configuration"]) == sweep.plain()
-    assert plain.attrs["store_schema"] == 1
+    assert plain.attrs["store_schema"] == 2
     assert plain.attrs["linnet_version"] and plain.attrs["linnet_commit"] and plain.attrs["device"]
     assert [session["blocks"] for session in json.loads(plain.attrs["sessions"])] == [3]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
-import importlib
+import importlib.util
 import json
 import platform
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -76,7 +77,8 @@ def source(function: str, *settings: object) -> str:
     """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file.
 
     Functions that the settings name (`problem = "module:name"`) count as well, and so does every file of the user's own
-    that a named module imports. What a function imports only while it runs cannot be seen from here.
+    that a named module imports, at its top or inside its functions. What is imported by a name that is made while it
+    runs, and data that it reads, cannot be seen from here.
     """
     modules = {name.partition(":")[0] for name in [function, *named_functions(settings)]}
     return fingerprint(function.partition(":")[0], modules)
@@ -90,17 +92,43 @@ def _own_files(modules: Iterable[str]) -> set[Path]:
     waiting = list(modules)
     while waiting:
         name = waiting.pop()
-        module = sys.modules.get(name)
-        path = getattr(module, "__file__", None)
-        if name in seen or path is None:
+        if name in seen:
             continue
         seen.add(name)
-        if any(Path(path).is_relative_to(place) for place in installed):
+        path = _file_of(name)
+        if path is None or any(path.is_relative_to(place) for place in installed):
             continue
-        files.add(Path(path))
-        for value in list(vars(module).values()):
-            waiting.append(value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", "")))
+        files.add(path)
+        waiting += [name.rpartition(".")[0], *_imported_names(name, path)]
     return files
+
+
+def _file_of(module: str) -> Path | None:
+    """The Python file of a module, imported or not; None for what has none, and for Python's own."""
+    top = module.partition(".")[0]
+    if not top or top in sys.stdlib_module_names:
+        return None
+    place = getattr(sys.modules.get(module), "__file__", None)
+    if module not in sys.modules and (top == module or _file_of(top) is not None):
+        with contextlib.suppress(Exception):  # `from module import name`: the name of something that is no module
+            spec = importlib.util.find_spec(module)
+            place = spec.origin if spec else None
+    return Path(place) if place and place.endswith(".py") else None
+
+
+def _imported_names(module: str, path: Path) -> Iterator[str]:
+    """What a file imports, at its top or inside its functions: a number that is imported by name has no module."""
+    for value in list(vars(sys.modules.get(module, object)).values()):  # by `importlib`, say
+        yield value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+                base = ".".join(filter(None, [*above, node.module or ""]))
+                yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
 
 
 def fingerprint(module: str, others: Iterable[str] = ()) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet
-from linnet._files import DRAFT, settle
+from linnet._files import DRAFT, drafted_by_others, settle
 from linnet.sweeps import _disk as disk
 from linnet.sweeps import _ledger as ledger
 from linnet.sweeps import _lock as lock
@@ -45,6 +45,7 @@ def opened(
             refused = disk.refusal(folder / ledger.NAME) if (folder / ledger.NAME).exists() else ""
             if not refused:
                 stack.enter_context(lock.held(folder))
+                stack.enter_context(drafted_by_others(folder))
             book = Ledger(folder, read_only=bool(refused))
             stack.callback(book.close)
             store = Store(folder, sweep, book, resume=resume, retry_failed=retry_failed, executor=executor)
