@@ -282,3 +282,37 @@ def test_proof_of_d1_bound_is_missed():
             folds.append(away[1e10] / away[1e4] * 1e3)
         assert np.isclose(np.exp(np.mean(np.log(folds))), printed, rtol=0.5)
         assert max(shares) < 1
+
+
+def test_cosine_of_active_modes():
+    """Remark before 2.1: W_1 v_i and W_2^T u_i have the cosine s/sqrt(s^2 + sigma^4 w^2): aligned where s is large."""
+    d = 60
+    variance, w = scaled(d, (-2.6, 2.8))
+    A_star, E = task(d, (1, 0.5))
+    W1, W2 = start(d, w, variance)
+    for _ in range(400):
+        gap = A_star + E - W2 @ W1
+        W1, W2 = W1 + 0.02 / d * W2.T @ gap, W2 + 0.02 / d * gap @ W1.T
+    U, s, Vt = np.linalg.svd(W2 @ W1)
+    for i in range(2):
+        one, two = W1 @ Vt[i], W2.T @ U[:, i]
+        cosine = one @ two / np.linalg.norm(one) / np.linalg.norm(two)
+        assert abs(cosine - s[i] / np.hypot(s[i], variance * w)) < 0.006
+    assert cosine > 0.9
+
+
+def test_balanced_step_has_the_factor_of_the_loss():
+    d, eta = 6, 1e-4
+    s, target = np.array([1.0, 2, 0.5, 3, 1.5, 0.2]), np.array([4.0, 1, 2, 3.5, 5, 1])
+    W1 = W2 = np.diag(np.sqrt(s))
+    gradient = 2 / d**2 * (W2 @ W1 - np.diag(target))
+    moved = np.diag((W2 - eta * gradient @ W1.T) @ (W1 - eta * W2.T @ gradient)) - s
+    assert np.allclose(moved, 4 * eta / d**2 * s * (target - s), rtol=1e-3)
+
+
+def test_constant_c_of_end_of_b2():
+    """sigma^2 w sqrt(w/d) is above sigma^2 w, sigma^2 w sqrt(d/w) below, where |C_1| never is."""
+    d, w, variance = 40, 4000, 0.01
+    W1, _ = start(d, w, variance)
+    size = np.linalg.norm(W1.T @ W1, 2)
+    assert variance * w * np.sqrt(d / w) < size < variance * w * np.sqrt(w / d)

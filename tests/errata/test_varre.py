@@ -262,3 +262,63 @@ def test_proposition_41b_constant():
 
     assert constant(5, 0.0450) < 0 < constant(5, 0.0452)
     assert constant(6, 0.0) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("std", "least", "most"), [(0.1, 0.08, 0.16), (0.01, 0.01, 0.02)])
+def test_gaussian_starts_miss_the_minimum_norm(std, least, most):
+    """n = 5, d = 10, k = 3, width 200: the first layer's QR decomposition leaves width 10."""
+    off = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((5, 10)) / np.sqrt(5)
+        best = X.T @ np.linalg.solve(X @ X.T, X @ rng.standard_normal((10, 3)))
+        W1, W2 = np.linalg.qr(std * rng.standard_normal((200, 10)))[1].T, np.zeros((10, 3))
+        step = 0.1 / np.linalg.norm(X, 2) ** 2 / np.linalg.norm(best, 2)
+        for _ in range(60_000):
+            R = X.T @ (X @ (best - W1 @ W2))
+            if np.abs(R).max() < 1e-9:
+                break
+            W1, W2 = W1 + step * R @ W2.T, W2 + step * W1.T @ R
+        off.append(np.linalg.norm(W1 @ W2 - best) / np.linalg.norm(best))
+    assert 0.8 * least < np.mean(off) < 1.25 * most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("step", "left"), [(0.02, 0.999), (0.1, 0.985), (0.15, 0.93)])
+def test_batches_of_one_leave_the_small_values(step, left):
+    """n = d = 5, X^T X/n = I, gamma = 1, one output, |beta| = 1: what is left of the small singular values."""
+    shares = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = np.sqrt(5) * np.linalg.qr(rng.standard_normal((5, 5)))[0]
+        beta = rng.standard_normal(5)
+        y = X @ beta / np.linalg.norm(beta)
+        W, a = np.sqrt(2) * np.eye(5), np.zeros(5)
+        for i in rng.integers(5, size=round(40 / step)):
+            gap = step * (y[i] - X[i] @ W @ a)
+            W, a = W + gap * np.outer(X[i], a), a + gap * W.T @ X[i]
+        shares.extend(np.linalg.svd(W, compute_uv=False)[1:] / np.sqrt(2))
+    assert abs(np.median(shares) - left) < 0.6 * (1 - left) + 0.001, np.median(shares)
+
+
+@pytest.mark.slow
+def test_relu_students_of_rank_two():
+    """Twenty hidden units, Gaussian teachers of two neurons: how many of 40 students have rank 2, from std 0.001."""
+    rng = np.random.default_rng(0)
+    draws, n = 40, 10
+    X, teacher, outer = (rng.standard_normal((draws, *shape)) for shape in ((n, 5), (5, 2), (2,)))
+    y = np.matvec(np.maximum(X @ teacher, 0), outer)
+    W, a = 1e-3 * rng.standard_normal((draws, 5, 20)), 1e-3 * rng.standard_normal((draws, 20))
+    first = np.mean(y**2, axis=1)
+    for _ in range(30_000):
+        H = X @ W
+        on = H > 0
+        H = H * on
+        gap = 0.02 / n * (y - np.matvec(H, a))
+        W, a = W + np.swapaxes(X, 1, 2) @ (on * gap[..., None] * a[:, None]), a + np.vecmat(gap, H)
+    left = np.mean((y - np.matvec(np.maximum(X @ W, 0), a)) ** 2, axis=1)
+    values = np.linalg.svd(W, compute_uv=False)
+    ranks = (values > 0.1 * values[:, :1]).sum(axis=1)[left < 1e-2 * np.maximum(first, 1)]
+    assert 0.25 < np.mean(ranks == 2) < 0.65
+    assert np.mean(ranks <= 3) > 0.8

@@ -309,3 +309,32 @@ def test_exactness_needs_the_relation():
         full = solve_ivp(network, (0, 8), [factor * 0.01, *w], t_eval=times, rtol=1e-12, atol=1e-14).y
         off = np.abs(full[1:] - two).max()
         assert off < 1e-9 if factor == 1 else near(off, 0.3, 1)
+
+
+def test_weights_are_not_bounded_by_the_loss():
+    """Below (51): (K a, W/K) has the same loss; the conserved D and the product bound the weights."""
+    rng = np.random.default_rng(0)
+    a, W = rng.standard_normal(5), rng.standard_normal((5, 3))
+    assert np.allclose((7 * a) @ (W / 7), a @ W) and np.linalg.norm(7 * a) > 6 * np.linalg.norm(a)
+    D, product = np.linalg.norm(np.outer(a, a) - W @ W.T, 2), np.linalg.norm(a @ W)
+    assert a @ a <= (D + np.sqrt(D**2 + 4 * product**2)) / 2 + 1e-12
+
+
+def test_eq49_lacks_factors():
+    """(47) in the worst proportion of deviations grows at 2 sqrt(x1^2 + x2^2) E, above C = |x1| + |x2|."""
+    x1, x2 = 3.0, 4.0
+    delta = np.array([1.0, x1 / 5, -x2 / 5]) / np.sqrt(2)  # of a, w_1 and w_2, along one direction
+    rate = 2 * x1 * delta[0] * delta[1] - 2 * x2 * delta[0] * delta[2]
+    energy = delta @ delta / 2
+    assert np.isclose(rate / energy, 2 * np.hypot(x1, x2))
+    assert abs(x1) + abs(x2) < rate / energy <= 2 * (abs(x1) + abs(x2))
+
+
+def test_eq15_ends_at_two_thirds_of_t1():
+    """The exponential start is right to O(s) up to 2 t_1/3, where (s e^(ct))^3 is s."""
+    for s in (1e-4, 1e-6):
+        run = Run(20, 0.3, s, end=4.0)
+        error = np.abs(run.w1 - s * np.exp(run.c * run.times)) / s
+        t1 = np.log(run.c / (run.l1 * s**2)) / (2 * run.c)
+        assert error[run.times < 2 * t1 / 3].max() < 10
+        assert error[run.times < 0.85 * t1].max() > 30
