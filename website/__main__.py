@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from website import fonts, links
+from website import fonts, links, search
 from website.assemble import ROOT, assemble
 
 
@@ -29,6 +29,7 @@ def main() -> None:
     html = folder / "html"
     (html / "404.html").unlink()  # its links begin at a host, and there is none
     fonts.write(html)
+    search.name_members(html / "search.json")
     # Where pages are opened from a folder, the search reads its index as a script.
     index = (html / "search.json").read_text(encoding="utf-8")
     (html / "search.js").write_text(f"var __index = {index}", encoding="utf-8")

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from website.papers import figure_heading, heading
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 1500  # pixels: twice what a page shows
+THUMBNAIL_SIZE = (400, 250)  # pixels at most
 QUALITY = 82
 SIZES = {True: "quick settings", False: "the paper's settings"}
 # What a picture's file says of it: all of a result but where it lies and which code it was.
@@ -70,6 +72,7 @@ def write(folder: Path, pages: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for name in made:
         (target / f"{name}.webp").write_bytes((folder / f"{name}.webp").read_bytes())
+        _thumbnail(folder / f"{name}.webp", target / f"{name}-small.webp")
     (pages / "gallery.md").write_text(page(known, made), encoding="utf-8")
 
 
@@ -82,19 +85,34 @@ def page(known: Iterable[Figure], made: dict[str, dict[str, Any]]) -> str:
     sizes = "at the paper's own settings"
     if quick:
         sizes = f"{full} {sizes}, {quick} at quick ones (each says which)"
-    text = _START.format(figures=len(known), sizes=sizes)
+    text = _START.format(figures=len(known), sizes=sizes) + _thumbnails(
+        figure for figure in known if figure.name in made
+    )
     for paper in papers().values():
         mine = [figure for figure in known if figure.paper == paper.name]
         if mine:
-            text += f"\n## {heading(paper)}\n\n{_contents(mine)}\n"
+            text += f"\n## {heading(paper)}\n"
             text += "".join(_section(figure, made.get(figure.name)) for figure in mine)
     return text
 
 
-def _contents(mine: list[Figure]) -> str:
-    """A row of small links, one to each figure of a paper."""
-    links = (f"[{figure_heading(f.paper, f.name, f.name)}](#{f.name}): {f.title.lower()}" for f in mine)
-    return "".join(f"- {link}\n" for link in links)
+def _thumbnails(shown: Iterable[Figure]) -> str:
+    """All figures at a glance, each a link to its section."""
+    links = "".join(
+        f'<a href="#{figure.name}"><img src="images/gallery/{figure.name}-small.webp" alt="" width="320" height="200">'
+        f"{escape(figure_heading(figure.paper, figure.name, figure.title))}</a>\n"
+        for figure in shown
+    )
+    return f'\n<div class="thumbnails" markdown="0">\n{links}</div>\n'
+
+
+def _thumbnail(picture: Path, small: Path) -> None:
+    """Write a picture at the size of a thumbnail."""
+    from PIL import Image
+
+    with Image.open(picture) as whole:
+        whole.thumbnail(THUMBNAIL_SIZE, Image.Resampling.LANCZOS)
+        whole.save(small, quality=QUALITY, method=6)
 
 
 def _section(figure: Figure, result: dict[str, Any] | None) -> str:

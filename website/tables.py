@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from html import escape
 from pathlib import Path
 
 from markdown.extensions.toc import slugify
 
-from linnet.reproduction import Claim, claims, figures, papers
+from linnet.reproduction import Claim, Statement, claims, figures, papers
 from linnet.reproduction.typeset import typeset
 from website.mathematics import FORMULA, mathml
 from website.papers import heading, label, paper_words
@@ -44,8 +45,28 @@ def _claims(text: str) -> str:
     answers = rest[rest.index("\n## ") :] if "\n## " in rest else ""
     for paper in papers().values():
         answers = answers.replace(f"\n### {paper.authors}\n", f"\n### {heading(paper)}\n")
-    rows = "".join(map(_claim, claims().values()))
+    answers = _answers(answers)
+    rows = {name: [_claim(claim) for claim in claims().values() if claim.paper == name] for name in papers()}
     return f"{head}{answers}\n## All claims\n\n{_filtered(('where', 'what it says', 'verdict', 'claim'), rows)}\n"
+
+
+def _answers(text: str) -> str:
+    """A heading for each theorem in place of a row, in the words in which one asks and searches for it."""
+    paper = ""
+
+    def headed(found: re.Match[str]) -> str:
+        theorem, answer, rests = (cell.strip() for cell in found[1].split(" | "))
+        return f"#### {theorem}, of {paper}\n\n{answer}\n\n<small>{rests}</small>\n"
+
+    lines = []
+    for line in text.splitlines():
+        if line.startswith("### "):
+            named = re.match(r"### Paper (\d+)", line)
+            paper = f"paper {named[1]}" if named else "our own results"
+        if line.startswith(("| theorem |", "|---")):
+            continue
+        lines.append(re.sub(r"^\| (.+) \|$", headed, line))
+    return "\n".join(lines)
 
 
 def _of_paper(text: str) -> str:
@@ -109,18 +130,21 @@ def _row(paper: str, verdict: str, where: str, *cells: str) -> str:
 
 def _coverage(text: str) -> str:
     """One table for all papers; names of claims, figures and tables lead to where they are described."""
-    rows = counts = ""
+    rows, counts = {}, ""
     for paper in papers().values():
-        for statement in paper.statements:
-            by = ", ".join(_checked(f"{paper.name}-{name}") for name in statement.checked)
-            state = "checked" if statement.checked else "not checked"
-            told = by or f"not checked: {mathematical(statement.reason)}"
-            rows += _row(paper.name, state, statement.where, mathematical(statement.text), told)
+        rows[paper.name] = list(map(partial(_statement, paper.name), paper.statements))
         if paper.statements:
             checked = sum(bool(statement.checked) for statement in paper.statements)
             counts += f"- {heading(paper)}: {checked} of {len(paper.statements)} statements are checked\n"
     head = text[: text.index("\n## ")]
     return f"{head}\n{counts}\n{_filtered(('where', 'what it says', 'checked by'), rows)}"
+
+
+def _statement(paper: str, statement: Statement) -> str:
+    by = ", ".join(_checked(f"{paper}-{name}") for name in statement.checked)
+    state = "checked" if statement.checked else "not checked"
+    told = by or f"not checked: {mathematical(statement.reason)}"
+    return _row(paper, state, statement.where, mathematical(statement.text), told)
 
 
 def _checked(name: str) -> str:
@@ -150,8 +174,13 @@ def _errata(text: str) -> str:
     return f"{title}\n\n{rest[:start]}\n\n{FILTER.format(rows='li')}\n{rest[start:]}"
 
 
-def _filtered(titles: tuple[str, ...], rows: str) -> str:
-    """A table below a place for the filter, which a script fills in: without it, the table is simply whole."""
+def _filtered(titles: tuple[str, ...], rows: dict[str, list[str]]) -> str:
+    """A folded table for each paper, below a place for the filter, which a script fills in: it unfolds what fits."""
     head = "".join(f"<th>{title}</th>" for title in titles)
-    table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>"
-    return f'{FILTER.format(rows="tr")}\n\n<div class="filtered" markdown="0">\n{table}\n</div>\n'
+    text = FILTER.format(rows="tr")
+    for name, own in rows.items():
+        if own:
+            summary = f"<summary>{escape(heading(papers()[name]))} ({len(own)})</summary>"
+            table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(own)}</tbody></table>"
+            text += f'\n\n<details class="filtered" markdown="0">{summary}\n{table}\n</details>\n'
+    return text

@@ -7,29 +7,20 @@
 #     linnet explore
 #
 # starts it on your own machine, opens the browser, and asks no other host for anything. Everything that is set on its pages stands in the address, so that a lecture can be prepared as a list of
-# links; this page makes one for each of its pictures, and [the page about the explorer](../explorer.md) has an order for a lecture.
+# links. The explorer opens with these five, which work while it runs; *Present* makes its pages large enough for a projector. [The page about the explorer](../explorer.md) has them with their pictures.
 #
-# ![The explorer: a network under sliders, trained and predicted](../images/explorer/train.png)
+# ![The explorer's first page: a moving picture, five steps of a lecture, the pages](../images/explorer/home.png)
 
 # %%
 import numpy as np
 
 import linnet as ln
 from linnet import style
-from linnet.explorer.controls import address, defaults, parse
-from linnet.explorer.pages import PAGES
+from linnet.explorer.controls import defaults
+from linnet.explorer.lecture import STEPS
 
-
-def link(name, **values):
-    """The address of a page of the explorer with these values, on the machine where `linnet explore` runs."""
-    page = next(page for page in PAGES if page.name == name)
-    query = address(page.controls, defaults(page.controls) | values)
-    parse(page.controls, query)  # which refuses what the page would refuse
-    return f"http://127.0.0.1:8050/{name}?{query}"
-
-
-for page in PAGES:
-    print(f"{page.title}: {', '.join(control.name for control in page.controls[:6])} ...")
+for step in STEPS:
+    print(f"{step.title}: http://127.0.0.1:8050{step.address}")
 
 # %% [markdown]
 # ## 1. Modes are learned one after the other
@@ -37,9 +28,6 @@ for page in PAGES:
 # A network with whitened inputs, started small, learns the singular values $S_i$ of its target one by one: each rests, then rises along a sigmoid. In closed form, for any threshold $g$:
 #
 # $$ \dot s = 2\sqrt{s^2 + g^2}\,(S - s) $$
-
-# %%
-print(link("spectral-bias", values=(8.0, 4.0, 2.0, 1.0), gamma=1e-3))
 
 # %% From a small start the modes are learned one after the other; from a large one all at once
 values, times = np.array([8.0, 4.0, 2.0, 1.0]), np.linspace(0, 4, 300)
@@ -56,9 +44,6 @@ picture
 # ## 2. The formula is the training
 #
 # Ask the audience for a width. Here a million: the reduction is exact, so width costs nothing.
-
-# %%
-print(link("train", width=10**6, first_std=3e-4, second_std=3e-4, how="flow"))
 
 # %% A million hidden units, trained (solid), and the closed form (dashed)
 start = ln.inits.reduced_gaussian(key=0, in_dim=4, out_dim=4, width=10**6, first_std=3e-4, second_std=3e-4)
@@ -79,9 +64,6 @@ picture
 # Learning from a noisy matrix, which starts find the truth behind the noise? Every pixel is a network; none was trained. In the explorer a click on a pixel trains that network beside its prediction.
 #
 # ![The explorer's page of the phase diagram](../images/explorer/phase-diagram.png)
-
-# %%
-print(link("phase-diagram", dim=100, rank=3))
 
 # %% Least test error over the variance and the width of the start, d = 100
 dim = 100
@@ -118,9 +100,6 @@ picture
 #
 # If the inputs have one strong direction that is not quite that of the target, learning turns a corner: first along the correlation, then along what is left.
 
-# %%
-print(link("two-phases", spike=20.0, alignment=0.3, samples="1000"))
-
 # %% The path of the network in the plane of the two directions
 phases = ln.theories.spiked.TwoPhase(spike=20.0, alignment=0.3)
 path = phases.reduced(1e-5, np.linspace(0, 12, 400))
@@ -133,10 +112,10 @@ picture
 # %% [markdown]
 # ## For the handout
 #
-# Every page of the explorer shows, under "As Python", the lines that compute its picture with linnet's public names. They can be had without a browser, and so can its numbers:
+# Every page of the explorer shows, under "As Python", the source of what it computes, called with the values that are set: a script that leaves the page's numbers as a dataset. It can be had without a browser:
 
 # %%
-page = next(page for page in PAGES if page.name == "two-phases")
+page = STEPS[-1].page
 print(page.script(defaults(page.controls)))
 
 # %% [markdown]

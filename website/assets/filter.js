@@ -36,6 +36,12 @@ function fill(place) {
       row.hidden = !(fitting[index] && chosen);
       count += !row.hidden;
     });
+    const asked = Boolean(words.value.trim()) || choices.some((choice) => choice.value);
+    for (const fold of new Set(rows.map((row) => row.closest("details.filtered")).filter(Boolean))) {
+      const fits = [...fold.querySelectorAll("tbody tr")].some((row) => !row.hidden);
+      fold.hidden = asked && !fits;
+      fold.open = asked && fits;
+    }
     shown.textContent = `${count} of ${rows.length} shown`;
   }
   words.addEventListener("input", show);

@@ -43,7 +43,7 @@ def diagram(data: xr.Dataset, state: State) -> Figure:
     x, y, depth = data["variance"].values, data["width"].values, int(data.attrs["depth"])
     rows = np.stack([data["stable_rank"].values, data["best_time"].values], axis=-1)
     hover = "σ² = %{x:.2e}, w = %{y:.3g}<br>least test error %{text}<br>stable rank %{customdata[0]:.2f}<br>"
-    error = data["best_test"].values
+    error = np.where(data["best_test"].values > 0, data["best_test"].values, np.nan)  # no error is negative: a gap
     traces = [
         heatmap(x, y, np.log10(error), bar="least test error", customdata=rows.tolist(), **log_levels(error))
         | {"hovertemplate": hover + "at t = %{customdata[1]:.3g}<extra></extra>"}
