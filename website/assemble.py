@@ -86,9 +86,7 @@ def live(text: str, page: Path) -> str:
         picture = f"images/explorer/links/{draw_links.name(found[2])}.webp"
         if not (ROOT / "docs" / picture).exists():
             return found[0]
-        return (
-            f"{found[0]}\n\n    ![{found[1]}: its picture]({up}{picture}){{ .live width=288 height=180 loading=lazy }}"
-        )
+        return f"{found[0]}\n\n    ![what this link shows]({up}{picture}){{ .live width=288 height=180 loading=lazy }}"
 
     listed = re.sub(rf"^- \[([^\]]+)\]\({EXPLORER}(/[^)\s]*)\).*$", pictured, text, flags=re.MULTILINE)
     return re.sub(rf"(?<!!)\[([^\]\[]+)\]\(({EXPLORER}/[^)\s]*)\)", marked, listed)

@@ -6,7 +6,7 @@ import importlib
 
 from linnet import _forks as _forks  # notes forks from now on
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # `typing` would be most of what `import linnet` costs; type checkers know the name.
 TYPE_CHECKING = False

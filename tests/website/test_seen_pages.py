@@ -20,7 +20,18 @@ QUESTIONS = {
     "when to stop CSV": ("howto/stop.html", "linnet diagnose"),
     "early stopping": ("howto/stop.html", "linnet diagnose"),
     "add my own paper": ("tutorials/new_paper.html", "linnet new-paper"),
+    "time": ("notation.html#time", "canonical time"),
+    "definition of time": ("notation.html#time", "canonical time"),
+    "canonical time": ("notation.html#time", "canonical time"),
+    "depth": ("scope.html#depth", "ln.Layers"),
+    "depth three": ("scope.html#depth", "ln.Layers"),
+    "Adam": ("scope.html#why-not-adam", "update of your own"),
 }
+THEOREM = {"Theorem 2 of paper 4": ("claims.html#theorem-2-active-region-of-paper-4", "Not at any d")}
+
+
+CUT = "[...document.querySelectorAll('pre > code')].some(code => code.scrollWidth > code.clientWidth + 1)"
+LONGEST = 40_000  # pixels of a page at 1280: reading on takes longer than searching
 
 
 def test_every_page_is_right_on_a_phone_and_on_a_screen(browser: Any, built: Path) -> None:
@@ -38,6 +49,9 @@ def test_every_page_is_right_on_a_phone_and_on_a_screen(browser: Any, built: Pat
             page.emulate_media(color_scheme=scheme)
             found = page.evaluate("document.documentElement.scrollWidth")
             wrong += [f"{name} is {found} wide at {width}"] if found > width else []
+        wrong += [f"{name} cuts its code at 1280"] if page.evaluate(CUT) else []
+        height = page.evaluate("document.documentElement.scrollHeight")
+        wrong += [f"{name} is {height} high"] if height > LONGEST else []
         lost = page.evaluate("[...document.images].filter(i => i.loading != 'lazy' && !i.naturalWidth).map(i => i.src)")
         wrong += [f"{name}: {url} does not show" for url in lost] + [f"{name}: {text}" for text in said]
         wrong += [f"{name} asks for {url}" for url in asked if not url.startswith(("file:", "data:", "blob:"))]
@@ -45,6 +59,21 @@ def test_every_page_is_right_on_a_phone_and_on_a_screen(browser: Any, built: Pat
         asked.clear()
     page.close()
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_laptop_sees_a_full_header_thumbnails_first_and_what_live_links_give(browser: Any, built: Path) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((built / "gallery.html").as_uri())
+    right = "name => document.querySelector(name).getBoundingClientRect().right"
+    assert page.evaluate(right, ".md-search__button") > page.evaluate(right, ".md-content") - 60
+    thumbnails = page.locator(".thumbnails img")
+    assert thumbnails.count() == len(page.evaluate("[...document.querySelectorAll('h3[id]')]"))
+    assert thumbnails.first.bounding_box()["y"] < 500
+    page.goto((built / "explorer.html").as_uri())
+    live = page.evaluate("[...document.querySelectorAll('article a[href*=\"127.0.0.1\"]')].map(a => a.title)")
+    assert len(live) > 25 and all("linnet explore" in title for title in live)
+    assert page.locator("img.live").count() > 25
+    page.close()
 
 
 def test_formulas_are_drawn_in_the_font_beside_the_pages(browser: Any, built: Path) -> None:
@@ -76,7 +105,12 @@ def test_the_filter_of_the_claims(browser: Any, built: Path) -> None:
     page.fill(".filter input", "Proposition 4.1(c)")
     found = page.evaluate(shown)
     assert 1 <= len(found) <= 4 and all("4.1(c)" in row for row in found) and "refuted" in found[0]
+    page.fill(".filter input", "Theorem 3.2")
+    assert all("3.2" in row for row in page.evaluate(shown))
+    unfolded = "[...document.querySelectorAll('details.filtered')].map(fold => fold.open && !fold.hidden)"
+    assert page.evaluate(unfolded).count(True) == 1
     page.fill(".filter input", "")
+    assert not any(page.evaluate(unfolded))
     page.select_option(".filter select[data-name=verdict]", "refuted")
     assert 10 <= len(page.evaluate(shown)) < len(everything)
     page.select_option(".filter select[data-name=paper]", "4 Tu")
@@ -109,7 +143,7 @@ def test_the_search_finds_the_answers(browser: Any, built: Path, served: str, re
     # Results are in the shadow of an element of the theme's.
     results = """[...document.querySelectorAll('*')].filter(e => e.shadowRoot)
         .flatMap(e => [...e.shadowRoot.querySelectorAll('a')]).map(a => a.href.replace(/[?][^#]*/, ''))"""
-    for question, (place, words) in QUESTIONS.items():
+    for question, (place, words) in (QUESTIONS | THEOREM).items():
         page.keyboard.press("Control+a")
         page.keyboard.type(question)
         page.wait_for_function(f"{results}.slice(0, 3).some(url => url.includes('{place}'))", timeout=120_000)
