@@ -106,7 +106,7 @@ def test_a_sweep_of_training_runs_is_the_same_after_an_interruption(make, assert
 
 def test_workers_agree_with_this_process_to_rounding(make, start, tmp_path):
     sweep = make(function="linnet.sweeps.cells:train", axes={"threshold": [0.01, 3.0]}, fixed=LOW_RANK, dtype="float64")
-    process = start(sweep, tmp_path / "store", workers=2)
+    process = start(sweep, tmp_path / "store", workers=1)
     assert process.communicate(timeout=120)[1] == ""  # not even a warning
     here, there = sweeps.run(sweep), xr.open_zarr(tmp_path / "store").load()
     for name in ("loss", "test_loss", "stable_rank"):

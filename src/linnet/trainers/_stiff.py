@@ -111,6 +111,7 @@ def _states(
 
     floor = np.finfo(float).eps * np.abs(begin).max()
     solver = BDF(flow.slope, 0.0, begin, times[-1], rtol=rtol, atol=max(atol, floor), jac=flow.jacobian)
+    solver.D[2:] = 0.0  # SciPy leaves there what lay in memory, subtracts it once and may warn of it
     states: list[np.ndarray] = []
     growth, size, shown = 0.0, np.linalg.norm(flow.residual(begin), 2), 0
     with progress.bar("flow, implicitly", 100, unit="%") as advance:

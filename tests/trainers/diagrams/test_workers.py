@@ -222,7 +222,7 @@ def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun
         return _numpy_run.train(start, settings, cancelled=cancelled)
 
     monkeypatch.setattr(_workers, "train", watched)
-    monkeypatch.setattr(_workers, "cores", lambda: 4)
+    monkeypatch.setattr(_workers, "cores", lambda: 2)
     if lacking == "an interpreter":
         monkeypatch.setattr(sys, "executable", "/nowhere/python")
     elif lacking == "the same linnet":
@@ -233,7 +233,7 @@ def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun
     with caplog.at_level(logging.INFO, "linnet.workers"):
         there = diagram()
     same_bits(here, there)
-    assert "4 at a time" in there.plan and caplog.text.count("runs are carried by threads: ") == 4
+    assert "2 at a time" in there.plan and caplog.text.count("runs are carried by threads: ") == 2
     assert len(seen) == 1 and len(_worker_process.IDLE) == 0  # one thread is fastest, with so small a network
 
 
