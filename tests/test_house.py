@@ -136,9 +136,9 @@ def test_no_paper_is_named_outside_the_papers():
     names = re.compile(rf"\b({'|'.join(name for name in PAPERS if name != 'linnet')})\b", re.IGNORECASE)
     wrong = []
     for path in sorted(SOURCE.rglob("*.py")):
-        if path.relative_to(SOURCE).parts[0] not in ("papers", "explorer") and (
-            found := names.search(without_docstrings(path))
-        ):
+        if path.relative_to(SOURCE).parts[0] in ("papers", "explorer") or not names.search(path.read_text("utf-8")):
+            continue  # parsing the others takes two seconds
+        if found := names.search(without_docstrings(path)):
             wrong.append(f"{path.relative_to(SOURCE)}: {found[0]}")
     assert not wrong
 
