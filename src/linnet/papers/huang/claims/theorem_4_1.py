@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks.runs import inside
+from linnet.papers.huang.networks.runs import FeatureRun, inside
 from linnet.papers.huang.tables import convergence, scalings
 from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
@@ -211,10 +211,7 @@ def unit_constant(trial: Trial) -> Numbers:
     for smaller in (1.0, 1e-3):
         for draw in range(8):
             run = inside([trial.seed, draw], **settings.size(trial.quick), smaller=smaller)
-            data = run.data
-            stated = misprints.first_time(
-                run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace
-            )
+            stated = _printed_first_time(run)
             left.append(float(np.interp(stated, run.history.times, run.share)))
             alignments.append(float(np.median(np.abs(run.moment(stated).alignments))))
             constants.append(run.first_time() / stated)
@@ -225,8 +222,7 @@ def unit_constant(trial: Trial) -> Numbers:
             key=[trial.seed, draw], dim=size["dim"], signal=1.0, noise_variance=8.0 * settings.SAMPLES
         )
         run = inside([trial.seed, draw], data=data, width=size["width"])
-        population = {"samples": data.samples, "signal": data.signal, "trace": data.trace}
-        noisy.append(run.first_time() / misprints.first_time(run.scales["magnitude"], **population))
+        noisy.append(run.first_time() / _printed_first_time(run))
     return {
         "noisy": noisy,
         "value": highest(constants) / lowest(constants),
@@ -234,3 +230,11 @@ def unit_constant(trial: Trial) -> Numbers:
         "alignments": alignments,
         "constants": constants,
     }
+
+
+def _printed_first_time(run: FeatureRun) -> float:
+    """Lemma B.1's t1, with the constant 1."""
+    data = run.data
+    return float(
+        misprints.first_time(run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace)
+    )
