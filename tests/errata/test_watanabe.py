@@ -338,3 +338,10 @@ def test_eq15_ends_at_two_thirds_of_t1():
         t1 = np.log(run.c / (run.l1 * s**2)) / (2 * run.c)
         assert error[run.times < 2 * t1 / 3].max() < 10
         assert error[run.times < 0.85 * t1].max() > 30
+
+
+def test_saturation_value():
+    for rho, A, height in ((20, 0.05, 2.04), (50, 0.05, 1.65), (20, 0.1, 1.41), (20, 0.3, 1.0), (100, 0.8, 1.0)):
+        run = Run(rho, A)
+        assert near(run.w1.max() / run.p, height, 2)
+        assert (run.w1.max() > 1.01 * run.limit[0]) == (height < 1.2)

@@ -27,11 +27,13 @@ from linnet.papers.watanabe.settings import (
     SPIKE,
     WIDTH,
 )
-from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, claim
+from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest, slopes
 from linnet.theories.spiked import TwoPhase
 
 OF_THE_START = Limit(10.0, "O(s): a few times s, where a component that grows reaches 10 000 s")
+APPROXIMATELY = Limit(0.02, "approximately: what has grown of w2 moves the peak by up to 1%")
+SATURATING = ((20.0, 0.3), (20.0, 0.05), (50.0, 0.1), (100.0, 0.8))
 FRACTIONS = (0.5, 2 / 3, 0.8, 0.9)  # of t1
 
 
@@ -241,6 +243,39 @@ def projection(trial: Trial) -> Numbers:
     decay = np.exp(-theory.variance * cumulative_trapezoid(power, run.times[late], axis=0, initial=0))
     gap = float(np.abs(along / along[0] / decay - 1).max())
     return {"value": gap, "rise": float(np.diff(along, axis=0).max() / along.max()), "left": float(decay[-1].max())}
+
+
+def plateau(run: Networks) -> float:
+    """The printed saturation value of w1."""
+    theory = TwoPhase(run.spike, run.alignment)
+    return float(np.sqrt(theory.correlation / theory.lambda1))
+
+
+@claim(
+    "saturation",
+    where="below Eq. (17)",
+    says="In the early phase w1 goes from O(s) to its saturation value, approximately sqrt(|Sigma_xy|/lambda1).",
+    assumes=SMALL,
+    tried=f"{NETWORKS}; (spike, alignment) = {', '.join(map(str, SATURATING))}",
+    holds=Within(APPROXIMATELY, "heights", of=1, what="largest w1 over that value", form=".3f"),
+    corrected=AllOf(
+        Within(APPROXIMATELY, "peaks", of=1, what="the same where w1 has a peak", form=".3f"),
+        Above(1, "seen", what="pairs where it has one", form=".0f", because="one pair is no region"),
+    ),
+    correction="so it does where it then falls again, to a limit below; where (1 + rho) A is not large it goes on to "
+    "its limit, up to {value:.2f} times as high",
+    expected=Verdict.CORRECTED,
+    reads="largest w1 of the run over sqrt(|Sigma_xy|/lambda1), by spike and alignment: {heights:.3f}",
+)
+def saturation(trial: Trial) -> Numbers:
+    heights, peaks = {}, {}
+    for pair in SATURATING:
+        run = trained(trial, pair)
+        first = run.components[..., 0]
+        heights[str(pair)] = float(first.max(axis=0).mean() / plateau(run))
+        if (first.max(axis=0) > 1.002 * first[-1]).all():
+            peaks[str(pair)] = heights[str(pair)]
+    return {"value": highest(heights.values()), "heights": heights, "peaks": peaks, "seen": len(peaks)}
 
 
 @claim(
