@@ -99,6 +99,16 @@ def test_short_runs_are_as_good_as_long_ones(steps):
     assert_allclose(run.products, descend(start.layers, target, 0.05, steps), atol=1e-8)
 
 
+def test_large_steps_are_told_for():
+    """0.8 of where descent diverges: words of small steps do not serve it, those of its own steps do."""
+    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=150, depth=3, stds=150**-0.5, key=1)
+    rate, lengths = 0.8 * 0.362, {"rate": 0.8 * 0.362, "steps": 400}
+    small, own = ln.reduce(PROBLEM, start), ln.reduce(PROBLEM, start, learning_rate=rate)
+    assert apart(start, small, **lengths) > 1e3 * small.error  # the control
+    assert apart(start, own, **lengths) <= own.error <= 1e-8
+    assert apart(start, small, rate=ln.stable_learning_rate(PROBLEM, start)) <= small.error
+
+
 def test_lift_is_the_way_back():
     start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=50, depth=4, stds="ntk", key=0)
     reduction = ln.reduce(PROBLEM, start, order=3)
@@ -132,6 +142,10 @@ def test_batches_are_reduced_member_by_member():
 
 
 def test_refusals():
+    with pytest.raises(ValueError, match="`learning_rate` must be left out for mini-batches"):
+        ln.reduce(
+            PROBLEM, ln.Layers([np.ones((4, 4)), np.ones((4, 4)), np.ones((3, 4))]), learning_rate=1, optimizer="sgd"
+        )
     start = ln.inits.deep_orthogonal(in_dim=4, out_dim=3, width=20, depth=3, scales=0.9, key=0)
     with pytest.raises(ValueError, match="`rtol` must lie between"):
         ln.reduce(PROBLEM, start, rtol=0.0)

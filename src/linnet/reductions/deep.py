@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import broadcast, count, number, real_array, representable
+from linnet._arguments import broadcast, count, number, positive, real_array, representable
 from linnet.inits.layers import Layers, check_layers
 from linnet.problems.problem import Problem
 from linnet.reductions._by_weight import WordsByWeight
@@ -172,6 +172,11 @@ def reduced_layers(
     )
 
 
+def constant_steps(learning_rate: float) -> list[Path]:
+    """The descent of one step size, as `reduced_layers` takes it."""
+    return [Path(np.full(MOST_STEPS, positive("learning_rate", learning_rate)))]
+
+
 class _Bases:
     """The bases of one network of a batch, and their error."""
 
@@ -183,7 +188,8 @@ class _Bases:
         rtol: float,
         paths: Sequence[Path] | None,
     ) -> None:
-        self.words, self.problem, self.trial = Words(layers), problem, Trial(problem)
+        self.words, self.problem = Words(layers), problem
+        self.trial = Trial(problem, paths[0] if paths else None)
         self.error: float | None = None
         self.order: int | None = order
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.

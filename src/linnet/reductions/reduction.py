@@ -196,6 +196,7 @@ def reduce(
     *,
     order: int | None = None,
     rtol: float | None = None,
+    learning_rate: float | None = None,
     optimizer: str = "descent",
 ) -> Reduction:
     r"""The smallest network with the same dynamics as `weights` on `problem`, at every step.
@@ -204,9 +205,10 @@ def reduce(
     and balanced starts, narrow layers, unequal widths with orthonormal rows or columns. For others, Gaussian ones above
     all, words up to length `order` are kept: the error falls about tenfold for each letter, and `.error` estimates it.
     With a tolerance `rtol` in place of an order, words are kept by their weight: those that trial descents of the same
-    problem use, in small steps, as of a flow. (Trainers try their own steps, momentum and decay.) Mini-batches and
-    label noise, `"sgd"`, cannot be tried: for them all words up to a length are kept. A network that needs too many
-    is left as it is.
+    problem use, in small steps, as of a flow, which serve descent up to `ln.stable_learning_rate` too. Steps beyond
+    half of where descent diverges need words of their own: give `learning_rate`, and that descent is tried. (Trainers
+    try their own steps, momentum and decay.) Mini-batches and label noise, `"sgd"`, cannot be tried: for them all words
+    up to a length are kept. A network that needs too many is left as it is.
 
     **Arguments:**
 
@@ -214,6 +216,7 @@ def reduce(
     - `weights`: the start, `Weights` or `Layers`, at any width
     - `order`: of `Layers`, the longest word kept; by default as long as `rtol` needs
     - `rtol`: of `Layers`, the error of the products that is allowed, relative to the largest; 1e-8 by default
+    - `learning_rate`: of `Layers`, of the descent that `.error` is told for; by default small steps
     - `optimizer`: what will drive it: `"descent"`, `"momentum"`, `"sgd"` (mini-batches and label noise too) or
       `"flow"`, all of which commute with the reduction. Coordinate-wise optimisers (Adam and its kin) do not, and are
       refused.
@@ -243,14 +246,16 @@ def reduce(
     check_match(problem, weights, any_depth=True)
     refuse_diverged("weights", weights)
     if isinstance(weights, Layers):
-        from linnet.reductions.deep import reduced_layers
+        from linnet.reductions.deep import constant_steps, reduced_layers
 
-        return reduced_layers(
-            problem, check_layers(weights), order=order, rtol=rtol, paths=None if name == "sgd" else ()
-        )
-    if order is not None or rtol is not None:
+        if name == "sgd" and learning_rate is not None:
+            raise ValueError("`learning_rate` must be left out for mini-batches and label noise: they cannot be tried.")
+        paths = None if name == "sgd" else () if learning_rate is None else constant_steps(learning_rate)
+        return reduced_layers(problem, check_layers(weights), order=order, rtol=rtol, paths=paths)
+    if order is not None or rtol is not None or learning_rate is not None:
         raise ValueError(
-            "`order` and `rtol` belong to `Layers`: two layers, as `Weights`, reduce exactly at every width."
+            "`order`, `rtol` and `learning_rate` belong to `Layers`: two layers, as `Weights`, reduce exactly at every "
+            "width."
         )
     if weights.first.dtype != np.float64 or weights.second.dtype != np.float64:
         # the float32 result of another run is reduced in float64
