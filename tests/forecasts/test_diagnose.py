@@ -197,3 +197,26 @@ def test_columns_of_text_are_dropped_in_python_too():
     with pytest.raises(ValueError, match="column 'city' holds text"):
         ln.diagnose(frame, frame["a"] + frame["b"], steps=5)
     assert ln.diagnose(frame, random.standard_normal(30), drop="city", seeds=1, steps=5).table.input_names == ["a", "b"]
+
+
+def test_a_kill_while_writing_leaves_the_earlier_dataset(tmp_path, monkeypatch):
+    import xarray as xr
+
+    from linnet.forecasts import _report
+
+    class Diagnosed:
+        """One whose process is killed when half of its file is written."""
+
+        def to_dataset(self):
+            return xr.Dataset({"a": 1.0})
+
+    def dying(self, path, **options):
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    (tmp_path / _report.DATA).write_bytes(b"whole")
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", dying)
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        _report.write(Diagnosed(), tmp_path)
+    assert (tmp_path / _report.DATA).read_bytes() == b"whole"
+    assert [file.name for file in tmp_path.iterdir()] == [_report.DATA]

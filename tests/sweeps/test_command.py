@@ -176,3 +176,17 @@ def test_a_store_in_which_nothing_is_finished_needs_no_resume(linnet, config, tm
 def test_a_figure_is_not_a_table(linnet, tmp_path):
     status, _, err = linnet("sweep", "tu-fig2", "--store", tmp_path / "store")
     assert status == 2 and "tu-fig2 is a figure: `linnet run tu-fig2` makes it" in err
+
+
+@pytest.mark.slow
+def test_a_file_beside_the_grid_cannot_stand_in_for_a_package(tmp_path):
+    """Nor one of the current folder: `zarr.py` and `typer.py` of somebody else's folder are not run."""
+    for name in ("zarr", "typer", "xarray"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'was_run')!r}, 'w')\nraise RuntimeError\n")
+    (tmp_path / "grid.toml").write_text(
+        'name = "own"\nfunction = "linnet.sweeps.cells:train"\n[axes]\nwidth = [10]\n[fixed]\ndim = 3\nsteps = 5\n'
+    )
+    command = [sys.executable, "-P", "-m", "linnet", "sweep", "grid.toml", "--store", "store", "--workers", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "was_run").exists()

@@ -200,3 +200,36 @@ def test_workers_that_do_not_start_in_time_are_told_in_a_sentence(make, monkeypa
 def test_more_workers_than_memory_holds_are_refused(make):
     with pytest.raises(ValueError, match="`workers` = 1000000 processes would take"):
         sweeps.run(make(), workers=10**6)
+
+
+@pytest.mark.slow
+def test_somebody_without_the_keys_of_the_run_is_not_let_in(make, start, tmp_path):
+    """Local workers have a port on the loopback, which every user of the machine can reach."""
+    sweep = make(function="sample_cells:visited", axes={"x": [0]}, seeds=1, block=1)
+    completed(start(sweep, tmp_path / "store", workers=1))
+    dataset = xr.open_zarr(tmp_path / "store").load()
+    assert dataset["cell_status"].values.tolist() == [1] and dataset["sealed"] == 1 and dataset["entered"] == 0
+
+
+@pytest.mark.slow
+def test_the_loss_of_the_last_worker_is_told_within_seconds(make, start, tmp_path, wait_for):
+    log, gate, file = (tmp_path / name for name in ("log", "gate", "scheduler.json"))
+    log.touch()
+    gate.touch()
+    sweep = make(fixed={"log": str(log), "gate": str(gate), "free": 1})
+    scheduler = [*DASK, "scheduler", *LOOPBACK, "--port", "0", "--scheduler-file", str(file)]
+    worker = [*DASK, "worker", *LOOPBACK, "--no-nanny", "--nthreads", "1", "--scheduler-file", str(file)]
+    processes: list[subprocess.Popen] = [subprocess.Popen(scheduler, **QUIET)]
+    try:
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        processes.append(subprocess.Popen(worker, **QUIET))
+        processes.append(start(sweep, tmp_path / "store", scheduler=json.loads(file.read_text())["address"], wait=8))
+        wait_for(lambda: len(owners(log)) > 1 or processes[2].poll() is not None)
+        processes[1].send_signal(signal.SIGKILL)
+        said = processes[2].communicate(timeout=60)[1]
+        assert "has no worker any more: waiting 8 s for one" in said
+        assert "ExecutorError: the Dask scheduler has had no worker for 8 seconds. Finished cells are intact" in said
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()

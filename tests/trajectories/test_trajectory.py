@@ -88,3 +88,16 @@ def test_lifting_more_than_fits_is_refused(monkeypatch):
 def test_nonsense_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_repository_that_does_not_answer_is_done_without(monkeypatch):
+    """`git describe` of a repository on a slow disk takes longer than a diagnosis may wait."""
+    import subprocess
+
+    from linnet.trajectories import _dataset
+
+    def slow(*command, **options):
+        raise subprocess.TimeoutExpired("git", 5)
+
+    monkeypatch.setattr(_dataset.subprocess, "run", slow)
+    assert _dataset._commit.__wrapped__() == "unknown"

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent import futures as threaded
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
 from typing import Any
@@ -261,7 +262,7 @@ def _gathered(
         if future.status not in ("finished", "error"):
             raise ExecutorError("the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
         try:
-            outcome = future.result()
+            outcome = _fetched(client, future, patience)
         except KilledWorker as error:
             yield job, error
         except SweepError:
@@ -276,14 +277,38 @@ def _gathered(
 
 
 def _completed(client: Any, completion: Any, patience: float) -> Iterator[Any]:
-    """Futures as they are completed; says soon that a scheduler has lost its last worker, and gives up in the end."""
+    """Futures as they are completed."""
+
+    def ready() -> bool:
+        if not completion.has_ready():
+            time.sleep(POLL_SECONDS)
+        return completion.has_ready()
+
+    while not completion.is_empty():
+        _wait(client, ready, patience)
+        yield next(completion)
+
+
+def _fetched(client: Any, future: Any, patience: float) -> Any:
+    """The result of a completed future. Its worker may die before it is fetched, and there may be no other one."""
+    answer: threaded.Future[Any] = threaded.Future()
+
+    def fetch() -> None:
+        try:
+            answer.set_result(future.result())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=fetch, daemon=True).start()
+    _wait(client, lambda: bool(threaded.wait([answer], POLL_SECONDS).done), patience)
+    return answer.result()
+
+
+def _wait(client: Any, ready: Callable[[], bool], patience: float) -> None:
+    """Waits until something is ready; says soon that a scheduler has lost its last worker, and gives up in the end."""
     seen = time.monotonic()  # when there was a worker last
     told = False
-    while not completion.is_empty():
-        if completion.has_ready():
-            yield next(completion)
-            continue
-        time.sleep(POLL_SECONDS)
+    while not ready():
         if math.isinf(patience) or client.scheduler_info()["workers"]:
             seen, told = time.monotonic(), False
             continue
