@@ -121,6 +121,8 @@ def test_eq13_bounds_fail_after_one_step():
     bound = run.v0**2  # at t = 1 both bounds on v_r(t) v_r(0) are v_0^2
     off = np.abs(v * run.v0 / bound - 1)
     assert np.all(off > 0)
+    s0, v0 = data.scales()
+    assert np.isclose(off.max(), 0.02 * s0 / v0 * 4, rtol=0.3)  # the growth of a step, and the largest of 1024 normals
 
 
 def test_lemma_b1_fourth_claim_quadratic_form():
@@ -154,6 +156,7 @@ def test_lemma_52_neurons_are_not_alike(r, least, most):
     assert np.isclose(low, least, rtol=0.3) if r >= 3 else low < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("r", "share"), [(0.03, 0.533), (0.3, 0.783), (1, 0.996), (3, 1.0)])
 def test_signs_kept(r, share):
     assert abs(norm.cdf(r * np.sqrt(np.log(M))) - share) < 0.01
@@ -209,6 +212,7 @@ def test_exact_end():
     assert np.linalg.norm(run.kernel(-1) - kernel, 2) < 1e-3 * np.linalg.norm(kernel, 2)
 
 
+@pytest.mark.slow
 def test_eq10_needs_means_over_neurons():
     """The end of (11) for one neuron: the median |rho_r|^2 over gamma^(5/2)/phi, the mean within 1%."""
     for r, printed in ((0.3, 0.83), (1, 0.49), (3, 0.19), (10, 0.06)):
@@ -309,6 +313,7 @@ def test_figure_3_raw_pixels_say_nothing():
     assert late > early
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "quiet", "noisy"), [(10, 0.37, 0.014), (40, 0.33, 0.003)])
 def test_no_absolute_constant_in_t1(n, quiet, noisy):
     """The measured t1 over log(1/v_0) sqrt(n)/(sqrt(tr)|beta|), without noise and with noise at the limit of (5)."""

@@ -150,6 +150,7 @@ def test_settled_values_are_those_of_the_noisy_matrix():
     assert abs(np.sqrt((gaps**2).mean()) - 1.8) < 0.35
 
 
+@pytest.mark.slow
 def test_time_from_t1_to_t3_is_half_of_the_printed_one():
     d, gammas = 100, (-2.6, 2.8)
     variance, w = scaled(d, gammas)
@@ -169,6 +170,7 @@ def test_time_from_t1_to_t3_is_half_of_the_printed_one():
     assert abs((t3 - t1) * d - half) < abs((t3 - t1) * d - printed)
 
 
+@pytest.mark.slow
 def test_final_alignment_falls_like_one_over_d():
     """x of A* + E: what is missing in the alignment of its leading singular vectors with those of A*."""
     found = []
@@ -263,6 +265,7 @@ def test_entries_of_the_start():
     assert abs(np.mean(entries**2) / (0.01**2 * 4000) - 1) < 0.1
 
 
+@pytest.mark.slow
 def test_proof_of_d1_bound_is_missed():
     """|A - B| over d (d/(sigma^2 w)) sqrt(d/w) grows from w/d = 1e4 to 1e10; over the right bound it is below 1."""
     d = 20

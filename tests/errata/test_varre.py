@@ -92,6 +92,7 @@ def test_mean_log_of_the_top_value_for_two_inputs():
     assert abs(-0.5 * np.log(np.cos(angles) ** 2).mean() - np.log(2)) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "rate"), [(0.5, 0.141), (0.2, 0.028), (0.1, 0.005), (0.02, 0.0)])
 def test_coarse_euler_steps_make_the_weights_grow(step, rate):
     """Figure 3a: ln|W| of Euler's scheme at d = 2."""
