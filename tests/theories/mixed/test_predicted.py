@@ -175,3 +175,37 @@ def test_a_run_has_a_band():
         np.isnan(wide.test_scatter).all()
         and np.isnan(mixed.predicted_run(TASK, 1e-3, 8, times, draws=1).test_scatter).all()
     )
+
+
+@pytest.mark.parametrize("shape", [(9, 9), (7, 11)])
+def test_entries_of_the_truth_beside_the_diagonal_count(shape):
+    """The distance to the truth of drawn networks, entry by entry; without these entries it is another one."""
+    draw = np.random.default_rng(3)
+    left, right = draw.normal(size=(shape[0], 2)), draw.normal(size=(shape[1], 2))
+    truth = 3 * left @ right.T
+    problem = ln.Problem.from_target(truth + 2 * draw.normal(size=shape), truth=truth)
+    spectrum = mixed.task_spectrum(problem)
+    starts = DrawnStarts(spectrum, 3, [1, 2])
+    layers = starts.at(np.array([0.5]))
+    u, _, v = np.linalg.svd(np.asarray(problem.cross), full_matrices=False)
+    entries, n, K = u.T @ truth @ v.T, spectrum.values.size, spectrum.apart
+    inside = ~np.eye(n, dtype=bool)
+    inside[:K], inside[:, :K] = False, False
+    entries[inside] = 0.0  # those within the bulk are left out
+    product = layers.second @ layers.first.swapaxes(1, 2)
+    measured = starts.measured(layers)
+    exact = measured.power - 2 * (product * entries).sum(axis=(1, 2)) + (truth**2).sum()
+    assert_allclose(measured.test, exact, rtol=1e-12)
+    starts.mixed = None
+    assert np.abs(starts.measured(layers).test / exact - 1).max() > 1e-3
+
+
+def test_few_units_are_followed_until_they_have_turned_to_their_modes():
+    """Two units, three signals of close values: the test error rises on the way, and falls again by a seventh."""
+    left, right = (np.linalg.qr(np.random.default_rng(i).normal(size=(20, 3)))[0] for i in (1, 2))
+    truth = (left * [18.0, 12.0, 11.0]) @ right.T
+    problem = ln.Problem.from_target(truth + np.random.default_rng(4).normal(size=(20, 20)), truth=truth)
+    plateau = np.linalg.svd(np.asarray(problem.cross))
+    best = (plateau[0][:, :2] * plateau[1][:2]) @ plateau[2][:2]
+    found = mixed.predicted_diagram(problem, [1e-4], [2])
+    assert found.best_test[0, 0] < 1.01 * ((best - truth) ** 2).sum() / 2

@@ -63,5 +63,5 @@ def beside(networks: Any, seed: int) -> dict[str, np.ndarray]:
                 for number in networks["replicate"].values
             ]
         )
-    names = ("best_test", "best_time", "stable_rank", "covered", "error", "best_time_error")
+    names = ("best_test", "covered")
     return {name: np.stack([np.stack([getattr(one, name) for one in row], axis=-1) for row in parts]) for name in names}

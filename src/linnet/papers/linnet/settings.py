@@ -9,3 +9,4 @@ PUBLISHED_WORST = Limit(
     "off, as cells near the border differ by 11% between tasks",
 )
 STANDARD_ERRORS = 2  # that a mean over draws may be off by chance
+WRONG = 0.05  # relative: a covered cell that is farther off must be within its error bars

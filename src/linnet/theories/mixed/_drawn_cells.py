@@ -16,7 +16,7 @@ MOST_UNITS = 40  # that are computed with; wider networks are thinned
 _MOST_ROWS = 200  # of the bulk, before equal modes are gathered
 _GROUPS = 16  # of the bulk, in the narrowest networks
 _MOST_NODES = 72  # steps of a run
-_ZOOM = 4  # steps over the two around the least error
+_HALVINGS = 2  # of the steps beside the least error
 _POWER_STEPS = 20
 _LEAST_TEST = 1e-12  # of the truth's power: rounding
 _ROOT_TOLERANCE = 1e-6  # of the root of every step
@@ -49,6 +49,11 @@ def joined(runs: list[Least]) -> Least:
     return Least(*(np.concatenate([getattr(one, name.name) for one in runs]) for name in fields(Least)))
 
 
+def has_few_units(width: float, spectrum: Spectrum) -> bool:
+    """Whether units must choose among the signals: the test error may rise, and fall again when they have turned."""
+    return width <= spectrum.apart + 2
+
+
 class DrawnStarts:
     r"""Gaussian starts of one width in the singular basis of the target: errors at every variance, by `Layers`.
 
@@ -74,6 +79,7 @@ class DrawnStarts:
         lengths = [round(min(one, 2 * number)) for one in numbers]
         self.S = np.concatenate([spectrum.values[: self.apart], np.repeat(values, lengths)])
         self.share = np.concatenate([spectrum.overlaps[: self.apart], np.repeat(overlaps, lengths)])
+        self.mixed = self._beside_the_diagonal()
         drawn = [_start(generator(key), self.apart, numbers, idle / self.thinning, number) for key in keys]
         size = np.where(np.arange(self.S.size) < self.apart, raised, scale)[:, None]
         rows = np.stack([np.concatenate([size * sides[0], size * sides[1], scale * rest]) for sides, rest in drawn])
@@ -83,8 +89,24 @@ class DrawnStarts:
         rates, turn = np.linalg.eigh(M)
         self.layers = Layers(self.S, rows @ turn, rates, idle_inputs=self.idle_inputs, tolerance=_ROOT_TOLERANCE)
         self.number, self.units = len(keys), rows.shape[2]
+        self.few_units = has_few_units(width, spectrum)
         top = max(float(self.S.max()), np.finfo(float).tiny)
         self.longest_step = MOST_GROWTH / top
+
+    def _beside_the_diagonal(self) -> np.ndarray | None:
+        """Entries of the truth beside its diagonal, in the rows and the columns of the modes that stand apart.
+
+        (2, apart, row) where the rows are the modes one by one, else (2, apart, apart). A network that has learned half
+        of two modes of close values is nearer to the truth, or farther from it, than their overlaps tell.
+        """
+        entries, K = self.spectrum.mixed_overlaps, self.apart
+        if entries is None or not K:
+            return None
+        single = entries.shape[2] == self.S.size and np.array_equal(self.S, self.spectrum.values)
+        entries = entries.copy() if single else entries[..., :K].copy()
+        entries[:, np.arange(K), np.arange(K)] = 0.0
+        entries[1, :, :K] = 0.0  # counted among the rows
+        return entries
 
     def at(self, variances: np.ndarray) -> Layers:
         """Networks of every draw (slowest) at every variance."""
@@ -103,6 +125,7 @@ class DrawnStarts:
         before, best_at = layers.copy(), np.zeros(total, dtype=int)
         errors = self.measured(layers)
         best, previous = errors.test.copy(), errors.train
+        after = np.full(total, np.nan)  # test errors of the nodes after the least ones
         live = np.arange(total)
         last = np.zeros(total, dtype=int)
         for node in range(1, _MOST_NODES + 1):
@@ -112,51 +135,58 @@ class DrawnStarts:
             if better.size:
                 before.put(live[better], layers, better)
                 best[live[better]], best_at[live[better]] = errors.test[better], node
+            next_one = node == np.maximum(best_at[live], 1) + 1
+            after[live[next_one]] = errors.test[next_one]
             last[live] = node
             passed = (node >= best_at[live] * 1.3 + 2) & (node * tau[live] >= horizon[live])
             risen = (errors.test > _RISEN * best[live]) & (node >= best_at[live] + 3)
             flat = np.abs(previous - errors.train) < _FLAT * errors.train + 1e-12 * self._target_power()
-            on = ~(risen | (passed & ((errors.test > 1.02 * best[live]) | flat)))
+            # few units turn from one mode to another, and the test error falls again
+            past = flat if self.few_units else (errors.test > 1.02 * best[live]) | flat
+            on = ~(risen | (passed & past))
             if not on.any():
                 break
             live, layers, previous = live[on], moved[on], errors.train[on]
-        return self._zoomed(before, tau, best_at, last, (self.number, variances.size))
-
-    def _zoomed(
-        self, layers: Layers, tau: np.ndarray, best_at: np.ndarray, last: np.ndarray, shape: tuple[int, int]
-    ) -> Least:
-        """The least error between the nodes beside the least one, by smaller steps and a parabola."""
-        small = 2 * tau / _ZOOM
-        series = []
-        for i in range(_ZOOM + 1):
-            if i:
-                layers = layers.stepped(small)
-            series.append(self.measured(layers, largest=True))
-        tests, trains, powers, tops = (
-            np.stack([getattr(one, name) for one in series], axis=1) for name in ("test", "train", "power", "largest")
-        )
-        ranks = powers / np.maximum(tops, np.finfo(float).tiny)
-        middle = np.clip(np.argmin(tests, axis=1), 1, _ZOOM - 1)
-        around = middle[:, None] + np.array([-1, 0, 1])
-        # a parabola of the logarithm: coarse steps see the test error fall by a large factor
-        tests = np.log(np.maximum(tests, _LEAST_TEST * self.spectrum.truth_power))
-        three = [np.take_along_axis(part, around, axis=1) for part in (tests, trains, ranks)]
-        bend = three[0][:, 0] - 2 * three[0][:, 1] + three[0][:, 2]
-        place = np.where(
-            bend > 0, np.clip((three[0][:, 0] - three[0][:, 2]) / (2 * np.where(bend > 0, bend, 1)), -1, 1), 0.0
-        )
-        place = np.where(bend > 0, place, np.argmin(three[0], axis=1) - 1.0)
-        test, train, rank = (
-            part[:, 1]
-            + place * (part[:, 2] - part[:, 0]) / 2
-            + place**2 * (part[:, 0] - 2 * part[:, 1] + part[:, 2]) / 2
-            for part in three
-        )
-        test = np.exp(test)
-        time = np.maximum(best_at - 1, 0) * tau + (middle + place) * small
-        curved = np.maximum(bend, 0) / small**2 * time**2
         still = (best_at >= last) & (best_at > 0)
-        return Least(*(part.reshape(shape) for part in (time, test, np.maximum(train, 0), rank, curved, still)))
+        start = np.maximum(best_at - 1, 0) * tau
+        found = self._between(before, start, tau, np.where(np.isfinite(after), after, best))
+        return Least(*(part.reshape(self.number, variances.size) for part in (*found, still)))
+
+    def _between(
+        self, before: Layers, start: np.ndarray, step: np.ndarray, after: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Time, test, train, rank and bend of the least error within two steps: they are halved, then a parabola.
+
+        The networks stand one step before their least node; `after` is the test error one step after it.
+        """
+        each = np.arange(step.size)
+        middle = before.stepped(step)
+        rows = np.stack([before.rows, middle.rows])
+        floor = _LEAST_TEST * self.spectrum.truth_power
+        values = np.stack([self.measured(one).test for one in (before, middle)] + [after])
+        time = start + step
+        for _ in range(_HALVINGS):
+            step = step / 2
+            halves = [before.with_rows(part).stepped(step) for part in rows]
+            rows = np.stack([rows[0], halves[0].rows, rows[1], halves[1].rows])
+            new = [self.measured(one).test for one in halves]
+            values = np.stack([values[0], new[0], values[1], new[1], values[2]])
+            at = np.clip(np.argmin(values, axis=0), 1, 3)
+            rows = np.stack([rows[at - 1, each], rows[at, each]])
+            values = np.stack([values[at - 1, each], values[at, each], values[at + 1, each]])
+            time = time + (at - 2) * step
+        # a parabola of the logarithm: coarse steps see the test error fall by a large factor
+        left, least, right = np.log(np.maximum(values, floor))
+        bend = left - 2 * least + right
+        place = np.where(bend > 0, np.clip((left - right) / (2 * np.where(bend > 0, bend, 1)), -1, 1), 0.0)
+        place = np.where(bend > 0, place, np.argmin([left, least, right], axis=0) - 1.0)
+        test = np.exp(least + place * (right - left) / 2 + place**2 * bend / 2)
+        ends = [self.measured(before.with_rows(part), largest=True) for part in rows]
+        ranks = [one.power / np.maximum(one.largest, np.finfo(float).tiny) for one in ends]
+        pairs = ([one.train for one in ends], ranks)
+        train, rank = (two + place * (two - one) for one, two in pairs)
+        time = time + place * step
+        return time, test, np.maximum(train, 0), np.maximum(rank, 1.0), np.maximum(bend, 0) / step**2 * time**2
 
     def run(self, variance: float, times: np.ndarray) -> tuple[Errors, np.ndarray]:
         """`Errors` (draw, time) of one variance, and $u_i^T A v_i$ of the spectrum's entries (draw, time, mode)."""
@@ -205,10 +235,21 @@ class DrawnStarts:
         often = np.where(np.arange(self.S.size) < K, 1.0, self.thinning)
         spectrum = self.spectrum
         test = power - 2 * diagonal @ (often * self.share) + spectrum.truth_power
+        if self.mixed is not None:
+            test -= 2 * self._mixed_products(layers, self.mixed)
         train = np.maximum(power - 2 * diagonal @ (often * self.S) + self._target_power(), 0.0)
         nothing = np.full(power.shape, np.nan)
         top = _largest(signal_in + bulk_in, signal_out + bulk_out) if largest else nothing
         return Errors(test, train, power, top, nothing)
+
+    def _mixed_products(self, layers: Layers, entries: np.ndarray) -> np.ndarray:
+        """The product with the truth's entries beside the diagonal, (batch,)."""
+        K, seen = self.apart, entries.shape[2]
+        inputs, outputs = layers.first[:, :seen], layers.second[:, :seen]
+        rows = np.vecdot(_flat(outputs[:, :K]), _flat(entries[0] @ inputs))
+        if seen == K:
+            return np.asarray(rows)
+        return np.asarray(rows + np.vecdot(_flat(inputs[:, :K]), _flat(entries[1] @ outputs)))
 
 
 def _flat(matrices: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from linnet._arguments import count, partly_representable, positive, real_array,
 from linnet._randomness import Key, words
 from linnet._workers import cores
 from linnet.problems.problem import Problem
-from linnet.theories.mixed._drawn_cells import MOST_UNITS, DrawnStarts, Least, joined
+from linnet.theories.mixed._drawn_cells import MOST_UNITS, DrawnStarts, Least, has_few_units, joined
 from linnet.theories.mixed._wide_cells import drawn_cells, wide_error, wide_errors
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
@@ -26,9 +26,10 @@ _COARSE_GROUPS = 24
 _NODES = 8  # steps to the least test error at first
 _STEP_ERROR = 0.004  # of the splitting, above which its steps are halved
 _REST = 0.3  # of what finer steps change, which their own order tells and is corrected: the part that may be wrong
-_MOST_HALVINGS = 2
+_MOST_HALVINGS, _FEW_UNITS = 2, 6  # two more of networks of few units, whose scatter is least and which are cheap
 _STANDARD_ERROR = 0.008  # of the mean over starts, above which more are drawn
 _MOST_DRAWS = 400
+_ROUNDS = 2  # in which more are drawn
 _FIRST_DRAWS = 4  # starts that are followed at more variances than the others
 _MOST_VARIANCES, _SPACING = 18, np.log(2.5)  # at which they are, and how far apart at least
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes, entries of the truth beside the diagonal
@@ -281,7 +282,8 @@ class _Row:
         self.nodes = np.unique(variances) if few else np.exp(np.linspace(ends[0], ends[1], number))
         guess = np.exp(np.interp(np.log(self.nodes), self.asked[order], np.log(guess[order])))
         signal = float(spectrum.values[int(min(max(spectrum.apart, 1), width)) - 1])
-        horizon = np.log(2 + 2 * signal / self.nodes) / (2 * max(signal, np.finfo(float).tiny))
+        often = 2 if has_few_units(width, spectrum) else 1  # one of few units may start far from its signal
+        horizon = often * np.log(2 + 2 * signal / self.nodes) / (2 * max(signal, np.finfo(float).tiny))
         self.horizon = np.minimum(horizon, 60 * guess)
         self.some = _thinly(np.log(self.nodes), _EVERY * spacing * 1.01)
         self.steps, self.off, self.finer = self._steps(guess)
@@ -305,7 +307,8 @@ class _Row:
         means = _means(pair.least(sizes, steps, horizon))
         finer = {name: np.ones(some.size) for name in _MEANS}
         off = np.full(some.size, np.inf)
-        for halving in range(1 if self.coarse else _MOST_HALVINGS + 1):
+        most = _MOST_HALVINGS + 2 * (self.width <= _FEW_UNITS)
+        for halving in range(1 if self.coarse else most + 1):
             open_ = np.flatnonzero(off > _STEP_ERROR)
             if not open_.size:
                 break
@@ -339,9 +342,11 @@ class _Row:
         means, first = _means(runs), runs[:, self.some]
         every = first if draws <= _FIRST_DRAWS else joined([first, self.least(_FIRST_DRAWS, draws, self.some)])
         spread = every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
-        number = int(min(np.ceil((spread.max() / _STANDARD_ERROR) ** 2), _MOST_DRAWS))
-        if number > draws and not self.coarse:  # networks differ: more of them
-            every = joined([every, self.least(draws, number, self.some)])
+        for _ in range(0 if self.coarse else _ROUNDS):  # networks differ: more of them, and then they differ more
+            number = int(min(np.ceil((spread.max() / _STANDARD_ERROR) ** 2), _MOST_DRAWS))
+            if number <= len(every.test):
+                break
+            every = joined([every, self.least(len(every.test), number, self.some)])
             spread = every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
         number = len(every.test)
         squared = spread**2 / number + _LEAST_ERROR**2
@@ -364,7 +369,8 @@ class _Row:
         moment = _time_error(
             np.median(runs.bend, axis=0), error, np.interp(at, at[self.some], varied) / np.sqrt(number)
         )
-        moment = np.where(runs.open.mean(axis=0) > 0.1, np.inf, moment)
+        varied = np.interp(at, at[self.some], varied)
+        moment = np.where((runs.open.mean(axis=0) > 0.1) | (varied > _PLATEAU), np.inf, moment)
         scatter = np.full(at.size, np.nan) if whole.thinned else np.interp(at, at[self.some], spread)
         smooth = [self._between(means[name]) for name in ("test", "time", "rank", "train")]
         return *smooth, *(np.interp(self.asked, at, part) for part in (error, moment, scatter))

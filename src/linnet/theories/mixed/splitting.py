@@ -57,6 +57,10 @@ class Layers:
     def _with(self, rows: np.ndarray, rates: np.ndarray) -> Layers:
         return Layers(self.values, rows, rates, idle_inputs=self.idle_inputs, tolerance=self.tolerance)
 
+    def with_rows(self, rows: np.ndarray) -> Layers:
+        """Other networks of the same imbalance."""
+        return self._with(rows, self.rates)
+
     def __getitem__(self, chosen: Any) -> Layers:
         """Some networks of the batch."""
         return self._with(self.rows[chosen], self.rates[chosen])

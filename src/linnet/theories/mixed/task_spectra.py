@@ -33,6 +33,8 @@ class Spectrum:
     - `outputs`, `inputs`: the shape of the target
     - `truth_power`: $|A^*|_F^2$; NaN without a truth
     - `apart`: how many of the first entries stand apart from the bulk
+    - `mixed_overlaps`: $u_i^\top A^* v_m$ and $u_m^\top A^* v_i$ of those, (2, apart, mode), or (2, apart,
+      apart) once the bulk is in groups; none where they vanish, as they do in the limit of large dimensions
 
     **Example:**
 
@@ -51,6 +53,7 @@ class Spectrum:
     inputs: int
     truth_power: float
     apart: int
+    mixed_overlaps: Float[np.ndarray, "side apart mode"] | None = None
 
     def __repr__(self) -> str:
         return f"Spectrum({self.outputs} x {self.inputs}, {self.values.size} entries, {self.apart} apart)"
@@ -78,6 +81,7 @@ class Spectrum:
             self.inputs,
             self.truth_power,
             self.apart,
+            None if self.mixed_overlaps is None else self.mixed_overlaps[..., : self.apart],
         )
 
 
@@ -111,13 +115,19 @@ def task_spectrum(problem: Problem) -> Spectrum:
         )
     target = np.asarray(problem.cross)
     left, values, right = np.linalg.svd(target, full_matrices=False)
-    overlaps, power = np.full(values.size, np.nan), np.nan
-    if problem.truth is not None:
-        truth = np.asarray(problem.truth)
-        overlaps, power = np.einsum("im,im->m", left, truth @ right.T), float((truth**2).sum())
-    apart = _apart(values, overlaps, ratio_of(*target.shape))
     outputs, inputs = target.shape
-    return Spectrum(values, overlaps, np.ones(values.size), outputs, inputs, power, apart)
+    often = np.ones(values.size)
+    if problem.truth is None:
+        nothing = np.full(values.size, np.nan)
+        return Spectrum(
+            values, nothing, often, outputs, inputs, np.nan, _apart(values, nothing, ratio_of(*target.shape))
+        )
+    truth = np.asarray(problem.truth)
+    seen = truth @ right.T
+    overlaps = np.einsum("im,im->m", left, seen)
+    apart = _apart(values, overlaps, ratio_of(*target.shape))
+    mixed = np.stack([left[:, :apart].T @ seen, (left.T @ seen[:, :apart]).T])
+    return Spectrum(values, overlaps, often, outputs, inputs, float((truth**2).sum()), apart, mixed)
 
 
 def _apart(values: np.ndarray, overlaps: np.ndarray, ratio: float) -> int:

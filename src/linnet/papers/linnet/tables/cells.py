@@ -1,61 +1,91 @@
-"""Cells over the whole plane, trained and predicted."""
+"""Cells anywhere on the plane, tasks of many kinds: trained and predicted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.networks import beside, cells
-from linnet.reproduction import Columns, Table, Trial, plane
+from linnet.papers.linnet.plane_networks import QUANTITIES, beside, cells, tasks_of
+from linnet.papers.linnet.settings import STANDARD_ERRORS
+from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
 
-AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
-
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The plane of Figure 2 of Tu et al., coarser: all its regions and borders."""
-    dim, side = (40, 5) if trial.quick else (100, 9)
+    """Random cells of every task: as many starts as there are where networks are narrow, fewer where they are wide."""
+    tasks, number, starts, sides = (6, 12, [60, 24, 16], [16, 24]) if trial.quick else (9, 60, [48, 24, 8], [60, 200])
     return ln.sweeps.Sweep(
         name="linnet-cells",
         function=cells,
-        axes={
-            "dim": [dim],
-            **plane.grid(side),
-            "replicate": [0],
-            "start": list(range(4 if trial.quick else 12)),
-        },
+        axes={"task": list(range(tasks)), "cell": list(range(number)), "start": list(range(max(starts)))},
         seed=trial.seed,
-        fixed={"steps": 1500 if trial.quick else 4000, "seed": trial.seed},
-        block=side * (4 if trial.quick else 12),
-        apart=["dim", "gamma_width"],
+        fixed={"seed": trial.seed, "sides": sides, "cells": number, "starts": starts},
+        block=max(starts),
+        apart=["task", "cell"],
     )
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Both sides of every cell (task, cell), by the name of a quantity: predicted over trained minus one, and its bar.
+
+    `bars` are relative, of both sides together: what is told, and the standard error of the trained mean. No bar of
+    the stable rank is told; that of the trained side stands alone.
+    """
+
+    off: dict[str, np.ndarray]
+    bars: dict[str, np.ndarray]
+    covered: np.ndarray
+    told: np.ndarray
+    ended: np.ndarray
+
+    def within(self, name: str, bars: float = STANDARD_ERRORS) -> np.ndarray:
+        """Whether cells are within so many bars, of those that are covered and have the quantity."""
+        off = self.off[name]
+        return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
+
+
+def read(networks: xr.Dataset) -> Compared:
+    """The trained means beside what is predicted."""
+    predicted, off, bars = beside(networks), {}, {}
+    told: dict[str, Any] = {
+        "best_test": predicted["error"],
+        "best_time": predicted["best_time_error"],
+        "stable_rank": 0.0,
+    }
+    for name in QUANTITIES:
+        runs = networks[name].transpose("task", "cell", "start")
+        mean, number = runs.mean("start").values, runs.notnull().sum("start").values
+        off[name] = predicted[name] / mean - 1
+        bars[name] = np.hypot(told[name], runs.std("start", ddof=1).values / mean / np.sqrt(number))
+    ended = networks["ended"].min("start").transpose("task", "cell").values > 0
+    return Compared(off, bars, predicted["covered"].astype(bool), predicted["error"], ended)
+
+
 def columns(networks: xr.Dataset) -> Columns:
-    """Row by row of the plane: how far the formula is from the trained networks."""
-    predicted = beside(networks, int(networks.attrs["seed"]))
-    trained = networks["best_test"].mean("start").transpose(*AXES).values
-    error = np.abs(predicted["best_test"] / trained - 1)[0, ..., 0]
-    covered = predicted["covered"][0, ..., 0]
-    widths = [round(float(networks["dim"].item()) ** power) for power in networks["gamma_width"].values]
-    inside = [error[i][covered[i]] for i in range(len(widths))]
+    """Task by task: how far the formula is from the trained networks."""
+    found, problems = read(networks), tasks_of(networks).values()
+    error = [np.abs(off)[covered] for off, covered in zip(found.off["best_test"], found.covered, strict=True)]
     return {
-        "width": [str(max(1, width)) for width in widths],
-        "cells": [str(row.size) for row in error],
-        "covered": [str(int(row.sum())) for row in covered],
-        "median error": [f"{100 * np.median(row):.2f}%" if row.size else "" for row in inside],
-        "largest error": [f"{100 * row.max():.2f}%" if row.size else "" for row in inside],
+        "outputs x inputs": ["{} x {}".format(*problem.cross.shape) for problem in problems],
+        "rank": [str(np.linalg.matrix_rank(np.asarray(problem.truth))) for problem in problems],
+        "cells": [str(row.size) for row in found.covered],
+        "covered": [str(int(row.sum())) for row in found.covered],
+        "median error": [f"{100 * np.median(row):.2f}%" if row.size else "" for row in error],
+        "largest error": [f"{100 * row.max():.2f}%" if row.size else "" for row in error],
     }
 
 
 TABLE = Table(
     name="cells",
-    title="Least test error by formula against trained networks, over the plane of variance and width",
+    title="Least test error by formula against trained networks, tasks of many kinds, random cells of the plane",
     sweep=sweep,
+    read=read,
     columns=columns,
     note="Errors of covered cells, relative to the mean of the trained networks' least test errors.",
 )

@@ -8,11 +8,12 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.networks import beside, cells
-from linnet.papers.linnet.tables.cells import AXES
 from linnet.reproduction import Columns, Table, Trial
 
 if TYPE_CHECKING:
     import xarray as xr
+
+AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:

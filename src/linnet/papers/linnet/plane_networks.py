@@ -1,0 +1,120 @@
+"""Tasks of many kinds and cells anywhere on the plane of variances and widths: trained to the end, and predicted."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import linnet as ln
+from linnet._randomness import generator
+from linnet.reproduction import plane
+
+RANKS = (1, 3, 6, 2, 10, 4)  # of the truths, one after another
+NOISES = (0.3, 3.0)  # standard deviations of the noise, least and most
+STRENGTHS = (1.5, 5.0)  # the largest signal, in units of the largest singular value of the noise
+FEW_UNITS = 6
+QUANTITIES = ("best_test", "best_time", "stable_rank")
+
+
+class Cell(NamedTuple):
+    """A place on the plane: the width of a network, and the variance of its weights."""
+
+    width: int
+    variance: float
+
+
+def task(number: int, seed: int, sides: tuple[int, int]) -> ln.Problem:
+    """A truth of low rank in Gaussian noise; shape, signals and noise are drawn, ranks and spectra take turns.
+
+    Every third task has signals of nearly equal size, every third 1/i, and every third 0.6^i; every second one is
+    rectangular. `sides` are the fewest and the most inputs and outputs.
+    """
+    draw = generator([seed, number])
+    outputs, inputs = draw.integers(sides[0], sides[1] + 1, size=2)
+    inputs = outputs if number % 2 else inputs
+    rank = min(RANKS[number % len(RANKS)], min(outputs, inputs) // 4)
+    noise_std = float(np.exp(draw.uniform(*np.log(NOISES))))
+    places = np.arange(rank)
+    spectrum = (np.sort(draw.uniform(0.6, 1, rank))[::-1], 1 / (1 + places), 0.6**places)[number % 3]
+    edge = noise_std * (np.sqrt(outputs) + np.sqrt(inputs))
+    left, right = (np.linalg.qr(draw.normal(size=(side, rank)))[0] for side in (outputs, inputs))
+    truth = (left * (draw.uniform(*STRENGTHS) * edge * spectrum)) @ right.T
+    return ln.Problem.from_target(truth + noise_std * draw.normal(size=(outputs, inputs)), truth=truth)
+
+
+def chosen_cells(number: int, seed: int, dim: int, cells: int) -> list[Cell]:
+    """Random cells of a task over the whole plane, their widths spread evenly over its exponents."""
+    draw = generator([seed, number, 1])
+    powers = plane.WIDTHS[1] * (np.arange(cells) + draw.uniform(size=cells)) / cells
+    variances = float(dim) ** draw.uniform(*plane.VARIANCES, size=cells)
+    return [
+        Cell(plane.width_of(dim, power), float(variance)) for power, variance in zip(powers, variances, strict=True)
+    ]
+
+
+def cells(
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, seed: int, sides: list[int], cells: int, starts: list[int]
+) -> dict[str, Any]:
+    """Trains all starts of one cell of one task; `points` has `task`, `cell` and `start`, `seeds` are of the starts.
+
+    `starts` are those of networks of up to six units, of up to as many units as inputs, and of wider ones; the others
+    are NaN. Of each: the least test loss until the training loss is flat, its time, the stable rank then, and whether
+    the run got that far.
+    """
+    from linnet.papers.linnet.flows import least_errors  # JAX: only where something is trained
+
+    number = int(points["task"][0])
+    problem = task(number, seed, (sides[0], sides[1]))
+    outputs, inputs = problem.cross.shape
+    width, variance = chosen_cells(number, seed, max(outputs, inputs), cells)[int(points["cell"][0])]
+    # inputs, outputs and units at zero stay there: few shapes are compiled
+    most = sides[1]
+    side = most // 2 if max(outputs, inputs) <= most // 2 else most
+    sizes = (FEW_UNITS, side, 2 * side)
+    kind = int(np.searchsorted(sizes[:-1], width))
+    units, runs = sizes[kind], starts[kind]
+    shape = {"in_dim": inputs, "out_dim": outputs, "width": width}
+    std = np.sqrt(variance)
+    drawn = [ln.inits.reduced_gaussian(**shape, first_std=std, second_std=std, key=int(key)) for key in seeds[:runs]]
+    target, truth = (_filled(np.asarray(part), side, side) for part in (problem.cross, problem.truth))
+    values = np.linalg.svd(target, compute_uv=False)
+    slowest = float(values[min(width, np.linalg.matrix_rank(truth)) - 1])
+    fastest = max(values[0], np.linalg.norm(truth, 2), variance * (np.sqrt(width) + np.sqrt(max(outputs, inputs))) ** 2)
+    found = least_errors(
+        np.stack([_filled(start.first, units, side) for start in drawn]),
+        np.stack([_filled(start.second, side, units) for start in drawn]),
+        target,
+        truth,
+        speeds=np.full(runs, 2 * float(fastest)),
+        horizon=float(np.log(2 + slowest / variance)) / slowest,
+    )
+    parts = {"best_test": found.test / 2, "best_time": found.time, "stable_rank": found.stable_rank}
+    ended = {"ended": found.ended.astype(float)}
+    return {
+        name: np.pad(part, (0, len(seeds) - runs), constant_values=np.nan) for name, part in (parts | ended).items()
+    }
+
+
+def tasks_of(networks: Any) -> dict[int, ln.Problem]:
+    """The tasks of a sweep by their numbers."""
+    least, most = json.loads(networks.attrs["configuration"])["fixed"]["sides"]
+    return {
+        number: task(number, int(networks.attrs["seed"]), (least, most)) for number in networks["task"].values.tolist()
+    }
+
+
+def beside(networks: Any) -> dict[str, np.ndarray]:
+    """What is predicted for the cells of a sweep, (task, cell), each by itself."""
+    rows = []
+    for number, problem in tasks_of(networks).items():
+        spectrum = ln.theories.mixed.task_spectrum(problem)
+        places = chosen_cells(number, int(networks.attrs["seed"]), max(problem.cross.shape), networks.sizes["cell"])
+        rows.append([ln.theories.mixed.predicted_diagram(spectrum, [one.variance], [one.width]) for one in places])
+    names = (*QUANTITIES, "covered", "error", "best_time_error")
+    return {name: np.array([[getattr(one, name)[0, 0] for one in row] for row in rows]) for name in names}
+
+
+def _filled(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    return np.pad(matrix, ((0, rows - matrix.shape[0]), (0, columns - matrix.shape[1])))
