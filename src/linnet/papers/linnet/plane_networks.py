@@ -74,7 +74,7 @@ def cells(
     side = most // 2 if max(outputs, inputs) <= most // 2 else most
     sizes = (FEW_UNITS, side, 2 * side)
     kind = int(np.searchsorted(sizes[:-1], width))
-    units, runs = sizes[kind], starts[kind]
+    units, runs = sizes[kind], min(starts[kind], len(seeds))
     shape = {"in_dim": inputs, "out_dim": outputs, "width": width}
     std = np.sqrt(variance)
     drawn = [ln.inits.reduced_gaussian(**shape, first_std=std, second_std=std, key=int(key)) for key in seeds[:runs]]
