@@ -56,7 +56,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Any:
             for name, entry in entries.items()
         ]
         monkeypatch.setattr(registry, "entry_points", lambda group: points if group == "linnet.papers" else [])
-        return registry.collected()
+        return registry.load_papers()
 
     return found
 

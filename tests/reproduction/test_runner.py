@@ -149,7 +149,7 @@ def test_command_and_folder_name_every_change(toys: ModuleType) -> None:
     assert made.command == (
         "linnet run watanabe-fig1b --quick --seed 2 --set rate=0.5 --set 'scales=[1.0, 3.0]' --set 'data=a b'"
     )
-    assert made.label.startswith("watanabe-fig1b-quick-seed2-")
+    assert made.folder_name.startswith("watanabe-fig1b-quick-seed2-")
 
 
 def test_dataset_file_keeps_values_and_odd_attributes(tmp_path: Path) -> None:

@@ -37,14 +37,17 @@ def read(path: Path) -> xr.Dataset:
 
 
 def _fits(values: np.ndarray) -> bool:
+    """Return whether whole numbers fit into what the file can hold."""
     return bool(values.min() >= _WHOLE.min and values.max() <= _WHOLE.max)
 
 
 def _attributes(attributes: dict[Any, Any]) -> dict[Any, Any]:
+    """Return attributes that the file can hold."""
     return {name: _attribute(value) for name, value in attributes.items()}
 
 
 def _attribute(value: Any) -> Any:
+    """Return a value as the file can hold it: other objects become JSON."""
     if isinstance(value, (str, float)):
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):

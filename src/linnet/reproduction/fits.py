@@ -52,6 +52,7 @@ def lowest(*numbers: Any) -> float:
 
 
 def _floats(numbers: tuple[Any, ...]) -> np.ndarray:
+    """Return the numbers, or the one list of them, as an array."""
     return np.array(list(numbers[0] if len(numbers) == 1 else numbers), dtype=float)
 
 

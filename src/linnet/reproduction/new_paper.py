@@ -33,6 +33,7 @@ def write(name: str, out: Path) -> Path:
 
 
 def _templates(folder: Traversable, parts: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Traversable]]:
+    """List the files of the template with their paths, folder by folder."""
     templates = []
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():

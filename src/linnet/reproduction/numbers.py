@@ -92,6 +92,7 @@ _SENTENCES = _Sentences()
 
 
 def _picked(number: Any, pick: str) -> Any:
+    """Return the entry that a template picks: the first, last, lowest or highest, or their count."""
     values = [value for _, value in entries(number)]
     if pick == "first":
         return values[0]

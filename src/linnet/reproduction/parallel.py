@@ -127,6 +127,7 @@ def _outcome(claim: Claim, values: dict[str, Any]) -> Outcome:
 
 
 def _measure(batch: Batch, path: Path) -> None:
+    """Measure the claims of a batch in this process, and write each outcome as soon as it is there."""
     from linnet.reproduction.registry import select_claims
 
     known = {claim.name: claim for claim in select_claims(batch.names)}

@@ -68,4 +68,5 @@ def last_measured() -> dict[str, Recorded]:
 
 
 def _read(name: str) -> list[dict[str, Any]]:
+    """Read one of the package's own records."""
     return json.loads((files("linnet.reproduction") / "data" / name).read_text(encoding="utf-8"))

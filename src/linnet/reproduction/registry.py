@@ -62,11 +62,11 @@ class _Shelf:
 @cache
 def papers() -> dict[str, Paper]:
     """Every paper by name: linnet's own in their order, then those of installed packages by name."""
-    return collected()
+    return load_papers()
 
 
-def collected() -> dict[str, Paper]:
-    """The same, looked for anew: a package may have been installed since."""
+def load_papers() -> dict[str, Paper]:
+    """Load linnet's papers and those of installed packages anew: one may have been installed since."""
     shelf = _Shelf()
     for name in _own_names():
         module = importlib.import_module(f"linnet.papers.{name}")

@@ -80,6 +80,7 @@ def _place(paper: str) -> int:
 
 
 def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Sequence[ClaimRow], missing: str) -> str:
+    """Write the tiles at the top of the page: what was made, within which limits, in what time."""
     checks = [check for result in results for check in result.checks]
     judged = [check for check in checks if check.passed is not None]
     good = sum(check.passed is True for check in judged)
@@ -111,6 +112,7 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Seq
 
 
 def _contents(made: Iterable[Result | Failure]) -> str:
+    """Write the list of figures, each with a link."""
     links = "".join(f"<li>{_card(item)}</li>" for item in made)
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
 
@@ -123,6 +125,7 @@ def _card(item: Result | Failure) -> str:
 
 
 def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRow], out: Path) -> str:
+    """Write the part of one paper: its figures, then its claims."""
     paper = papers().get(name, Paper(name=name, title=name, authors=""))
     cards = "".join(_result(item, out) if isinstance(item, Result) else _failure(item) for item in made)
     judged = report_claims.answers(paper, claims) + report_claims.table(claims)
@@ -133,6 +136,7 @@ def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRo
 
 
 def _result(result: Result, out: Path) -> str:
+    """Write a figure: the picture, its checks, its settings and the command."""
     folder = result.folder.relative_to(out).as_posix()
     picture, hint = page.image((result.folder / "figure.png").read_bytes(), result.title)
     links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURES]
@@ -158,6 +162,7 @@ def _result(result: Result, out: Path) -> str:
 
 
 def _failure(failure: Failure) -> str:
+    """Write why a figure was not made, and how to try it alone."""
     return f"""<article id="{escape(failure.name)}">
 {_heading(failure)}
 <p class="bad"><b>Not made:</b> {escape(failure.reason)}</p>
@@ -168,33 +173,40 @@ def _failure(failure: Failure) -> str:
 
 
 def _heading(item: Result | Failure) -> str:
+    """Write the title and the name of a figure."""
     return f'<header><h3>{escape(item.title)}</h3><div class="name">{escape(item.name)}</div></header>'
 
 
 def _check(check: Check) -> str:
+    """Write one check, with the word that says whether it is within its limit."""
     kind, word = {True: ("good", "✓ within"), False: ("bad", "✗ beyond"), None: ("soft", "measured")}[check.passed]
     text = re.sub(r"\d[\d.]*e[+-]?\d+", r'<span class="number">\g<0></span>', escape(check.text))
     return f'<li><b class="{kind}">{word}</b>{text}</li>'
 
 
 def _command(command: str) -> str:
+    """Write a command as code."""
     return f"<pre><code>{escape(command)}</code></pre>"
 
 
 def _row(term: str, value: Any) -> str:
+    """Write one row of a table of settings."""
     text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
     return f'<tr><th scope="row">{escape(term)}</th><td>{escape(text)}</td></tr>'
 
 
 def _link(item: Result | Failure) -> str:
+    """Write a link to a figure on the page."""
     return f'<a href="#{escape(item.name)}"{_alarm(item)}>{escape(item.name)}</a>'
 
 
 def _alarm(item: Result | Failure) -> str:
+    """Return the class that marks a figure that failed."""
     return ' class="bad"' if isinstance(item, Failure) or item.failed else ""
 
 
 def _origin(results: Sequence[Result]) -> str:
+    """Write with which version, commit and device the figures were made."""
     versions = sorted({f"linnet {r.version}, commit {_short(r.commit)}, {r.device}" for r in results})
     made = "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
     return f"{made}\n<p><code>linnet verify NAME</code> measures a claim again.</p>"
@@ -207,6 +219,7 @@ def _short(commit: str) -> str:
 
 
 def _duration(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

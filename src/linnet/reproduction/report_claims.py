@@ -76,6 +76,7 @@ def table(rows: Sequence[ClaimRow]) -> str:
 
 
 def _row(row: ClaimRow) -> str:
+    """Write one claim: verdict, sentence, what is required and what was measured."""
     alarm = "" if row.as_expected else f' <b class="bad">expected: {escape(row.expected)}</b>'
     kind = _kind(row.verdict) + ("" if row.as_expected else " alarm")
     return f"""<div class="claim" role="listitem" id="{escape(row.name)}" data-kinds="{kind}">
@@ -88,4 +89,5 @@ def _row(row: ClaimRow) -> str:
 
 
 def _kind(verdict: str) -> str:
+    """Return the class that colours a verdict."""
     return _KINDS.get(verdict, "none")

@@ -37,7 +37,7 @@ class FigureRequest:
         return self.figure.name + ("" if self.panels == self.figure.panels else "".join(self.panels))
 
     @property
-    def label(self) -> str:
+    def folder_name(self) -> str:
         """The name of its folder: runs with other settings never overwrite each other."""
         rest = {key: value for key, value in self.changes.items() if key != "seed"}
         parts = [self.name, "quick" * self.quick, f"seed{self.settings.seed}" * ("seed" in self.changes)]
@@ -60,8 +60,10 @@ class FigureRequest:
 
 
 def _digest(content: Any) -> str:
+    """Return a digest of plain values."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _text(value: Any) -> str:
+    """Return a setting as the command line takes it."""
     return value if isinstance(value, str) else json.dumps(value)

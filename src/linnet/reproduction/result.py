@@ -75,7 +75,7 @@ def store(result: Result) -> None:
 def finished(request: FigureRequest, out: Path) -> Result | None:
     """The result of an earlier run of this request, if its configuration and code are the same and its files are whole:
     one that is missing, truncated or changed since is not believed."""
-    folder = out / request.label
+    folder = out / request.folder_name
     try:
         stored = json.loads((folder / MARK).read_text(encoding="utf-8"))
         if stored["key"] != request.key or stored["files"] != {name: _digest(folder / name) for name in _files()}:
@@ -95,13 +95,16 @@ def plain(check: Check) -> Check:
 
 
 def _number(value: float | None) -> float | None:
+    """Return the number as JSON can hold it: None where it is not finite."""
     return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _digest(path: Path) -> str:
+    """Return the digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files() -> list[str]:
+    """List the files that a finished figure has."""
     return [DATA, *(f"figure.{kind}" for kind in PICTURES)]

@@ -37,7 +37,7 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     if not fresh and (finished := result.finished(request, out)) is not None:
         return finished
     start = time.perf_counter()
-    folder = out / request.label
+    folder = out / request.folder_name
     folder.mkdir(parents=True, exist_ok=True)
     work = folder / f"work-{request.key[:8]}"
     _clear(folder, keep=None if fresh else work)
@@ -86,6 +86,7 @@ def _keeping(work: Path) -> AbstractContextManager[Any]:
 
 
 def _draw(picture: Picture, folder: Path) -> None:
+    """Save the picture in every format, without dates, so that equal figures are equal files."""
     dateless: dict[str, dict[str, Any]] = {
         "png": {"Software": None},
         "svg": {"Date": None},
@@ -97,6 +98,7 @@ def _draw(picture: Picture, folder: Path) -> None:
 
 
 def _clear(folder: Path, keep: Path | None) -> None:
+    """Remove the work folders that interrupted runs have left."""
     for old in folder.glob("work-*"):
         if old != keep:
             shutil.rmtree(old, ignore_errors=True)

@@ -78,6 +78,7 @@ def survey(
 def _outcomes(
     chosen: Sequence[Claim], seeds: Sequence[int], quick: bool, workers: int
 ) -> Iterator[tuple[Trial, Outcome]]:
+    """Measure every claim at every seed, here or in workers, and yield the outcomes."""
     trials = [Trial(quick=quick, seed=seed) for seed in seeds]
     if workers:
         yield from parallel.outcomes(chosen, [b for trial in trials for b in parallel.batches(chosen, trial)], workers)

@@ -78,6 +78,7 @@ class Table:
 
 @lru_cache(maxsize=32)
 def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
+    """Run the sweep of a table, once for each trial in a process."""
     from linnet import sweeps
 
     return sweeps.run(sweep(trial))

@@ -122,6 +122,7 @@ class Verdicts:
 
 
 def _read(file: Path) -> Any:
+    """Read a file of outcomes; None where it is absent or damaged."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):  # absent or damaged: measure again

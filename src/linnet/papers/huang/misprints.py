@@ -114,6 +114,7 @@ def assumption(
 
 
 def _proxy(alignments: Any, limit: float) -> np.ndarray:
+    """Return rho/sqrt(1 - rho^2/limit), NaN beyond the limit."""
     square = np.asarray(alignments, dtype=float) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(square / (1 - square / limit))

@@ -320,6 +320,7 @@ def _encloses(tex: str) -> bool:
 
 
 def _number(text: str) -> str:
+    """Write a number as TeX, a power of ten in place of `e`."""
     digits, _, power = text.replace(" ", r"\,").partition("e")
     if not power:
         return digits

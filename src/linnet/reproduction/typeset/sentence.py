@@ -65,10 +65,12 @@ def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
     if after is not None and not after.spaced and (after.kind in ("word", "name", "number") or after.text in "'_^%"):
         return None
     item = before is not None and before.text == "(" and after is not None and after.text == ")" and len(used) == 1
-    return None if item or not _worth_it(used, after) else (tex, reader.at)  # (a) is a part of what stands before it
+    return (
+        None if item or not _is_mathematics(used, after) else (tex, reader.at)
+    )  # (a) is a part of what stands before it
 
 
-def _worth_it(used: list[Token], after: Token | None) -> bool:
+def _is_mathematics(used: list[Token], after: Token | None) -> bool:
     """Whether what was read is mathematics and not a word, a number or a reference in parentheses."""
     kinds = {token.kind for token in used}
     words = [token for token in used if token.kind == "word"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 
 def _words(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 

@@ -19,6 +19,7 @@ PROXY_OFF = Limit(0.1, "XX' is a multiple of the identity to a few percent, and 
 
 
 def _every_step(trial: Trial, ratio: float | None, growth_times: float, draw: int = 0) -> FeatureRun:
+    """Train a network inside the assumption and keep every step."""
     key = [trial.seed, draw] if draw else trial.seed
     return inside(key, **settings.size(trial.quick), ratio=ratio, growth_times=growth_times, states=100_000)
 

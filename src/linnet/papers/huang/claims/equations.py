@@ -180,6 +180,7 @@ def cubic_of_the_second_stage(trial: Trial) -> Numbers:
 
 
 def _second_stage(trial: Trial, equation: Row) -> dict[str, Any]:
+    """Measure how far an equation of the second stage is off, corrected and as printed."""
     corrected = _errors(trial, equation)
     right, printed = _stage("second", corrected), _stage("second", _errors(trial, equation, printed=True))
     return {
@@ -200,6 +201,7 @@ def _errors(trial: Trial, equation: Row, **options: bool) -> dict[str, list[Erro
 
 
 def _stage(name: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]:
+    """Return one kind of error for every network of every setting."""
     return {setting: [getattr(error, name) for error in each] for setting, each in errors.items()}
 
 
@@ -209,4 +211,5 @@ def _inside(errors: dict[str, list[float]]) -> float:
 
 
 def _medians(errors: dict[str, list[float]]) -> dict[str, float]:
+    """Return the median over the draws of each setting inside the assumption."""
     return {setting: float(np.median(errors[setting])) for setting in INSIDE}

@@ -78,18 +78,18 @@ def difference(trial: Trial) -> Numbers:
     tried=OVER_RATIOS,
     holds=AtLeast(
         0.995,
-        "told",
+        "determined",
         what="share whose sign is that of sqrt(gamma) v_r(0) + <w_r(0), X'y>",
         form=".2%",
         because="where that sum is below a two-hundredth of its size, what (9) neglects decides",
     ),
     reads="the sign of v_r at the end is that of sqrt(gamma) v_r(0) + <w_r(0), X'y>, by v_0/(sigma_0 sqrt(log m)), for "
-    "{told:.2%} of the neurons ({count} in all)",
+    "{determined:.2%} of the neurons ({count} in all)",
 )
 def signs_determined(trial: Trial) -> Numbers:
     rows = neurons.TABLE.rows(trial)
-    told = rows["determined"]
-    return {"value": lowest(told.values()), "told": told, "count": sum(rows["count"].values())}
+    determined = rows["determined"]
+    return {"value": lowest(determined.values()), "determined": determined, "count": sum(rows["count"].values())}
 
 
 @claim(
@@ -161,6 +161,7 @@ def products(trial: Trial) -> Numbers:
 
 
 def _falling(trial: Trial, name: str) -> Numbers:
+    """Count the neurons in which a quantity falls within the second stage."""
     rows = neurons.TABLE.rows(trial)
     return {
         "value": sum(dominant(rows[name]).values()),

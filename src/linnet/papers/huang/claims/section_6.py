@@ -93,8 +93,10 @@ def ratio(trial: Trial) -> Numbers:
     }
 
 
-def _networks(trial: Trial, network: Callable[..., PictureRun], *, steps: int, until: float) -> dict[str, PictureRun]:
-    """The network on both sets in all four conventions."""
+def _picture_networks(
+    trial: Trial, network: Callable[..., PictureRun], *, steps: int, until: float
+) -> dict[str, PictureRun]:
+    """Train the network on both sets of pictures in all four conventions."""
     samples, width = (80, 128) if trial.quick else (settings.IMAGE_SAMPLES, 512)
     runs = {}
     for name, (centred, targets) in product(SETS, CONVENTIONS):
@@ -124,7 +126,7 @@ def _networks(trial: Trial, network: Callable[..., PictureRun], *, steps: int, u
     reads=f"median rho/(v sqrt(gamma)) {MOMENTS}: {{ratios:.3f}}; at the end, by the closed form: {{ends:.3f}}",
 )
 def images(trial: Trial) -> Numbers:
-    runs = _networks(trial, pictures.linear_network, steps=400, until=0.2)
+    runs = _picture_networks(trial, pictures.linear_network, steps=400, until=0.2)
     ends = {words: run.end.settled for words, run in runs.items()}
     return {
         "value": lowest(1 - end for end in ends.values()),
@@ -150,7 +152,7 @@ def images(trial: Trial) -> Numbers:
     "form: {ends:.2g}",
 )
 def images_kernel(trial: Trial) -> Numbers:
-    runs = _networks(trial, pictures.linear_network, steps=400, until=0.2)
+    runs = _picture_networks(trial, pictures.linear_network, steps=400, until=0.2)
     distances = {words: run.history.kernel_distance[run.moments()].tolist() for words, run in runs.items()}
     ends = {words: run.end_distance for words, run in runs.items()}
     return {
@@ -182,7 +184,7 @@ RELU: Any = {"steps": 600, "until": 0.5}
 )
 def relu(trial: Trial) -> Numbers:
     distances, starts, cosines, grams = {}, {}, {}, {}
-    for words, run in _networks(trial, pictures.relu_network, **RELU).items():
+    for words, run in _picture_networks(trial, pictures.relu_network, **RELU).items():
         distances[words] = run.history.kernel_distance[[*run.moments((settings.FIRST_SHARE, 0.5)), -1]].tolist()
         starts[words], cosines[words] = (float(run.history.kernel_cosine[at]) for at in (0, -1))
         gram, target = run.stages.gram, run.history.target
@@ -219,7 +221,7 @@ def relu(trial: Trial) -> Numbers:
     reads="median rho/(v sqrt(gamma)) where 5% and a half of the loss are lost, and at the last state: {ratios:.3f}",
 )
 def relu_ratio(trial: Trial) -> Numbers:
-    runs = _networks(trial, pictures.relu_network, **RELU)
+    runs = _picture_networks(trial, pictures.relu_network, **RELU)
     ratios = {
         words: run.history.median_ratio[[*run.moments((settings.FIRST_SHARE, 0.5)), -1]].tolist()
         for words, run in runs.items()

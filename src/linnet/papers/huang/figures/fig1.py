@@ -76,7 +76,7 @@ def check(ds: xr.Dataset) -> list[Check]:
             ALIGNED,
         ),
         panels.kernel_check(ds),
-        _against("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
+        _near_prediction("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
         Check.below(
             f"loss against eq. (10) with the mean over neurons: max error {gap:.2g} of its start (limit {FOLLOWED:g})",
             gap,
@@ -95,11 +95,13 @@ def check(ds: xr.Dataset) -> list[Check]:
 
 
 def _within(what: str, value: float, limit: float) -> Check:
+    """Check that a value is within a share of 1."""
     off = abs(value - 1)
     return Check(f"{what}: {value:.4f} (within {limit:.0%} of 1: {off:.2%})", value, limit, off < limit)
 
 
-def _against(what: str, value: float, predicted: float) -> Check:
+def _near_prediction(what: str, value: float, predicted: float) -> Check:
+    """Check that a value is near what the closed form predicts."""
     off = abs(value / predicted - 1)
     return Check.below(f"{what}: {value:.4f}, by the closed form {predicted:.4f} (off by {off:.1%})", off, CLOSED)
 

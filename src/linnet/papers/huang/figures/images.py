@@ -150,4 +150,5 @@ def convention_checks(ds: xr.Dataset, *, linear: bool) -> list[Check]:
 
 
 def _three(values: np.ndarray, form: str) -> str:
+    """Print a value for each moment, or say that the loss never fell so far."""
     return ", ".join(format(float(value), form) if value == value else "not reached" for value in values)

@@ -9,6 +9,7 @@ from linnet.reproduction.figure import Check
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
 PANELS = ("a", "b", "c", "d")
@@ -51,7 +52,8 @@ def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture
         return picture
 
 
-def _loss(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _loss(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+    """Draw panel a: the loss, as trained and as predicted."""
     axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **(style.TRAINING if theory else style.ALONE))
     if theory:
         axis.plot(ds.step, ds.loss_theory, color=style.LOSS, label="eq. (10), mean over neurons", **style.THEORY)
@@ -61,7 +63,8 @@ def _loss(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylim(bottom=0)
 
 
-def _ratio(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _ratio(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+    """Draw panel b: the ratio of the layers, by the median, by the means and as the paper averages."""
     look = style.TRAINING if theory else style.ALONE
     # marks: the readings of the training often lie on each other
     marks = {**style.MARKS, "markerfacecolor": "none", "markevery": max(1, ds.sizes["step"] // 16)}
@@ -74,7 +77,7 @@ def _ratio(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     )
     for outside, mark, height in ((mean > high, "^", 0.97 * high), (mean < low, "v", low + 0.03 * high)):
         if outside.any():
-            beyond = {"color": style.GREEN, "linestyle": "none", "marker": mark, "markersize": 3.5, "zorder": 5}
+            beyond: Any = {"color": style.GREEN, "linestyle": "none", "marker": mark, "markersize": 3.5, "zorder": 5}
             axis.plot(ds.step.values[outside], outside[outside] * height, label="the same, beyond the panel", **beyond)
     if theory:
         axis.plot(ds.step, ds.ratio_theory, color=style.ALIGNMENT, label="median by eq. (10)", **style.THEORY)
@@ -85,7 +88,8 @@ def _ratio(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylim(low, high)
 
 
-def _kernel(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _kernel(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+    """Draw panel c: the distance of the kernel to the target-aligned one."""
     look = style.TRAINING if theory else style.ALONE
     axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="training", **look)
     if theory:
@@ -98,7 +102,7 @@ def _kernel(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylabel("relative distance")
 
 
-def _norm(axis: Any, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _norm(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     """The norm of the kernel; of a ReLU network's its direction, to the target and to the gated one."""
     if gated:
         axis.plot(ds.step, ds.kernel_cosine, color=style.KERNEL, label="cosine to the target-aligned", **style.ALONE)

@@ -60,6 +60,7 @@ def read(networks: xr.Dataset) -> list[Convergence]:
 
 
 def _row(cell: xr.Dataset) -> Convergence:
+    """Lay the stated times beside what one cell measured."""
     theory = theory_of(cell)
     loss, steps, rate = float(cell["first_loss"]), float(cell["steps"]), theory.learning_rate
     population = {"samples": theory.samples, "signal": float(cell["signal"]), "trace": float(cell["trace"])}

@@ -72,6 +72,7 @@ def read(dataset: xr.Dataset) -> dict[str, list[Neurons]]:
 
 
 def _neurons(cell: xr.Dataset) -> Neurons:
+    """Read one trained network, its repeated states taken out."""
     steps, kept = np.unique(cell["steps"].values.astype(int), return_index=True)
     alignments = cell["alignments"].transpose("state", "neuron").values[kept]
     magnitudes = cell["magnitudes"].transpose("stage", "neuron").values

@@ -66,6 +66,7 @@ def read(results: xr.Dataset) -> list[Frequency]:
 
 
 def _frequency(results: xr.Dataset) -> Frequency:
+    """Count how often the bounds hold among the draws of one cell, and what the law says."""
     n, noise = int(results["n"]), float(results["noise"])
     forms = results["form"].values.ravel() / n
     gammas = (results["gamma"] / (results["trace"] * n)).values.ravel()

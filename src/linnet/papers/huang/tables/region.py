@@ -68,6 +68,7 @@ def read(results: xr.Dataset) -> list[Corner]:
 
 
 def _corner(networks: xr.Dataset) -> Corner:
+    """Read the networks of one signal and margin: the worst of them."""
     theories = [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
     starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
     predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)

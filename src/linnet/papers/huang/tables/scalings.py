@@ -99,6 +99,7 @@ def read(networks: xr.Dataset) -> list[Scaling]:
 
 
 def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
+    """Fit how t1 depends on one quantity, as measured and as predicted."""
     chosen = networks.sel(case=[case_of(name, value) for value in values]).transpose("replicate", "case", ...)
     theories = [theory(chosen.sel(case=case_of(name, value))) for value in values]
     predicted = [[t.first_time() / t.learning_rate for t in row] for row in theories]
@@ -181,6 +182,7 @@ def second_times(networks: xr.Dataset) -> dict[str, SecondTime]:
 
 
 def _second(networks: xr.Dataset, case: str) -> SecondTime:
+    """Read when each share of the loss is left in the networks of one case, beside the stated time."""
     theories = theory(networks)
     units = np.array([t.learning_rate * t.rate for t in theories])[:, None]
     shares = networks["share"].values[1:]

@@ -13,7 +13,7 @@ from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Tri
 from linnet.reproduction.fits import exponent, highest, lowest
 
 BOUND = Limit(1.0, "a bound is kept or it is not")
-LARGEST = 2.0  # the least c the paper names: its largest step
+LEAST_C = 2.0  # that the paper names: its largest step
 EDGE = 1.05  # c of a step a twentieth below the one at which the leading mode no longer converges
 STANDARD = Limit(5.0, "standard errors of a variance, the largest of three")
 
@@ -86,7 +86,7 @@ def bounded_descent(trial: Trial) -> Numbers:
         weights = active_start(dim, gammas, key=trial.seed + 1)
         threshold = float(dim ** (gammas[0] / 2)) ** 2 * round(dim ** gammas[1])
         fastest = float(np.hypot(size, threshold))  # the leading mode converges below a rate of one over this
-        for c in (LARGEST, EDGE):
+        for c in (LEAST_C, EDGE):
             run = ln.gradient_descent(
                 task, weights, learning_rate=1 / (c * fastest), steps=200, keep="products", throw=False
             )

@@ -222,6 +222,7 @@ def values_of_figure_one(trial: Trial) -> Numbers:
 
 
 def singular_values(matrices: np.ndarray) -> np.ndarray:
+    """Return the singular values of one matrix or of many."""
     return np.linalg.svd(matrices, compute_uv=False)
 
 

@@ -25,23 +25,23 @@ def powers(
 ) -> Numbers:
     """How x falls with d at each stage and place, beside the claimed exponents; `value` is the largest excess,
     in standard errors, `excess` its mean over the places at each stage."""
-    found, wanted, sizes = {}, {}, {}
+    exponents, wanted, sizes = {}, {}, {}
     for place, rows in places(trial).items():
         for stage, power in claimed.items():
             name = f"{stage} at {place}"
-            found[name] = slope(rows, [x(row, stage) for row in rows])
+            exponents[name] = slope(rows, [x(row, stage) for row in rows])
             wanted[name] = power(rows[0].gammas[1])
             sizes[name] = float(x(rows[-1], stage).mean())
-    excess = {name: found[name].value + wanted[name] for name in found}
+    excess = {name: exponents[name].value + wanted[name] for name in exponents}
     return {
         "claimed": wanted,
-        "found": found,
+        "found": exponents,
         "excess": {
             stage: float(np.mean([excess[f"{stage} at {place}"] for place in places(trial)])) for stage in claimed
         },
         "x": sizes,
         "dims": [row.dim for row in rows],
-        "value": highest(excess[name] / found[name].error for name in found),
+        "value": highest(excess[name] / exponents[name].error for name in exponents),
     }
 
 

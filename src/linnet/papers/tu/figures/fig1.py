@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
@@ -13,6 +13,11 @@ from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.papers.tu.settings import FAST, GAMMAS
 from linnet.reproduction import Check, Figure, Limit, Settings, plane
 from linnet.reproduction.datasets import labelled
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
 
 # Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
 SIDES = ("self-consistent", "simultaneous", "sequential")
@@ -68,7 +73,7 @@ class TuFig1(Settings):
         return self.scale**2 if self.scale is not None else float(self.dim**self.gamma_variance)
 
 
-def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
+def compute(settings: TuFig1, panels: tuple[str, ...]) -> xr.Dataset:
     from linnet.trainers._self_consistent import stepping
 
     d, steps = settings.dim, settings.steps
@@ -125,7 +130,7 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Any:
     )
 
 
-def plot(data: Any) -> Any:
+def plot(data: xr.Dataset) -> Picture:
     panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or ["a", "b"]
     with style.applied():
         picture, axes = style.subplots(
@@ -137,7 +142,8 @@ def plot(data: Any) -> Any:
     return picture
 
 
-def _errors(axis: Any, data: Any) -> None:
+def _errors(axis: Axes, data: xr.Dataset) -> None:
+    """Draw panel a: train and test error of eq. (1) and of both descents."""
     for kind, colour in (("train", style.LOSS), ("test", style.TEST_LOSS)):
         for side in SIDES:
             curve = data["error"].sel(kind=kind, side=side)
@@ -146,7 +152,8 @@ def _errors(axis: Any, data: Any) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
-def _spectrum(axis: Any, data: Any) -> None:
+def _spectrum(axis: Axes, data: xr.Dataset) -> None:
+    """Draw panel b: the signal's singular values and some of the others, and the threshold."""
     rank, total = int(data.attrs["rank"]), data.sizes["mode"]
     rest = np.unique(np.linspace(rank, total - 1, min(int(data.attrs["others"]), total - rank)).astype(int))
     colours = style.shades(rank)
@@ -171,7 +178,7 @@ def _spectrum(axis: Any, data: Any) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.6, columnspacing=1.0)
 
 
-def check(data: Any) -> list[Check]:
+def check(data: xr.Dataset) -> list[Check]:
     gaps = {
         (kind, side): _gap(*(data["error"].sel(kind=kind, side=which).values for which in (side, SIDES[0])))
         for kind in ("train", "test")
@@ -192,12 +199,14 @@ def check(data: Any) -> list[Check]:
 
 
 def _gap(one: np.ndarray, two: np.ndarray) -> float:
+    """Return the largest distance of two curves over the largest value of the first."""
     return float(np.abs(one - two).max() / one.max())
 
 
-def _distance(data: Any) -> Check:
+def _distance(data: xr.Dataset) -> Check:
+    """Measure how far the products of descent are from those of eq. (1)."""
     norms = (data["singular_value"].sel(side="simultaneous") ** 2).sum("mode")
-    shares = np.sqrt(data["distance"].max("step") / norms.max()) * data.sizes["mode"]
+    shares = (data["distance"].max("step") / norms.max()) ** 0.5 * data.sizes["mode"]
     one, two = (float(shares.sel(update=side)) for side in SIDES[1:])
     text = (
         f"products of descent vs eq. (1): largest distance {one:.2g} of the largest norm, {two:.2g} in the public loop"
@@ -205,7 +214,8 @@ def _distance(data: Any) -> Check:
     return Check(text, one)
 
 
-def _least(data: Any) -> Check:
+def _least(data: xr.Dataset) -> Check:
+    """Measure where the singular values are at the least test error."""
     tests = data["error"].sel(kind="test")
     best = {side: int(tests.sel(side=side).values.argmin()) for side in SIDES[:2]}
     rank, threshold, step = int(data.attrs["rank"]), float(data.attrs["threshold"]), best["simultaneous"]
@@ -224,7 +234,7 @@ def _least(data: Any) -> Check:
     )
 
 
-def _speed_up(data: Any) -> Check:
+def _speed_up(data: xr.Dataset) -> Check:
     """Growth of the leading singular value over the predicted one, while lazy and while active.
 
     Steps are compared with the exact solution of the aligned mode over one step, as steps are not small.

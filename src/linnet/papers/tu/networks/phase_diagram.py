@@ -95,6 +95,7 @@ def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank
 
 
 def _sizes(dim: int, rank: int, key: list[int]) -> tuple[float, float]:
+    """Return the mean squares of the entries of A* and of E of one task."""
     task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=plane.NOISE_STD, key=key)
     truth = np.asarray(task.truth)
     return float((truth**2).mean()), float(((task.cross - truth) ** 2).mean())

@@ -80,6 +80,7 @@ def read(networks: xr.Dataset) -> dict[str, Group]:
 
 
 def _arrays(networks: xr.Dataset, group: str) -> dict[str, Any]:
+    """Collect what the runs of one group left behind, by the names of `Group`."""
     names = [name for name in networks["case"].values.tolist() if name.split()[0] == group]
     chosen = networks.squeeze("dim").sel(case=names).transpose("case", "replicate")
     same = ("best_test", "best_step", "stable_rank", "signal", "noise")

@@ -82,6 +82,7 @@ def two_inputs(trial: Trial) -> Numbers:
 
 
 def _more_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
+    """Return the rates from three inputs on."""
     return {f"d = {dim}": rate for dim, rate in rates.items() if dim > 2}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre.networks import label_noise as networks
 from linnet.papers.varre.networks import noise_process
+from linnet.papers.varre.networks.noise_process import mean_of_paths
 from linnet.papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
 from linnet.papers.varre.tables import label_noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, Within, claim
@@ -166,11 +167,8 @@ def equation(trial: Trial) -> Numbers:
     start = ln.inits.orthogonal(key=trial.seed, in_dim=3, out_dim=1, width=20, scale=1.0)
     common: dict[str, Any] = {"time": TIME, "paths": paths}
 
-    def estimate(values: np.ndarray) -> Estimate:
-        return Estimate(float(values.mean()), float(values.std() / np.sqrt(paths)))
-
     limit, wrong = (
-        estimate(
+        mean_of_paths(
             networks.small_by_equation(
                 problem, start, step=STEPS[-1] / FINE, noise=noise, key=[trial.seed, number], **common
             )
@@ -178,7 +176,7 @@ def equation(trial: Trial) -> Numbers:
         for number, noise in enumerate((NOISE, NOISE * np.sqrt(STEPS[-1])))  # eta delta in place of sqrt(eta) delta
     )
     means = [
-        estimate(
+        mean_of_paths(
             networks.small_after_descent(problem, start, rate=rate, noise=NOISE, key=[trial.seed, 2 + number], **common)
         )
         for number, rate in enumerate(STEPS)

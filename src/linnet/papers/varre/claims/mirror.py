@@ -205,6 +205,7 @@ def _without_imbalance(first: np.ndarray, *, imbalance: np.ndarray, on_left: boo
 
 
 def _jacobian_asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, width: float = 1e-5) -> float:
+    """Return the asymmetry of a field's Jacobian, by central differences, relative to its largest entry."""
     columns = []
     for place in np.ndindex(*point.shape):
         step = np.zeros(point.shape)
@@ -248,10 +249,12 @@ def _conditioned(measure: Callable[[np.ndarray, float, np.ndarray, np.ndarray], 
 
 
 def _share_of_bound(solution: np.ndarray, gamma: float, times: np.ndarray, losses: np.ndarray) -> float:
+    """Return the largest ratio of the loss to its bound of Lemma C.8."""
     return float((losses / ln.theories.spectral_bias.convergence_bound(solution, gamma, times)).max())
 
 
 def _in_units_of_the_rate(solution: np.ndarray, gamma: float, times: np.ndarray, losses: np.ndarray) -> float:
+    """Return the largest loss in units of |beta|^2/(gamma t)."""
     return float((losses * gamma * times).max() / (solution @ solution))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks import noise_process, volumes
+from linnet.papers.varre.networks.noise_process import mean_of_paths
 from linnet.papers.varre.settings import AT, CLEAR, DIMS, ERRORS, EULER, NOISE, NOISE_ALONE, SCHEME, TIMES
 from linnet.papers.varre.tables import growth, noise
 from linnet.reproduction import Above, AllOf, AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, Within, claim
@@ -210,7 +211,8 @@ def one_input(trial: Trial) -> Numbers:
         lifted = run.weights
         w, out = lifted.first[:, :, 0, 0], lifted.second[:, :, 0, 0]
         for sign in (1, -1):
-            rates[f"w {sign:+d} a from a = {a:g}"] = _mean(np.log(np.abs((w + sign * out)[0] / (1 + sign * a))) / 5.0)
+            grown = np.log(np.abs((w + sign * out)[0] / (1 + sign * a)))
+            rates[f"w {sign:+d} a from a = {a:g}"] = mean_of_paths(grown / 5.0)
         last.append(float(np.median(np.abs(w[1]))))
     return {"rates": rates, "last": highest(last)}
 
@@ -272,12 +274,10 @@ def any_diagonal(trial: Trial) -> Numbers:
     return {
         "value": highest(np.abs(away)),
         "exponent": float(np.linalg.eigvalsh(matrix).max()),
-        "growth": {name: _mean(one["growth"][0]) for name, one in _volumes(trial).items() if len(SHAPES[name]) > 2},
+        "growth": {
+            name: mean_of_paths(one["growth"][0]) for name, one in _volumes(trial).items() if len(SHAPES[name]) > 2
+        },
     }
-
-
-def _mean(values: np.ndarray) -> Estimate:
-    return Estimate(float(values.mean()), float(values.std() / np.sqrt(values.size)))
 
 
 @claim(
@@ -300,8 +300,8 @@ def exponents(trial: Trial) -> Numbers:
     for name, one in _volumes(trial).items():
         d, growth = len(SHAPES[name]), one["growth"]
         clocks[name] = float(one["clock"][-1].mean())
-        before_last[name], last[name] = _mean(growth[-2]), _mean(growth[-1] - growth[-2])
+        before_last[name], last[name] = mean_of_paths(growth[-2]), mean_of_paths(growth[-1] - growth[-2])
         for k in range(1, d + 1):
-            sums[f"{name}, k = {k}"] = _mean(growth[k - 1])
+            sums[f"{name}, k = {k}"] = mean_of_paths(growth[k - 1])
             predicted[f"{name}, k = {k}"] = exponent_sum(float(one["clock"][k - 1].mean()), in_dim=d, columns=k)
     return {"sums": sums, "predicted": predicted, "before_last": before_last, "last": last, "clocks": clocks}

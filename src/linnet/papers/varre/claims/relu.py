@@ -51,6 +51,7 @@ def _learned(trial: Trial) -> tuple[Any, np.ndarray, dict[str, Any]]:
 
 
 def _counts(ranks: np.ndarray) -> str:
+    """Say how many students have each rank."""
     return ", ".join(f"{int((ranks == rank).sum())} of rank {rank}" for rank in np.unique(ranks))
 
 
@@ -147,6 +148,7 @@ def phase_one(trial: Trial) -> Numbers:
 
 
 def _plateaus(trial: Trial) -> Numbers:
+    """Count the students with a plateau, and those of rank one there."""
     students = relu_ranks.TABLE.results(trial).sel(start="small")
     plateau, ratio = students["plateau"].values.astype(bool), students["plateau_ratio"].values
     rank_one = float(np.mean(ratio[plateau] < RANK_ONE)) if plateau.any() else 0.0

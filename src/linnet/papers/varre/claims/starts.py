@@ -28,6 +28,7 @@ CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smalle
 
 
 def _problem(seed: int) -> ln.Problem:
+    """Draw one regression of the paper's sizes."""
     return ln.problems.gaussian_regression(key=[seed, 21], samples=SAMPLES, in_dim=INPUTS, out_dim=OUTPUTS)
 
 

@@ -66,6 +66,7 @@ def _commutators(path: Path) -> float:
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
+    """Return the Frobenius norm of each matrix."""
     return np.linalg.norm(matrices, axis=(-1, -2))
 
 
@@ -183,6 +184,7 @@ def _half_time(s: float, gamma: float) -> float:
 
 
 def _mode_flow(s: float, gamma: float, end: float) -> Any:
+    """Integrate both layers of one mode from the orthogonal start; the solution is a function of time."""
     from scipy.integrate import solve_ivp
 
     def velocity(_: float, w: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure as Picture
 
 SHOWN = 4  # singular values drawn
 EXACT = Limit(1e-8, "a hundred times the tolerance of the flow, for an end that is exact")
@@ -60,6 +61,7 @@ def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
 
 
 def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
+    """Train panel a: gradient flow from orthogonal and from Gaussian starts."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
     shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
     names = [f"orthogonal, γ = {gamma:g}" for gamma in settings.gammas]
@@ -96,6 +98,7 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
 
 
 def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
+    """Train panel b: gradient descent with noisy labels and without."""
     inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
     problem = ln.Problem.stack([ln.problems.orthogonal_regression(key=seed, in_dim=inputs) for seed in seeds])
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": settings.width}
@@ -117,7 +120,7 @@ def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any
     variables["flattest"] = ("noise_seed", flat, "largest value at the flattest interpolator")
 
 
-def plot(ds: xr.Dataset) -> Any:
+def plot(ds: xr.Dataset) -> Picture:
     from linnet import style
 
     panels = ds.attrs["panels"].split(",")
@@ -138,6 +141,7 @@ def plot(ds: xr.Dataset) -> Any:
 
 
 def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
+    """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
     from linnet import style
 
     for axis, name in zip(axes, ds["start"].values, strict=True):
@@ -151,6 +155,7 @@ def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
 
 
 def _plot_noise(axes: Any, ds: xr.Dataset) -> None:
+    """Draw panel b: the singular values without label noise and with it."""
     from linnet import style
 
     modes = ds.sizes["noise_mode"]
@@ -206,6 +211,7 @@ def check(ds: xr.Dataset) -> list[Check]:
 
 
 def _check_starts(ds: xr.Dataset) -> list[Check]:
+    """Check where the flows of panel a end, and count their ranks."""
     checks = []
     exact = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")]
     error = float(np.abs((ds["final"] - ds["predicted"]).sel(start=exact)).max())

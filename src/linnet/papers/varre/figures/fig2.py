@@ -15,6 +15,7 @@ from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure as Picture
 
 
 def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
@@ -31,7 +32,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
     return labelled(variables, coordinates, attributes)
 
 
-def plot(ds: xr.Dataset) -> Any:
+def plot(ds: xr.Dataset) -> Picture:
     from linnet import style
 
     with style.applied():

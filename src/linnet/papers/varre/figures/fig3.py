@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -14,6 +14,7 @@ from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure as Picture
 
 ERRORS = Limit(4.0, "standard errors of the mean over paths: beyond them one time in fifteen thousand")
 
@@ -84,7 +85,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Any:
+def plot(ds: xr.Dataset) -> Picture:
     from linnet import style
 
     panels = ds.attrs["panels"].split(",")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure as Picture
 
 SHOWN = 4  # singular values drawn
 TREND = Limit(0.9, "share of the seeds in which the values that should grow do: one odd draw in ten")
@@ -49,7 +50,7 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Any:
+def plot(ds: xr.Dataset) -> Picture:
     from linnet import style
 
     with style.applied():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure as Picture
 
 SHARE = 0.1
 
@@ -32,7 +33,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Any:
+def plot(ds: xr.Dataset) -> Picture:
     from linnet import style
 
     panels = ds.attrs["panels"].split(",")

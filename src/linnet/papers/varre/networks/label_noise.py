@@ -10,6 +10,7 @@ from linnet.reproduction.cells import Block, cell_by_cell
 
 
 def noisy_problem(seed: int, replicate: int) -> ln.Problem:
+    """Draw the data of one replicate: orthogonal inputs, one output."""
     return ln.problems.orthogonal_regression(key=[seed, replicate], in_dim=NOISY_INPUTS)
 
 
@@ -60,6 +61,7 @@ def small_by_equation(
 
 
 def _small(first: np.ndarray, inputs: int) -> np.ndarray:
+    """Return the mean logarithm of the singular values but the largest, of those that the data reach."""
     # together, as each on its own has a corner where two of them meet, which schemes of first order see
     return np.log(np.linalg.svd(first, compute_uv=False)[..., 1:inputs]).mean(axis=-1)
 

@@ -109,12 +109,17 @@ def signed_commutator(row: np.ndarray, second: np.ndarray) -> np.ndarray:
     return outer - np.swapaxes(outer, -1, -2)
 
 
+def mean_of_paths(values: np.ndarray) -> Estimate:
+    """Return the mean over paths with its standard error."""
+    return Estimate(float(values.mean()), float(values.std() / np.sqrt(values.size)))
+
+
 def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Estimate]:
     """Mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
     start = ln.Weights(np.eye(2), np.zeros((1, 2)))
     run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
     logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
-    return [Estimate(float(row.mean()), float(row.std() / np.sqrt(paths))) for row in logs]
+    return [mean_of_paths(row) for row in logs]
 
 
 def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
@@ -134,7 +139,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
             logs += (0.5 * step * tilt**2 - tilt * push).sum(axis=1)
             first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
         areas = np.exp(logs) * np.abs(first[:, 0, 0] * a[:, 1] - first[:, 1, 0] * a[:, 0])
-        means.append(Estimate(float(areas.mean()), float(areas.std() / np.sqrt(paths))))
+        means.append(mean_of_paths(areas))
     return means
 
 
@@ -152,7 +157,7 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
             first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
             early = logs if number + 1 == round(time / step / 2) else early
         rate = (logs - early) / (0.5 * time)
-        rates[step] = Estimate(float(rate.mean()), float(rate.std() / np.sqrt(paths)))
+        rates[step] = mean_of_paths(rate)
     return rates
 
 

@@ -59,6 +59,7 @@ def later_speed(trial: Trial) -> Numbers:
 
 
 def _lambda2(cell: Cell) -> float:
+    """Return the theory's lambda2 at the cell's pair."""
     return TwoPhase(cell.spike, cell.alignment).lambda2
 
 

@@ -56,6 +56,7 @@ def sweep(trial: Trial) -> Sweep:
 
 @lru_cache(maxsize=8)
 def _beside(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tuple[float, ...]) -> xr.Dataset:
+    """Train the networks of pairs that are not in the table, once for all claims."""
     return ln.sweeps.run(grid(trial, name, spikes, alignments))
 
 

@@ -101,6 +101,7 @@ def synthetic_cells(key: int) -> Block:
 
 
 def _relative(kernel: np.ndarray, other: np.ndarray) -> float:
+    """Return the distance of a kernel from another, relative to that one, in operator norm."""
     return float(np.linalg.norm(kernel - other, 2) / np.linalg.norm(other, 2))
 
 

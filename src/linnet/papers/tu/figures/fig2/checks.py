@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,16 @@ from linnet.papers.tu.figures.fig2.compute import REGIONS
 from linnet.reproduction import Limit
 from linnet.reproduction.figure import Check
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 FLOOR = Limit(1.0, "Theorem 2: the test error of the lazy region never falls below a third of min(|A*|^2, |E|^2)")
 GAIN = Limit(0.75, "'the active region has a small error while the lazy region does not': a quarter less is clearly so")
 TREND = Limit(0.5, "'increases as one goes further into the active region', though a cell has noise of its own")
 SMALL = 0.14  # root mean square distance that is a tenth of the target's size, sqrt(2) for each entry
 
 
-def check(data: Any) -> list[Check]:
+def check(data: xr.Dataset) -> list[Check]:
     checks: list[Check] = []
     if "best_test" in data:
         checks += _map_checks(data) + predicted.checks(data)
@@ -34,7 +37,8 @@ def check(data: Any) -> list[Check]:
     return checks
 
 
-def _map_checks(data: Any) -> list[Check]:
+def _map_checks(data: xr.Dataset) -> list[Check]:
+    """Check what the four maps show, region by region."""
     own = [name for name in data.data_vars if "replicate" in data[name].dims]
     median = data[own].median("replicate").transpose("gamma_width", "gamma_variance")
     region = data["region"].transpose("gamma_width", "gamma_variance").values
@@ -54,7 +58,8 @@ def _map_checks(data: Any) -> list[Check]:
     ]
 
 
-def _endings(data: Any) -> Check:
+def _endings(data: xr.Dataset) -> Check:
+    """Check that no run diverged or ended at its first step, and count how the others ended."""
     codes, taken = data["reason"].values.astype(int), data["taken"].values
     names = str(data.attrs["reasons"]).split(",")
     ends = ", ".join(f"{(codes == code).sum()} {name}" for code, name in enumerate(names) if (codes == code).any())
@@ -69,6 +74,7 @@ def _endings(data: Any) -> Check:
 
 
 def _lazy_floor(test: np.ndarray, floor: float) -> Check:
+    """Check that no lazy cell comes below the bound of Theorem 2."""
     if not test.size:
         return Check("lazy region: no cell of this grid lies in it, so its floor is not measurable")
     margin = float(test.min() / floor)
@@ -81,6 +87,7 @@ def _lazy_floor(test: np.ndarray, floor: float) -> Check:
 
 
 def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
+    """Check that active cells have the smaller test error."""
     if not active.size or not lazy.size:
         return Check("smallest test error: not measurable, as a region has no cell on this grid")
     gain = _middle(active) / _middle(lazy)
@@ -93,6 +100,7 @@ def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
 
 
 def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
+    """Check that iterations rise with the distance from the lazy border."""
     if depth.size < 3:
         return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
     trend = _rank_correlation(depth, steps)
@@ -105,6 +113,7 @@ def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
 
 
 def _distances(distance: np.ndarray, inside: np.ndarray) -> Check:
+    """Measure the distance to eq. (1) inside the theory's region and outside it."""
     size = np.exp(distance / 2)
     parts = []
     for name, cells in (("inside the theory's region", size[inside]), ("outside it", size[~inside])):
@@ -119,16 +128,18 @@ def _distances(distance: np.ndarray, inside: np.ndarray) -> Check:
 
 
 def _middle(values: np.ndarray) -> float:
+    """Return the median, NaN where there is nothing."""
     return float(np.median(values)) if values.size else np.nan
 
 
 def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Return Spearman's rank correlation."""
     from scipy.stats import spearmanr
 
     return float(spearmanr(first, second).statistic)
 
 
-def regional(data: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def regional(data: xr.Dataset) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Median and quartiles of ln distance over cells of a region and seeds, for each dimension."""
     order = ("side_gamma_width", "side_gamma_variance")
     region = data["side_region"].transpose(*order).values

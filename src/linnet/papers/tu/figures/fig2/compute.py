@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
@@ -12,6 +12,9 @@ from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.networks.phase_diagram import REASONS, plane_cells
 from linnet.reproduction import plane
 from linnet.reproduction.figure import Settings
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the others ours
 
@@ -60,7 +63,7 @@ class TuFig2(Settings):
     side_seeds: PositiveInt = 5
 
 
-def compute(settings: TuFig2, panels: tuple[str, ...]) -> Any:
+def compute(settings: TuFig2, panels: tuple[str, ...]) -> xr.Dataset:
     import jax
     import xarray as xr
 
@@ -134,7 +137,7 @@ def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: i
     )
 
 
-def _theory(settings: TuFig2, data: Any) -> dict[str, Any]:
+def _theory(settings: TuFig2, data: xr.Dataset) -> dict[str, Any]:
     """What the theory says of the plane: the region of every cell (by its number) and the borders between them."""
     mixed = ln.theories.mixed
     heights = np.linspace(0.0, settings.most_width, 50)
@@ -160,6 +163,7 @@ def _theory(settings: TuFig2, data: Any) -> dict[str, Any]:
 
 
 def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:
+    """Return the exponents of a grid of so many cells a side."""
     return {
         "gamma_width": np.linspace(0.0, settings.most_width, count).tolist(),
         "gamma_variance": np.linspace(settings.least_variance, settings.most_variance, count).tolist(),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linnet import style
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.checks import regional
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
 
 # Of each panel: variable, title
 MAPS = {
@@ -25,7 +30,7 @@ SHORT = {
 }
 
 
-def plot(data: Any) -> Any:
+def plot(data: xr.Dataset) -> Picture:
     panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or list(MAPS)
     drawings: list[Any] = []
     for letter in panels:
@@ -56,7 +61,8 @@ def plot(data: Any) -> Any:
     return picture
 
 
-def _map(axis: Any, data: Any, letter: str) -> None:
+def _map(axis: Axes, data: xr.Dataset, letter: str) -> None:
+    """Draw one of the panels a to d: the median over the runs of each cell."""
     name, title = MAPS[letter]
     narrowest = float(data["width_rank"])
     values = data[name].median("replicate")
@@ -66,20 +72,22 @@ def _map(axis: Any, data: Any, letter: str) -> None:
         predicted.contours(axis, data)
 
 
-def _predicted(axis: Any, data: Any) -> None:
+def _predicted(axis: Axes, data: xr.Dataset) -> None:
+    """Draw panel g: the least test error by formula, in the colours of panel a."""
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
     values = data["predicted_test"]
     _coloured(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_errors(data))
     predicted.hatched(axis, data)
 
 
-def _errors(data: Any) -> dict[str, float]:
+def _errors(data: xr.Dataset) -> dict[str, float]:
     """One scale of colours for the trained and the predicted test error."""
     both = [data[name].values for name in ("best_test", "predicted_test") if name in data]
     return {"vmin": float(min(map(np.nanmin, both))), "vmax": float(max(map(np.nanmax, both)))}
 
 
-def _spread(axis: Any, data: Any, name: str, number: int) -> None:
+def _spread(axis: Axes, data: xr.Dataset, name: str, number: int) -> None:
+    """Draw one of the maps of panel e: the interquartile range over tasks and starts."""
     dim = int(data["dim"].values[-1])
     values = data[f"side_{name}"].sel(dim=dim)
     spread = values.quantile(0.75, "side_replicate") - values.quantile(0.25, "side_replicate")
@@ -96,8 +104,9 @@ def _spread(axis: Any, data: Any, name: str, number: int) -> None:
 
 
 def _coloured(
-    axis: Any, data: Any, values: Any, title: str, across: str, up: str, narrowest: float, **colours: float
+    axis: Axes, data: xr.Dataset, values: Any, title: str, across: str, up: str, narrowest: float, **colours: Any
 ) -> None:
+    """Draw a map over the plane, with its colour bar and the borders of the regions."""
     from matplotlib.patheffects import withStroke
 
     shades = axis.pcolormesh(
@@ -113,14 +122,16 @@ def _coloured(
     axis.grid(False)
     axis.plot(data["border_lazy"], data["border_width"], color="black", linewidth=1.1, label="lazy / active: σ²w = d")
     axis.plot(data["border_noise"], data["border_width"], color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
-    outlined = {"color": "white", "linewidth": 1.1, "path_effects": [withStroke(linewidth=2.2, foreground="#333333")]}
+    stroke = [withStroke(linewidth=2.2, foreground="#333333")]
+    outlined: Any = {"color": "white", "linewidth": 1.1, "path_effects": stroke}
     axis.axhline(float(data["width_dim"]), linestyle="--", label="w = d", **outlined)
     axis.axhline(narrowest, linestyle=":", label="w = K", **outlined)
     limits = {"xlim": data[across].values[[0, -1]], "ylim": data[up].values[[0, -1]]}
     axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
 
 
-def _dimensions(axis: Any, data: Any) -> None:
+def _dimensions(axis: Axes, data: xr.Dataset) -> None:
+    """Draw panel f: the distance to eq. (1) against the dimension, by region."""
     medians, low, high = regional(data)
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, colour in ((name, colours[name]) for name in medians):

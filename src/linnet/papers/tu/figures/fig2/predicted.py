@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from linnet import style
 from linnet.papers.tu.networks.phase_diagram import REASONS
 from linnet.reproduction import Limit, plane
 from linnet.reproduction.figure import Check
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
 
 MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
 COVERED = Limit(0.85, "the aim is 90% of the plane; coarse grids can miss that by a few cells")
@@ -30,7 +34,7 @@ def variables(problem: Any, gamma_variance: Any, gamma_width: Any, dim: int) -> 
     }
 
 
-def compared(data: Any) -> Any:
+def compared(data: xr.Dataset) -> Any:
     """Predicted over trained least test error minus one; NaN where the run ended before its least error.
 
     That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
@@ -41,7 +45,7 @@ def compared(data: Any) -> Any:
     return (data["predicted_test"] / trained - 1).where(finished)
 
 
-def contours(axis: Any, data: Any) -> None:
+def contours(axis: Axes, data: xr.Dataset) -> None:
     """The predicted least test error as lines over the trained one."""
     values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
     if min(values.shape) > 1 and values.max() > values.min():
@@ -56,12 +60,12 @@ def contours(axis: Any, data: Any) -> None:
         )
 
 
-def hatched(axis: Any, data: Any) -> None:
+def hatched(axis: Axes, data: xr.Dataset) -> None:
     """Hatches the cells whose error bar is above the limit."""
     _marked(axis, data, data["covered"] == 0, "////")
 
 
-def _marked(axis: Any, data: Any, cells: Any, marks: str) -> None:
+def _marked(axis: Axes, data: xr.Dataset, cells: Any, marks: str) -> None:
     """Draws `marks` over whole cells, and only these."""
     from matplotlib.colors import ListedColormap
 
@@ -73,7 +77,7 @@ def _marked(axis: Any, data: Any, cells: Any, marks: str) -> None:
         axis.pcolor(data["gamma_variance"], data["gamma_width"], shown, shading="nearest", **look)
 
 
-def difference(axis: Any, data: Any) -> None:
+def difference(axis: Axes, data: xr.Dataset) -> None:
     """Panel h: percent, dots where the run ended early, hatched where the error bar is wide."""
     values = 100 * compared(data).transpose("gamma_width", "gamma_variance")
     sizes = np.abs(values.values[np.isfinite(values.values)])
@@ -101,7 +105,7 @@ def difference(axis: Any, data: Any) -> None:
     )
 
 
-def checks(data: Any) -> list[Check]:
+def checks(data: xr.Dataset) -> list[Check]:
     """How much of the plane is covered, and how far the formula is there."""
     covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
     off = compared(data).transpose(*data["covered"].dims).values
