@@ -7,7 +7,7 @@ import pytest
 
 import linnet as ln
 from linnet.papers.linnet import PAPER
-from linnet.papers.linnet.claims import diagram, over_time, stories
+from linnet.papers.linnet.claims import diagram, over_time, start_scale, stories
 from linnet.papers.linnet.tables import dimensions
 from linnet.reductions._trial_descent import Trial as Estimating
 from linnet.reproduction import Trial
@@ -57,12 +57,12 @@ MUTATIONS = {
     "any-spectrum": [changed(one_output, "learning_curve", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "over-time-limit": [keyword(one_output, "asymptotic", "threshold", 1.5)],
     "two-phases": [
-        changed(over_time, "_small_start", lambda args: (args[0], 2 * args[1], *args[2:])),
-        changed(over_time, "_small_start", lambda args: (args[0] / 10, *args[1:])),
+        changed(over_time, "small_start", lambda args: (args[0], 2 * args[1], *args[2:])),
+        changed(over_time, "small_start", lambda args: (args[0] / 10, *args[1:])),
     ],
     "start-scale": [keyword(one_output, "asymptotic", "noise_variance", 1e-3)],
     "layer-scales": [
-        scaled(over_time, "_layered", lambda start: ln.Weights(start.first, 1.1 * start.second)),
+        scaled(start_scale, "_layered", lambda start: ln.Weights(start.first, 1.1 * start.second)),
     ],
     "no-shortcut": [
         changed(one_output, "flow", lambda args: (args[0], args[1], 10 * args[2] if args[1] < 2 else args[2]))

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, stopping, stories
+from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, start_scale, stopping, stories
 from linnet.papers.linnet.figures import depth as depth_figure
 from linnet.papers.linnet.figures import over_time as over_time_figure
 from linnet.papers.linnet.figures import published
+from linnet.papers.linnet.figures import start_scale as start_scale_figure
 from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import Paper
 
@@ -14,8 +15,8 @@ PAPER = Paper(
     title="Our own results: the phase diagram as a formula, when to stop, one start under three names",
     authors="linnet",
     subject="predictions without training",
-    figures=[published, depth_figure, over_time_figure],
+    figures=[published, depth_figure, over_time_figure, start_scale_figure],
     tables=[cells, dimensions],
-    claims=[diagram, stopping, one_start, flattest, over_time, depth, stories],
+    claims=[diagram, stopping, one_start, flattest, over_time, start_scale, depth, stories],
     statements=Path(__file__).with_name("statements.toml"),
 )

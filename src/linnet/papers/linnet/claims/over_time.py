@@ -1,21 +1,17 @@
-"""One output over time: the test error from one SVD, in the proportional limit, and what the start's scale does."""
+"""One output over time: the test error from one SVD, in the proportional limit, and its two phases."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Above, AllOf, AtLeast, Below, Numbers, Trial, Within, claim
+from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
-from linnet.theories.one_output import LearningCurve
 
 WHERE = "docs/open_questions.md"
 SPIKES = {(0.0, 0.5), (20.0, 0.3), (20.0, 0.9)}  # with their alignments
-SMALL, LARGE = 1e-4, 1e3  # thresholds far on either side of the solution's size
 
 
 @claim(
@@ -214,7 +210,7 @@ def two_phases(trial: Trial) -> Numbers:
         left = ln.theories.spiked.TwoPhase(spike, alignment).early_loss
         for ratio in (np.inf, 4.0, 2.0, 0.5)[: 3 if spike < 100 else 4]:
             times = np.linspace(0, 5, 250)
-            errors = _small_start(spike, alignment, ratio, times)
+            errors = small_start(spike, alignment, ratio, times)
             fall = -np.gradient(np.log(errors), times)
             fastest = int(np.argmax(fall[errors > left * errors[0]]))
             shoulder = fastest + int(np.argmax(np.diff(fall[fastest:]) > 0))
@@ -231,7 +227,7 @@ def two_phases(trial: Trial) -> Numbers:
     }
 
 
-def _small_start(spike: float, alignment: float, samples_by_inputs: float, times: np.ndarray) -> np.ndarray:
+def small_start(spike: float, alignment: float, samples_by_inputs: float, times: np.ndarray) -> np.ndarray:
     """Test error over time from a small start; label noise where there are samples."""
     if np.isinf(samples_by_inputs):
         problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
@@ -242,189 +238,3 @@ def _small_start(spike: float, alignment: float, samples_by_inputs: float, times
         multiplicities=[1, dim - 1], noise_variance=0.5, threshold=1e-6, times=times,
     )  # fmt: skip
     return np.asarray(curve.test_loss)
-
-
-@claim(
-    "start-scale",
-    where=WHERE,
-    says="With one output the scale of the start hardly changes the least test error at high signal to noise; where "
-    "the target lies along a spike in much noise, a small start has the lower one.",
-    assumes="gradient flow, stopped at the least test error; proportional limit, and drawn data",
-    tried="spikes 0 and 20 at alignment 0.5, signal to noise 25, d/n = 2; spike 20 at alignment 0.9, signal to noise 1 "
-    "and 0.2, d/n = 1/2; thresholds 1e-4 and 1e3",
-    holds=AllOf(
-        Within(
-            0.01,
-            "high",
-            of=1,
-            what="least error of a large start over that of a small one, high signal to noise",
-            form=".4f",
-            because="less than one percent is what 'hardly' means here",
-        ),
-        Above(
-            1.15,
-            "noisy",
-            what="the same for the aligned spike in noise",
-            form=".3f",
-            because="a gain that a practitioner would notice: a seventh of the error",
-        ),
-        Above(
-            1.1,
-            "drawn",
-            what="the same, mean over drawn data sets",
-            form=".2f",
-            because="what holds in the limit must be seen on data: less than half of the gain may be lost",
-        ),
-    ),
-    reads="misaligned spikes at the same noise: {across:.3f}",
-)
-def start_scale(trial: Trial) -> Numbers:
-    high = {f"spike {spike:g}": limit_ratio(spike, 0.5, 300, 150, 25.0) for spike in (0.0, 20.0)}
-    noisy = {f"signal to noise {power:g}": limit_ratio(20.0, 0.9, 100, 200, power) for power in (1.0, 0.2)}
-    across = {f"alignment {alignment:g}": limit_ratio(20.0, alignment, 100, 200, 0.2) for alignment in (0.3,)}
-    drawn, draws = [], 8 if trial.quick else 40
-    for draw in range(draws):
-        noise = np.sqrt((1 + 20 * 0.9**2) / 0.2)
-        problem = ln.problems.spiked_covariance(
-            100, spike=20.0, alignment=0.9, samples=200, noise_std=noise, key=[trial.seed, draw]
-        )
-        curve = partial(ln.theories.one_output.learning_curve, problem)
-        drawn.append(_least(curve, LARGE) / _least(curve, SMALL))
-    return {
-        "value": lowest(noisy.values()),
-        "high": high,
-        "noisy": noisy,
-        "across": across,
-        "drawn": float(np.mean(drawn)),
-    }
-
-
-def _least(curve: Callable[[float, np.ndarray], LearningCurve], threshold: float) -> float:
-    """The least test error over time: on a coarse grid, then between the neighbours of its best time."""
-    times = np.append(0.0, np.geomspace(1e-4, 200, 90)) / max(1.0, threshold)
-    for _ in range(2):
-        best = int(np.searchsorted(times, curve(threshold, times).best_time))
-        times = np.linspace(times[max(best - 1, 0)], times[min(best + 1, times.size - 1)], 30)
-    return curve(threshold, times).best_test
-
-
-def limit_ratio(spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float) -> float:
-    """Least test error of a large start over that of a small one, in the proportional limit."""
-    noise = (1 + spike * alignment**2) / signal_to_noise
-    model = [1 + spike, 1.0], [alignment**2, 1 - alignment**2], samples
-
-    def curve(threshold: float, times: np.ndarray) -> LearningCurve:
-        return ln.theories.one_output.asymptotic(
-            *model, multiplicities=[1, dim - 1], noise_variance=noise, threshold=threshold, times=times
-        )
-
-    return _least(curve, LARGE) / _least(curve, SMALL)
-
-
-@claim(
-    "layer-scales",
-    where=WHERE,
-    says="With one output only the sum of the two layers' scales matters, if the product starts at zero; if it does "
-    "not, the start's own predictor remains.",
-    assumes="gradient flow, a first layer with equal singular values",
-    tried="d = 5, n = 8, width 12; first-layer scale p and squared second-layer length m with p + m = 0.8, from all in "
-    "the first layer to nearly all in the second; then the second layer turned into the span of the first",
-    holds=AllOf(
-        Below(
-            1e-7,
-            what="largest difference between the predictors",
-            form=".1e",
-            because="a hundred times the relative tolerance of the flow's integrator",
-        ),
-        Above(
-            0.05,
-            "turned",
-            what="difference once the product does not start at zero",
-            form=".2f",
-            because="a start of 1/20 of the solution or less could not be told from none",
-        ),
-        Below(
-            0.05,
-            "gone",
-            what="the same once every error has fallen, relative to its largest",
-            form=".2g",
-            because="more samples than inputs have one solution, which every start ends in",
-        ),
-    ),
-    reads="predictors of five starts over 30 times",
-)
-def layer_scales(trial: Trial) -> Numbers:
-    random = np.random.default_rng([trial.seed, 11])
-    X = random.normal(size=(8, 5)) * np.array([2.0, 1.0, 1.0, 0.7, 0.5])
-    problem = ln.Problem.from_data(X, X @ random.normal(size=5))
-    times = np.append(np.linspace(0, 6, 29), 400.0)
-    paths = [
-        ln.gradient_flow(problem, _layered(p, 0.8 - p, 5, 12, key=trial.seed), times=times).products
-        for p in (0.8, 0.5, 0.1, 0.01)
-    ]
-    turned = ln.gradient_flow(problem, _layered(0.5, 0.3, 5, 12, key=trial.seed, turned=True), times=times).products
-    gaps = np.abs(turned - paths[1]).max(axis=(1, 2))
-    return {
-        "value": highest(np.abs(path - paths[0]).max() for path in paths[1:]),
-        "turned": float(gaps.max()),
-        "gone": float(gaps[-1] / gaps.max()),
-    }
-
-
-@claim(
-    "no-shortcut",
-    where=WHERE,
-    says="At the largest stable constant step no scale of the start reaches a given test error in fewer steps than a "
-    "large start, which is plain descent on the predictor: anisotropy is exploited for the error, not for speed.",
-    assumes="population covariance with one spike; steps are the flow's time times the largest curvature on the way",
-    tried="spikes 5 and 20, alignments 0.1, 0.5 and 0.9 (quick: the ends); test error of 10% and 1% of the "
-    "signal's power; thresholds 1e-4 to 3 against 1e3",
-    holds=AllOf(
-        AtLeast(
-            0.97,
-            what="fewest steps of any smaller start over those of the large one",
-            form=".3f",
-            because="curvature and crossing are read off a grid of times, worth up to 3%",
-        ),
-        Above(
-            2,
-            "dearest",
-            what="steps of the smallest start over those of the large one, at the most",
-            form=".1f",
-            because="a small start waits on its plateau: where that doubles the steps, anisotropy bought no speed",
-        ),
-    ),
-    reads="steps of the smallest start over those of the large one: at least {smallest:.2f}",
-)
-def no_shortcut(trial: Trial) -> Numbers:
-    cases = itertools.product((5.0, 20.0), (0.1, 0.9) if trial.quick else (0.1, 0.5, 0.9), (0.1, 0.01))
-    ratios, smallest = [], []
-    for spike, alignment, level in cases:
-        problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
-        steps = {g: _steps(problem, g, level) for g in (1e-4, 0.1, 1.0, 3.0, LARGE)}
-        plain = steps.pop(LARGE)
-        ratios.append(lowest(steps.values()) / plain)
-        smallest.append(steps[1e-4] / plain)
-    return {"value": lowest(ratios), "smallest": lowest(smallest), "dearest": highest(smallest)}
-
-
-def _steps(problem: ln.Problem, threshold: float, level: float) -> float:
-    """Time to the level times the largest curvature of the loss until then."""
-    times = np.append(0.0, np.geomspace(1e-3, 400, 400)) / max(1.0, threshold)
-    path = ln.theories.one_output.flow(problem, threshold, times)
-    errors = np.asarray(problem.test_loss(path[:, None]))
-    end = int(np.argmax(errors < level * errors[0]))
-    curvature = 0.0
-    for b in path[: end + 1][:: max(1, end // 25)]:
-        size = float(np.linalg.norm(b))
-        q, along = np.hypot(threshold, size), b / (size or 1.0)
-        metric = (q + threshold) * np.eye(b.size) + (q - threshold) * np.outer(along, along)
-        curvature = max(curvature, float(np.linalg.eigvals(metric @ problem.cov).real.max()))
-    return float(times[end] * curvature)
-
-
-def _layered(first: float, second: float, dim: int, width: int, *, key: int, turned: bool = False) -> ln.Weights:
-    """A first layer of scale `first`, a second of squared length `second`: outside the first's span, or along it."""
-    frame, _ = np.linalg.qr(np.random.default_rng([key, 5]).normal(size=(width, dim + 1)))
-    direction = frame[:, 0] if turned else frame[:, dim]
-    return ln.Weights(np.sqrt(first) * frame[:, :dim], np.sqrt(second) * direction[None])

@@ -1,4 +1,4 @@
-"""The test error of one output over time, by formula and trained; and how much the scale of the start matters."""
+"""The test error of one output over time: by formula and trained; and the two phases of a small start in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 
 import linnet as ln
 from linnet import style
-from linnet.papers.linnet.claims.over_time import limit_ratio
+from linnet.papers.linnet.claims.over_time import small_start
 from linnet.reproduction import Check, Figure, Limit, Settings
 
 EXACT = Limit(1e-6, "a hundred times the integrator's relative tolerance; the formula is exact for these starts")
@@ -17,7 +17,7 @@ SCATTER = Limit(0.35, "one data set of some hundred samples scatters by a tenth 
 
 
 class OverTime(Settings):
-    """One spike, label noise; the start's thresholds of panel a, and the axes of panel b."""
+    """Panel a: one spike, label noise, thresholds of the start. Panel b: another spike, samples over inputs."""
 
     dim: PositiveInt = 300
     samples: PositiveInt = 200
@@ -26,8 +26,8 @@ class OverTime(Settings):
     noise_std: float = 1.0
     thresholds: tuple[float, ...] = (1e-3, 1e-1, 10.0)
     points: PositiveInt = 80
-    signal_to_noise: tuple[float, ...] = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0)
-    alignments: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
+    strong_spike: float = 100.0
+    samples_over_inputs: tuple[float, ...] = (4.0, 2.0, 0.5)
 
 
 def compute(settings: OverTime, panels: tuple[str, ...]) -> Any:
@@ -59,27 +59,35 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Any:
         data["trained"].append(np.asarray(ln.gradient_flow(problem, start, times=times).test_loss))
         data["one_svd"].append(np.asarray(ln.theories.one_output.learning_curve(problem, g, times).test_loss))
         data["limit"].append(np.asarray(limit.test_loss))
-    ratios = [
-        [limit_ratio(settings.spike, alignment, 100, 200, power) for alignment in settings.alignments]
-        for power in settings.signal_to_noise
-    ]
+    strong = settings.strong_spike
+    alignment = (2 / strong) ** 0.5  # two thirds of the signal lie along the spike
+    phases = np.linspace(0, 5, 2 * settings.points)
+    ratios = (np.inf, *settings.samples_over_inputs)  # the population covariance first
+    errors = np.stack([small_start(strong, alignment, ratio, phases) for ratio in ratios])
     names = {
         "time": "canonical time",
         "trained": "test loss of the trained network",
         "one_svd": "test loss from one SVD of the same data",
         "limit": "test loss without data, in the proportional limit",
     }
-    found = xr.Dataset(
+    curves = xr.Dataset(
         {name: (("threshold", "state"), np.array(rows), {"long_name": names[name]}) for name, rows in data.items()},
-        {"threshold": list(settings.thresholds)},
-        {"spike": settings.spike, "alignment": settings.alignment, "dim": settings.dim, "samples": settings.samples},
+        {"threshold": list(settings.thresholds), "samples_over_inputs": list(ratios), "phase_time": phases},
+        {
+            "spike": settings.spike,
+            "alignment": settings.alignment,
+            "dim": settings.dim,
+            "samples": settings.samples,
+            "strong_spike": strong,
+            "early_share": ln.theories.spiked.TwoPhase(strong, alignment).early_loss,
+        },
     )
-    found["ratio"] = (
-        ("signal_to_noise", "alignment"),
-        np.array(ratios),
-        {"long_name": "least test error of a large start over that of a small one"},
+    curves["phases"] = (
+        ("samples_over_inputs", "phase_time"),
+        errors / errors[:, :1],
+        {"long_name": "test loss from a small start over that at the start"},
     )
-    return found.assign_coords(signal_to_noise=list(settings.signal_to_noise), alignment=list(settings.alignments))
+    return curves
 
 
 def plot(data: Any) -> Any:
@@ -101,16 +109,14 @@ def plot(data: Any) -> Any:
         for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("no data", style.THEORY)):
             axes[0].plot([], [], color=style.GREY, label=label, **look)
         axes[0].legend()
-        ratio = data["ratio"]
-        most = 1 + 1.5 * max(float(np.abs(ratio - 1).max()), 0.01)  # so that no shade hides the numbers
-        shades = axes[1].imshow(ratio, origin="lower", aspect="auto", cmap=style.DIVERGING, vmin=2 - most, vmax=most)
-        picture.colorbar(shades, ax=axes[1])
-        for (row, column), value in np.ndenumerate(ratio.values):
-            axes[1].text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=6)
-        axes[1].grid(False)
-        axes[1].set(title="b  Large start / small start, least error", xlabel="alignment A", ylabel="signal to noise")
-        axes[1].set_xticks(range(ratio.sizes["alignment"]), [f"{a:g}" for a in data["alignment"].values])
-        axes[1].set_yticks(range(ratio.sizes["signal_to_noise"]), [f"{p:g}" for p in data["signal_to_noise"].values])
+        for colour, one in zip(style.shades(data.sizes["samples_over_inputs"]), data["phases"], strict=True):
+            ratio = float(one["samples_over_inputs"])
+            name = "population" if np.isinf(ratio) else f"n/d = {ratio:g}"
+            axes[1].plot(data["phase_time"], one, color=colour, label=name, **style.CURVE)
+        axes[1].axhline(data.attrs["early_share"], label="left by the early phase", **style.GUIDELINE)
+        axes[1].set(title="b  Two phases from a small start", xlabel="time t", ylabel="test loss over its start")
+        axes[1].set(yscale="log", ylim=(5e-3, 1.5))
+        axes[1].legend()
     return picture
 
 
@@ -118,8 +124,6 @@ def check(data: Any) -> list[Check]:
     exact = float(np.abs(data["trained"] / data["one_svd"] - 1).max())
     limit = float(np.abs(data["limit"].min("state") / data["one_svd"].min("state") - 1).max())
     best = data["one_svd"].min("state").values
-    ratio = data["ratio"]
-    where = ratio.where(ratio == ratio.max(), drop=True)
     return [
         Check(
             f"trained networks against one SVD: {exact:.1e} at most (limit {EXACT:.0e})", exact, EXACT, exact < EXACT
@@ -131,12 +135,6 @@ def check(data: Any) -> list[Check]:
             limit < SCATTER,
         ),
         Check(f"least test loss by threshold: {', '.join(f'{value:.4f}' for value in best)}"),
-        Check(
-            f"the scale of the start is worth a factor {float(ratio.min()):.2f} to {float(ratio.max()):.2f} of the "
-            f"least test error, most at alignment {float(where['alignment'][0]):g} and signal to noise "
-            f"{float(where['signal_to_noise'][0]):g}",
-            float(ratio.max()),
-        ),
     ]
 
 
@@ -145,16 +143,16 @@ FIGURE = Figure(
     title="Test error over time of a network with one output",
     caption="Panel a: one data set with a spiked covariance and label noise, three scales of the start. Marks: trained "
     "networks; lines: the spectral filter with its own clock, from one SVD of the same data; dashed: the proportional "
-    "limit, without data. Panel b: by how much the least test error of a large start exceeds that of a small one "
-    "(spike 20, d/n = 1/2, proportional limit).",
+    "limit, without data. Panel b: a spike of 100 that holds two thirds of the signal, from a small start, with the "
+    "population covariance and in the proportional limit with label noise: the error rests where the early phase "
+    "leaves it (dotted), and few samples limit the later phase.",
     settings=OverTime,
     quick={
         "dim": 60,
         "samples": 40,
         "thresholds": (1e-2, 10.0),
         "points": 40,
-        "signal_to_noise": (0.2,),
-        "alignments": (0.3, 0.9),
+        "samples_over_inputs": (2.0,),
     },
     compute=compute,
     plot=plot,
