@@ -8,13 +8,13 @@ from scipy.integrate import solve_ivp
 from scipy.stats import chi2
 
 
-def noise_paths(d, paths, end, step, *, seed=0, tilted=False, saved=()):
-    """(4.1) with D = I from W = I, a = 0 by Euler-Maruyama; W (path, row, column) and a at the saved times.
+def noise_paths(d, paths, end, step, *, seed=0, tilted=False, saved=(), second=None):
+    """(4.1) with D = I from W = I and a = 0, or `second`, by Euler-Maruyama: W (path, row, column) and a where saved.
 
     Tilted paths have the law of the others weighted by det W: the noise has the drift W^-T a.
     """
     rng = np.random.default_rng(seed)
-    W, a = np.tile(np.eye(d), (paths, 1, 1)), np.zeros((paths, d))
+    W, a = np.tile(np.eye(d), (paths, 1, 1)), np.tile(np.zeros(d) if second is None else second, (paths, 1))
     for k in range(1, round(end / step) + 1):
         dB = rng.normal(0, np.sqrt(step), (paths, d))
         if tilted:
@@ -52,6 +52,18 @@ def test_proposition_41c_sizes_of_commutators_do_not_vanish(d, size, error, entr
     assert mean(sizes)[0] > 10 * mean(sizes)[1]  # printed: |[w_1, a](0)| e^-t, which is 0
     signed, scatter = mean(found[:, 0, 1])
     assert abs(signed) < 4 * scatter  # read with its signs it is true
+
+
+@pytest.mark.slow
+def test_proposition_41c_sizes_do_not_fall_like_the_signed_mean():
+    """From a = e_2 the mean size of [w_1, a] at t = 3 is far above e^-3 of its start; its signed mean is not."""
+    for d in (2, 3):
+        ((W, a),) = noise_paths(d, 10_000, 3.0, 0.01, saved=[3.0], second=np.eye(d)[1])
+        found = commutator(W, a)
+        size, error = mean(np.sqrt((found**2).sum((1, 2)) / 2))  # 1 at the start
+        assert size - np.exp(-3) > 10 * error
+        signed, scatter = mean(found[:, 0, 1])
+        assert abs(signed - np.exp(-3)) < 4.5 * scatter
 
 
 @pytest.mark.slow
