@@ -8,6 +8,11 @@ from scipy.integrate import solve_ivp
 from scipy.stats import chi2
 
 
+def applied(matrices, vectors):
+    """Each matrix times its vector."""
+    return (matrices @ vectors[..., None])[..., 0]
+
+
 def noise_paths(d, paths, end, step, *, seed=0, tilted=False, saved=(), second=None):
     """(4.1) with D = I from W = I and a = 0, or `second`, by Euler-Maruyama: W (path, row, column) and a where saved.
 
@@ -19,7 +24,7 @@ def noise_paths(d, paths, end, step, *, seed=0, tilted=False, saved=(), second=N
         dB = rng.normal(0, np.sqrt(step), (paths, d))
         if tilted:
             dB += step * np.linalg.solve(np.swapaxes(W, 1, 2), a[..., None])[..., 0]
-        moved = np.matvec(np.swapaxes(W, 1, 2), dB)
+        moved = applied(np.swapaxes(W, 1, 2), dB)
         W += dB[:, :, None] * a[:, None, :]
         a += moved
         if k in {round(time / step) for time in saved}:
@@ -321,16 +326,16 @@ def test_relu_students_of_rank_two():
     rng = np.random.default_rng(0)
     draws, n = 40, 10
     X, teacher, outer = (rng.standard_normal((draws, *shape)) for shape in ((n, 5), (5, 2), (2,)))
-    y = np.matvec(np.maximum(X @ teacher, 0), outer)
+    y = applied(np.maximum(X @ teacher, 0), outer)
     W, a = 1e-3 * rng.standard_normal((draws, 5, 20)), 1e-3 * rng.standard_normal((draws, 20))
     first = np.mean(y**2, axis=1)
     for _ in range(30_000):
         H = X @ W
         on = H > 0
         H = H * on
-        gap = 0.02 / n * (y - np.matvec(H, a))
-        W, a = W + np.swapaxes(X, 1, 2) @ (on * gap[..., None] * a[:, None]), a + np.vecmat(gap, H)
-    left = np.mean((y - np.matvec(np.maximum(X @ W, 0), a)) ** 2, axis=1)
+        gap = 0.02 / n * (y - applied(H, a))
+        W, a = W + np.swapaxes(X, 1, 2) @ (on * gap[..., None] * a[:, None]), a + applied(np.swapaxes(H, 1, 2), gap)
+    left = np.mean((y - applied(np.maximum(X @ W, 0), a)) ** 2, axis=1)
     values = np.linalg.svd(W, compute_uv=False)
     ranks = (values > 0.1 * values[:, :1]).sum(axis=1)[left < 1e-2 * np.maximum(first, 1)]
     assert 0.25 < np.mean(ranks == 2) < 0.65
