@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,16 @@ def values(cost: Callable[[Any], Any], A: np.ndarray) -> np.ndarray:
 
 def gradients(cost: Callable[[Any], Any], A: np.ndarray) -> np.ndarray:
     """Its gradients there, (..., output, input)."""
-    import jax
-
     from linnet.precision import computing
 
     with computing():
         flat = A.reshape((-1,) + A.shape[-2:])
-        return np.asarray(jax.vmap(jax.grad(cost))(flat), dtype=np.float64).reshape(A.shape)
+        return np.asarray(_gradient(cost)(flat), dtype=np.float64).reshape(A.shape)
+
+
+@lru_cache(maxsize=8)
+def _gradient(cost: Callable[[Any], Any]) -> Callable[[np.ndarray], Any]:
+    """Compiled once: trial descents of deep networks ask for it at every step."""
+    import jax
+
+    return jax.jit(jax.vmap(jax.grad(cost)))
