@@ -59,7 +59,10 @@
     };
     const coloured = name === "dark" ? recoloured(figure) : figure;
     const shown = presents ? enlarged(coloured) : coloured;
-    return { data: shown.data, layout: { ...shown.layout, template, autosize: true } };
+    // On a phone the legend may use the whole width, in small letters: it would take half of the picture.
+    const narrow = window.innerWidth <= 620 && shown.layout.legend;
+    const legend = narrow ? { legend: { ...shown.layout.legend, xref: "container", x: 0, font: { size: 9 } } } : {};
+    return { data: shown.data, layout: { ...shown.layout, ...legend, template, autosize: true } };
   }
 
   function written(page, query, frozen) {
