@@ -42,8 +42,8 @@ def assemble(folder: Path, *, workers: int, reuse: bool = False) -> Path:
     entries = reference.pages(ROOT / "src", pages)
     command_line.write(pages / "reference" / "command_line.md")
     for page in pages.rglob("*.md"):
-        name = page.relative_to(pages)
-        page.write_text(live(local(page.read_text(encoding="utf-8"), name), name), encoding="utf-8")
+        place = page.relative_to(pages)
+        page.write_text(live(local(page.read_text(encoding="utf-8"), place), place), encoding="utf-8")
     return _configuration(folder, entries)
 
 
