@@ -54,6 +54,7 @@ def asymptotic(
 
     **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Within 1e-5 of
     n equal to the rank, where the spectrum touches zero, n is moved to that distance.
+    There, without noise and from a threshold of 1e-12, times beyond about 1e5 are not reached (`ClockError`).
 
     **Reference:** ours; the equivalents are those behind the risk of ridge regression.
 

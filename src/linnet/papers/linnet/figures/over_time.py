@@ -108,7 +108,7 @@ def plot(data: Any) -> Any:
         )
         for label, look in (("trained", style.MARKS), ("one SVD", style.CURVE), ("no data", style.THEORY)):
             axes[0].plot([], [], color=style.GREY, label=label, **look)
-        axes[0].legend()
+        axes[0].legend(loc="upper right")
         for colour, one in zip(style.shades(data.sizes["samples_over_inputs"]), data["phases"], strict=True):
             ratio = float(one["samples_over_inputs"])
             name = "population" if np.isinf(ratio) else f"n/d = {ratio:g}"
