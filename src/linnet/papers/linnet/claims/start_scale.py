@@ -63,13 +63,13 @@ WHERE = "docs/open_questions.md"
 )
 def start_scale(trial: Trial) -> Numbers:
     draws = 8 if trial.quick else 40
-    high = itertools.product((0.0, 2.0, 5.0, 20.0), (0.1, 0.5, 0.9), (100.0,), ((100, 200), (300, 150)))
-    middling = itertools.product((5.0, 20.0), (0.9, 1.0), (1.0, 0.2), ((100, 200),))
-    beside = itertools.product((2.0, 100.0), (0.9, 1.0), (1.0, 0.2), ((100, 200),))
+    high = list(itertools.product((0.0, 2.0, 5.0, 20.0), (0.1, 0.5, 0.9), (100.0,), ((100, 200), (300, 150))))
+    middling = list(itertools.product((5.0, 20.0), (0.9, 1.0), (1.0, 0.2), ((100, 200),)))
+    beside = list(itertools.product((2.0, 100.0), (0.9, 1.0), (1.0, 0.2), ((100, 200),)))
     if trial.quick:
-        high = itertools.product((20.0,), (0.5,), (100.0,), ((100, 200), (300, 150)))
-        middling = iter([(5.0, 0.9, 1.0, (100, 200)), (20.0, 0.9, 0.2, (100, 200))])
-        beside = iter([(2.0, 0.9, 1.0, (100, 200)), (100.0, 0.9, 1.0, (100, 200))])
+        high = list(itertools.product((20.0,), (0.5,), (100.0,), ((100, 200), (300, 150))))
+        middling = [(5.0, 0.9, 1.0, (100, 200)), (20.0, 0.9, 0.2, (100, 200))]
+        beside = [(2.0, 0.9, 1.0, (100, 200)), (100.0, 0.9, 1.0, (100, 200))]
     return {
         "high": _gains(high),
         "noisy": _gains(middling),
