@@ -58,6 +58,8 @@ example(S + "load", path=toml, code=["toys"], names=("name", "function", "axes")
 R = "reproduction."
 FIGURE, CLAIM = m.made(lambda: toys.FIGURES["tu-fig1"]), m.made(lambda: toys.CLAIMS["tu-other"])
 instance(R + "Check", m.made(lambda: figures.Check("text", 1.0, 2.0, True)), received=True)
+for side in ("above", "at_least", "at_most", "below"):  # called by figures, with numbers that they have measured
+    example(R + f"Check.{side}", text="t", value=1.0, limit=2.0, frozen=("text", "value", "limit"))
 instance(R + "Claim", CLAIM, received=True)
 instance(R + "Figure", FIGURE, received=True)
 instance(R + "Limit", m.made(lambda: ln.reproduction.Limit(1.0, "reason")), received=True)
@@ -79,6 +81,7 @@ RULES = {
     for name in ("Above", "AtLeast", "AtMost", "Below", "Falls", "Rises", "Within")
 }
 RULES |= {name: m.made(lambda: RULES["Above"]() & RULES["Below"]()) for name in ("AllOf", "Rule")}
+RULES["rules.Leaf"] = RULES["Below"]
 for name, rule in RULES.items():
     instance(R + name, rule, received=True)
     example(R + f"{name}.met", on=rule, numbers=NUMBERS, frozen=("numbers",))
@@ -111,6 +114,14 @@ example(
     slow=True,
     loose=("results",),
 )
+example(
+    R + "Table.entries",
+    on=toy_table,
+    results=m.made(lambda: toy_table().results(claims.Trial())),
+    slow=True,
+    loose=("results",),
+)
+example(R + "typeset.typeset", text="s_K at T2", frozen=("text",))
 example("precision.compilation_cache", folder="compiled")
 example("precision.computing", dtype="float32", device="cpu", tf32=False)
 example("style.column", width=1.0, ratio=0.75)

@@ -156,11 +156,11 @@ def test_orders_of_update_share_their_starts() -> None:
 
 def test_blocks_of_several_settings_are_refused() -> None:
     points = {"dim": np.array([6, 6]), "c": np.array([5.0, 50.0]), "update": np.full(2, "sequential")}
-    with pytest.raises(ValueError, match="one `c` and one `update`"):
+    with pytest.raises(ValueError, match="`c` must be one for all cells of a block"):
         phase_diagram.update_cells(
             {**points, "replicate": np.arange(2)}, np.arange(2), gammas=[-1.85, 2.25], rank=2, seed=0
         )
-    with pytest.raises(ValueError, match="one `dim` and one `spectrum`"):
+    with pytest.raises(ValueError, match="`dim` must be one for all cells of a block"):
         descents.active_cells(
             {"dim": np.array([6, 8]), "spectrum": np.full(2, "(1)")},
             np.arange(2),
