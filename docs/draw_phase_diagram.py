@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from matplotlib.colors import ListedColormap
 
 import linnet as ln
 from linnet import style
@@ -56,8 +57,9 @@ def main() -> None:
             for x, y, word, colour in REGIONS:
                 axis.text(x, y, word, color=colour, fontsize=9, fontweight="bold", ha="center")
         if not diagram.covered.all():
-            marks = {"levels": [0.5, 1.5], "colors": "none", "hatches": ["////"]}
-            axes[0].contourf(variance, width, ~diagram.covered, **marks)  # error bars above the limit
+            wide_bars = np.ma.masked_array(np.zeros(error.shape), diagram.covered)  # above the limit: whole cells
+            look = {"cmap": ListedColormap([(0.0, 0.0, 0.0, 0.0)]), "hatch": "////", "linewidth": 0}
+            axes[0].pcolor(variance, width, wide_bars, shading="nearest", edgecolor=style.BLACK, **look)
         axes[0].set_ylabel(r"width, $\log_d w$")
         bar = picture.colorbar(shades, ax=axes, label="least test error", extend="both", pad=0.01)
         bar.set_ticks([0.03, 0.1, 0.3, 1.0], labels=["0.03", "0.1", "0.3", "1"])

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 import linnet as ln
 from linnet.theories import mixed
 from linnet.theories.mixed._drawn_cells import DrawnStarts
+from linnet.theories.mixed._drawn_rows import thinly
 from linnet.theories.mixed._wide_cells import modes, wide_errors
-from linnet.theories.mixed.predicted_diagrams import _thinly
 
 TASK = ln.problems.low_rank_plus_noise(40, rank=3, key=5)
 
@@ -155,9 +155,9 @@ def test_a_single_unit_on_a_plateau_has_no_best_time():
 
 def test_few_variances_are_all_followed():
     """What is interpolated between variances far apart is the mean of four starts, and its error bar is not honest."""
-    assert _thinly(np.arange(8.0), 3.0).tolist() == [0, 3, 6, 7]
-    assert _thinly(np.array([0.0, 5.0, 10.0, 10.5, 11.0]), 3.0).tolist() == [0, 1, 2, 4]
-    assert _thinly(np.zeros(1), 3.0).tolist() == [0]
+    assert thinly(np.arange(8.0), 3.0).tolist() == [0, 3, 6, 7]
+    assert thinly(np.array([0.0, 5.0, 10.0, 10.5, 11.0]), 3.0).tolist() == [0, 1, 2, 4]
+    assert thinly(np.zeros(1), 3.0).tolist() == [0]
 
 
 def test_the_wide_formula_is_left_where_it_would_be_off():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ _WIDE = 2.0  # from this many times the larger side on a network may be wide: it
 _MOST_ERROR = 0.01  # that the start's own product may leave in the wide formula; above it, starts are drawn
 _FLUCTUATIONS = 0.05  # over d: what is left of a start's own fluctuations in the mean over starts
 _TIMES = 0.0005  # of looking at a grid of times
+_COARSE = 20  # times looked at first; the bulk is in groups there
+_COARSE_GROUPS = 24
 _MOST_ENTRIES = 400_000  # of a block of cells, times and modes: what stays in the cache is what is fast
 
 
@@ -50,6 +53,24 @@ def _left_out(spectrum: Spectrum, widths: np.ndarray, thresholds: np.ndarray, sh
     part = max(spectrum.outputs, spectrum.inputs) / widths
     lazy = thresholds**2 / (thresholds**2 + spectrum.values[0] ** 2)
     return np.asarray(1.6 * part / (1 + 2 * part) * share + 0.08 * part**2 * lazy)
+
+
+def wide_best(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Time of the least test error, twice the losses then, stable rank, the start's part and bend; each (cell,)."""
+    g, few = thresholds, spectrum.grouped(_COARSE_GROUPS)
+    first, last = spectrum.values[0], spectrum.values[max(spectrum.apart - 1, 0)]
+    growth = np.log(2 + first / g) / 2
+    start = g * g / widths * spectrum.outputs * spectrum.inputs
+    early = 0.1 * growth / np.hypot(first, g)
+    late = 4 * growth / np.hypot(last, g) + np.log1p(start / max(spectrum.truth_power, np.finfo(float).tiny)) / (2 * g)
+    times = early[:, None] * (late / early)[:, None] ** np.linspace(0, 1, _COARSE)
+    best = _least(lambda t: wide_errors(few, g, widths, t).test, times)
+    step = np.log(1.03)  # the groups' best time is close: one parabola with all modes
+    near = wide_errors(spectrum, g, widths, best[:, None] * np.exp(step * np.array([-1, 0, 1]))).test
+    best = best * np.exp(_vertex(near, step))
+    bend = np.maximum(near[:, 0] - 2 * near[:, 1] + near[:, 2], 0) / step**2 / near[:, 1]
+    at = wide_errors(spectrum, g, widths, best[:, None])
+    return best, at.test[:, 0], at.train[:, 0], at.power[:, 0] / at.largest[:, 0], at.own[:, 0], bend
 
 
 def wide_errors(spectrum: Spectrum, thresholds: np.ndarray, widths: np.ndarray, times: np.ndarray) -> Errors:
@@ -112,3 +133,27 @@ def _with_noise(spike: np.ndarray, power: np.ndarray, spectrum: Spectrum) -> np.
     unit = np.sqrt(np.maximum(power, np.finfo(float).tiny) / min(spectrum.outputs, spectrum.inputs))
     x = np.maximum(spike / unit, ratio**0.25)  # a weaker mode is hidden: the edge of the noise is the largest
     return unit**2 * (x + 1 / x) * (x + ratio / x)
+
+
+def _least(test: Callable[[np.ndarray], np.ndarray], times: np.ndarray, halvings: int = 2) -> np.ndarray:
+    """The time of the least test error of each cell: a geometric grid, its best interval halved, then a parabola."""
+    values = test(times)
+    at = np.clip(np.argmin(values, axis=1), 1, times.shape[1] - 2)[:, None]
+    middle = np.take_along_axis(times, at, axis=1)[:, 0]
+    around = np.take_along_axis(values, at + np.array([-1, 0, 1]), axis=1)
+    step = np.log(times[:, 1] / times[:, 0])
+    for _ in range(halvings):
+        step = step / 2
+        between = test(middle[:, None] * np.exp(step[:, None] * np.array([-1, 1])))
+        five = np.stack([around[:, 0], between[:, 0], around[:, 1], between[:, 1], around[:, 2]], axis=1)
+        at = np.clip(np.argmin(five, axis=1), 1, 3)[:, None]
+        around = np.take_along_axis(five, at + np.array([-1, 0, 1]), axis=1)
+        middle = middle * np.exp(step * (at[:, 0] - 2))
+    return middle * np.exp(_vertex(around, step))
+
+
+def _vertex(values: np.ndarray, step: np.ndarray | float) -> np.ndarray:
+    """Where the parabola through three equidistant values is least, from the middle one; at most two steps away."""
+    before, middle, after = values.T
+    bend = before - 2 * middle + after
+    return step * np.where(bend > 0, np.clip((before - after) / (2 * np.where(bend > 0, bend, 1)), -2, 2), 0.0)
