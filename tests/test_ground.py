@@ -61,8 +61,13 @@ def test_what_does_not_fit_is_refused_with_both_sizes(monkeypatch):
 
 
 def test_a_little_fits_without_a_look_at_the_machine(monkeypatch):
-    asked = []
-    monkeypatch.setattr(memory, "available", lambda: asked.append("once") or 1000)
+    asked: list[str] = []
+
+    def available() -> int:
+        asked.append("once")
+        return 1000
+
+    monkeypatch.setattr(memory, "available", available)
     memory.check_fits(memory.LITTLE, "this", "Less.")
     assert not asked
     with pytest.raises(ValueError, match="this would take"):
