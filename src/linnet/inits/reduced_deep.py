@@ -45,8 +45,8 @@ def reduced_deep_gaussian(
     - `depth`: the number of layers $L$
     - `stds`: standard deviation of the entries, one number, one for each layer, or the name of a scaling
     - `key`: an integer seed or a JAX key
-    - `order`: the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond. What it leaves
-      out is seen by drawing with a longer one; `ln.reduce` of such a start takes it for the whole network
+    - `order`: the longest word kept; by default 8 at depth 3, 6 at depth 4, 5 beyond (more from depth 14 on).
+      What it leaves out is seen by drawing with a longer one; `ln.reduce` takes such a start for the whole
     - `batch`: how many networks, as a leading axis; none by default
 
     **Returns** `Layers` of hidden widths at most $w$, which remember $w$ as `.full_width`.
@@ -59,7 +59,13 @@ def reduced_deep_gaussian(
         ((8, 7), 1000000000)
     """
     sizes = shapes(in_dim, out_dim, count("width", width), depth)
-    longest = DEFAULT_ORDER.get(depth, 5) if order is None else count("order", order, least=0, most=1000)
+    shortest = (len(sizes) - 3) // 2  # letters from either end to the middle of the hidden layers
+    longest = max(DEFAULT_ORDER.get(depth, 5), shortest) if order is None else count("order", order, least=0, most=1000)
+    if longest < shortest:
+        raise ValueError(
+            f"`order` must be at least {shortest} at `depth` {depth}, or the layers in the middle keep nothing: got "
+            f"{longest}."
+        )
     each = layer_sizes("stds", stds, sizes=sizes)
     lead = () if batch is None else (count("batch", batch),)
     held = word_counts(sizes, longest)
