@@ -45,14 +45,22 @@ def test_each_is_well_formed(table: Table) -> None:
 
 
 # The first table of each paper in `make test`, the others in `make test-claims`: each trains whole grids.
-FIRST = {table.paper: table.name for table in reversed(TABLES.values())}.values()
+FIRST = [*{table.paper: table.name for table in reversed(TABLES.values())}.values()]
+LONG = ("linnet-cells", "watanabe-errors")  # 10 s and more
 TRAINED = [
-    pytest.param(table, marks=[] if table.name in FIRST else pytest.mark.slow, id=table.name)
+    pytest.param(table, marks=[] if table.name in FIRST and table.name not in LONG else pytest.mark.slow, id=table.name)
     for table in TABLES.values()
 ]
 
 
-@pytest.mark.parametrize("table", TRAINED)
+# It trains a table three times over, and what it tests is the sweep's: one table in `make test`.
+INTERRUPTED = [
+    pytest.param(table, marks=[] if table.name == FIRST[0] else pytest.mark.slow, id=table.name)
+    for table in TABLES.values()
+]
+
+
+@pytest.mark.parametrize("table", INTERRUPTED)
 def test_an_interrupted_table_is_the_same_bit_for_bit(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, assert_same: Callable[..., None]
 ) -> None:

@@ -75,8 +75,8 @@ def _begins_as_a_pickle(file: Path) -> bool:
 def _optimizer_arguments(text: Any) -> dict[str, str]:
     """`optim_args`, "momentum=0.9,nesterov=True", as names and values."""
     try:
-        found = dict(part.split("=") for part in str(text).replace(" ", "").split(",")) if text else {}
-        float(found.get("momentum", 0.0))
+        arguments = dict(part.split("=") for part in str(text).replace(" ", "").split(",")) if text else {}
+        float(arguments.get("momentum", 0.0))
     except ValueError:
-        raise ValueError(f"`optim_args` must be name=value with commas: got {shown(text)}.") from None
-    return found
+        raise ValueError(f"`training`: `optim_args` must be name=value with commas: got {shown(text)}.") from None
+    return arguments

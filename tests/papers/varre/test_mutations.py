@@ -350,13 +350,7 @@ QUICKLY = {  # the others train for longer than the suite should
     "zero-start",
     "balanced-rank",
     "gaussian-orthogonal",
-    "projection",
-    "velocities",
-    "jump",
-    "hessian",
     "potential",
-    "scale-of-W",
-    "two-inputs-grow",
     "lower-values-decay",
 }
 EVERY = [pytest.param(name, marks=[] if name in QUICKLY else [pytest.mark.slow]) for name in MISTAKES]
