@@ -119,7 +119,9 @@ example(
     source=m.lora_folder,
     rank=3,
     out=m.folder,
-    call=lambda out, **named: ln.lora.resize_folder(out=out / uuid4().hex if isinstance(out, Path) else out, **named),
+    call=lambda out, **named: ln.lora.resize_folder(
+        out=m.folder() / uuid4().hex if isinstance(out, (str, Path)) and str(out) else out, **named
+    ),  # not into the current folder, where another word would lead
     alpha=4.0,
 )
 example("lora.lint", adapters=m.adapter, curvature=2.0, gradient=0.5)
