@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,3 +89,12 @@ def assert_same() -> Callable[[xr.Dataset, xr.Dataset], None]:
                 assert np.ascontiguousarray(one.values).tobytes() == np.ascontiguousarray(other.values).tobytes(), name
 
     return assert_same
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One browser for all tests of a process: Playwright cannot drive a second one beside it."""
+    from browser import chromium
+
+    with chromium("the page") as opened:
+        yield opened

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from browser import chromium
 from linnet.reproduction import report, runner
 from linnet.reproduction.report import Failure
 from linnet.reproduction.request import FigureRequest
@@ -28,12 +27,6 @@ CLAIMS = [
     row("tu-thm2", "refuted", "The error at T* is small."),
     row("tu-thm3", "refuted", "Something else.", expected="holds"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium("the page") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

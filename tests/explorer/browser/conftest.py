@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from browser import chromium
 from explored import PATIENCE, Explored
 
 pytest.importorskip("dash", reason="Dash is not installed: pip install 'linnet[explorer]'")
@@ -27,12 +26,6 @@ def address() -> Iterator[str]:
         patch.setattr(service, "TIMEOUT_SECONDS", PATIENCE)  # nobody is sent away because the machine is slow
         yield f"http://127.0.0.1:{server.effective_port}"
     server.trigger.pull_trigger(server.close)  # in the server's own thread: another one could close what it waits for
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with chromium("the explorer") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -71,8 +71,9 @@ def test_a_projector_gets_large_letters_and_folded_controls(visit: Callable[...,
         box = seen.tab.locator(f"#{ident}").bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= 1080 and box["x"] + box["width"] <= 1920, ident
     seen.tab.click("#controls-switch")
-    assert seen.tab.locator("#train-width").is_visible()
+    seen.tab.wait_for_selector("#train-width", state="visible")
     seen.tab.click("#present-switch")
     seen.tab.wait_for_function(f"() => {tick} === {small}")
-    assert seen.tab.locator("#controls-switch").is_hidden() and seen.tab.locator(".controls").is_visible()
+    seen.tab.wait_for_selector("#controls-switch", state="hidden")
+    seen.tab.wait_for_selector(".controls", state="visible")
     assert seen.said == []
