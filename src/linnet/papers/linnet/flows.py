@@ -35,11 +35,16 @@ class LeastError(NamedTuple):
 
 
 def least_errors(
-    first: np.ndarray, second: np.ndarray, target: np.ndarray, truth: np.ndarray, speeds: np.ndarray, horizon: float
+    first: np.ndarray,
+    second: np.ndarray,
+    target: np.ndarray,
+    truth: np.ndarray,
+    speeds: np.ndarray,
+    horizon: float | np.ndarray,
 ) -> LeastError:
     """Trains networks from their starts, (run, hidden, input) and (run, output, hidden), on one target.
 
-    `speeds` bound the rates of the flow, (run,); no run is called flat or late before `horizon`.
+    `speeds` bound the rates of the flow, (run,); no run is called flat or late before `horizon`, one for all or (run,).
     """
     with computing():
         found = _trained(first, second, target, truth, STEP / speeds, horizon)
