@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -107,6 +108,23 @@ def test_statements_name_what_is_there() -> None:
         Paper(name="p", title="T", authors="A", statements=[Statement(where="Eq. (1)", text="x", checked=["nothing"])])
     with pytest.raises(ValueError, match="either `checked` or a `reason`"):
         Statement(where="Eq. (1)", text="x")
+
+
+def test_a_claim_stands_where_the_statements_that_name_it_say() -> None:
+    claims = list(paper("p", "one", "two").claims)
+    one, two = (replace(claim, name=name, where="") for claim, name in zip(claims, ("one", "two"), strict=True))
+    rows = [
+        Statement(where="Section 1", text="x", checked=["one", "two"]),
+        Statement(where="Eq. (1)", text="y", checked=["one"]),
+        Statement(where="Eq. (2)", text="z", checked=["one"]),
+    ]
+    cited = {"name": "p", "title": "T", "authors": "A"}
+    placed = Paper(**cited, claims=[one, two], statements=rows).claims
+    assert [claim.where for claim in placed] == ["Eqs. (1)-(2); Section 1", "Section 1"]
+    with pytest.raises(ValueError, match=r"must not have a `where`, got 'Eq. \(3\)': .* 'Eqs. \(1\)-\(2\); Section 1'"):
+        Paper(**cited, claims=[replace(one, where="Eq. (3)"), two], statements=rows)
+    with pytest.raises(ValueError, match="the claim 'two' of p stands nowhere"):
+        Paper(**cited, claims=[two])
 
 
 def test_answers_rest_on_claims_that_are_there(tmp_path: Path) -> None:

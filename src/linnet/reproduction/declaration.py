@@ -5,8 +5,8 @@ follow from the rules (`linnet.reproduction.rules`), so a limit can be read with
 judge numbers that nobody measured.
 
     @claim(
-        "eq37", where="Eqs. (36)-(38)", says="The Bernoulli equation for u is solved by the sigmoid (37).",
-        assumes="none: an identity", tried="(36) integrated at three pairs of spike and alignment",
+        "eq37", says="The Bernoulli equation for u is solved by the sigmoid (37).", assumes="none: an identity",
+        tried="(36) integrated at three pairs of spike and alignment",
         holds=Below(1e-8, what="largest error", because="a closed form against an integrator of tolerance 1e-12"),
         reads="(37) against the integrated (36), at three pairs of spike and alignment",
     )
@@ -100,7 +100,7 @@ class Claim:
     **Attributes:**
 
     - `name`: short (`eq27`); the paper that lists the claim puts its own name before it
-    - `where`: where the sentence stands
+    - `where`: where the sentence stands; left out where statements of the paper name the claim, which say it
     - `says`: the claim
     - `assumes`: under what it is made
     - `tried`: on which networks, over which region
@@ -127,7 +127,7 @@ class Claim:
     """
 
     name: str
-    where: str
+    where: str = ""
     says: str
     assumes: str = "none"
     tried: str

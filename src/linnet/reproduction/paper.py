@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from linnet._arguments import count, shown
 from linnet.reproduction.declaration import Claim
 from linnet.reproduction.figure import Figure
+from linnet.reproduction.places import joined
 from linnet.reproduction.table import Table
 
 Part = TypeVar("Part", Figure, Table, Claim)
@@ -157,7 +158,7 @@ class Paper:
                 raise ValueError(f"`{part}` of a paper must be a list of {wanted.__name__}s: got {shown(given)}.")
         object.__setattr__(self, "figures", self._bound(self.figures, "figures"))
         object.__setattr__(self, "tables", self._bound(self.tables, "tables"))
-        object.__setattr__(self, "claims", self._bound(self.claims, "claims"))
+        object.__setattr__(self, "claims", self._bound([self._placed(claim) for claim in self.claims], "claims"))
         known = set(self.names)
         for answer in self.answers:
             if missing := [name for name in answer.claims if f"{self.name}-{name}" not in known]:
@@ -174,6 +175,21 @@ class Paper:
         """The full names of its figures, tables and claims; a figure and a table may share one."""
         names = [figure.name for figure in self.figures] + [table.name for table in self.tables]
         return list(dict.fromkeys(names + [claim.name for claim in self.claims]))
+
+    def _placed(self, claim: Claim) -> Claim:
+        """Return the claim with the places of the statements that name it; where none does, it says its own."""
+        places = [statement.where for statement in self.statements if claim.name in statement.checked]
+        if places and claim.where:
+            raise ValueError(
+                f"the claim {claim.name!r} of {self.name} must not have a `where`, got {claim.where!r}: "
+                f"the statements that name it say where it stands, {joined(places)!r}."
+            )
+        if not (places or claim.where):
+            raise ValueError(
+                f"the claim {claim.name!r} of {self.name} stands nowhere: name it in a statement, under `checked`, "
+                "or give it a `where`."
+            )
+        return replace(claim, where=joined(places)) if places else claim
 
     def _bound(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:
         names = [part.name for part in parts]

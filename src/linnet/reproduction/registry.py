@@ -155,7 +155,7 @@ def claims() -> dict[str, Claim]:
 
         >>> from linnet.reproduction import claims
         >>> claims()["watanabe-eq27"].where
-        'Eq. (27)'
+        'Eq. (27); Figure 5'
     """
     return {claim.name: claim for paper in papers().values() for claim in paper.claims}
 

@@ -9,7 +9,6 @@ from linnet_saxe.settings import STRENGTHS
 
 @claim(
     "decoupling",
-    where="Section 1.2",
     says="Modes that are decoupled at the start stay so: each is learned on its own.",
     assumes="whitened inputs, gradient flow",
     tried="three modes, 16 hidden units, unequal layers; a random start as the control",

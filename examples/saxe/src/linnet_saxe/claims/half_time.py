@@ -10,7 +10,6 @@ from linnet_saxe.settings import START, STRENGTHS
 
 @claim(
     "half-time",
-    where="Section 1.3",
     says="Half of a mode of strength s is learned after ln(s/u0 - 1)/(2s).",
     assumes="equal layers, decoupled",
     tried="three modes of strengths 5, 3 and 1.5, start 1e-3",

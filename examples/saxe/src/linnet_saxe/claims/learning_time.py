@@ -12,7 +12,6 @@ SHARE = 0.9  # of a mode that counts as learned
 
 @claim(
     "learning-time",
-    where="Section 1.3",
     says="The time to learn a mode is inversely proportional to its strength, up to a logarithm: t = O(1/s).",
     assumes="equal layers, decoupled, small start",
     tried="one mode at a time, start 1e-3, learned to nine tenths",

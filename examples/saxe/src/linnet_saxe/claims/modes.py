@@ -14,7 +14,6 @@ EXACT = Below(DISTANCE, "gaps", what="largest distance", form=".1e")
 
 @claim(
     "sigmoid",
-    where="Section 1.3, the solution for a = b",
     says="From equal layers every mode follows u(t) = s / (1 + (s/u0 - 1) exp(-2 s t)).",
     assumes=ASSUMES,
     tried="three modes of strengths 5, 3 and 1.5, 16 hidden units, several starts",
@@ -33,7 +32,6 @@ def sigmoid(trial: Trial) -> Numbers:
 
 @claim(
     "hyperbola",
-    where="Section 1.3 and the supplement, the solution for a != b",
     says="From unequal layers a^2 - b^2 is conserved, and the mode follows the solution on that hyperbola.",
     assumes=ASSUMES,
     tried="three modes of strengths 5, 3 and 1.5, 16 hidden units, three pairs of starts",

@@ -12,7 +12,6 @@ SMALL, LARGE = 1e-3, 0.5  # standard deviations of the weights
 
 @claim(
     "random-start",
-    where="Section 1.3, Figure 3",
     says="From small random weights the modes follow the analytic curves closely.",
     assumes="small random weights, separated modes",
     tried="weights of standard deviation 1e-3, strengths 5, 3 and 1.5; time from 10% to 90%, which no start enters",
@@ -31,7 +30,6 @@ def small_weights(trial: Trial) -> Numbers:
 
 @claim(
     "small-matters",
-    where="Section 1.3, ours",
     says="The agreement needs small weights: from large random ones the modes are not learned along that sigmoid.",
     assumes="random weights of order one",
     tried="weights of standard deviation 0.5",

@@ -18,7 +18,6 @@ DIMS = (16, 32, 64, 128, 256, 512)
 
 @claim(
     "lemma5.1",
-    where="Lemma 5.1",
     says="The Gram matrix of the inputs is tr(Sigma) times the identity, up to C (n|Sigma| + sqrt(n)|Sigma|_F) with an "
     "absolute constant C and probability at least 1 - n^-2.",
     assumes="sub-Gaussian entries",
@@ -56,7 +55,6 @@ def gram_matrix(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaA1",
-    where="Lemma A.1",
     says="The start's overlaps with the feature are below sigma_0 sqrt(2 log(8m/delta) gamma), their maximum above "
     "half of sigma_0 sqrt(gamma), with probability 1 - delta.",
     assumes="m = Omega(log(1/delta))",
@@ -100,7 +98,6 @@ def overlaps_of_the_start(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaA2",
-    where="Lemma A.2",
     says="The squared norm of each neuron at the start is within a half of sigma_0^2 d, with probability 1 - delta.",
     assumes="d = Omega(log(4m/delta))",
     tried="m = 16, 128, 1024, d = 16 to 512, 200 starts of each (quick: 60), delta = 0.1",
@@ -141,7 +138,6 @@ def norms_of_the_start(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaA3",
-    where="Lemma A.3",
     says="The empirical quadratic form of a vector is between half and twice n times its population form, with "
     "probability at least 1 - O(n^-2).",
     assumes="sub-Gaussian entries",
@@ -176,7 +172,6 @@ def quadratic_form(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaA4",
-    where="Lemma A.4",
     says="gamma is between 1/2 and 3/2 of tr(Sigma) n |beta|^2, with probability at least 1 - O(n^-2).",
     assumes="noise variance at most 8n|beta|^2",
     tried=DRAWS,
@@ -223,7 +218,6 @@ def size_of_gamma(trial: Trial) -> Numbers:
 
 @claim(
     "unit-variance",
-    where="Section 3.2",
     says="z with independent sub-Gaussian components of mean zero ensures that x has the covariance Sigma.",
     assumes="none beyond",
     tried="uniform entries between -1 and 1, and the same with unit variance; Sigma = diag(4, 1), 20 000 draws of x",

@@ -26,7 +26,6 @@ def _every_step(trial: Trial, ratio: float | None, growth_times: float, draw: in
 
 @claim(
     "eq13",
-    where="Eq. (13), first four lines",
     says="Through stage 1 rho and v of every neuron lie between discrete sinh and cosh with gamma_l and gamma_u, with "
     "absolute constants C1, C2.",
     assumes=settings.ASSUMED,
@@ -75,7 +74,6 @@ IF_ALIKE = "it holds for every neuron where v_0 is well above sigma_0 sqrt(log m
 
 @claim(
     "eq13-weights",
-    where="Eq. (13), last line",
     says="Through stage 1 each w_r - w_r(0) is along X'y/gamma up to C (tr/gamma^(3/2)) rho_r/sqrt(gamma), C absolute.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE
@@ -98,7 +96,6 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaB1-products",
-    where="Proof of Lemma B.1, second claim",
     says="rho_r(t) v_r(t) >= rho_r(1) v_r(1) > 0 for t >= 1 and all r.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and v_0/(sigma_0 sqrt(log m)) = 0.3, 0.03",
@@ -119,7 +116,6 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaB1-quadratic",
-    where="Proof of Lemma B.1, fourth claim",
     says="By Lemma A.3 |X(w_r - w_s)|^2 <= 2n |w_r - w_s|_Sigma^2 for the trained weights of any two neurons.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE + "; 200 pairs of neurons of opposite sign at t1",
@@ -142,7 +138,6 @@ def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaB2-output",
-    where="Proof of Lemma B.2, first claim",
     says="(2/m)|X'X W v| is at most (9/2) sqrt(gamma) through stage 2.",
     assumes=settings.ASSUMED,
     tried=settings.OVER_RATIOS,
@@ -160,7 +155,6 @@ PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
 
 @claim(
     "proxy-step",
-    where="Section 5.1 and Lemma B.2, third and fourth claim",
     says="Every neuron's proxy escalates exponentially until the loss is 4 epsilon: each step multiplies it by at "
     "least 1 + eta sqrt(gamma)/(4mn), and by at most 3/2 (1 + 3/2 eta sqrt(gamma)/(mn)).",
     assumes=settings.ASSUMED_AND_DOMINANT,
@@ -218,7 +212,6 @@ def proxy_step(trial: Trial) -> Numbers:
 
 @claim(
     "proxy-end",
-    where="below Eq. (11)",
     says="The proxy escalates until it reaches sqrt((1 - epsilon)|y|^2/(n epsilon phi/gamma^(5/2))), where the loss is "
     "epsilon.",
     assumes=settings.ASSUMED,
@@ -243,7 +236,6 @@ def proxy_end(trial: Trial) -> Numbers:
 
 @claim(
     "final-loss",
-    where="Proof of Lemma B.2, last display",
     says="L(t2) <= 2|beta|^2 (eps_lambda/tr)^2 + eps_rho^2 |beta|^2 tr^2 + O(sigma_0^2 gamma^(1/2)), eps_rho the "
     "share of its limit that rho^2 lacks.",
     assumes=settings.ASSUMED,

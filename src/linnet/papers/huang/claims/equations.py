@@ -37,7 +37,6 @@ WITH_CORRECTION = AllOf(
 
 @claim(
     "eq3",
-    where="Eq. (3)",
     says="The output moves by the kernel times the derivative of the loss: df/dt = dL/df Theta.",
     assumes="gradient flow",
     tried="d = 300, n = 10, m = 50, one step of 1e-7",
@@ -61,7 +60,6 @@ def kernel_equation(trial: Trial) -> Numbers:
 
 @claim(
     "eq7",
-    where="Eqs. (2), (5), (7), (8), Definition 3.1",
     says="The alignments and magnitudes of all neurons follow the two feature-learning equations exactly.",
     assumes="none beyond the network and its gradient descent",
     tried="synthetic data of section 6 (quick: d = 1500, m = 150)",
@@ -117,7 +115,6 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
 
 @claim(
     "eq9",
-    where="Eq. (9)",
     says="While the output is small, alignment and magnitude follow a linear system: v += rho + ...",
     assumes="stage 1: until t1 inside the assumption, until the loss has lost 5% in section 6",
     tried=GRID,
@@ -144,7 +141,6 @@ def linear_stage(trial: Trial) -> Numbers:
 
 @claim(
     "eq10",
-    where="Eq. (10)",
     says="In the second stage each neuron follows a two-dimensional nonlinear system with its own v_r rho_r.",
     assumes=settings.ASSUMED + "; w_r - w_r(0) along X^T y",
     tried=GRID,
@@ -165,7 +161,6 @@ def plane_of_the_second_stage(trial: Trial) -> Numbers:
 
 @claim(
     "eq11",
-    where="Eq. (11)",
     says="With rho = sqrt(gamma) v each neuron's alignment follows one cubic equation, with rho_r^3.",
     assumes=settings.ASSUMED + "; second stage",
     tried=GRID,

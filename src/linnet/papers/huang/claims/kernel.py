@@ -25,7 +25,6 @@ SMALLER = (1.0, 0.1, 0.01)
 
 @claim(
     "ntk-turning",
-    where="Section 1",
     says="In the initial stage the kernel maintains its norm while it evolves towards the target-aligned kernel.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE + "; v_0 and sigma_0 1, 1/10 and 1/100 times the admissible ones",
@@ -63,7 +62,6 @@ def turning(trial: Trial) -> Numbers:
 
 @claim(
     "ntk-growth",
-    where="Section 1, Lemma 5.3, Section 6",
     says="In the latter stage the kernel's norm increases while it keeps the structure of the target-aligned kernel.",
     assumes=settings.ASSUMED,
     tried=settings.OVER_RATIOS + "; and " + settings.SECTION_SIX,
@@ -100,7 +98,6 @@ def growth(trial: Trial) -> Numbers:
 
 @claim(
     "ntk-converges",
-    where="Section 6 (iii), Figure 1c",
     says="The kernel converges to the target-aligned kernel (v_r^2/m) X(I + X'yy'X/gamma)X' after t1.",
     assumes="none stated",
     tried=settings.SECTION_SIX + ", 12 draws (quick: 3); v_r^2 read as its mean over neurons",
@@ -143,7 +140,6 @@ def convergence(trial: Trial) -> Numbers:
 
 @claim(
     "minimum-norm",
-    where="below Lemma 5.2",
     says="The kernel's structure diverges from the minimum norm solution.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE,

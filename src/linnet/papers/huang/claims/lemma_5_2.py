@@ -18,7 +18,6 @@ SIGNALS = (1.0, 1.5, 2.0, 3.0)
 
 @claim(
     "lemma5.2",
-    where="Lemma 5.2 (i), (ii)",
     says="At t1 every alignment is of order 1 and every magnitude of order 1/(sqrt(n tr)|beta|).",
     assumes=settings.ASSUMED_AND_DOMINANT + "; and n^(3/2)|beta|^3 sqrt(tr) well above 1",
     tried=settings.OVER_RATIOS + "; and " + settings.OVER_SIGNALS + "; t1 is where the median |rho_r| is 1",
@@ -51,7 +50,6 @@ def _power(trial: Trial) -> float:
 
 @claim(
     "lemma5.2-kernel",
-    where="Lemma 5.2 (iii)",
     says="At t1 the kernel is within C/(m n^3 |beta|^6 tr) of the target-aligned one, C an absolute constant.",
     assumes=settings.ASSUMED,
     tried=settings.INSIDE + "; |beta| = 1, 1.5, 2, 3 with 3 draws of each (quick: 2), v_0 and sigma_0 1 and 1/1000 "

@@ -16,7 +16,6 @@ KERNEL = Limit(0.2, "a fifth of the 1 that the lazy kernel, v^2 XX', needs: a co
 
 @claim(
     "lemma5.3-weights",
-    where="Lemma 5.3, first line",
     says="In stage 2 |w_r - w_r(0) - rho_r X'y| is at most half of rho_r/(sqrt(n tr)|beta|), for every neuron.",
     assumes=settings.ASSUMED_AND_DOMINANT,
     tried=settings.OVER_RATIOS,
@@ -36,7 +35,6 @@ def weights_along_the_feature(trial: Trial) -> Numbers:
 
 @claim(
     "lemma5.3-layers",
-    where="Lemma 5.3, second line",
     says="In stage 2 |rho_r - v_r sqrt(gamma)| is at most rho_r/2 for every neuron, from the t1 of Lemma 5.2 on.",
     assumes=settings.ASSUMED_AND_DOMINANT,
     tried=settings.OVER_RATIOS,
@@ -60,7 +58,6 @@ def layers_together(trial: Trial) -> Numbers:
 
 @claim(
     "lemma5.3-kernel",
-    where="Lemma 5.3, third line",
     says="In stage 2 the kernel is within C v_r^2 tr/m of the target-aligned one, C an absolute constant, for every r.",
     assumes=settings.ASSUMED,
     tried=settings.OVER_RATIOS,

@@ -20,7 +20,6 @@ INSIDE = AtLeast(
 
 @claim(
     "two-stages",
-    where="below Assumption 4.1, Theorem 4.1, Section 7",
     says="Conditions (2) and (3) ensure two stages: the layers settle while the loss remains high.",
     assumes=settings.ASSUMED,
     tried=settings.OVER_SIGNALS,
@@ -50,7 +49,6 @@ def two_stages(trial: Trial) -> Numbers:
 
 @claim(
     "small-output",
-    where="Section 4.1, above Eq. (5)",
     says="f(x_i) << y_i for all i at the start: guaranteed under Assumption 4.1.",
     assumes=settings.ASSUMED,
     tried=settings.OVER_SIGNALS + "; and " + settings.OVER_RATIOS,
@@ -74,7 +72,6 @@ def small_output(trial: Trial) -> Numbers:
 
 @claim(
     "dichotomy",
-    where="Section 4.1, the two cases below Eq. (6)",
     says="Large alignments with small magnitudes are feature learning, small ones with large magnitudes lazy training: "
     "the start's scale decides which.",
     assumes="none stated",

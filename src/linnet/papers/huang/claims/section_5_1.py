@@ -18,7 +18,6 @@ OFF_THE_LIMIT = Limit(
 
 @claim(
     "limit",
-    where="below Eq. (11)",
     says="The squared alignment of each neuron tends to gamma^(5/2)/phi.",
     assumes=ASSUMED,
     tried=OVER_RATIOS,
@@ -40,7 +39,6 @@ def limit(trial: Trial) -> Numbers:
 
 @claim(
     "difference",
-    where="Section 5.1, phase 1",
     says="Over time the difference between rho_r and sqrt(gamma) v_r diminishes.",
     assumes=ASSUMED,
     tried=OVER_RATIOS,
@@ -72,7 +70,6 @@ def difference(trial: Trial) -> Numbers:
 
 @claim(
     "signs-determined",
-    where="below Eq. (9)",
     says="The signs of alignment and magnitude are determined by the initial <w_r(0), X'y> and v_r(0).",
     assumes=ASSUMED,
     tried=OVER_RATIOS,
@@ -94,7 +91,6 @@ def signs_determined(trial: Trial) -> Numbers:
 
 @claim(
     "signs",
-    where="below Eq. (9)",
     says="Each neuron's alignment and magnitude maintain consistent signs throughout the training.",
     assumes=ASSUMED_AND_DOMINANT,
     tried=OVER_RATIOS,
@@ -132,7 +128,6 @@ IF_DOMINANT = "none falls where v_0 is well above sigma_0 sqrt(log m): those tha
 
 @claim(
     "rising",
-    where="Section 5.1, phase 2, and below Eq. (11)",
     says="Every |rho_r| consistently increases during the second stage.",
     assumes=ASSUMED,
     tried=OVER_RATIOS,
@@ -147,7 +142,6 @@ def rising(trial: Trial) -> Numbers:
 
 @claim(
     "products",
-    where="Section 5.1, phase 2",
     says="rho_r(t) v_r(t) is monotone in the second stage.",
     assumes=ASSUMED,
     tried=OVER_RATIOS,
@@ -174,7 +168,6 @@ def _falling(trial: Trial, name: str) -> Numbers:
 
 @claim(
     "output-aligns",
-    where="below Lemma 5.1",
     says="X'X W v tends to align closely with the direction of X'y.",
     assumes=ASSUMED,
     tried=OVER_RATIOS,

@@ -27,7 +27,6 @@ MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
 
 @claim(
     "loss-drops",
-    where="Section 6 (i), Figure 1a",
     says="The loss is barely optimised in the first stage, and quickly drops in the second.",
     assumes="none stated",
     tried=settings.SECTION_SIX + ", 12 draws (quick: 3)",
@@ -56,7 +55,6 @@ def loss_drops(trial: Trial) -> Numbers:
 
 @claim(
     "ratio",
-    where="Section 6 (i), (ii), Figure 1",
     says="rho_r/v_r increases in the first few steps and remains stable in subsequent ones: it is sqrt(gamma).",
     assumes="none stated",
     tried=settings.SECTION_SIX + ", 12 draws (quick: 3); t1: the loss has lost 5%",
@@ -111,7 +109,6 @@ def _picture_networks(
 
 @claim(
     "images",
-    where="Section 6, Figure 2",
     says="On real images the alignment of the weights, rho_r/v_r, maintains stability in the second stage.",
     assumes=UNSTATED + "; not on CIFAR-10, which is not here",
     tried=PICTURES,
@@ -137,7 +134,6 @@ def images(trial: Trial) -> Numbers:
 
 @claim(
     "images-kernel",
-    where="Section 6, Figure 2",
     says="On real images the kernel converges, in the second stage, towards the one aligned with the target.",
     assumes=UNSTATED + "; not on CIFAR-10, which is not here",
     tried=PICTURES,
@@ -167,7 +163,6 @@ RELU: Any = {"steps": 600, "until": 0.5}
 
 @claim(
     "relu",
-    where="Section 6, Figure 3",
     says="The kernel of a ReLU network converges to the target-aligned kernel in the second stage.",
     assumes=UNSTATED + "; not on CIFAR-10, which is not here",
     tried=PICTURES,
@@ -200,7 +195,6 @@ def relu(trial: Trial) -> Numbers:
 
 @claim(
     "relu-ratio",
-    where="Section 6, Figure 3",
     says="In a ReLU network the weights align while the loss is high; rho_r/v_r remains stable in the second stage.",
     assumes=UNSTATED + "; not on CIFAR-10, which is not here",
     tried=PICTURES,

@@ -30,7 +30,6 @@ ORDER = Limit(10.0, "t1 + t2 is an order of magnitude: within ten times above or
 
 @claim(
     "t1",
-    where="Theorem 4.1, Lemma 5.2",
     says="The first stage ends at t1 = C1 m sqrt(n) log(1/v_0)/(eta sqrt(tr(Sigma)) |beta|).",
     assumes="Assumption 4.1",
     tried=SETTING,
@@ -66,7 +65,6 @@ def first_time(trial: Trial) -> Numbers:
 
 @claim(
     "t2",
-    where="Theorem 4.1, Lemma 5.3",
     says="The second stage takes of the order of m sqrt(n)/(eta |beta| sqrt(tr)) log(n |beta| tr/epsilon): one "
     "constant for all m, n, tr, beta, eta, v_0 and epsilon, linear in log(1/epsilon).",
     assumes="Assumption 4.1",
@@ -128,7 +126,6 @@ def second_time(trial: Trial) -> Numbers:
 
 @claim(
     "theorem4.1",
-    where="Theorem 4.1, Remark (4)",
     says="There is a time of the stated order, t = Omega(t1 + t2), at which the loss is below 4 epsilon: descent "
     "minimises the training loss.",
     assumes=settings.ASSUMED,
@@ -174,7 +171,6 @@ def convergence_in_time(trial: Trial) -> Numbers:
 
 @claim(
     "lemmaB1-time",
-    where="Lemma B.1",
     says="t1 = log(1/v_0) m sqrt(n)/(eta sqrt(tr)|beta|), without a constant, ends the first stage: |rho| = Theta(1) "
     "and the loss has not begun to fall.",
     assumes=settings.ASSUMED,

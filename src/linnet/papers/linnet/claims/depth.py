@@ -13,7 +13,6 @@ TARGET = np.array([[1.2, -0.4, 0.3, 0.0], [0.2, 0.9, -0.5, 0.1], [-0.3, 0.1, 0.6
 
 @claim(
     "depth-reduction",
-    where="docs/depth.md",
     says="Words in the inner layers reduce a deep Gaussian network, with an error that falls geometrically in the "
     "longest word kept and that is estimated without training the full network.",
     assumes="Gaussian layers, whitened inputs",
@@ -47,7 +46,6 @@ def reduction_by_words(trial: Trial) -> Numbers:
 
 @claim(
     "depth-decoupling",
-    where="docs/depth.md",
     says="The singular values of a wide deep network learn independently, and a network of width w is away from its "
     "limit by about w^(-1/2).",
     assumes="Gaussian start with a negligible product, whitened inputs, fixed numbers of inputs and outputs",
@@ -82,7 +80,6 @@ def decoupling(trial: Trial) -> Numbers:
 
 @claim(
     "depth-diagram",
-    where="docs/depth.md",
     says="The least test error of wide deep networks over training follows from one SVD of the target and a family of "
     "small flows, and narrower networks are away from it as far as its error says.",
     assumes="whitened inputs, a Gaussian start; wide hidden layers and a start with a negligible product for the first",
@@ -128,7 +125,6 @@ def formula_at_depth(trial: Trial) -> Numbers:
 
 @claim(
     "depth-buys",
-    where="docs/depth.md",
     says="At the same initial kernel a deeper network has the smaller error at its best stopping time: depth widens "
     "the active region.",
     assumes="whitened inputs, low rank plus noise, wide Gaussian starts; by the formula that `depth-diagram` checks",

@@ -12,12 +12,9 @@ from linnet.papers.linnet.tables import cells, dimensions
 from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent
 
-WHERE = "docs/phase_diagram_formula.md"
-
 
 @claim(
     "trained",
-    where=WHERE,
     says="Least test error, stable rank and best time of trained networks follow from one SVD, and the error bars that "
     "are told hold.",
     assumes="whitened inputs, Gaussian starts of any width and variance; where the prediction says it is covered",
@@ -107,7 +104,6 @@ def formula_against_training(trial: Trial) -> Numbers:
 
 @claim(
     "printed",
-    where=WHERE,
     says="The published cells of the phase diagram are where the formula says.",
     assumes="tasks of the published kind: rank 5, unit noise, d = 200",
     tried="300 published cells, each at its published stopping step; 8 (full: 24) tasks of our own",
@@ -141,7 +137,6 @@ def formula_against_published_cells(trial: Trial) -> Numbers:
 
 @claim(
     "one-equation",
-    where=WHERE,
     says="Theorem C.12 of Varre et al. solves eq. (1) of Tu et al. from zero, with gamma = sigma^2 w.",
     assumes="whitened inputs, zero start",
     tried="random targets of four shapes, four thresholds, four times",
@@ -170,7 +165,6 @@ def theorem_against_equation(trial: Trial) -> Numbers:
 
 @claim(
     "dimensions",
-    where=WHERE,
     says="The error of the formula vanishes as the dimension grows.",
     assumes="cells wider than their inputs",
     tried="6 cells, d = 16, 32, 64 with 5 tasks each (full: d = 25 .. 400, 2 tasks)",

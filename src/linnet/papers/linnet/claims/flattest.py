@@ -17,7 +17,6 @@ ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number li
 
 @claim(
     "flattest",
-    where="an argument from the trace of the Hessian",
     says="Under label noise on whitened data with one output the small singular values fall at the rate "
     "(eta delta^2/2) (1 + eta s/2 - c eta delta^2/s), s = |beta|/sqrt(d), c = (d - 1)(d + 3)/(2d + 4), and the largest "
     "tends to that of the flattest interpolator, (sqrt(d) |beta|)^(1/2).",
@@ -82,7 +81,6 @@ def flattest_interpolator(trial: Trial) -> Numbers:
 
 @claim(
     "label-noise-rates",
-    where="an argument from the trace of the Hessian",
     says="Under label noise the small singular values fall at rates that follow from the covariance of the inputs and "
     "the number of outputs: (k eta delta^2/2) times the least eigenvalues of Sigma + (tr Sigma/k) Pi, with Pi the "
     "projector onto the rows of A Sigma^(1/2).",

@@ -17,7 +17,6 @@ INPUTS, OUTPUTS, WIDTH = 6, 4, 15
 
 @claim(
     "one-start",
-    where="gamma = sigma^2 w",
     says="The orthogonal start of scale gamma, a zero product with isotropic imbalance 2 gamma, and the mixed dynamics "
     "at threshold sigma^2 w = gamma are one start: networks from it have the same products at all times.",
     assumes="whitened inputs, at least as many inputs as outputs, gradient flow",

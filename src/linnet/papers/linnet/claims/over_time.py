@@ -10,13 +10,11 @@ import linnet as ln
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
 
-WHERE = "docs/open_questions.md"
 SPIKES = {(0.0, 0.5), (20.0, 0.3), (20.0, 0.9)}  # with their alignments
 
 
 @claim(
     "over-time",
-    where=WHERE,
     says="With one output, training and test error over time follow from one SVD, at any scale of the start.",
     assumes="gradient flow; a first layer with equal singular values and a product that starts at zero",
     tried="d = 40, n = 25 and 80, label noise 0.5; spikes 0 and 20, alignments 0.3 to 0.9; thresholds 0.01, 0.3 and 3 "
@@ -62,7 +60,6 @@ def over_time(trial: Trial) -> Numbers:
 
 @claim(
     "any-spectrum",
-    where=WHERE,
     says="Multiple spikes and power laws are no harder: the same formula gives the errors over time, and its limit of "
     "many samples ends at the ridgeless risk.",
     assumes="as over-time",
@@ -109,7 +106,6 @@ def any_spectrum(trial: Trial) -> Numbers:
 
 @claim(
     "over-time-limit",
-    where=WHERE,
     says="Where inputs and samples are many, both errors over time follow without data, from two resolvents.",
     assumes="Gaussian inputs, a target independent of them given its overlaps",
     tried="d/n = 1.5, 1 and 0.5 with n = 120 (full: 240), spike 20 at alignment 0.7, label noise 0.5, thresholds 0.02 "
@@ -163,7 +159,6 @@ def over_time_limit(trial: Trial) -> Numbers:
 
 @claim(
     "two-phases",
-    where=WHERE,
     says="The two phases of paper 1 show in the test error: from a small start it falls to a shoulder, at the share of "
     "the loss that the early phase leaves, and on from there in the later phase; few samples and label noise leave the "
     "shoulder where it is and limit the later phase.",

@@ -12,12 +12,9 @@ from linnet.papers.linnet.least_errors import LARGE, gain_in_the_limit, gain_on_
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, lowest
 
-WHERE = "docs/open_questions.md"
-
 
 @claim(
     "start-scale",
-    where=WHERE,
     says="With one output the scale of the start hardly changes the least test error at high signal to noise; where "
     "the target lies along a spike of middling strength in much noise, a small start has the lower one. A weaker "
     "spike is lost in the noise and a stronger one is found from every start: there the scale matters less.",
@@ -97,7 +94,6 @@ def _gains(cells: Iterable[tuple[float, float, float, tuple[int, int]]]) -> dict
 
 @claim(
     "layer-scales",
-    where=WHERE,
     says="With one output only the sum of the two layers' scales matters, if the product starts at zero; if it does "
     "not, the start's own predictor remains.",
     assumes="gradient flow, a first layer with equal singular values",
@@ -147,7 +143,6 @@ def layer_scales(trial: Trial) -> Numbers:
 
 @claim(
     "no-shortcut",
-    where=WHERE,
     says="At the largest stable constant step no scale of the start reaches a given test error in fewer steps than a "
     "large start, which is plain descent on the predictor: anisotropy is exploited for the error, not for speed.",
     assumes="population covariance with one spike; steps are the flow's time times the largest curvature on the way",

@@ -19,7 +19,6 @@ SETTINGS = (  # shape, rank, strength in units of the noise's own singular value
 
 @claim(
     "hindsight",
-    where="docs/denoising.md",
     says="Stein's estimate chooses a threshold and a stopping time nearly as good as the best in hindsight.",
     assumes="low rank plus independent Gaussian noise of known variance",
     tried="four shapes and ranks, 8 (full: 20) draws each",

@@ -48,7 +48,6 @@ def _pulled(cov: np.ndarray, truth: np.ndarray) -> Callable[[np.ndarray], np.nda
 
 @claim(
     "depth-phases",
-    where="docs/depth.md",
     says="Under a spiked covariance deep networks learn the direction of the correlation, v1, first and its "
     "correction, v2, later, as two layers do (Watanabe et al., section 3).",
     assumes="one output, infinitely many samples, a small Gaussian start",
@@ -89,7 +88,6 @@ def two_phases(trial: Trial) -> Numbers:
 
 @claim(
     "depth-stages",
-    where="docs/depth.md",
     says="From a small start the first layer of a deep network aligns with the correlation of inputs and output before "
     "the loss falls, and then keeps its ratio to the last layer, as in two layers (Huang et al., section 4).",
     assumes="one output, a small Gaussian start",
@@ -136,7 +134,6 @@ def two_stages(trial: Trial) -> Numbers:
 
 @claim(
     "depth-rank",
-    where="docs/depth.md",
     says="From a small start the hidden layers of deep networks are of low rank, as in two layers (Varre et al., "
     "section 3); and of two matrices that agree with what was seen, a deeper network ends nearer to low rank.",
     assumes="Gaussian starts; whitened inputs, or entries of a matrix of which about half are seen",
@@ -199,7 +196,6 @@ def _values(layers: list[np.ndarray]) -> np.ndarray:
 
 @claim(
     "depth-borders",
-    where="docs/depth.md",
     says="Lazy training of a mode S ends at sigma^2 w = S^(2/L): the borders of the plane have the exponent 2/L in S, "
     "and -1 in the width.",
     assumes="wide Gaussian starts, whitened inputs",

@@ -48,7 +48,6 @@ def turned(draw: np.random.Generator, size: int) -> float:
 
 @claim(
     "tools",
-    where="Lemmas A.1, A.2, Theorem A.3",
     says="Matrix identities and the sin-theta theorem that the proofs use.",
     tried="200 random matrices up to 8 x 8; A.3 for every block of eigenvectors r .. s, perturbations of 1e-3 to 3",
     holds=Below(
@@ -76,7 +75,6 @@ def tools(trial: Trial) -> Numbers:
 
 @claim(
     "lemma-a4",
-    where="Lemmas A.4, A.5",
     says="The alignment measure x is bounded by the distance from a diagonal matrix, and bounds how far U^T Sigma V is "
     "from Sigma.",
     assumes="trailing singular values of the reference equal",
@@ -123,7 +121,6 @@ def rotation(left: np.ndarray, values: np.ndarray, right: np.ndarray, target: np
 
 @claim(
     "lemma-c5",
-    where="Lemma C.5, (35)-(39)",
     says="The rate of change of tr(U_kk^T U_kk) is tr(U_kk^T sum_j U_kj D_jk).",
     assumes="self-consistent dynamics",
     tried="4 x 4, simple spectrum, central differences of the closed form",
@@ -159,7 +156,6 @@ def slowest(values: np.ndarray, goals: np.ndarray, g: float) -> np.ndarray:
 
 @claim(
     "lemma-c6",
-    where="Lemma C.6, (40)",
     says="Near alignment, x decays at least at the rate of the slowest pair of modes.",
     assumes="self-consistent dynamics near alignment, no noise",
     tried="d = 8 (full: 20), K = 3, 10 starts, closed form",

@@ -24,7 +24,6 @@ DECOUPLED = Below(
 
 @claim(
     "balanced-step",
-    where="section 1.5",
     says="Aligned starts stay aligned: modes decouple, and balanced ones move by 2 eta |s| (s* - s) a step.",
     assumes="balanced and aligned",
     tried="6 modes in random singular vectors, one step of descent on the paper's loss, and 300",
@@ -59,7 +58,6 @@ def balanced_step(trial: Trial) -> Numbers:
 
 @claim(
     "stuck-modes",
-    where="section 1.5, abstract",
     says="Of balanced modes with random signs half get stuck at zero; the mixed dynamics converges from any start.",
     assumes="balanced start; the half is for aligned starts",
     tried="400 aligned modes (full: 4000); 60 square starts of size 3 (full: 300)",
@@ -123,7 +121,6 @@ def stuck_modes(trial: Trial) -> Numbers:
 
 @claim(
     "balanced-flow",
-    where="sections 1.1 and 1.5",
     says="Balanced layers have C1 = sqrt(A^T A) and C2 = sqrt(A A^T), and A follows the balanced dynamics, eq. (1) "
     "with sigma^2 w = 0.",
     assumes="balanced start",
@@ -162,7 +159,6 @@ def balanced_flow(trial: Trial) -> Numbers:
 
 @claim(
     "monotone-modes",
-    where="section 1.5",
     says="Aligned balanced modes that start in (0, s*] grow monotonically to s*, those above s* fall monotonically to "
     "it, and those that start below 0 rise to 0.",
     assumes="balanced and aligned, small step",
@@ -207,7 +203,6 @@ def monotone_modes(trial: Trial) -> Numbers:
 
 @claim(
     "one-by-one",
-    where="section 1.5",
     says="From equal small starts the modes are learned one by one, the largest first: it converges while the others "
     "are still basically zero.",
     assumes="balanced and positively aligned, small start",

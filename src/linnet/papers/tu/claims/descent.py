@@ -30,7 +30,6 @@ def right_bound(step: float, k: int) -> float:
 
 @claim(
     "lemma-f1",
-    where="Lemma F.1",
     says="Descent stays within ((1 + eta C1)^(k-1) - 1) eta C0/2 of the flow after k steps.",
     assumes="|F| <= C0, |grad F| <= C1",
     tried="da/dt = cos a with three steps; a 6 x 6 network with 100 .. 400 steps",
@@ -68,7 +67,6 @@ def descent_near_flow(trial: Trial) -> Numbers:
 
 @claim(
     "lemma-f2",
-    where="Lemma F.2",
     says="|A|^2 stays below 10 (|A*|^2 + |E|^2) in both regimes.",
     assumes="step small",
     tried="200 steps of descent at d = 40 (full: 100), a = (1, 1/2), at c = 2 and at the edge of stability",
@@ -96,7 +94,6 @@ def bounded_descent(trial: Trial) -> Numbers:
 
 @claim(
     "eq1",
-    where="eq. (1), Figures 1 and 2",
     says="Descent of a wide Gaussian network follows the self-consistent dynamics.",
     assumes="w >> d, small step",
     tried="d = 30 (full: 100), rank 3, sigma^2 w = d^0.4, c = 50, w = d^1.3 .. d^2.8",
@@ -124,7 +121,6 @@ def distance_to_equation(trial: Trial) -> Numbers:
 
 @claim(
     "start",
-    where="introduction, section 2.1, E.3",
     says="Entries of A(0) have infinite variance for 2 gamma_sigma2 + gamma_w + 1 > 0; the variance is sigma^2 "
     "sqrt(w).",
     assumes="iid Gaussian weights",
@@ -157,7 +153,6 @@ def variance_of_the_start(trial: Trial) -> Numbers:
 
 @claim(
     "start-values",
-    where="section 2, C.2",
     says="At initialization the singular values are of size sigma^2 sqrt(wd), far below sigma^2 w for w >> d: all "
     "lazy.",
     assumes="iid Gaussian weights, w >> d",
@@ -197,7 +192,6 @@ def values_of_the_start(trial: Trial) -> Numbers:
 
 @claim(
     "all-lazy",
-    where="section 2",
     says="With w > d all singular values are lazy for at least a short time; a pure balanced regime needs fewer units "
     "than d, or a balanced start.",
     assumes="iid Gaussian weights",
@@ -235,7 +229,6 @@ def lazy_at_first(trial: Trial) -> Numbers:
 
 @claim(
     "imbalance-descent",
-    where="section 1.5, sketch of Theorem 1",
     says="Gradient descent with a small enough step keeps the imbalance W1 W1^T - W2^T W2 approximately.",
     tried="6 x 5, width 9, to t = 1 in 50, 100, 200, 400 steps",
     holds=Within(0.15, of=1, what="order in the step of the change of the imbalance", because="a first order"),
@@ -257,7 +250,6 @@ def imbalance_under_descent(trial: Trial) -> Numbers:
 
 @claim(
     "lazy-below",
-    where="section 1.1, section 2.1",
     says="In the lazy region all singular values stay below sigma^2 w throughout training.",
     assumes="gamma_sigma2 + gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0",
     tried="(gamma_sigma2, gamma_w) = (-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35), a = (1, 1/2), d = 40, 80 (full: 50, "

@@ -36,7 +36,6 @@ DEEP = 1.0  # 1 - gamma_sigma2 - gamma_w of cells that are well inside the activ
 
 @claim(
     "fig2-errors",
-    where="Figure 2 (top left)",
     says="The active region has a small test error while the lazy region does not.",
     tried=PLANE,
     holds=AtLeast(MOST, what="share of active cells with less than half of the lazy error", form=".0%"),
@@ -69,7 +68,6 @@ OVER = Above(
 
 @claim(
     "ranks",
-    where="Figure 2 (top right)",
     says="The active region has approximately the correct rank while the lazy region overestimates it.",
     tried=PLANE,
     holds=AtLeast(MOST, what="share of active cells within a third of the rank of A*", form=".0%") & OVER,
@@ -98,7 +96,6 @@ def ranks_of_the_regions(trial: Trial) -> Numbers:
 
 @claim(
     "below-d",
-    where="section 2.1",
     says="The self-consistent dynamics remain a good approximation in the (mildly) underparametrized regime, w < d.",
     assumes="none proved",
     tried=PLANE + "; cells with 1/2 < gamma_w < 1",
@@ -126,7 +123,6 @@ def equation_below_d(trial: Trial) -> Numbers:
 
 @claim(
     "outside",
-    where="Figure 2 (bottom right), section 2.1",
     says="The distance to the self-consistent dynamics is small almost everywhere outside the region of the theorems "
     "too.",
     assumes="none proved",
@@ -156,7 +152,6 @@ def distance_outside(trial: Trial) -> Numbers:
 
 @claim(
     "fig1",
-    where="Figure 1 (left)",
     says="The train and test errors of gradient descent are very close to those of the self-consistent dynamics.",
     assumes="active region",
     tried="d = 60 (full: 200), rank 5, gamma = (-1.85, 2.25), c = 5, 90 steps; both loops",
@@ -177,7 +172,6 @@ def errors_of_figure_one(trial: Trial) -> Numbers:
 
 @claim(
     "fig1-values",
-    where="Figure 1 (right)",
     says="The five leading singular values speed up as they cross sigma^2 w and converge earlier than the rest; the "
     "least test error is where they have converged and the rest have not.",
     assumes="active region",
@@ -240,7 +234,6 @@ def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[s
 
 @claim(
     "published-cells",
-    where="Figure 2, section G, the authors' public code",
     says="The cells of the phase diagram have the test errors that the authors printed.",
     tried="d = 200, rank 5, the public loop: 6 cells of few steps (full: 18 cells), 4 tasks each",
     holds=AtMost(

@@ -27,7 +27,6 @@ GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
 
 @claim(
     "lemma-b2",
-    where="Lemma B.2, (4), section 1.5",
     says="The imbalance of the layers is conserved by gradient flow for every cost.",
     assumes="gradient flow",
     tried=WIDTHS + "; matrix completion 4 x 5",
@@ -59,7 +58,6 @@ def projections(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.n
 
 @claim(
     "lemma-b3",
-    where="Lemma B.3, (5)-(20)",
     says="At initialization W1 W1^T and W2^T W2 are within O(sigma^2 sqrt(wd) log d) of sigma^2 w times two orthogonal "
     "projections.",
     assumes="iid Gaussian weights",
@@ -95,7 +93,6 @@ def projections_of_the_start(trial: Trial) -> Numbers:
 
 @claim(
     "prop-b1",
-    where="Proposition B.1, (3), (21)-(26)",
     says="The Gram matrices stay within (1 + eps) sigma^2 w of the self-consistent ones.",
     assumes=GAUSSIAN,
     tried=WIDTHS,
@@ -114,7 +111,6 @@ def weak_bound(trial: Trial) -> Numbers:
 
 @claim(
     "thm1",
-    where="Theorem 1, Proposition B.4, (30)-(34)",
     says="The Gram matrices are within min(O(sigma^2 w), O(sqrt(d/w)) |C1|) of the self-consistent ones, at all times.",
     assumes=GAUSSIAN,
     tried=WIDTHS,
@@ -185,7 +181,6 @@ def scales(trial: Trial) -> dict[tuple[int, float], tuple[np.ndarray, np.ndarray
 
 @claim(
     "thm1-scales",
-    where="Theorem 1, its takeaways 1 and 2",
     says="In the lazy regime |C - Chat| is at most O(sqrt(d/w)) |C1|; in the active regime it is far below |C1|: at "
     "most O(sigma^2 w), however large |C1| grows.",
     assumes=GAUSSIAN,
@@ -229,9 +224,8 @@ def bound_at_other_scales(trial: Trial) -> Numbers:
 
 @claim(
     "thm1-sharp",
-    where="Theorem 1, sharpened (ours)",
-    says="|C - Chat| is at most 3 sigma^2 sqrt(wd) at all times, lazy or active: it hardly exceeds what it is at the "
-    "start, while |C1| grows a thousandfold.",
+    says="Sharper than printed (ours): |C - Chat| is at most 3 sigma^2 sqrt(wd) at all times, lazy or active: it "
+    "hardly exceeds what it is at the start, while |C1| grows a thousandfold.",
     assumes=GAUSSIAN,
     tried=f"{OVER_SCALES}; and {WIDTHS}",
     holds=AllOf(
@@ -268,7 +262,6 @@ def sharpened_bound(trial: Trial) -> Numbers:
 
 @claim(
     "cubic",
-    where="sketch of Theorem 1, B.2, (31)-(32)",
     says="The self-consistent Gram matrices solve the cubic equations, which the network's own miss by "
     "O(sqrt(d/w)) sigma^4 w^2 |C1|.",
     assumes=GAUSSIAN,
@@ -311,7 +304,6 @@ def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.nda
 
 @claim(
     "jacobian",
-    where="B.2, step 3",
     says="The 'Jacobian' of the cubic equations is positive definite, with eigenvalues of at least sigma^2 w.",
     assumes=GAUSSIAN,
     tried=WIDTHS + ", w >= 64 d",
@@ -341,7 +333,6 @@ FOLLOWS = AtMost(EXACT, what="distance of the network from eq. (1)", form=".0e")
 
 @claim(
     "isotropic",
-    where="end of B.2, eq. (1)",
     says="A network with imbalance 2 sigma^2 w I follows eq. (1) exactly, with C1 = -sigma^2 w + Chat1.",
     assumes="imbalance a multiple of the identity: 2 sigma^2 w for more outputs than inputs, -2 sigma^2 w for fewer",
     tried="3 x 5, gradient flow; Gram matrices of 5 x 3; sigma^2 w = 0.3",

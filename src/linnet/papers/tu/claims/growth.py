@@ -19,7 +19,6 @@ BOTH = FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
 
 @claim(
     "lazy-values",
-    where="section 2",
     says="The newly active singular values converge while the lazy ones remain almost constant.",
     assumes=ACTIVE,
     tried=BOTH,
@@ -51,7 +50,6 @@ def growth_of_lazy_values(trial: Trial) -> Numbers:
 
 @claim(
     "early-distance",
-    where="Lemma E.4",
     says="Until |A_t| + |A_theta| reaches sigma^2 w, the network and eq. (1) from the same start are within O(sigma^2 "
     "sqrt(wd)) of each other.",
     assumes=ACTIVE,
@@ -83,7 +81,6 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
 
 @claim(
     "second-stage",
-    where="section E.3 (T2), Theorem E.3",
     says="At T2 the least singular value of the signal is above sigma^2 w by a power of d.",
     assumes=ACTIVE,
     tried=BOTH,
@@ -110,7 +107,6 @@ def signal_at_the_second_stage(trial: Trial) -> Numbers:
 
 @claim(
     "projection",
-    where="proof of Theorem E.5",
     says="|(I - P_K) A|_F is O(sigma^2 sqrt(w) d + sigma^2 w log d) while the signal is learned.",
     assumes=ACTIVE,
     tried=BOTH,
@@ -130,7 +126,6 @@ def beyond_the_signal(trial: Trial) -> Numbers:
 
 @claim(
     "settling",
-    where="section E.3 (T5), Theorem E.5",
     says="After T5 the signal's singular values are within O(d^-1 + d^(-2 Delta)) log d of a_i d.",
     assumes=ACTIVE,
     tried="d = 40, 80, 160 (full: 50, 100, 200), a = (1, 1/2), 20 tasks; 3 trained networks each",
@@ -177,7 +172,6 @@ def settled_values(trial: Trial) -> Numbers:
 
 @claim(
     "thm2-time",
-    where="Theorem 2, E.3 (T1 to T3), Theorem E.5",
     says="From the threshold to half its target a singular value takes d log(a_K d/sigma^2 w)/a_K.",
     assumes=ACTIVE,
     tried=FOLLOWED.replace("a = (1, 1/2)", "a = (1)"),
@@ -205,7 +199,6 @@ def time_of_growth(trial: Trial) -> Numbers:
 
 @claim(
     "settling-time",
-    where="section E.3 (T5), Theorem 2 (third term of T*)",
     says="From T4 the signal's singular values need at most max(1, 2 Delta)/(2 a_K) d log d to settle.",
     assumes=f"{ACTIVE}; settled: within log(d)/d of those of A* + E; counted from T3, where T4 is (`alignment-stage`)",
     tried=BOTH,
@@ -226,7 +219,6 @@ def time_of_settling(trial: Trial) -> Numbers:
 
 @claim(
     "transition",
-    where="section 2",
     says="A singular value is close to the transition only for a very short time.",
     assumes=ACTIVE,
     tried=FOLLOWED,

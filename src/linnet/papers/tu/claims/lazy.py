@@ -34,7 +34,6 @@ RECURSION = AllOf(
 
 @claim(
     "lazy",
-    where="section 1.4, D.1",
     says="Far above the product, sigma^2 w makes descent a linear recursion, and the mean test error stays above |q^t "
     "A* + (1 - q^t) E|^2.",
     assumes="w and sigma^2 w large",
@@ -79,7 +78,6 @@ def lazy_recursion(trial: Trial) -> Numbers:
 
 @claim(
     "lazy-grams",
-    where="section 1.4, footnote 1",
     says="In the lazy regime the parameters move enough to change A, but not enough to change C1 and C2 (to first "
     "order in |A|/sigma^2 w); what changes these is nearly orthogonal to what changes A.",
     assumes="sigma^2 w >> |Y|, w >> d",
@@ -125,7 +123,6 @@ def tangent(first: np.ndarray, second: np.ndarray, direction: np.ndarray) -> np.
 
 @claim(
     "eq2",
-    where="eq. (2), remark of section 1.5",
     says="A step moves A by -eta Theta(grad C) with Theta(G) = C2 G + G C1, the tangent kernel, up to O(eta^2).",
     tried="5 x 4, width 9, one step of descent at four rates",
     holds=Within(
@@ -159,7 +156,6 @@ def fourth_powers(gap: Any) -> Any:
 
 @claim(
     "convex-cost",
-    where="section 1.4",
     says="In the lazy regime convergence is exponential for any convex cost.",
     assumes="sigma^2 w far above the product, w >> d",
     tried="d = 4, w = 1e11 d, sigma^2 w = 1000 |Y|, gradient flow to 2 sigma^2 w t = 3000 on the sum of the fourth "

@@ -23,7 +23,6 @@ def layers(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
 
 @claim(
     "mode-speed",
-    where="section 2, Figure 1",
     says="The effective learning rate along a singular value is 2 sqrt(s^2 + sigma^4 w^2): modes speed up as they pass "
     "sigma^2 w.",
     assumes="Gaussian start, w >> d",
@@ -89,7 +88,6 @@ COSINES = AllOf(
 
 @claim(
     "mode-alignment",
-    where="remark before section 2.1",
     says="The hidden vectors of a mode have the cosine s/sqrt(s^2 + sigma^4 w^2): 0 when lazy, 1 when active.",
     assumes="Gaussian start, w >> d",
     tried="flow at d = 12 (full: 40), w = 1024 d",
@@ -119,7 +117,6 @@ def cosine_of_a_mode(trial: Trial) -> Numbers:
 
 @claim(
     "prop-d1-distance",
-    where="proof of Proposition D.1",
     says="In the lazy regime |A - B|_F is at most d O(d/(sigma^2 w) sqrt(d/w)), B being the linear dynamics.",
     assumes="sigma^2 w >> d, w >> d",
     tried="flow at d = 10 (full: 20), sigma^2 w = 3 d, 10 d, 30 d, w/d = 1e4 .. 1e10 (sigma^4 w <= 1)",

@@ -18,7 +18,6 @@ REGION = "gamma_w > 1, 2 gamma_sigma2 + gamma_w < 0"
 
 @claim(
     "thm2-lazy",
-    where="Theorem 2 (lazy), Proposition D.1",
     says="In the lazy region the test error never falls below a third of min(|A*|^2, |E|^2).",
     assumes=f"{REGION}, gamma_sigma2 + gamma_w > 1",
     tried=f"{CELLS}; (gamma_sigma2, gamma_w) = {', '.join(map(str, regions.LAZY))}, up to the border",
@@ -36,7 +35,6 @@ def lazy_bound(trial: Trial) -> Numbers:
 
 @claim(
     "thm2-active",
-    where="Theorem 2 (active), Theorem E.5, (41)",
     says="In the active region the test error at T* is O(sigma^4 w + (sigma^2 w log d/d)^2 + d^-1/2 + sigma^2 w/d), "
     "which vanishes as d grows.",
     assumes=f"{REGION}, gamma_sigma2 + gamma_w < 1, d large; T* corrected, leading order",
@@ -85,7 +83,6 @@ def error_at_the_end(trial: Trial) -> Numbers:
 
 @claim(
     "border",
-    where="section 2.1, last remark",
     says="Training is lazy above sigma^2 w ~ |B|_op: gamma_sigma2 + gamma_w = 1 for low rank, 1/2 for full rank.",
     assumes="w >> d",
     tried="descent at w = d^3, d = 16, 48 (full: 20 .. 160), 5 targets, 13 thresholds",
@@ -120,7 +117,6 @@ def lazy_border(trial: Trial) -> Numbers:
 
 @claim(
     "tradeoff",
-    where="end of section 2.1, Figure 2 (bottom left)",
     says="Deeper in the active region the test error is smaller and training takes longer.",
     assumes="active region",
     tried=CELLS,
@@ -156,7 +152,6 @@ def error_against_time(trial: Trial) -> Numbers:
 
 @claim(
     "narrow",
-    where="section 2.1, Figure 2 (top left)",
     says="Good generalization is seen for widths below d, down to w near the rank of A*.",
     assumes="none proved",
     tried=CELLS + "; every error over that of the same task at w = d^2",

@@ -47,7 +47,6 @@ def powers(
 
 @claim(
     "stage-lazy",
-    where="section E.3 (to T1), Lemma E.4",
     says="Until |A| reaches sigma^2 w singular values grow roughly linearly, and T1 = O(d).",
     assumes=ACTIVE,
     tried=FOLLOWED,
@@ -96,7 +95,6 @@ X_READS = (
 
 @claim(
     "alignment-early",
-    where="Lemmas C.8, C.9, E.4",
     says="In the short lazy stage the singular vectors align: x is at most d^-min(1/2, (gamma_w - 1)/4) at t1 and at "
     "T1 (C.8, C.9; d^-min((gamma_w - 1)/8, 1/4) for networks by E.4).",
     assumes=ACTIVE,
@@ -110,7 +108,6 @@ def early_alignment(trial: Trial) -> Numbers:
 
 @claim(
     "alignment-kept",
-    where="Theorems C.2, E.3, Lemmas C.3, C.4, C.7, E.1, E.2, section E.3 (T2, T3)",
     says="The signal's singular vectors stay aligned while its singular values grow (x at T2 at most d^-(gamma_w - "
     "1)/2), and the singular values of the noise stay behind.",
     assumes=ACTIVE,
@@ -137,7 +134,6 @@ def kept_alignment(trial: Trial) -> Numbers:
 
 @claim(
     "alignment-stage",
-    where="section E.3 (T4)",
     says="After T3 singular vectors that are not yet aligned need at most 2 min(1, 2 Delta)/c(a) d log d to align.",
     assumes="active region: sigma^2 w = d^0.4, T* corrected; the signal's singular values at half their targets",
     tried="eq. (1) with noise from 5 starts turned away from alignment (x = 0.2 to 2), d = 30, 60 (full: 50, 100), "
@@ -180,7 +176,6 @@ def turned_away(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray:
 
 @claim(
     "final-alignment",
-    where="section E.3 (end), Theorem E.5",
     says="At T* the network is in P2(C, max(1, 2 Delta)): x is at most d^-max(1, 2 Delta).",
     assumes=ACTIVE,
     tried=FOLLOWED + "; A* + E itself at d = 40 .. 160 (full: 50 .. 400), 6 tasks",

@@ -31,7 +31,6 @@ SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, ov
 
 @claim(
     "equations-2.4",
-    where="Eqs. (2.3), (2.4), (C.4)",
     says="Gradient flow on (2.2) moves the layers by X^T (Y - X W1 W2) W2^T and W1^T X^T (Y - X W1 W2).",
     assumes="none: an identity, with 1/N in the data",
     tried="Gaussian layers of size 0.1, 1 and 10, n = 5, d = 10, k = 3, width 12; derivatives by complex steps",
@@ -79,7 +78,6 @@ def _derivatives(layers: tuple[np.ndarray, np.ndarray], x: np.ndarray, y: np.nda
 
 @claim(
     "lemma-3.1",
-    where="Lemma 3.1",
     says="A wide network from this start stays in the span of its start: it is a network of width d, lifted.",
     assumes=START,
     tried="descent in plain NumPy, width 200 against width 10, 500 steps",
@@ -99,7 +97,6 @@ def projection(trial: Trial) -> Numbers:
 
 @claim(
     "lemma-3.2",
-    where="Lemma 3.2, Lemma C.1",
     says="The difference of the layers' Gram matrices stays 2 gamma times the identity.",
     assumes=START,
     tried=REGRESSION,
@@ -125,7 +122,6 @@ def invariant(trial: Trial) -> Numbers:
 
 @claim(
     "lemma-3.3",
-    where="Lemma 3.3, Lemma C.2, Lemma C.3",
     says="The matrix alpha follows a Riccati equation in the span of the data, and gives the predictor as "
     "(1 - alpha alpha^T)^-1 alpha.",
     assumes=START,
@@ -179,7 +175,6 @@ def alpha(trial: Trial) -> Numbers:
 
 @claim(
     "lemma-C.6-rate",
-    where="Lemma C.6, eq. (C.13)",
     says="The squared norm of the residual decays at least at the rate 2 gamma lambda, lambda the least eigenvalue: it "
     "never rises.",
     assumes=START,
@@ -237,7 +232,6 @@ def built_rise() -> float:
 
 @claim(
     "discrete-step",
-    where="Appendix C.1",
     says="On whitened data, descent with any step changes the first layer by a matrix of rank one.",
     assumes="one output, W1 = I, a = 0, whitened data",
     tried="descent, d = 6, steps 0.01 to 0.8",

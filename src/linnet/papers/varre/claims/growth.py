@@ -24,7 +24,6 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
 
 @claim(
     "proposition-4.1b",
-    where="Proposition 4.1(b)",
     says="From five inputs on, every mean power of the scale of both layers diverges under noise alone.",
     assumes="no drift, d >= 5",
     tried=f"{RATES}, d = 2 to 6",
@@ -44,7 +43,6 @@ def scale(trial: Trial) -> Numbers:
 
 @claim(
     "constant-c0",
-    where="Proposition 4.1(b), its proof, after eq. (D.3)",
     says="From d = 5 on sqrt(d) + (alpha - 1)(sqrt(d) + 1)^2/(2 sqrt(d)) is above a positive c_0, for 0 < alpha < 1.",
     assumes="none: an inequality",
     tried="alpha from 0.001 to 0.999, d = 5 to 50",
@@ -65,7 +63,6 @@ def constant(trial: Trial) -> Numbers:
 
 @claim(
     "two-inputs-grow",
-    where="after Proposition 4.1",
     says="From two inputs on the weights grow towards infinity.",
     assumes="no drift, d >= 2",
     tried=f"{RATES}, d = 2 to 6",
@@ -88,7 +85,6 @@ def _more_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
 
 @claim(
     "top-value-grows",
-    where="after Proposition 4.1, Figure 3a",
     says="Under noise alone the largest singular value of the first layer grows without bound.",
     assumes="no drift",
     tried=f"{RATES}, d = 3 to 6; d = 2 by Euler-Maruyama to t = 24",
@@ -127,7 +123,6 @@ def top_value(trial: Trial) -> Numbers:
 
 @claim(
     "coarse-steps",
-    where="Figure 3a, Appendix A",
     says="In the runs drawn for d = 2 the largest singular value increases.",
     assumes="no drift, Euler's scheme",
     tried="d = 2, Euler-Maruyama with steps of 0.5, 0.2, 0.1 and 0.02 to t = 40, 2 000 paths (10 000 in full mode)",
@@ -147,7 +142,6 @@ def coarse_steps(trial: Trial) -> Numbers:
 
 @claim(
     "rows-align",
-    where="after Proposition 4.1",
     says="Under noise alone all rows of the first layer align with the second layer.",
     assumes="no drift",
     tried=f"{NOISE_ALONE}, d = 2, 3, 5, also from a of unit length; {RATES}, d = 2 to 6",
@@ -186,7 +180,6 @@ def angle(trial: Trial) -> Numbers:
 
 @claim(
     "lower-values-decay",
-    where="after Proposition 4.1, Figure 3a",
     says="Under noise alone all singular values of the first layer but the largest decay to zero, in every dimension.",
     assumes="no drift",
     tried=f"{RATES}, d = 2 to 6",

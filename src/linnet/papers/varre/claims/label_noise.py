@@ -34,7 +34,6 @@ WRONG = Limit(10, "the equation must differ visibly with the other scale")
 
 @claim(
     "label-noise-decays",
-    where="Figure 1b, section 4.1",
     says="From a large start, descent with label noise decays the small singular values, and descent does not.",
     assumes="one output, whitened data",
     tried="n = d = 5, width 200, gamma = 1, delta = 0, 0.5 and 1 at the steps 0.02 and 0.08, 10 seeds each",
@@ -70,7 +69,6 @@ def decays(trial: Trial) -> Numbers:
 
 @claim(
     "noise-any-start",
-    where="section 4.1",
     says="The noise carries the spectral bias for any initialization: it relaxes the role of the start.",
     assumes="one output, whitened data, label noise",
     tried="n = d = 5, width 200, delta = 1, step 0.02: orthogonal starts of scale 0.01, 1 and 10, Gaussian layers of "
@@ -90,7 +88,6 @@ def any_start(trial: Trial) -> Numbers:
 
 @claim(
     "drift-bounds",
-    where="section 4.1",
     says="The drift terms prevent the weights from growing unbounded.",
     assumes="one output, whitened data, the stochastic equation",
     tried="d = 3, noise 0.5, gamma = 1, t = 100, 200 and 400, 100 paths, with the drift and of noise alone",
@@ -118,7 +115,6 @@ def drift_bounds(trial: Trial) -> Numbers:
 
 @claim(
     "large-noise",
-    where="Eq. (4.1), Appendix D",
     says="In the regime of large noise the diffusion dominates: with its scale in the clock the process is (4.1).",
     assumes="one output, whitened data",
     tried="d = 3, delta^2 = 64, 256 and 1024, the same noise with and without the drift, to delta^2 t = 1, 500 paths",
@@ -141,7 +137,6 @@ def large_noise(trial: Trial) -> Numbers:
 
 @claim(
     "noise-equation",
-    where="Appendix D",
     says="Descent with label noise follows a stochastic equation, with noise of scale eta delta if time counts steps: "
     "they have one law as eta tends to 0.",
     assumes="small steps",
@@ -200,7 +195,6 @@ def equation(trial: Trial) -> Numbers:
 
 @claim(
     "minibatch",
-    where="after Proposition 4.1",
     says="The noise of stochastic gradient descent itself biases the hidden layer towards low rank: small singular "
     "values decay.",
     assumes="large start, batches of one sample",

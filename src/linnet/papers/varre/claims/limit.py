@@ -38,7 +38,6 @@ ISOTROPIC = Limit(1.2, "sigma_1/sigma_d tends to 1; at gamma = 10 and |beta| <= 
 
 @claim(
     "theorem-3.1-limit",
-    where="Theorem 3.1(i)-(ii), Lemma C.6",
     says="Gradient flow interpolates the data, and the predictor tends to the minimum-norm solution at any scale.",
     assumes=ASSUMES,
     tried=f"{REGRESSION}, and k = 1 from 1e-10 on; on all 10 inputs, of which the samples see 5",
@@ -66,7 +65,6 @@ def _off_share(path: Path) -> float:
 
 @claim(
     "gaussian-aligns",
-    where="Appendix C.1, section 4",
     says="From a Gaussian first layer the singular values closely align with the analysis for orthogonal ones.",
     assumes="second layer at zero, l = 200 much larger than d = 10",
     tried=f"{FLOWS}, Gaussian starts of standard deviation 0.01 and 0.1, 48 seeds (24 in quick mode)",
@@ -103,7 +101,6 @@ def gaussian_aligns(trial: Trial) -> Numbers:
 
 @claim(
     "any-shape",
-    where="section 2, Vector Regression",
     says="The analysis holds for any pair of output and input dimensions, also for more outputs than inputs.",
     assumes=ASSUMES,
     tried="gradient flow, (n, d, k) = (4, 6, 12) and (6, 6, 6), singular values of X and of the truth from 1 to 2, "
@@ -139,7 +136,6 @@ def any_shape(trial: Trial) -> Numbers:
 
 @claim(
     "theorem-3.1-variational",
-    where="Theorem 3.1(iii), Lemma C.4, Proposition C.5",
     says="The trained layers minimise the sum of their squared norms minus gamma times a log-determinant: (3.1).",
     assumes=ASSUMES,
     tried=f"{REGRESSION}; on all 10 inputs and 200 hidden units",
@@ -169,7 +165,6 @@ def variational(trial: Trial) -> Numbers:
 
 @claim(
     "corollary-3.1",
-    where="Corollary 3.1, Lemma C.10",
     says="The final singular values of both layers follow from those of the solution and from gamma.",
     assumes=ASSUMES,
     tried=REGRESSION,
@@ -183,7 +178,6 @@ def singular_values(trial: Trial) -> Numbers:
 
 @claim(
     "nuclear-norm",
-    where="after Theorem 3.1",
     says="As gamma tends to 0 the trained layers have the least squared norms, twice the nuclear norm of the solution.",
     assumes=ASSUMES,
     tried=REGRESSION,
@@ -202,7 +196,6 @@ def nuclear_norm(trial: Trial) -> Numbers:
 
 @claim(
     "nuclear-minimum",
-    where="after Theorem 3.1",
     says="The minimum-norm solution is also the interpolator of least nuclear norm.",
     assumes=ASSUMES,
     tried=f"{REGRESSION}; a dual certificate, and 20 other interpolators for each flow",
@@ -238,7 +231,6 @@ def nuclear_minimum(trial: Trial) -> Numbers:
 
 @claim(
     "one-output-aligns",
-    where="after Theorem 3.1",
     says="With one output and a small start, every neuron of the first layer aligns with the predictor.",
     assumes=f"{ASSUMES}, one output",
     tried=ONE_OUTPUT,
@@ -271,7 +263,6 @@ def alignment(trial: Trial) -> Numbers:
 
 @claim(
     "rank-by-scale",
-    where="after Corollary 3.1",
     says="From a vanishing start the first layer resembles a matrix of rank k, from a large one an isotropic matrix.",
     assumes=ASSUMES,
     tried=REGRESSION,
@@ -291,7 +282,6 @@ def rank_by_scale(trial: Trial) -> Numbers:
 
 @claim(
     "log-det",
-    where="after Theorem 3.1",
     says="With increasing gamma the trained layers have a larger log det(W1 W1^T).",
     assumes=ASSUMES,
     tried=REGRESSION,
@@ -309,7 +299,6 @@ def log_det(trial: Trial) -> Numbers:
 
 @claim(
     "crossover",
-    where="after Corollary 3.1",
     says="With one output the first layer is approximately of rank one where gamma is far below |beta|, and the "
     "low-rank structure disappears where gamma is of the order of |beta| or above.",
     assumes=f"{ASSUMES}, one output",
@@ -339,7 +328,6 @@ def crossover(trial: Trial) -> Numbers:
 
 @claim(
     "gaussian-variance",
-    where="Figure 1a, section 4",
     says="From a Gaussian first layer of variance 0.01 and width 200 the final first layer has rank about k = 3.",
     assumes="second layer at zero",
     tried=f"{FLOWS}, Gaussian starts, 48 seeds (24 in quick mode)",

@@ -29,7 +29,6 @@ WARPED = Limit(1e-2, "without the warp the mirror flow must fail visibly")
 
 @claim(
     "theorem-3.2a",
-    where="Theorem 3.2(a), Lemma C.13",
     says="The singular values of the predictor follow a mirror flow with the hyperbolic entropy as potential, "
     "D asinh(D/gamma)/2 - sqrt(D^2 + gamma^2).",
     assumes=START,
@@ -64,7 +63,6 @@ def _alpha_error(path: Path) -> float:
 
 @claim(
     "potential-limit",
-    where="section 3.2",
     says="As gamma tends to 0 the potential tends to ln(1/gamma) nuclear norms.",
     assumes=f"{START}, whitened data",
     tried="gradient flow on whitened data, gamma from 1e-12 to 1e-3: the time integral of diag(U^T R V), which is the "
@@ -105,7 +103,6 @@ def _mirror_error(path: Path, image: Callable[[np.ndarray, float], np.ndarray]) 
 
 @claim(
     "theorem-3.2b",
-    where="Theorem 3.2(b), Lemma C.7",
     says="With one output the predictor itself follows a mirror flow in a warped time.",
     assumes=f"{START}, one output",
     tried=ONE_OUTPUT,
@@ -134,7 +131,6 @@ def predictor_mirror(trial: Trial) -> Numbers:
 
 @claim(
     "lemma-C.7-hessian",
-    where="Lemma C.7, its proof",
     says="I + alpha alpha^T/(1 - |alpha|^2) is no Hessian of a function of alpha; times (1 - |alpha|^2)^-1/2 it is.",
     assumes="|alpha| < 1",
     tried="third derivatives at five points of length 0.7 in four dimensions",
@@ -171,7 +167,6 @@ def _third_asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.ndarra
 
 @claim(
     "lemma-C.4-potential",
-    where="Lemma C.4, its proof",
     says="If the imbalance is diagonal but no multiple of the identity, there is no potential for the first layer.",
     assumes="an invertible first layer",
     tried="Jacobians at five points, 3 x 3, with the imbalance on either side",
@@ -217,7 +212,6 @@ def _jacobian_asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.nda
 
 @claim(
     "lemma-C.8",
-    where="Lemma C.8",
     says="With one output the loss is at most a Bregman divergence over sqrt(2 gamma) t, whatever the data.",
     assumes=f"{START}, one output",
     tried=f"{ONE_OUTPUT}; {CONDITIONED}",
@@ -260,7 +254,6 @@ def _in_units_of_the_rate(solution: np.ndarray, gamma: float, times: np.ndarray,
 
 @claim(
     "gamma-rate",
-    where="section 3.2",
     says="With one output the loss falls like O(1/(gamma t)), whatever the conditioning of the data.",
     assumes=f"{START}, one output",
     tried=f"{ONE_OUTPUT}; {CONDITIONED}",

@@ -28,7 +28,6 @@ HALF_RATE = Limit(0.02, "Euler's own rate is -1/2 - 3/4 of a step of 0.02")
 
 @claim(
     "proposition-4.1a",
-    where="Proposition 4.1(a)",
     says="Under noise alone the mean squares of both layers grow without bound, like e^(sqrt(d) t).",
     assumes="no drift, unit noise",
     tried=TRIED,
@@ -63,7 +62,6 @@ def moments(trial: Trial) -> Numbers:
 
 @claim(
     "proposition-4.1c",
-    where="Proposition 4.1(c)",
     says="The mean size of the commutator of a row of the first layer with the second layer tends to zero; from a = 0 "
     "it is 0.",
     assumes="no drift",
@@ -109,7 +107,6 @@ def commutator(trial: Trial) -> Numbers:
 
 @claim(
     "commutator-falls",
-    where="Figure 3b",
     says="In runs with two inputs the commutator of a row of the first layer with the second layer falls.",
     assumes="no drift",
     tried=TRIED.replace(", d = 2, 3, 5", ", d = 2"),
@@ -128,7 +125,6 @@ def typical_commutator(trial: Trial) -> Numbers:
 
 @claim(
     "proposition-4.1c-rate",
-    where="Proposition 4.1(c), its proof",
     says="The mean size of the commutator decays as e^-t from any start.",
     assumes="no drift",
     tried=TILTED,
@@ -150,7 +146,6 @@ def size_rate(trial: Trial) -> Numbers:
 
 @claim(
     "signed-commutator",
-    where="Proposition 4.1(c), its proof",
     says="The mean of the commutator itself, with its signs, is that of the start times e^-t.",
     assumes="no drift",
     tried=f"{TILTED}, at t = 1",
@@ -166,7 +161,6 @@ def signed_commutator(trial: Trial) -> Numbers:
 
 @claim(
     "equations-D.2",
-    where="Eqs. (D.1)-(D.2)",
     says="|w_i|^2 and a_i^2 have the drifts d a_i^2 and |w_i|^2, and one noise of size 2 |w_i| |a_i| for both.",
     assumes="no drift",
     tried="a step of 0.002 of the noise process from |w| = 1 with a = 0.5, 1 and 2, d = 3, 40 000 paths each",
@@ -193,7 +187,6 @@ def increments(trial: Trial) -> Numbers:
 
 @claim(
     "one-input-collapses",
-    where="after Proposition 4.1",
     says="For d = 1 the process is a geometric Brownian motion without drift, and collapses to zero.",
     assumes="no drift",
     tried="Euler-Maruyama from w = 1 with a = 0 and a = 0.7, steps of 0.02, to t = 5 (rates) and 40, 4 000 paths each",
@@ -246,7 +239,6 @@ def _volumes(trial: Trial) -> dict[str, dict[str, np.ndarray]]:
 
 @claim(
     "any-diagonal",
-    where="Appendix D",
     says="The results extend to noise of unequal scales, any diagonal matrix D for the identity.",
     assumes="no drift; (a), (b) for d >= 3, and the signed form of (c)",
     tried=f"{OF_SHAPES}; signed commutators by Euler-Maruyama to t = 1/2 for D = diag(1.5, 1.2, 1, 0.6, 0.4)",
@@ -282,7 +274,7 @@ def any_diagonal(trial: Trial) -> Numbers:
 
 @claim(
     "exponents-any-diagonal",
-    where="Appendix D (ours)",
+    where="ours, for Appendix D",
     says="For every invertible D the k largest exponents add up to (d - 1 - k)/2 E[q_k], all but the last to zero.",
     assumes="no drift, one output",
     tried=f"{OF_SHAPES}; k = 1 to d",

@@ -57,7 +57,6 @@ def _counts(ranks: np.ndarray) -> str:
 
 @claim(
     "relu-low-rank",
-    where="Figure 2",
     says="A ReLU student ends with a hidden layer of lower rank from a small start than from a large one.",
     assumes=ASSUMES,
     tried=TRIED,
@@ -73,7 +72,6 @@ def low_rank(trial: Trial) -> Numbers:
 
 @claim(
     "relu-rank-two",
-    where="Figure 2",
     says="From a small start the hidden layer of the student ends with the teacher's rank 2 (shown for one run).",
     assumes=ASSUMES,
     tried=f"{TRIED}; also std 0.1",
@@ -92,7 +90,6 @@ def rank_two(trial: Trial) -> Numbers:
 
 @claim(
     "relu-directions",
-    where="Figure 2, section 4",
     says="From a small start the hidden units learn the teacher's directions, from a large one they do not.",
     assumes=ASSUMES,
     tried=TRIED,
@@ -120,7 +117,6 @@ def directions(trial: Trial) -> Numbers:
 
 @claim(
     "saddle-to-saddle",
-    where="Figure 5a, Appendix C.1",
     says="From a small start the loss of the student falls, stays on a plateau, and falls again (shown for one run).",
     assumes=ASSUMES,
     tried=TRIED,
@@ -135,7 +131,6 @@ def saddle_to_saddle(trial: Trial) -> Numbers:
 
 @claim(
     "phase-one",
-    where="Figure 5b, Appendix C.1",
     says="Up to the first plateau the hidden layer of the student learns a matrix of rank about one.",
     assumes=ASSUMES,
     tried=TRIED,

@@ -34,7 +34,6 @@ def _problem(seed: int) -> ln.Problem:
 
 @claim(
     "interpolators",
-    where="section 2, Interpolators",
     says="Interpolating predictors form an affine set of dimension (d - n) k, interpolating layers a manifold of "
     "dimension l(d + k) - nk.",
     assumes="data in general position",
@@ -67,7 +66,6 @@ def dimensions(trial: Trial) -> Numbers:
 
 @claim(
     "balanced-rank",
-    where="section 2, Initialization",
     says="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
     assumes="W1 W1^T = W2^T W2 at the start",
     tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, scales 0.001, 0.1 and 3",
@@ -96,7 +94,6 @@ def balanced_rank(trial: Trial) -> Numbers:
 
 @claim(
     "balanced-decoupled",
-    where="section 3.2",
     says="From balanced starts the speed of learning and the quality of the solution are decoupled.",
     assumes="W1 W1^T = W2^T W2 at the start (Braun et al., cited)",
     tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, balanced starts of scale 0.001, 0.01, 0.1 and 1",
@@ -126,7 +123,6 @@ def balanced_decoupled(trial: Trial) -> Numbers:
 
 @claim(
     "small-second-layer",
-    where="section 2, I_gamma (b)",
     says="A second layer at zero is the limiting case of one of very small relative scale.",
     assumes="orthogonal layers, of scales gamma = 0.1 and gamma_2 far below it",
     tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, gamma_2/gamma = 0.1, 0.01, 0.001 and 0",
@@ -152,7 +148,6 @@ def small_second_layer(trial: Trial) -> Numbers:
 
 @claim(
     "zero-start",
-    where="after Theorem 3.1",
     says="With gamma = 0 training stays where it starts, at a saddle point of the loss.",
     assumes="W1 = W2 = 0",
     tried="ten steps of descent, n = 5, d = 10, k = 3, width 200",
@@ -177,7 +172,6 @@ def zero_start(trial: Trial) -> Numbers:
 
 @claim(
     "gaussian-orthogonal",
-    where="section 2, Initialization",
     says="For a large width, d Gaussian vectors of that length are almost orthogonal.",
     assumes="independent entries",
     tried="d = 10, width 200 to 12 800, ten draws each",
@@ -202,7 +196,6 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
 
 @claim(
     "second-layer",
-    where="Figure 4, Appendix C.1",
     says="With a second layer that does not start at zero the singular values continue to follow the predicted trend.",
     assumes="Gaussian starts, variance 0.001 in the first layer, 0.01 and 0.001 in the second",
     tried="gradient flow, n = 5, d = 10, k = 3, width 200, 20 seeds (8 in quick mode)",

@@ -29,7 +29,6 @@ AT_JUMP = Limit(1e-5, "the value at the very jump; corrections are of order gamm
 
 @claim(
     "theorem-C.11",
-    where="Theorem C.11",
     says="For whitened data the singular vectors of the predictor do not move, on either side.",
     assumes=ASSUMES,
     tried=f"{TRIED}; against Gaussian samples",
@@ -72,7 +71,6 @@ def _norm(matrices: np.ndarray) -> np.ndarray:
 
 @claim(
     "theorem-C.11-identities",
-    where="Theorem C.11, eqs. (C.17)-(C.30)",
     says="For whitened data R^T alpha, alpha R^T, Z1^T R Z2^T and the same with the solution are symmetric at all "
     "times.",
     assumes=ASSUMES,
@@ -125,7 +123,6 @@ def _velocity_error(path: Path) -> float:
 
 @claim(
     "theorem-C.12",
-    where="Theorem C.12",
     says="For whitened data each singular value of the predictor evolves by a closed formula.",
     assumes=ASSUMES,
     tried=TRIED,
@@ -140,7 +137,6 @@ def evolution(trial: Trial) -> Numbers:
 
 @claim(
     "jump",
-    where="Theorem C.12, section 3.2",
     says="As gamma tends to 0 a mode of size s jumps from 0 to s at ln(1/gamma)/(2 s), the largest first; at the jump "
     "it stands at s/(1 + 2s) (proof).",
     assumes=ASSUMES,

@@ -42,7 +42,6 @@ EXACT = Limit(1e-9, "an exact identity, up to two integrators of tolerance 1e-12
 
 @claim(
     "appC",
-    where="Appendix C, conclusion",
     says="The vectors a, w1 and w2 stay aligned with r1 throughout training, up to O(s).",
     assumes=SMALL,
     tried=f"{EVERYWHERE}; the whole run",
@@ -60,7 +59,6 @@ def one_direction(trial: Trial) -> Numbers:
 
 @claim(
     "span",
-    where="Section 3.2.2, below Eq. (12)",
     says="The vector a evolves within the span of w1 and w2, up to O(s^2).",
     assumes=SMALL,
     tried=f"{NETWORKS}; s from 1e-2 to 1e-6, da/dt at every saved state after t1",
@@ -84,7 +82,6 @@ def span(trial: Trial) -> Numbers:
 
 @claim(
     "rank-one",
-    where="Section 3.2.2",
     says="The first layer is a matrix of rank one, up to O(s).",
     assumes=SMALL,
     tried=f"{EVERYWHERE}; the whole run",
@@ -110,7 +107,6 @@ def reduced_error(run: Networks, networks: int) -> float:
 
 @claim(
     "eq18",
-    where="Eqs. (18)-(19)",
     says="Two scalar equations describe the whole training of the network, both phases, up to O(s).",
     assumes=SMALL,
     tried=f"{NETWORKS}; spike 20, alignment 0.3, the corners (spikes 0.2 and 100 with alignments 0.05 and 0.95) and "
@@ -143,7 +139,6 @@ def reduced_dynamics(trial: Trial) -> Numbers:
 
 @claim(
     "fig1",
-    where="Figure 1",
     says="In the phase plane the reduced dynamics follows a network trained on 10 000 samples closely.",
     assumes="n = 10 000 samples stand for the population",
     tried=f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, n = {SAMPLES}, spike 20, alignment 0.3, gradient flow",
@@ -187,7 +182,6 @@ def aligned_error(trial: Trial, excess: float) -> float:
 
 @claim(
     "exact",
-    where="Section 3.2.2, below Eq. (19)",
     says="From aligned starts without other components the relation a^2 = w1^2 + w2^2 holds and the two scalar "
     "equations are exact.",
     assumes="w_i(0) = 0 for i >= 3; a, w1 and w2 parallel",
@@ -205,7 +199,6 @@ def aligned_starts(trial: Trial) -> Numbers:
 
 @claim(
     "conserved",
-    where="Section 3.2.2",
     says="a a^T - W W^T is conserved, so that |a|^2 equals w1^2 + w2^2 up to O(s^2).",
     assumes="gradient flow; small start for the second half",
     tried=f"{EVERYWHERE}; the first half at s = {LARGE:g}",
@@ -247,7 +240,6 @@ def weight_bound(imbalance: float, product: float) -> float:
 
 @claim(
     "bounded-weights",
-    where="Appendix C, below Eq. (51)",
     says="Since the loss is bounded, the weights remain in a bounded region.",
     assumes="none printed",
     tried=f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, s = {LARGE:g} and 1e-2",

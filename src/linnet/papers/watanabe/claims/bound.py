@@ -24,7 +24,6 @@ def names(rows: Sequence[Cell]) -> str:
 
 @claim(
     "eq20",
-    where="Eqs. (20), (39)-(42)",
     says="The later phase takes at most the bound (20), provided that w1 stays above its limit and w2 below.",
     assumes="w1 >= its limit and w2 <= its limit from t1 on, as the paper states them",
     tried=f"{GRID}; spike 100 with alignments 0.8, 0.95, 0.99; delta = 3, 5, 8; t1 is the moment from which the "
@@ -69,7 +68,6 @@ def least_rate(theory: TwoPhase, w2: np.ndarray) -> np.ndarray:
 
 @claim(
     "eq39",
-    where="Eq. (39)",
     says="While w1 >= w1* and w2 <= w2*, dw2/dt is at least (w1*^2 + w2^2)(nu w1* - lambda2 w2).",
     assumes="the hypothesis of (20)",
     tried=f"{NETWORKS}; spike 20 with alignments 0.3 and 0.9, spike 100 with alignment 0.1, every state that meets the "
@@ -109,7 +107,6 @@ def rate_bound(trial: Trial) -> Numbers:
 
 @claim(
     "eq42",
-    where="Eqs. (40), (42)",
     says="The integral of the bounded rate has the closed form (42).",
     assumes="none: an identity",
     tried="four pairs of spike and alignment",
@@ -139,7 +136,6 @@ def closed_bound(trial: Trial) -> Numbers:
 
 @claim(
     "eq41",
-    where="Eq. (41)",
     says="The components end at w1* = lambda2 w2*/nu with w1*^2 + w2*^2 = a*^2 = 1.",
     assumes=SMALL,
     tried=f"{NETWORKS}; two or three pairs",
@@ -163,7 +159,6 @@ def limits(trial: Trial) -> Numbers:
 
 @claim(
     "tight",
-    where="below Eq. (20)",
     says="The bound is tight if w1 changes little during the growth of w2.",
     assumes="the hypothesis of (20)",
     tried=f"{NETWORKS}; spike 100, alignments 0.8, 0.95, 0.99; delta = 3",

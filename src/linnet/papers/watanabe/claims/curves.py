@@ -43,7 +43,6 @@ def mean_cosine(steps: np.ndarray, axis: int) -> float:
 
 @claim(
     "direction",
-    where="Section 3.1, Figure 1",
     says="The trajectory evolves primarily along v1, then makes a sharp turn and develops along v2 to the solution.",
     assumes="Figure 1: spike 20, alignment 0.3",
     tried=f"{NETWORKS}; along v1 until w1 has 90% of its plateau, along v2 from the peak of w1 on",
@@ -87,7 +86,6 @@ def direction(trial: Trial) -> Numbers:
 
 @claim(
     "loss-drops",
-    where="Section 3.1, Figure 2",
     says="The loss rests, drops sharply with the growth of w1 while w2 is negligible, and then falls smoothly, driven "
     "by the growth of w2 and adjustments of w1.",
     assumes="Figure 2: spike 20, alignment 0.3",
@@ -155,7 +153,6 @@ def loss_drops(trial: Trial) -> Numbers:
 
 @claim(
     "onset",
-    where="Section 3.2.2, on Figure 2; Section 5",
     says="The component w2 begins to grow after w1 has reached its peak: once w1 saturates, the later phase begins.",
     assumes="Figure 2: spike 20, alignment 0.3",
     tried=NETWORKS,
@@ -185,7 +182,6 @@ def onset(trial: Trial) -> Numbers:
 
 @claim(
     "mark",
-    where="Section 3.2.2, on Figure 2",
     says="The time t2 of (20) coincides well with the saturation of w2.",
     assumes="Figure 2: spike 20, alignment 0.3, delta = 3",
     tried=NETWORKS,
@@ -233,7 +229,6 @@ def chosen(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[float, 
 
 @claim(
     "order",
-    where="Section 3.2.2, Figure 3",
     says="A larger spike or alignment keeps the normalised training loss lower throughout.",
     assumes="small Gaussian start",
     tried=f"{NETWORKS}; the curves of Figure 3, and the borders of the plane: spikes 0 to 100 at alignments 0.05 and "
@@ -261,7 +256,6 @@ def order(trial: Trial) -> Numbers:
 
 @claim(
     "early-share",
-    where="Section 3.2.2, Figure 3",
     says="The early phase reduces the loss substantially, the more so the larger the spike and the alignment.",
     assumes="small Gaussian start",
     tried=f"{GRID}; the loss where w1 has 90% of its plateau",

@@ -45,7 +45,6 @@ def sigmoids(run: Networks) -> np.ndarray:
 
 @claim(
     "eq35",
-    where="Eqs. (13)-(14), (34)-(35)",
     says="While the weights are small, w1 and a follow the linear equations and the other w_i rest, to O(s^3).",
     assumes=SMALL,
     tried=f"{NETWORKS}; s from 1e-2 to 1e-3, t up to 0.3 (two e-foldings)",
@@ -74,7 +73,6 @@ def linearised(trial: Trial) -> Numbers:
 
 @claim(
     "eq15",
-    where="Eq. (15)",
     says="For t << t1, w1 and a both grow exponentially along r1, at the rate |Sigma_xy|, up to O(s).",
     assumes=f"{SMALL}; t << t1",
     tried=f"{NETWORKS}; s from 1e-2 to 1e-6, judged for all times up to 2 t1/3, up to where the neglected cube of "
@@ -97,7 +95,6 @@ def linear_growth(trial: Trial) -> Numbers:
 
 @claim(
     "eq37",
-    where="Eqs. (36)-(38)",
     says="The Bernoulli equation for u is solved by the sigmoid (37).",
     assumes="none: an identity",
     tried="(36) integrated at three pairs of spike and alignment",
@@ -129,7 +126,6 @@ def sigmoid_solution(trial: Trial) -> Numbers:
 
 @claim(
     "eq17",
-    where="Eqs. (16)-(17), and below",
     says="Through its whole growth w1 follows a sigmoid up to O(s), while all other components stay O(s).",
     assumes=SMALL,
     tried=f"{NETWORKS}; s from 1e-3 to 1e-6, until w1^2 is 90% of its plateau",
@@ -157,7 +153,6 @@ def sigmoid(trial: Trial) -> Numbers:
 
 @claim(
     "symmetry",
-    where="Section 3.2.1, above Eq. (16); Appendix B.1",
     says="The equations of w1 and a are symmetric while the other components are negligible, so that a = w1 up to O(s) "
     "through the growth of w1.",
     assumes=SMALL,
@@ -187,7 +182,6 @@ def symmetry(trial: Trial) -> Numbers:
 
 @claim(
     "eq11",
-    where="Eq. (11)",
     says="The components w_i with i >= 3 never grow and stay of the scale of the start.",
     assumes=SMALL,
     tried=f"{EVERYWHERE}; the whole run",
@@ -217,7 +211,6 @@ def other_components(trial: Trial) -> Numbers:
 
 @claim(
     "projection",
-    where="Section 3.2.2, below Eq. (11)",
     says="The projection of each w_i, i >= 3, on the direction of a decays, at the rate sigma^2 |a|^2.",
     assumes=f"{SMALL}; the later phase, when a has its direction",
     tried=f"{NETWORKS}; from t1 to t1 + 4",
@@ -253,7 +246,6 @@ def plateau(run: Networks) -> float:
 
 @claim(
     "saturation",
-    where="below Eq. (17)",
     says="In the early phase w1 goes from O(s) to its saturation value, approximately sqrt(|Sigma_xy|/lambda1).",
     assumes=SMALL,
     tried=f"{NETWORKS}; (spike, alignment) = {', '.join(map(str, SATURATING))}",
@@ -280,7 +272,6 @@ def saturation(trial: Trial) -> Numbers:
 
 @claim(
     "one-phase",
-    where="Section 3.2.2, below Eq. (19)",
     says="Without a spike, or with one parallel or orthogonal to the target, w2 stays O(s): there is no later phase.",
     assumes=SMALL,
     tried=f"{NETWORKS}; spike 20 with alignment 0 and 1, spike 0; beside them spike 20, alignment 0.3",

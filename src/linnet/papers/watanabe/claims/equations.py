@@ -87,7 +87,6 @@ def target(alignment: float, dim: int = DIM) -> np.ndarray:
 
 @claim(
     "eq6",
-    where="Eqs. (5)-(8)",
     says="For an infinitesimal learning rate eta, gradient descent on (5) is the gradient flow (6)-(7) of the "
     "empirical moments (8), with tau = 1/(2 eta) steps.",
     tried=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, spike 20, alignment 0.3",
@@ -115,7 +114,6 @@ def flow(trial: Trial) -> Numbers:
 
 @claim(
     "samples",
-    where="Eqs. (3), (8); Section 3.2; below Eq. (27)",
     says="For many samples the empirical moments (8) tend to Sigma and Sigma beta, the mean square of the labels to "
     "1 + rho A^2, and a network's trajectory to the population's.",
     assumes="Gaussian inputs by (1), labels by (2), finite d",
@@ -187,7 +185,6 @@ def many_samples(trial: Trial) -> Numbers:
 
 @claim(
     "eq9",
-    where="Eqs. (9)-(12)",
     says="In the adapted basis the gradient flow reads (9)-(12).",
     assumes="population covariance",
     tried="random states of networks with d = 8, m = 10",
@@ -213,7 +210,6 @@ def adapted_flow(trial: Trial) -> Numbers:
 
 @claim(
     "appA",
-    where="Eqs. (28)-(33)",
     says="The constants of the flow have the closed forms of Appendix A.",
     assumes="positive spike, 0 < A < 1",
     tried="spikes from 0.01 to 1000, alignments from 0.01 to 0.999",

@@ -35,7 +35,6 @@ def scores(errors: xr.DataArray, predicted: np.ndarray) -> np.ndarray:
 
 @claim(
     "eq27",
-    where="Eq. (27)",
     says="The test error of the trained network is (27).",
     assumes=LARGE_SIZE,
     tried=SETTING,
@@ -64,7 +63,6 @@ def generalization_error(trial: Trial) -> Numbers:
 
 @claim(
     "isotropic",
-    where="below Eq. (27)",
     says="Without a spike the error is the isotropic one, 1 - n/d, and a spike orthogonal to the target changes "
     "nothing.",
     assumes=LARGE_SIZE,
@@ -97,7 +95,6 @@ def monotone_form(rho: Any, A: Any, gamma: Any) -> Any:
 
 @claim(
     "normalised-error",
-    where="Section 4, Figure 4",
     says="The normalised error falls with the spike and with the alignment.",
     assumes=LARGE_SIZE,
     tried=f"the corrected (27) in a form whose factors are monotone, at 2000 random points; {SETTING}; allowance 3/d",
@@ -135,7 +132,6 @@ def normalised_error(trial: Trial) -> Numbers:
 
 @claim(
     "plain-error",
-    where="Section 5",
     says="A larger, well aligned spike lowers the test error.",
     assumes=LARGE_SIZE,
     tried=f"{SETTING}; with and without dividing by the signal's power, as section 4 does",

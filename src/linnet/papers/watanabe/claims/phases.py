@@ -16,7 +16,6 @@ from linnet.theories.spiked import TwoPhase
 
 @claim(
     "t1",
-    where="Section 3.2.1",
     says="The early phase lasts log(|Sigma_xy|/(lambda1 s^2))/(2|Sigma_xy|).",
     assumes="small Gaussian start",
     tried=f"{GRID}; s from 1e-3 to 1e-6 at spike 20, alignment 0.3",
@@ -62,7 +61,6 @@ def early_time(trial: Trial) -> Numbers:
 
 @claim(
     "early-speed",
-    where="Sections 3.2.1 and 5",
     says="The speed of the early phase is proportional to |Sigma_xy| and rises with spike and alignment.",
     assumes="small Gaussian start",
     tried=GRID,

@@ -72,7 +72,6 @@ def relative(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
 
 @claim(
     "eq43",
-    where="Eqs. (43)-(44)",
     says="The deviations of w1 and w2 obey (43) and (44).",
     assumes="none: an identity",
     tried=f"{SETTING}, s = {LARGE:g}",
@@ -89,7 +88,6 @@ def deviation_of_first(trial: Trial) -> Numbers:
 
 @claim(
     "eq45",
-    where="Eq. (45)",
     says="The deviation of a obeys (45), with a plus before the sum over i >= 3.",
     assumes="none: an identity",
     tried=f"{SETTING}, s = {LARGE:g}",
@@ -109,7 +107,6 @@ def deviation_of_second(trial: Trial) -> Numbers:
 
 @claim(
     "eq47",
-    where="Eqs. (46)-(47)",
     says="The energy of the deviations changes by (47), with a plus before the sum over i >= 3.",
     assumes="none: an identity",
     tried=f"{SETTING}, s = {LARGE:g}",
@@ -131,7 +128,6 @@ def energy_rate(trial: Trial) -> Numbers:
 
 @claim(
     "eq49",
-    where="Eqs. (48)-(49)",
     says="The energy of the deviations grows at most at the rate C(t) of (49).",
     assumes="small Gaussian start",
     tried=f"{SETTING}, s = {SCALE:g}; deviations of any direction",
@@ -164,7 +160,6 @@ def growth_bound(trial: Trial) -> Numbers:
 
 @claim(
     "eq48",
-    where="Eq. (48), below Eq. (49)",
     says="What (48) leaves to the deviations of other w_i, the sum of sigma^2 |a^T w_i| |Delta w_i|^2/2, is O(s^3).",
     assumes="small Gaussian start",
     tried=f"{SETTING}, s from 1e-2 to 1e-6",
@@ -182,7 +177,6 @@ def rest_of_the_bound(trial: Trial) -> Numbers:
 
 @claim(
     "eq50",
-    where="Eq. (50)",
     says="For any finite time the bound (50) on E is O(s^2).",
     assumes="small Gaussian start; C as the inequalities give it",
     tried=f"{SETTING}, s from 1e-2 to 1e-6, t up to {FINITE:g}",
@@ -225,7 +219,6 @@ def gronwall(trial: Trial) -> Numbers:
 
 @claim(
     "eq51",
-    where="Eq. (51)",
     says="The loss never rises, and falls at the rate |grad L|^2/tau.",
     assumes="gradient flow (6)-(7)",
     tried=f"{SETTING}, s = {LARGE:g}; three of its states",

@@ -17,7 +17,6 @@ SAMPLES = 12  # of 30 inputs, for the claims on solutions
 
 @claim(
     "eq21",
-    where="Eq. (21)",
     says="From a small start, training ends close to the minimum-norm solution.",
     assumes="small Gaussian start, fewer samples than inputs",
     tried="d = m = 60, n = 30, spike 20, A = 0.5, trained to 1e-15 of the first loss",
@@ -39,7 +38,6 @@ def min_norm(trial: Trial) -> Numbers:
 
 @claim(
     "interpolators",
-    where="Section 4, above Eq. (21)",
     says="With fewer samples than inputs the regression problem admits infinitely many solutions of the optimal loss.",
     assumes="d/n > 1",
     tried="d = 30, n = 12: the minimum-norm solution moved by up to 10 along directions the samples do not see",
@@ -76,7 +74,6 @@ def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
 
 @claim(
     "eq22",
-    where="Eqs. (21)-(22)",
     says="The minimum-norm solution is the limit of ridge regression for a vanishing ridge.",
     assumes="fewer samples than inputs",
     tried="one data set, d = 30, n = 12, spike 20, A = 0.5; ridges from 1e-2 to 1e-5",
@@ -105,7 +102,6 @@ def ridgeless(trial: Trial) -> Numbers:
 
 @claim(
     "eq23",
-    where="Eqs. (23)-(24)",
     says="The risk of ridge regression is (23) in the proportional limit, for any spectrum.",
     assumes="n and d large",
     tried="n = d/2, d = 500, 100 data sets (150, 60 quick), allowance 3/d",
@@ -155,7 +151,6 @@ def solved_kappa(dim: int, ratio: float, spike: float, strength: float) -> float
 
 @claim(
     "eq26",
-    where="Eqs. (24)-(26)",
     says="The spike drops out of (24) as d grows, and kappa tends to gamma - 1, its derivative to gamma/(gamma - 1).",
     assumes="d -> infinity at fixed d/n > 1",
     tried="(24) solved for d = 100, 1000, 10 000 at d/n = 1.5, 2, 6 with a spike of 20",

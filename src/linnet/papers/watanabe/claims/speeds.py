@@ -21,7 +21,6 @@ def by_pair(cells: list[Cell], values: list[float]) -> dict[str, float]:
 
 @claim(
     "later-speed",
-    where="Section 3.2.2, last paragraph",
     says="A stronger alignment slows the convergence of the later phase, as lambda2 falls: its rate falls with A and "
     "its length t2 - t1 rises.",
     assumes="small Gaussian start; lengths where the hypothesis of (20) is met",
@@ -65,7 +64,6 @@ def _lambda2(cell: Cell) -> float:
 
 @claim(
     "governed",
-    where="below Eq. (20), Section 5",
     says="The speed of the later phase is governed by lambda2, where w1 decreases during it.",
     assumes="the hypothesis of (20)",
     tried=f"{GRID}; every pair where the hypothesis is met before t2",
@@ -108,7 +106,6 @@ def changes(steps: list[tuple[Cell, Cell]]) -> dict[str, float]:
 
 @claim(
     "spike-speed",
-    where="Section 3.2.2, last paragraph",
     says="A larger spike primarily accelerates the early phase.",
     assumes="small Gaussian start",
     tried=f"{GRID}; from each spike to the next; 0.5 to 2 at alignment 0.05, 20.5 to 23.5 at 0.07",
@@ -131,7 +128,6 @@ def spike_speed(trial: Trial) -> Numbers:
 
 @claim(
     "contrast",
-    where="Section 3.2.2, last paragraph",
     says="Where a larger spike acts on the early phase, a stronger alignment acts by slowing the later one.",
     assumes="small Gaussian start",
     tried=f"{GRID}; over all alignments at each spike",
