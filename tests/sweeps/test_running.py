@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
-import linnet
 from linnet import sweeps
 from linnet.sweeps._grid import cell_seeds
 
@@ -149,73 +143,6 @@ def test_keeping_stores_sweeps_that_name_no_store(make, assert_same, tmp_path):
     assert len(list((tmp_path / "kept").iterdir())) == 2
     sweeps.run(sweep)
     assert len(log.read_text().splitlines()) == 2 * calls
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """Fingerprints in a copy of linnet and of a package beside it, seen by a fresh process."""
-    home = tmp_path / "linnet"
-    shutil.copytree(Path(linnet.__file__).parent, home, ignore=shutil.ignore_patterns("__pycache__"))
-    beside = tmp_path / "foreign"
-    for name in ("__init__.py", "cells.py", "other.py", "claims/words.py"):
-        (beside / name).parent.mkdir(exist_ok=True)
-        (beside / name).write_text("x = 1\n")
-    code = "import sys; from linnet.sweeps._provenance import fingerprint; print(fingerprint(sys.argv[1]))"
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-
-    def fingerprint(module, changed=None):
-        if changed is not None:
-            with (tmp_path / changed).open("a") as file:
-                file.write("\n# changed\n")
-        return subprocess.run([sys.executable, "-c", code, module], capture_output=True, text=True, check=True).stdout
-
-    return fingerprint
-
-
-def test_a_fingerprint_covers_what_computes_and_nothing_else(package):
-    cells = "linnet.papers.tu.networks.phase_diagram"
-    before = package(cells)
-    assert package(cells, "linnet/cli/main.py") == before
-    assert package(cells, "linnet/papers/tu/claims/gram.py") == before  # a claim was reworded
-    assert package(cells, "linnet/papers/huang/figures/fig1.py") == before  # another paper
-    after = package(cells, "linnet/trainers/flow.py")
-    assert after != before
-    assert package(cells, "linnet/papers/tu/networks/descents.py") != after
-
-
-def test_a_fingerprint_of_a_foreign_package_is_of_its_files(package):
-    before = package("foreign.cells")
-    assert package("foreign.cells", "foreign/claims/words.py") == before
-    assert package("foreign.cells", "foreign/other.py") != before
-    assert package("no_such_module") == "unknown\n"
-
-
-def test_a_problem_of_ones_own_that_changes_is_not_the_same_sweep(tmp_path):
-    """The functions that settings name count, and so do the files that these import."""
-    (tmp_path / "my_numbers.py").write_text("SIZE = 1.0\n")
-    (tmp_path / "my_problem.py").write_text(
-        "import numpy as np\nimport linnet as ln\nimport my_numbers\n\n"
-        "def make(key):\n    return ln.Problem.from_target(my_numbers.SIZE * np.eye(2))\n"
-    )
-    code = (
-        "from linnet.sweeps import Sweep\nfrom linnet.sweeps._provenance import source\n"
-        "sweep = Sweep(name='own', function='linnet.sweeps.cells:train', axes={'width': [3]},\n"
-        "              fixed={'problem': 'my_problem:make'})\n"
-        "print(source(sweep.function, sweep.fixed, sweep.axes))\n"
-    )
-
-    def seen():
-        place = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=place, check=True)
-        return done.stdout
-
-    first = seen()
-    assert seen() == first
-    (tmp_path / "my_numbers.py").write_text("SIZE = 2.0\n")
-    helper = seen()
-    assert helper != first
-    (tmp_path / "my_problem.py").write_text((tmp_path / "my_problem.py").read_text() + "\nEXTRA = 1\n")
-    assert seen() != helper
 
 
 def masked_cells(points, seeds):

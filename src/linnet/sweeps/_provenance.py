@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import linnet
-from linnet.sweeps.configuration import Sweep, named_functions
+from linnet.sweeps.configuration import Sweep, named_functions, texts
 from linnet.trajectories._dataset import provenance
 
 
@@ -71,22 +71,22 @@ ENGINE = (
 )
 # Within a paper's folder, what looks at finished work: rewording it leaves that work valid.
 READERS = ("claims", "statements", "__init__")
+MAX_NAME_CHARACTERS = 250  # of a file's name; longer literals are text
 
 
 def source(function: str, *settings: object) -> str:
     """A fingerprint of all that can change what a cell function (`module:name`) computes; 'unknown' without a file.
 
     Functions that the settings name (`problem = "module:name"`) count as well, and so does every file of the user's own
-    that a named module imports, at its top or inside its functions. What is imported by a name that is made while it
-    runs, and data that it reads, cannot be seen from here.
+    that a named module imports, at its top or inside its functions, and every data file that the settings or those
+    files name by a literal string. Names that are made while it runs cannot be seen from here.
     """
     modules = {name.partition(":")[0] for name in [function, *named_functions(settings)]}
-    return fingerprint(function.partition(":")[0], modules)
+    return fingerprint(function.partition(":")[0], modules, texts(settings))
 
 
 def _own_files(modules: Iterable[str]) -> set[Path]:
     """The files of these modules and of all that they import, but for Python's, installed packages' and linnet's."""
-    installed = [Path(path) for path in set(sysconfig.get_paths().values())] + [Path(linnet.__file__).parent]
     seen: set[str] = set()
     files: set[Path] = set()
     waiting = list(modules)
@@ -96,11 +96,17 @@ def _own_files(modules: Iterable[str]) -> set[Path]:
             continue
         seen.add(name)
         path = _file_of(name)
-        if path is None or any(path.is_relative_to(place) for place in installed):
+        if path is None or _is_installed(path):
             continue
         files.add(path)
         waiting += [name.rpartition(".")[0], *_imported_names(name, path)]
     return files
+
+
+def _is_installed(path: Path) -> bool:
+    """Whether a file is linnet's, Python's or a package's that was installed, for this Python or from elsewhere."""
+    places = [*sysconfig.get_paths().values(), Path(linnet.__file__).parent]
+    return {"site-packages", "dist-packages"} & set(path.parts) != set() or any(map(path.is_relative_to, places))
 
 
 def _file_of(module: str) -> Path | None:
@@ -113,27 +119,54 @@ def _file_of(module: str) -> Path | None:
         with contextlib.suppress(Exception):  # `from module import name`: the name of something that is no module
             spec = importlib.util.find_spec(module)
             place = spec.origin if spec else None
-    return Path(place) if place and place.endswith(".py") else None
+    if not isinstance(place, str) or not place.endswith(".py"):
+        return None
+    return Path(place) if Path(place).is_file() else None  # modules made at run time may name a file that is not there
 
 
 def _imported_names(module: str, path: Path) -> Iterator[str]:
     """What a file imports, at its top or inside its functions: a number that is imported by name has no module."""
-    for value in list(vars(sys.modules.get(module, object)).values()):  # by `importlib`, say
+    for value in list(vars(sys.modules.get(module, object)).values()):
         yield value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in _nodes(path):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute("." * node.level + (node.module or ""), package)
+            yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+            yield from (_absolute(name, package) for name in texts([getattr(a, "value", None) for a in node.args]))
+
+
+def _absolute(name: str, package: str) -> str:
+    """The full name of a module that is imported inside `package`, by a relative name or not."""
+    bare = name.lstrip(".")
+    level, parts = len(name) - len(bare), package.split(".")
+    return ".".join(filter(None, [*parts[: len(parts) - level + 1], bare])) if level else name
+
+
+def _named_data(files: Iterable[Path], names: Iterable[str]) -> set[Path]:
+    """The data files of these `names`, and those that Python files name by a literal, beside them or in this folder."""
+    named = [(path.parent, texts([getattr(node, "value", None) for node in _nodes(path)])) for path in files]
+    return {
+        place
+        for folder, literals in [(Path(), names), *named]
+        for name in literals
+        for place in (folder / name, Path(name))
+        if place.suffix not in ("", ".py") and len(name) < MAX_NAME_CHARACTERS and "\0" not in name and place.is_file()
+    }
+
+
+def _nodes(path: Path) -> Iterator[ast.AST]:
+    """The syntax tree of a Python file; empty where it has errors."""
     with contextlib.suppress(SyntaxError, ValueError):
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-                above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-                base = ".".join(filter(None, [*above, node.module or ""]))
-                yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
+        yield from ast.walk(ast.parse(path.read_bytes()))
 
 
-def fingerprint(module: str, others: Iterable[str] = ()) -> str:
-    """A digest of linnet's version, of the files that compute, of the files beside `module`, and of the user's own
-    files that `others` and their imports are.
+def fingerprint(module: str, others: Iterable[str] = (), data: Iterable[str] = ()) -> str:
+    """A digest of linnet's version, of the files that compute, of the files beside `module`, of the user's own
+    files that `others` and their imports are, and of the data files that these name or that `data` names.
 
     Beside a module of a paper lies the paper's folder, but for what only reads results; beside one of another package,
     that package; beside a script, nothing.
@@ -147,7 +180,8 @@ def fingerprint(module: str, others: Iterable[str] = ()) -> str:
     for other in others:
         with contextlib.suppress(Exception):  # a name that cannot be imported is refused where it is used
             importlib.import_module(other)
-    return _digest(_engine(), {own, *_beside(module, own), *_own_files({module, *others})})
+    files = _own_files({module, *others})
+    return _digest(_engine(), {own, *_beside(module, own), *files, *_named_data(files, data)})
 
 
 @cache
@@ -160,7 +194,8 @@ def _engine() -> str:
 def _digest(start: str, files: set[Path]) -> str:
     digest = hashlib.blake2b(start.encode(), digest_size=6)
     for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        with path.open("rb") as file:
+            digest.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "blake2b").digest())
     return digest.hexdigest()
 
 

@@ -251,13 +251,16 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
 
 
 def named_functions(value: object) -> list[str]:
-    """The functions that settings name (`module:name`), however deep in lists and tables they stand."""
+    """The functions that settings name (`module:name`)."""
+    return [text for text in texts(value) if text.count(":") == 1 and all(map(_is_path, text.split(":")))]
+
+
+def texts(value: object) -> list[str]:
+    """The strings in settings, however deep in lists and tables they stand."""
     if isinstance(value, str):
-        parts = value.split(":")
-        return [value] if len(parts) == 2 and all(map(_is_path, parts)) else []
-    if isinstance(value, Mapping):
-        return named_functions(list(value.values()))
-    return [name for entry in value for name in named_functions(entry)] if isinstance(value, (list, tuple)) else []
+        return [value]
+    entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return [text for entry in entries for text in texts(entry)]
 
 
 def differences(stored: dict[str, Any], sweep: Sweep) -> list[str]:
