@@ -18,7 +18,9 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = None, finite: bool = True) -> np.ndarray:
+def real_array(
+    name: str, value: object, *, ndim: int | tuple[int, ...] | None = None, finite: bool = True
+) -> np.ndarray:
     """`value` as a float64 array (float32 stays float32 only in the trainers), finite and of the wanted rank."""
     no_mask(name, value)
     try:
@@ -43,7 +45,7 @@ def real_array(name: str, value: Any, *, ndim: int | tuple[int, ...] | None = No
     return array
 
 
-def no_mask(name: str, value: Any) -> None:
+def no_mask(name: str, value: object) -> None:
     """A mask says that numbers are missing; NumPy would hand over what lies beneath it as if it were data."""
     parts = value if isinstance(value, (list, tuple)) else [value]
     hidden = sum(int(np.ma.count_masked(part)) for part in parts if isinstance(part, np.ma.MaskedArray))
@@ -53,7 +55,7 @@ def no_mask(name: str, value: Any) -> None:
         )
 
 
-def symmetric(name: str, value: Any) -> np.ndarray:
+def symmetric(name: str, value: object) -> np.ndarray:
     """A symmetric matrix (side, side); exactly so, where it was to rounding."""
     matrix = real_array(name, value, ndim=2)
     if matrix.shape[0] != matrix.shape[1]:
@@ -65,7 +67,7 @@ def symmetric(name: str, value: Any) -> np.ndarray:
     return matrix / 2 + matrix.T / 2
 
 
-def layers(**arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+def layers(**arrays: object) -> tuple[np.ndarray, np.ndarray]:
     """The two layers of a network, (..., hidden, input) and (..., output, hidden), by the names they were given."""
     (one, first), (two, second) = ((name, real_array(name, value)) for name, value in arrays.items())
     if (
@@ -91,7 +93,7 @@ def broadcast(**arrays: np.ndarray) -> list[np.ndarray]:
         raise ValueError(f"{names} must have one shape, or shapes that broadcast: got {shapes}.") from None
 
 
-def samples(X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+def samples(X: object, Y: object) -> tuple[np.ndarray, np.ndarray]:
     """Rows of inputs and of outputs, `X` (n, d) and `Y` (n, k) or (n,), as many of one as of the other."""
     inputs, outputs = real_array("X", X, ndim=2), real_array("Y", Y, ndim=(1, 2))
     if len(inputs) != len(outputs):
@@ -107,28 +109,28 @@ def sides(name: str, value: Any) -> tuple[int, int]:
     return count(name, value[0]), count(name, value[1])
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """True or False, and nothing that merely counts as one of them."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"`{name}` must be True or False: got {shown(value)}.")
     return bool(value)
 
 
-def of_kind(name: str, value: Any, kind: type[Result], made_by: str) -> Result:
+def of_kind(name: str, value: object, kind: type[Result], made_by: str) -> Result:
     """An object of linnet's own, or a message that says how to get one."""
     if not isinstance(value, kind):
         raise ValueError(f"`{name}` must be a linnet {kind.__name__}, made by {made_by}: got {type(value).__name__}.")
     return value
 
 
-def path_of(name: str, value: Any) -> Path:
+def path_of(name: str, value: object) -> Path:
     """A file or folder, by its name or as a `Path`."""
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
         raise ValueError(f"`{name}` must be the name of a file or folder: got {shown(value)}.")
     return Path(os.fspath(value))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A wrong value in a message: as it is where it is short, else what it is."""
     if isinstance(value, int) and abs(value) >= 10**40:
         return f"a whole number of {len(str(abs(value)))} digits" if abs(value) < 10**4000 else "a huge whole number"
@@ -145,7 +147,7 @@ def same_shape(**arrays: np.ndarray) -> None:
         raise ValueError(f"{names} must have one shape: got {' and '.join(str(a.shape) for a in arrays.values())}.")
 
 
-def whole_steps(name: str, value: Any, *, most: int = 10**15) -> np.ndarray:
+def whole_steps(name: str, value: object, *, most: int = 10**15) -> np.ndarray:
     """Numbers of steps to report at: one axis, whole, non-negative, strictly increasing."""
     steps = times_array(name, value)
     if (steps != np.round(steps)).any():
@@ -155,7 +157,7 @@ def whole_steps(name: str, value: Any, *, most: int = 10**15) -> np.ndarray:
     return steps
 
 
-def whole_numbers(name: str, value: Any) -> np.ndarray:
+def whole_numbers(name: str, value: object) -> np.ndarray:
     """Whole numbers as integers, such as positions: one axis."""
     numbers = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
     if (numbers != np.rint(numbers)).any() or (np.abs(numbers) >= 2**62).any():
@@ -165,7 +167,7 @@ def whole_numbers(name: str, value: Any) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: object) -> float:
     """A finite number above zero."""
     checked = number(name, value)
     if not checked > 0:
@@ -173,7 +175,7 @@ def positive(name: str, value: Any) -> float:
     return checked
 
 
-def non_negative(name: str, value: Any) -> float:
+def non_negative(name: str, value: object) -> float:
     """A finite number, zero or above."""
     checked = number(name, value)
     if checked < 0:
@@ -200,7 +202,7 @@ def count(name: str, value: Any, *, least: int = 1, most: int = 10**300) -> int:
     return int(value)
 
 
-def times_array(name: str, value: Any) -> np.ndarray:
+def times_array(name: str, value: object) -> np.ndarray:
     """Times to report at: one axis, non-negative, strictly increasing."""
     times = np.atleast_1d(real_array(name, value, ndim=(0, 1)))
     if times[0] < 0:
@@ -309,18 +311,18 @@ def partly_representable(function: Callable[Given, Result]) -> Callable[Given, R
     return representable(function, whole=False)
 
 
-def refuse_infinite(*parts: Any) -> None:
+def refuse_infinite(*parts: object) -> None:
     """Parts of a result that must be finite; the message is that of `partly_representable`."""
     if not _finite(parts):
         raise OutOfRangeError("the result is beyond the range of float64.")
 
 
-def _has_size(value: Any) -> bool:
+def _has_size(value: object) -> bool:
     """Whether an argument may be too large or too small: choices, such as names and truth values, are not."""
     return value is not None and not isinstance(value, (str, bool, np.bool_))
 
 
-def _range(value: Any) -> tuple[float, float] | None:
+def _range(value: object) -> tuple[float, float] | None:
     """The smallest and the largest of the numbers in an argument, apart from zero; None where it is not of numbers."""
     try:
         sizes = np.abs(np.asarray(value, dtype=np.float64))
@@ -339,14 +341,14 @@ def _written(least: float, most: float) -> str:
     return f"{most:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
 
 
-def _parts(value: Any) -> list[str]:
+def _parts(value: object) -> list[str]:
     """What an object is made of, or its kind."""
     if dataclasses.is_dataclass(value):
         return [field.name for field in dataclasses.fields(value)]
     return [type(value).__name__.lower()]
 
 
-def _finite(value: Any) -> bool:
+def _finite(value: object) -> bool:
     """Whether all numbers in a result are finite: of arrays, tuples, dictionaries and dataclasses."""
     if isinstance(value, float):
         return math.isfinite(value)

@@ -152,6 +152,6 @@ def _values(values: Any) -> str:
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     text = ", ".join(map(_value, value)) if isinstance(value, (list, tuple)) else str(value)
     return text.replace("|", "\\|")

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
@@ -68,15 +69,15 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self,
         width: int = 512,
         *,
-        init: Any = "pytorch",
-        init_scale: Any = 1.0,
-        steps: Any = "cv",
-        learning_rate: Any = "stable",
+        init: object = "pytorch",
+        init_scale: object = 1.0,
+        steps: object = "cv",
+        learning_rate: object = "stable",
         scale: str = "std",
         fit_intercept: bool = True,
-        cv: Any = 5,
+        cv: object = 5,
         max_steps: int = 4000,
-        random_state: Any = 0,
+        random_state: object = 0,
     ) -> None:
         self.width = width
         self.init = init
@@ -190,7 +191,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         threshold = float((weights.first**2).sum() / weights.in_dim + (weights.second**2).sum()) / 2
         return float(np.sqrt(threshold_curve(parts).best / threshold))
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """The network's outputs, (sample,) or (sample, output)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
@@ -224,7 +225,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return f"{settings}  # {self.n_iter_} steps at rate {self.learning_rate_:.3g}, rank {self.rank_}"
 
 
-def _key(random_state: Any) -> list[int]:
+def _key(random_state: object) -> list[int]:
     """The seed; as everywhere in scikit-learn, None or a `RandomState` draws one."""
     if random_state is None or isinstance(random_state, np.random.RandomState):
         random_state = int(check_random_state(random_state).randint(2**31))

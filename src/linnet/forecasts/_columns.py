@@ -271,7 +271,7 @@ def _classes(outputs: np.ndarray, names: list[str]) -> list[str]:
     return []
 
 
-def chosen(what: str, value: Any, names: list[str]) -> list[str]:
+def chosen(what: str, value: object, names: list[str]) -> list[str]:
     """Columns as users name them: names or numbers, one, several, or separated by commas."""
     if not isinstance(value, (str, int, np.integer, Iterable)):
         raise ValueError(f"`{what}` must name columns, by names or numbers: got {type(value).__name__}.")
@@ -291,7 +291,7 @@ def chosen(what: str, value: Any, names: list[str]) -> list[str]:
     return columns
 
 
-def _numeric(kind: Any) -> bool:
+def _numeric(kind: object) -> bool:
     """Whether a column's type is a real number; text, dates, categories and complex numbers are not."""
     from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet._arguments import of_kind, partly_representable
 from linnet._progress import bar
@@ -30,20 +30,20 @@ from linnet.inits.weights import Weights
 
 @partly_representable
 def diagnose(
-    X: Any,
-    Y: Any,
+    X: ArrayLike,
+    Y: ArrayLike,
     *,
     width: int = 512,
-    init: Any = "pytorch",
+    init: object = "pytorch",
     init_scale: float = 1.0,
-    learning_rate: Any = "stable",
+    learning_rate: object = "stable",
     steps: int | None = None,
     folds: int = 5,
     seeds: int = 3,
     scale: str = "std",
-    drop: Any = None,
+    drop: object = None,
     missing: str = "refuse",
-    key: Any = 0,
+    key: object = 0,
 ) -> Diagnosis:
     """What a two-layer linear network of this width learns from a table, when to stop it, and how it compares.
 

@@ -132,7 +132,7 @@ class Diagnosis:
     def __str__(self) -> str:
         return "\n".join(self.findings())
 
-    def write(self, out: Any) -> Path:
+    def write(self, out: object) -> Path:
         """Writes a page of its own and the numbers beside it (netCDF) into the folder `out`; returns the page."""
         from linnet.forecasts._report import write
 

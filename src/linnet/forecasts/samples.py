@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, partly_representable, samples, whole_numbers
 from linnet._randomness import Key, generator
@@ -59,7 +59,14 @@ class LearningCurve:
 
 @partly_representable
 def learning_curve(
-    X: Any, Y: Any, *, ridge: float, scale: str = "std", sizes: Any = None, repeats: int = REPEATS, key: Key = 0
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    ridge: float,
+    scale: str = "std",
+    sizes: ArrayLike | None = None,
+    repeats: int = REPEATS,
+    key: Key = 0,
 ) -> LearningCurve:
     r"""How the test error of ridge regression falls with the number of rows.
 
@@ -98,7 +105,7 @@ def learning_curve(
 
 
 def learning_curve_of(
-    rows: Rows, *, ridge: float, sizes: Any = None, repeats: int = REPEATS, key: Key = 0
+    rows: Rows, *, ridge: float, sizes: ArrayLike | None = None, repeats: int = REPEATS, key: Key = 0
 ) -> LearningCurve:
     """`learning_curve` of rows that are scaled."""
     n, repeats, ridge = len(rows.inputs), count("repeats", repeats, least=2, most=10_000), non_negative("ridge", ridge)

@@ -39,7 +39,7 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
     return scale * non_negative("init", first), scale * non_negative("init", second)
 
 
-def start(init: Any, *, in_dim: int, out_dim: int, width: int, key: Key, scale: float = 1.0) -> Weights:
+def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scale: float = 1.0) -> Weights:
     """Weights to start from, at any width.
 
     Up to five million weights the network is drawn as it is; beyond, in reduced form, with Gaussian weights of the same

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet import _extras as extras
 from linnet._arguments import count, path_of
@@ -65,7 +66,13 @@ class DataTable:
 
 
 def read(
-    path: Any, *, target: Any = None, drop: Any = None, missing: str = "refuse", rows: int | None = None, key: Any = 0
+    path: object,
+    *,
+    target: object = None,
+    drop: object = None,
+    missing: str = "refuse",
+    rows: int | None = None,
+    key: object = 0,
 ) -> DataTable:
     r"""A table from a CSV, TSV, Parquet, NPY or NPZ file.
 
@@ -196,8 +203,8 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
 
 
 def _checked(
-    X: Any,
-    Y: Any,
+    X: ArrayLike,
+    Y: ArrayLike,
     input_names: list[str],
     output_names: list[str],
     missing: str,
@@ -246,7 +253,7 @@ def read_frame(place: Path) -> Any:
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 
 
-def _arrays(place: Path, rows: int | None, key: Any) -> tuple[Any, Any]:
+def _arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
     """The arrays of an NPY or NPZ file: one as a frame, or X and Y."""
     import pandas as pd
 
@@ -280,7 +287,7 @@ def _loaded(place: Path, array: np.ndarray, which: np.ndarray | None) -> np.ndar
     return np.asarray(array if which is None else array[which])
 
 
-def _rows(total: int, rows: int | None, key: Any) -> np.ndarray | None:
+def _rows(total: int, rows: int | None, key: object) -> np.ndarray | None:
     if rows is None or count("rows", rows) >= total:
         return None
     return np.sort(generator(key, 9).choice(total, size=rows, replace=False))

@@ -194,7 +194,7 @@ def product_of(layers: Sequence[Any]) -> Any:
     return reduce(lambda below, above: above @ below, layers)
 
 
-def check_layers(value: Any, name: str = "layers") -> Layers:
+def check_layers(value: object, name: str = "layers") -> Layers:
     """The layers in float64, whatever they were trained in; `Weights` become two layers, anything else is refused."""
     if isinstance(value, Weights):
         return Layers.from_weights(check_weights(value, name))

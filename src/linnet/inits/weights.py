@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from linnet._arguments import count, no_mask, real_array, representable, shown
 
 
-def check_weights(value: Any, name: str = "weights") -> Weights:
+def check_weights(value: object, name: str = "weights") -> Weights:
     """The weights in float64, whatever they were trained in; refuses what is not a `Weights`."""
     if not isinstance(value, Weights):
         kind = type(value).__name__

@@ -16,7 +16,7 @@ _NEEDED = ("learning_rate", "optim", "max_grad_norm")
 _FAMILIES = {"adamw_torch": "adamw", "adamw_torch_fused": "adamw", "adamw_hf": "adamw", "sgd": "sgd"}
 
 
-def training_options(training: Any, *, clip_only: bool = False) -> dict[str, Any]:
+def training_options(training: object, *, clip_only: bool = False) -> dict[str, Any]:
     """What the arguments of a `Trainer` mean for an `Adapter`; of them only the clipping where rates are known."""
     given = _fields(training)
     clip = given["max_grad_norm"]
@@ -37,7 +37,7 @@ def training_options(training: Any, *, clip_only: bool = False) -> dict[str, Any
     }
 
 
-def _fields(training: Any) -> Mapping[str, Any]:
+def _fields(training: object) -> Mapping[str, Any]:
     if isinstance(training, (str, Path)):
         training = _from_json(Path(training))
     elif not isinstance(training, Mapping) and all(hasattr(training, name) for name in _NEEDED):
@@ -72,7 +72,7 @@ def _begins_as_a_pickle(file: Path) -> bool:
         return False
 
 
-def _optimizer_arguments(text: Any) -> dict[str, str]:
+def _optimizer_arguments(text: object) -> dict[str, str]:
     """`optim_args`, "momentum=0.9,nesterov=True", as names and values."""
     try:
         arguments = dict(part.split("=") for part in str(text).replace(" ", "").split(",")) if text else {}

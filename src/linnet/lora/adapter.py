@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, positive, real_array, representable, symmetric
 from linnet.inits.weights import Weights
@@ -68,7 +69,7 @@ class Adapter:
     weights: Weights | None = None
 
     def __post_init__(self) -> None:
-        def put(name: str, value: Any) -> None:
+        def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
         put("rank", count("rank", self.rank))
@@ -171,7 +172,9 @@ class Adapter:
         return np.abs(self.imbalance) / 2
 
     @representable
-    def mode_rate(self, strength: float = 1.0, *, left: Any = None, right: Any = None) -> float:
+    def mode_rate(
+        self, strength: float = 1.0, *, left: ArrayLike | None = None, right: ArrayLike | None = None
+    ) -> float:
         r"""How fast, per step of SGD from this state, the adapter grows along a mode $\sigma\, u v^T$ of the negative
         gradient:
 
@@ -187,7 +190,7 @@ class Adapter:
         speed = self.learning_rate_b * reach_a + self.learning_rate_a * reach_b
         return float(positive("strength", strength) * self.scale**2 * speed)
 
-    def _reach(self, name: str, direction: Any) -> float:
+    def _reach(self, name: str, direction: object) -> float:
         """|A v|^2 for the right vector, |B^T u|^2 for the left one."""
         side = "in_dim" if name == "right" else "out_dim"
         if direction is not None and self.weights is not None:
@@ -215,7 +218,7 @@ class Adapter:
         return initialisations.grams(self.init, self.rank, self.in_dim, self.out_dim)
 
     @representable
-    def stable_learning_rate(self, curvature: Any = 1.0, *, gradient: float = 0.0) -> float:
+    def stable_learning_rate(self, curvature: ArrayLike = 1.0, *, gradient: float = 0.0) -> float:
         r"""The largest stable $\eta_A$ of SGD at this state, at this ratio of the rates: $2(1 + \mu)/\kappa$, where
 
         $$ \kappa = \lambda_{max}\begin{pmatrix} H_A & |G| + c \\ |G| + c & H_B \end{pmatrix} $$

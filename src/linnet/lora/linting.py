@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet._arguments import partly_representable
 from linnet.lora._training import DEFAULT_CLIP
@@ -49,7 +49,9 @@ class Finding:
 
 
 @partly_representable
-def lint(adapters: Adapter | Mapping[str, Adapter], *, curvature: Any = None, gradient: float = 0.0) -> list[Finding]:
+def lint(
+    adapters: Adapter | Mapping[str, Adapter], *, curvature: ArrayLike | None = None, gradient: float = 0.0
+) -> list[Finding]:
     """Findings about one adapter, or about those of a model: errors first, then warnings, then notes.
 
     **Arguments:**
@@ -253,7 +255,7 @@ def _frozen(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _stability(a: Adapter, curvature: Any, gradient: float) -> list[Finding]:
+def _stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[Finding]:
     if a.learning_rate_a is None:
         return []
     limit = a.stable_learning_rate(curvature, gradient=gradient)

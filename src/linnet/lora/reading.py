@@ -21,8 +21,8 @@ CONFIG, TENSORS = "adapter_config.json", "adapter_model.safetensors"
 
 
 def read(
-    source: Any,
-    optimizer: Any = None,
+    source: object,
+    optimizer: object = None,
     *,
     learning_rate: float | None = None,
     plus_ratio: float | None = None,
@@ -30,7 +30,7 @@ def read(
     momentum: float = 0.0,
     eps: float = 1e-8,
     clip: float | None = None,
-    training: Any = None,
+    training: object = None,
     in_dim: int | None = None,
     out_dim: int | None = None,
 ) -> dict[str, Adapter]:
@@ -180,7 +180,7 @@ def _settings(
     }
 
 
-def _matched(patterns: Mapping[str, Any] | None, name: str, otherwise: Any) -> Any:
+def _matched(patterns: Mapping[str, Any] | None, name: str, otherwise: object) -> Any:
     for pattern, value in (patterns or {}).items():
         if re.match(rf"(.*\.)?({pattern})$", name):
             return value
@@ -236,7 +236,7 @@ def label_of(name: str, adapter: str) -> str:
     return label if adapter == "default" else f"{label}:{adapter}"
 
 
-def lora_factors(module: Any) -> list[tuple[str, Any, Any]]:
+def lora_factors(module: object) -> list[tuple[str, Any, Any]]:
     """(adapter's name, A, B) of a module of peft, as parameters; empty for any other module."""
     if not hasattr(module, "scaling") or not isinstance(getattr(module, "scaling", None), Mapping):
         return []
@@ -270,7 +270,7 @@ def _module_settings(module: Any, adapter: str, config: Any) -> dict[str, Any]:
     }
 
 
-def _groups(optimizer: Any) -> dict[int, dict[str, Any]]:
+def _groups(optimizer: object) -> dict[int, dict[str, Any]]:
     if optimizer is None:
         return {}
     if not hasattr(optimizer, "param_groups"):
@@ -278,7 +278,7 @@ def _groups(optimizer: Any) -> dict[int, dict[str, Any]]:
     return {id(parameter): group for group in optimizer.param_groups for parameter in group["params"]}
 
 
-def _rates(optimizer: Any, first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any]:
+def _rates(optimizer: object, first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any]:
     """Rates of A and B from their groups; a factor that the optimizer does not have counts with the other's."""
     a, b = first or second, second or first
     if a is None or b is None:
@@ -295,7 +295,7 @@ def _rates(optimizer: Any, first: dict[str, Any] | None, second: dict[str, Any] 
     }
 
 
-def family(optimizer: Any, a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+def family(optimizer: object, a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
     """ "sgd", "adam" or "adamw"; another name where A and B differ in more than rate, decay and epsilon."""
     while not type(optimizer).__name__.lower().startswith(("sgd", "adam")) and hasattr(optimizer, "optimizer"):
         optimizer = optimizer.optimizer  # wrapped, as accelerate does

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -121,7 +120,7 @@ def _unit_scale(kernels: np.ndarray) -> np.ndarray:
     return np.divide(kernels, largest, out=np.zeros_like(kernels), where=largest > 0)
 
 
-def _samples(name: str, X: Any, weights: Weights) -> np.ndarray:
+def _samples(name: str, X: ArrayLike, weights: Weights) -> np.ndarray:
     array = real_array(name, X, ndim=2)
     if array.shape[-1] != weights.in_dim:
         raise ValueError(f"`{name}` must have {weights.in_dim} columns, one for each input: got shape {array.shape}.")

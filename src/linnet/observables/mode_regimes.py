@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from linnet._arguments import partly_representable, real_array, representable
 from linnet.inits.weights import Weights, check_weights
@@ -93,20 +94,20 @@ class Regimes:
             return mode_kernel(trained, self.left, self.right) / self.kernel
 
 
-def words(movement: Any) -> list[str]:
+def words(movement: ArrayLike) -> list[str]:
     """ "active" where the kernel moved by more than the square root of two, up or down, "lazy" elsewhere."""
     with np.errstate(divide="ignore"):
         far = np.abs(np.log(real_movement(movement))) > np.log(MOVED)
     return np.where(far, "active", "lazy").tolist()
 
 
-def real_movement(movement: Any) -> np.ndarray:
+def real_movement(movement: ArrayLike) -> np.ndarray:
     """Movements as an array; infinite where a kernel started at zero."""
     return np.atleast_1d(np.asarray(movement, dtype=np.float64))
 
 
 @representable
-def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, "... mode"]:
+def mode_kernel(weights: Weights, left: ArrayLike, right: ArrayLike) -> Float[np.ndarray, "... mode"]:
     r"""The tangent kernel along each mode: under gradient flow the mode moves at this times its residual.
 
     $$ \theta_i = u_i^T C_2 u_i + v_i^T C_1 v_i = |W_2^T u_i|^2 + |W_1 v_i|^2 $$
@@ -136,7 +137,7 @@ def mode_kernel(weights: Weights, left: Any, right: Any) -> Float[np.ndarray, ".
     return back + ((weights.first @ V) ** 2).sum(axis=-2)
 
 
-def regimes(problem: Problem, weights: Weights, *, product: Any = None) -> Regimes:
+def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = None) -> Regimes:
     r"""Which modes train lazily and which actively from `weights`, and at which threshold.
 
     With hidden units to spare, the conserved imbalance ties the layers to the product: at every time

@@ -132,14 +132,14 @@ def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.nda
     return int(counted) if np.ndim(counted) == 0 else counted
 
 
-def _shares(matrix: Any) -> np.ndarray:
+def _shares(matrix: ArrayLike) -> np.ndarray:
     """Singular values of matrices over their largest entries."""
     array = _matrix(matrix)
     largest = np.abs(array).max(axis=(-2, -1), keepdims=True)
     return np.linalg.svd(np.divide(array, largest, out=np.zeros_like(array), where=largest > 0), compute_uv=False)
 
 
-def _matrix(matrix: Any) -> np.ndarray:
+def _matrix(matrix: ArrayLike) -> np.ndarray:
     array = real_array("matrix", matrix)
     if array.ndim < 2:
         raise ValueError(f"`matrix` must have at least two axes: got shape {array.shape}.")

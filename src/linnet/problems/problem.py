@@ -331,7 +331,7 @@ class Problem:
         solution = np.where(f.scales[..., None, :] > 0, f.target / safe, 0.0)
         return solution if f.basis is None else solution @ np.swapaxes(f.basis, -1, -2)
 
-    def _product(self, name: str, value: Any) -> np.ndarray:
+    def _product(self, name: str, value: object) -> np.ndarray:
         array = real_array(name, value)
         if array.shape[-2:] != (self.out_dim, self.in_dim):
             raise ValueError(

@@ -79,7 +79,7 @@ class DeepReduction(Reduction):
         """The estimate of the error, the largest of a batch; a trial descent is run where none has been yet."""
         return max((one.estimate() for one in self.estimates), default=0.0)
 
-    def lift(self, weights: Any, *, rest: ArrayLike = 1.0) -> Any:
+    def lift(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
         layers = self._reduced(weights).layers
         diverged = not all(np.isfinite(layer).all() for layer in layers)
@@ -106,7 +106,7 @@ class DeepReduction(Reduction):
             full.append(layer.astype(dtype, copy=False))
         return Layers.computed(full)
 
-    def _reduced(self, weights: Any) -> Any:
+    def _reduced(self, weights: object) -> Any:
         """Refuses layers that are not of the reduced network's shape."""
         wanted = [layer.shape[-2:] for layer in self.weights.layers]
         got = [layer.shape[-2:] for layer in weights.layers] if isinstance(weights, Layers) else type(weights).__name__
@@ -115,7 +115,7 @@ class DeepReduction(Reduction):
         return weights
 
     @representable
-    def test_loss(self, weights: Any, *, rest: ArrayLike = 1.0) -> Any:
+    def test_loss(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
         """The full problem's test loss at reduced `weights`."""
         states = check_layers(self._reduced(weights))
         refuse_diverged("weights", states)

@@ -36,7 +36,7 @@ def cell_by_cell(dims: Mapping[str, tuple[str, ...]] | None = None) -> Callable[
     def of_block(cell: Callable[..., Block]) -> Any:
         """Return the function of a block that calls `cell` for each of its cells."""
 
-        def block(points: Points, seeds: np.ndarray, **fixed: Any) -> Block:
+        def block(points: Points, seeds: np.ndarray, **fixed: object) -> Block:
             columns = {name: values.tolist() for name, values in points.items()}
             rows = [
                 cell(key=key, **{name: values[at] for name, values in columns.items()}, **fixed)

@@ -46,7 +46,7 @@ def _attributes(attributes: dict[Any, Any]) -> dict[Any, Any]:
     return {name: _attribute(value) for name, value in attributes.items()}
 
 
-def _attribute(value: Any) -> Any:
+def _attribute(value: object) -> Any:
     """Return a value as the file can hold it: other objects become JSON."""
     if isinstance(value, (str, float)):
         return value

@@ -134,7 +134,7 @@ class Figure:
     options: Mapping[str, str] = field(default_factory=dict)
     paper: str = ""
 
-    def configure(self, *, quick: bool = False, **changes: Any) -> Settings:
+    def configure(self, *, quick: bool = False, **changes: object) -> Settings:
         """The settings of one run: the paper's, or the quick ones, with `changes` on top."""
         flag("quick", quick)
         return self.settings(**{**(self.quick if quick else {}), **changes})

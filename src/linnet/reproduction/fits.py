@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def line(x: Any, y: Any) -> tuple[float, float]:
+def line(x: object, y: object) -> tuple[float, float]:
     """Slope of the least-squares line and its standard error, NaN for two points: they leave nothing to judge it by."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     centred = x - x.mean()
@@ -41,12 +41,12 @@ def within(fit: tuple[float, float]) -> str:
     return f"{fit[0]:.3f}" if np.isnan(fit[1]) else f"{fit[0]:.3f} ± {fit[1]:.3f}"
 
 
-def highest(*numbers: Any) -> float:
+def highest(*numbers: object) -> float:
     """The largest of the numbers, or of the one list of them; NaN if one is, where Python's `max` may pass over it."""
     return float(np.max(_floats(numbers)))
 
 
-def lowest(*numbers: Any) -> float:
+def lowest(*numbers: object) -> float:
     """The least of the numbers, or of the one list of them; NaN if one is, where Python's `min` may pass over it."""
     return float(np.min(_floats(numbers)))
 

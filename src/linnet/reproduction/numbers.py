@@ -48,7 +48,7 @@ class Estimate(NamedTuple):
         return f"{format(self.value, form)} ± {format(self.error, form)}"
 
 
-def entries(number: Any) -> list[tuple[str, Any]]:
+def entries(number: object) -> list[tuple[str, Any]]:
     """The entries of a number with their labels: one for a scalar, all of a list, an array or a mapping."""
     if isinstance(number, (Estimate, str)):
         return [("", number)]
@@ -81,7 +81,7 @@ class _Sentences(string.Formatter):
             raise ValueError(f"the sentence prints {name!r}, which was not measured: there are {', '.join(kwargs)}.")
         return (_picked(kwargs[name], pick) if pick else kwargs[name]), name
 
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, Estimate) or not isinstance(value, (Mapping, list, tuple, np.ndarray)):
             return value if isinstance(value, str) else format(value, format_spec)
         shown = [(label, self.format_field(entry, format_spec)) for label, entry in entries(value)]
@@ -91,7 +91,7 @@ class _Sentences(string.Formatter):
 _SENTENCES = _Sentences()
 
 
-def _picked(number: Any, pick: str) -> Any:
+def _picked(number: object, pick: str) -> Any:
     """Return the entry that a template picks: the first, last, lowest or highest, or their count."""
     values = [value for _, value in entries(number)]
     if pick == "first":

@@ -96,7 +96,7 @@ def read_statements(path: Path) -> list[Statement]:
         ) from None
 
 
-def _defined(entry: Any, wanted: type) -> Iterator[Any]:
+def _defined(entry: object, wanted: type) -> Iterator[Any]:
     """What a module defines of that kind, in its order; anything else is itself."""
     if isinstance(entry, ModuleType):
         yield from (value for value in vars(entry).values() if isinstance(value, wanted))

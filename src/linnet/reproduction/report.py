@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from linnet import _page as page
 from linnet.reproduction import report_claims
@@ -189,7 +188,7 @@ def _command(command: str) -> str:
     return f"<pre><code>{escape(command)}</code></pre>"
 
 
-def _row(term: str, value: Any) -> str:
+def _row(term: str, value: object) -> str:
     """Write one row of a table of settings."""
     text = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
     return f'<tr><th scope="row">{escape(term)}</th><td>{escape(text)}</td></tr>'

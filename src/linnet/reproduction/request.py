@@ -25,7 +25,7 @@ class FigureRequest:
 
     @classmethod
     def of(
-        cls, figure: Figure, *, panels: tuple[str, ...] | None = None, quick: bool = False, **changes: Any
+        cls, figure: Figure, *, panels: tuple[str, ...] | None = None, quick: bool = False, **changes: object
     ) -> FigureRequest:
         """A request with the paper's settings, or the quick ones, and `changes` on top."""
         chosen = figure.panels if panels is None else panels
@@ -59,11 +59,11 @@ class FigureRequest:
         return shlex.join(words)
 
 
-def _digest(content: Any) -> str:
+def _digest(content: object) -> str:
     """Return a digest of plain values."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return a setting as the command line takes it."""
     return value if isinstance(value, str) else json.dumps(value)

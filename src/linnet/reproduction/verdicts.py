@@ -129,7 +129,7 @@ def _read(file: Path) -> Any:
         return None
 
 
-def _by_name(outcomes: Any) -> dict[str, Any]:
+def _by_name(outcomes: object) -> dict[str, Any]:
     """Outcomes that are whole, by the names of their claims."""
     whole = {}
     for outcome in outcomes if isinstance(outcomes, list) else ():

@@ -109,7 +109,7 @@ def verify(
     return outcomes
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """The value as JSON can hold it: NumPy's numbers become Python's, NaN and infinity none, other objects text."""
     if isinstance(value, Mapping):
         return {str(name): plain(entry) for name, entry in value.items()}

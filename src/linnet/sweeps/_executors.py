@@ -231,7 +231,7 @@ def _quietly() -> Iterator[None]:
 
 
 def _distributed(
-    client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
+    client: object, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult]]:
     suspects = []
     for job, outcome in _gathered(client, task, grid, jobs, patience):

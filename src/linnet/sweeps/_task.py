@@ -158,7 +158,7 @@ class Task:
             )
         return {int(position): reason for position, reason in reasons.items()}
 
-    def tidied(self, raw: Any, padded: int, size: int) -> dict[str, Values]:
+    def tidied(self, raw: object, padded: int, size: int) -> dict[str, Values]:
         """What the function returned as named arrays of the block's own cells, or an error that says what is wrong."""
         if not isinstance(raw, dict) or not raw:
             raise CellFunctionError(f"`{self.function}` must return a dict of arrays: got {type(raw).__name__}.")

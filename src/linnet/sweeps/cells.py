@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def train(
-    points: dict[str, np.ndarray], seeds: np.ndarray, *, batch: int = 16, dtype: str | None = None, **settings: Any
+    points: dict[str, np.ndarray], seeds: np.ndarray, *, batch: int = 16, dtype: str | None = None, **settings: object
 ) -> dict[str, Any]:
     """Gradient descent from Gaussian weights of any width, to its end.
 

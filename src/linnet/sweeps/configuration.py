@@ -49,7 +49,7 @@ class Range(BaseModel):
     count: int = Field(ge=1, le=MAX_VALUES)
     spacing: Literal["linear", "log"] = "linear"
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: object) -> None:
         try:
             super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
         except ValidationError as error:
@@ -114,7 +114,7 @@ class Sweep(BaseModel):
     dtype: Literal["float64", "float32"] | None = "float64"
     coords: dict[str, list[Any]] = Field(default_factory=dict)
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: object) -> None:
         try:
             super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
         except ValidationError as error:
@@ -122,7 +122,7 @@ class Sweep(BaseModel):
 
     @field_validator("function", mode="before")
     @classmethod
-    def _names_a_function(cls, value: Any) -> str:
+    def _names_a_function(cls, value: object) -> str:
         if callable(value):
             if not hasattr(value, "__qualname__"):
                 raise ValueError(
@@ -136,12 +136,12 @@ class Sweep(BaseModel):
 
     @field_validator("dtype", mode="before")
     @classmethod
-    def _none_in_toml(cls, value: Any) -> Any:
+    def _none_in_toml(cls, value: object) -> Any:
         return None if value == "none" else value
 
     @field_validator("axes", mode="before")
     @classmethod
-    def _expands_ranges(cls, axes: Any) -> Any:
+    def _expands_ranges(cls, axes: object) -> Any:
         if not isinstance(axes, dict):
             return axes
         expanded = {}
@@ -270,7 +270,7 @@ def differences(stored: dict[str, Any], sweep: Sweep) -> list[str]:
     return list(_compared("", stored, sweep.plain()))
 
 
-def _compared(where: str, old: Any, new: Any) -> Iterator[str]:
+def _compared(where: str, old: object, new: object) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         for name in [*old, *(name for name in new if name not in old)]:
             inside = f"{where}.{name}" if where else name
@@ -289,13 +289,13 @@ def _compared(where: str, old: Any, new: Any) -> Iterator[str]:
         yield f"{where}: {_short(old)} in the store, {_short(new)} now"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, list) and len(value) > 6:
         return f"[{value[0]!r}, ..., {value[-1]!r}] ({len(value)} values)"
     return repr(value)
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> Any:
     """Python numbers, strings, lists and tables in place of NumPy's; anything else has no place in a configuration."""
     if isinstance(value, (np.ndarray, np.generic)):
         no_mask(name, value)

@@ -227,7 +227,7 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
     return kappa + kappa * (excess(np.log(kappa)) / fall), unit  # one Newton step: the logarithm costs a digit
 
 
-def _noise(noise_variance: Any, lead: tuple[int, ...]) -> np.ndarray:
+def _noise(noise_variance: object, lead: tuple[int, ...]) -> np.ndarray:
     """The noise of each output, checked."""
     noise = real_array("noise_variance", noise_variance, ndim=(0, 1))
     if (noise < 0).any():
@@ -244,7 +244,7 @@ def _plain(value: np.ndarray) -> Any:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _spectrum(eigenvalues: Any, multiplicities: Any) -> tuple[np.ndarray, np.ndarray]:
+def _spectrum(eigenvalues: object, multiplicities: object) -> tuple[np.ndarray, np.ndarray]:
     values = real_array("eigenvalues", eigenvalues, ndim=(0, 1)).reshape(-1)
     if (values < 0).any():
         raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")

@@ -20,12 +20,14 @@ def transformers_callback(monitor: PairMonitor) -> Any:
     base: Any = extras.need("transformers", "this callback").TrainerCallback
 
     class PairCallback(base):
-        def on_train_begin(self, args: Any, state: Any, control: Any, optimizer: Any = None, **others: Any) -> None:
+        def on_train_begin(
+            self, args: object, state: object, control: object, optimizer: object = None, **others: object
+        ) -> None:
             if monitor.optimizer is None and optimizer is not None:
                 monitor.optimizer = optimizer
             monitor.__enter__()
 
-        def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        def on_step_end(self, args: object, state: object, control: object, **others: object) -> None:
             monitor.step()
 
         def on_log(
@@ -36,7 +38,7 @@ def transformers_callback(monitor: PairMonitor) -> Any:
             if state.log_history:  # the trainer's own copy, taken before callbacks are asked
                 state.log_history[-1].update(monitor.scalars)
 
-        def on_train_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        def on_train_end(self, args: object, state: object, control: object, **others: object) -> None:
             monitor.__exit__(None, None, None)
 
     return PairCallback()
@@ -62,10 +64,10 @@ def lightning_callback(monitor: PairMonitor) -> Any:
                     numbers = {name: value for name, value in monitor.scalars.items() if value == value}
                     pl_module.log_dict(numbers)
 
-        def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        def on_train_end(self, trainer: object, pl_module: object) -> None:
             monitor.__exit__(None, None, None)
 
-        def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        def on_exception(self, trainer: object, pl_module: object, exception: BaseException) -> None:
             monitor.__exit__(None, None, None)
 
     return PairCallback()

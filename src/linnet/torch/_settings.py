@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +20,7 @@ class Settings:
     momentum: float
 
 
-def settings_of(optimizer: Any, parameters: Mapping[str, nn.Parameter]) -> Settings:
+def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> Settings:
     """The settings of `parameters` in plain SGD before its first step; anything else is an error that says why."""
     if not isinstance(optimizer, torch.optim.SGD):
         name = type(optimizer).__name__
@@ -59,7 +58,7 @@ def settings_of(optimizer: Any, parameters: Mapping[str, nn.Parameter]) -> Setti
     return Settings(rates, decays, momenta.pop())
 
 
-def loss_factor(loss: Any, shape: tuple[int, int]) -> float:
+def loss_factor(loss: object, shape: tuple[int, int]) -> float:
     """What the sum of squares is multiplied by: 1 for a sum, one over the number of entries for a mean."""
     if loss is None or loss is nn.functional.mse_loss:
         return 1 / float(np.prod(shape))

@@ -66,7 +66,7 @@ class _Tracer(fx.Tracer):
         super().__init__()
         self.failed: list[str] = []
 
-    def call_module(self, m: nn.Module, forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def call_module(self, m: nn.Module, forward: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
             return super().call_module(m, forward, args, kwargs)
         except Exception:  # as above

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from torch import nn
 
 from linnet._arguments import count, partly_representable, refuse_infinite
@@ -158,7 +159,7 @@ def forecast(
     optimizer: torch.optim.Optimizer,
     steps: int,
     *,
-    loss: Any = None,
+    loss: object = None,
     validation: tuple[torch.Tensor, torch.Tensor] | None = None,
 ) -> ModelForecast:
     """What `steps` steps of full-batch SGD will do to a model that is two linear layers, without training it.
@@ -211,7 +212,7 @@ def forecast(
     return prediction
 
 
-def _tensor(name: str, value: Any) -> torch.Tensor:
+def _tensor(name: str, value: object) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         raise ValueError(f"`{name}` must be a tensor as the model takes it: got {type(value).__name__}.")
     if value.is_meta or value.layout != torch.strided or value.is_complex():
@@ -224,7 +225,7 @@ def _tensor(name: str, value: Any) -> torch.Tensor:
     return value
 
 
-def _run(model: LinearModel, settings: Settings, Y: Any, name: str, loss: Any) -> Run:
+def _run(model: LinearModel, settings: Settings, Y: ArrayLike, name: str, loss: object) -> Run:
     y = _tensor(name, Y)
     if y.dtype == torch.bool:
         raise ValueError(f"`{name}` must be numbers: got truth values. Take `.double()` of them.")

@@ -9,7 +9,7 @@ import torch
 from linnet.inits.weights import Weights
 
 
-def weights(first: Any, second: Any) -> Weights:
+def weights(first: object, second: object) -> Weights:
     """The weights of two linear layers, the second applied to the first's output, in float64 and on the CPU.
 
     **Arguments:**
@@ -30,7 +30,7 @@ def weights(first: Any, second: Any) -> Weights:
     return Weights(_matrix("first", first), _matrix("second", second))
 
 
-def _matrix(name: str, layer: Any) -> Any:
+def _matrix(name: str, layer: object) -> Any:
     tensor = getattr(layer, "weight", layer)
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"`{name}` must be a linear layer or a tensor: got {type(layer).__name__}.")

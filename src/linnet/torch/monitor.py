@@ -61,7 +61,7 @@ class PairMonitor:
         pairs: str | Iterable[tuple[str, str]] = "auto",
         every: int = 10,
         *,
-        optimizer: Any = None,
+        optimizer: object = None,
         heads: Mapping[str, Sequence[tuple[str, str]]] | None = None,
         max_width: int = 512,
         alignment: bool = True,
@@ -130,7 +130,7 @@ class PairMonitor:
         return self._optimizer
 
     @optimizer.setter
-    def optimizer(self, optimizer: Any) -> None:
+    def optimizer(self, optimizer: object) -> None:
         if optimizer is not None:
             if not hasattr(optimizer, "param_groups"):
                 raise ValueError(f"`optimizer` must be a PyTorch optimizer: got {type(optimizer).__name__}.")

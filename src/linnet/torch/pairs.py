@@ -159,7 +159,7 @@ def _entries(name: str, value: Any) -> list[tuple[str, str]]:
     return [(first, second) for first, second in entries]
 
 
-def _patterns(heads: Any) -> dict[str, list[tuple[str, str]]]:
+def _patterns(heads: object) -> dict[str, list[tuple[str, str]]]:
     """Names of the layers inside attention, checked."""
     if not isinstance(heads, Mapping):
         raise ValueError(f"`heads` must be a dictionary with keys among {sorted(HEADS)}: got {shown(heads)}.")
@@ -254,7 +254,7 @@ def _heads(
                     break
 
 
-def _head_size(module: Any) -> int | None:
+def _head_size(module: object) -> int | None:
     for attribute in ("head_dim", "attention_head_size"):
         size = getattr(module, attribute, None)
         if isinstance(size, int):

@@ -251,7 +251,7 @@ def _state_bytes(params: Params, keep: str) -> int:
 
 
 def _mapped(
-    function: Callable[..., Any], objective: Objective, test: Kept | None, batched: bool, *rest_axes: Any
+    function: Callable[..., Any], objective: Objective, test: Kept | None, batched: bool, *rest_axes: object
 ) -> Callable[..., Any]:
     if not batched:
         return function

@@ -236,7 +236,7 @@ def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
 
 
 def _in_coordinates(
-    reduction: Reduction, root: np.ndarray, target: np.ndarray, dtype: np.dtype, floor: Any = None
+    reduction: Reduction, root: np.ndarray, target: np.ndarray, dtype: np.dtype, floor: object = None
 ) -> TestLoss:
     """|A root - target|^2/2 + floor of the full product, in the coordinates of `reduction`."""
     cast = partial(jnp.asarray, dtype=dtype)

@@ -18,7 +18,7 @@ SCHEMES = ("euler", "network")
 
 
 def stepping(
-    problem: Problem, start: Any, threshold: float, learning_rate: float, steps: int, scheme: str = "euler"
+    problem: Problem, start: object, threshold: float, learning_rate: float, steps: int, scheme: str = "euler"
 ) -> Iterator[np.ndarray]:
     r"""Products after 0, 1, .., `steps` steps of the self-consistent dynamics, (output, input), one after the other.
 

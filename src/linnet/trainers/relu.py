@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +28,7 @@ from linnet.trajectories.trajectory import Trajectory
 
 
 def relu_descent(
-    data: Any,
+    data: object,
     weights: Weights,
     *,
     learning_rate: Rate,
@@ -139,7 +139,7 @@ def _step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen
     return moved(params, hyper, {"first": -seen[0], "second": -seen[1]})
 
 
-def _samples(data: Any) -> Problem:
+def _samples(data: object) -> Problem:
     if not isinstance(data, Problem):
         if not isinstance(data, (tuple, list)) or len(data) != 2:
             kind = type(data).__name__

@@ -21,7 +21,7 @@ class _OneSided(Leaf):
     sign: ClassVar[int]  # +1 where small numbers meet the rule
     beyond: ClassVar[Callable[[float, float], bool]]  # on which side of the limit they do
 
-    def _nearest(self, value: Any, numbers: Numbers) -> float:
+    def _nearest(self, value: object, numbers: Numbers) -> float:
         """The end of the number's error bar that is nearer to the limit's other side."""
         if not self.errors:
             return float(value_of(value))
@@ -36,7 +36,7 @@ class _OneSided(Leaf):
         by = f" by {self.errors:g} standard errors" if self.errors else ""
         return super()._limit_words(numbers) + by
 
-    def _margin(self, value: Any, numbers: Numbers) -> bool:
+    def _margin(self, value: object, numbers: Numbers) -> bool:
         return bool(type(self).beyond(self._nearest(value, numbers), self.limit * self._factor(numbers)))
 
     def _beside(self, met: bool) -> dict[str, Any]:

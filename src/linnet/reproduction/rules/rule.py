@@ -186,7 +186,7 @@ class Leaf(Rule):
         words = f"{float(self.limit):g} times {name}"
         return words if numbers is None else f"{printed(self.limit * self._factor(numbers), self.form)} ({words})"
 
-    def _margin(self, value: Any, numbers: Numbers) -> bool:
+    def _margin(self, value: object, numbers: Numbers) -> bool:
         raise NotImplementedError
 
     def _worst(self, measured: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
@@ -196,7 +196,7 @@ class Leaf(Rule):
         raise NotImplementedError
 
 
-def value_of(entry: Any) -> Any:
+def value_of(entry: object) -> Any:
     """Return the mean of an `Estimate`, and any other number as it is."""
     return entry.value if isinstance(entry, Estimate) else entry
 

@@ -95,7 +95,7 @@ class Within(Leaf):
         return rows
 
 
-def _standard_error(value: Any, numbers: Numbers) -> float:
+def _standard_error(value: object, numbers: Numbers) -> float:
     """Return the standard error of a value, 0 where it has none."""
     error = value.error if isinstance(value, Estimate) else float(numbers.get("uncertainty", 0.0) or 0.0)
     return 0.0 if math.isnan(error) else error

@@ -367,7 +367,7 @@ def target_aligned_kernel(
     return size * (gram + np.outer(image, image) / gamma)
 
 
-def _whole(steps: Any) -> np.ndarray:
+def _whole(steps: object) -> np.ndarray:
     """Steps as whole numbers, non-negative and increasing; as floats, which a closed form may take at any size."""
     array = np.atleast_1d(arguments.real_array("steps", steps, ndim=(0, 1)))
     if (array < 0).any() or (array != np.rint(array)).any() or (np.diff(array) <= 0).any():
@@ -380,7 +380,7 @@ def _log_sinh(value: float) -> float:
     return float(value + np.log(-np.expm1(-2 * value)) - np.log(2))
 
 
-def _countable(steps: Any) -> np.ndarray:
+def _countable(steps: object) -> np.ndarray:
     """Steps that a recursion can take one by one."""
     array = _whole(steps)
     if array[-1] > MOST_STEPS:
@@ -391,7 +391,7 @@ def _countable(steps: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _neurons(name: str, value: Any) -> np.ndarray:
+def _neurons(name: str, value: object) -> np.ndarray:
     return np.atleast_1d(arguments.real_array(name, value, ndim=(0, 1)))
 
 

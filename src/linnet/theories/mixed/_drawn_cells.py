@@ -39,7 +39,7 @@ class Least:
     bend: np.ndarray
     open: np.ndarray
 
-    def __getitem__(self, chosen: Any) -> Least:
+    def __getitem__(self, chosen: object) -> Least:
         """Some of the starts and variances."""
         return Least(*(getattr(self, one.name)[chosen] for one in fields(Least)))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -287,7 +285,7 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
         return divergence / (np.sqrt(2) * np.sqrt(gamma) * times)
 
 
-def modes(values: Any) -> np.ndarray:
+def modes(values: object) -> np.ndarray:
     """Singular values as an array, refused where one is negative."""
     values = real_array("values", values)
     if (values < 0).any():

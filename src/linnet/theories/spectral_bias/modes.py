@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
@@ -360,11 +358,11 @@ def _side(values: np.ndarray, own: float, other: float) -> np.ndarray:
     return np.hypot(values, 2 * np.sqrt(own) * np.sqrt(other)) / np.sqrt(balance + (other - own))
 
 
-def _modes(values: Any) -> np.ndarray:
+def _modes(values: object) -> np.ndarray:
     return np.atleast_1d(modes(values))
 
 
-def _riccati(values: Any, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
+def _riccati(values: object, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
     """s, rho, w = rho + gamma and v = rho - gamma (without its cancellation), the letters of Theorem C.12."""
     s, gamma = _scales(values, gamma)
     rho = np.hypot(s, gamma)
@@ -372,7 +370,7 @@ def _riccati(values: Any, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndar
     return s, rho, w, s * (s / w), gamma
 
 
-def _scales(values: Any, gamma: float) -> tuple[np.ndarray, float]:
+def _scales(values: object, gamma: float) -> tuple[np.ndarray, float]:
     """Singular values and the scale of the start, refused where their sums would overflow."""
     s, gamma = _modes(values), positive("gamma", gamma)
     _at_most_largest(values=float(s.max()), gamma=gamma)
@@ -385,7 +383,7 @@ def _at_most_largest(**sizes: float) -> None:
             raise ValueError(f"`{name}` must be at most {MAX_SIZE:g}: got {size:.3g}. Give both in smaller units.")
 
 
-def _exponent(rho: np.ndarray, times: Any) -> np.ndarray:
+def _exponent(rho: np.ndarray, times: object) -> np.ndarray:
     """-2 rho t (time, mode), at most 1e300 in size: its exponential is zero long before."""
     with np.errstate(over="ignore"):
         return np.maximum(-2 * rho * times_array("times", times)[:, None], -MAX_SIZE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -149,7 +147,7 @@ def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tupl
     return cov, cross
 
 
-def _layers(first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
+def _layers(first: object, second: object) -> tuple[np.ndarray, np.ndarray]:
     first, second = real_array("first", first, ndim=2), real_array("second", second, ndim=2)
     if first.shape[0] != second.shape[1]:
         raise ValueError(

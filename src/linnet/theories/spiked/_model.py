@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet._arguments import real_array
 
 
-def checked_model(spike: Any, alignment: Any) -> tuple[np.ndarray, np.ndarray]:
+def checked_model(spike: ArrayLike, alignment: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """The spike and the alignment as arrays, refused outside the model."""
     rho, A = real_array("spike", spike), real_array("alignment", alignment)
     if (rho <= -1).any():

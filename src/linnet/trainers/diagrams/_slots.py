@@ -128,7 +128,7 @@ class _Queue:
         self.plans: dict[Any, str] = {}
         self.lock = threading.Lock()
 
-    def work(self, slots: int, dtype: DTypeLike | None, place: Any, tf32: bool) -> None:
+    def work(self, slots: int, dtype: DTypeLike | None, place: object, tf32: bool) -> None:
         """Carries runs on one device until none waits; with fewer slots where they turn out not to fit."""
         with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)

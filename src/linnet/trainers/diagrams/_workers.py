@@ -52,7 +52,7 @@ def train_all(
     sequential: bool,
     schedule: np.ndarray | None,
     dtype: np.dtype,
-    place: Any,
+    place: object,
     slots: int | None = None,
     expected: np.ndarray | None = None,
     advance: Callable[[int], None] = lambda ended: None,
