@@ -340,3 +340,160 @@ def test_relu_students_of_rank_two():
     ranks = (values > 0.1 * values[:, :1]).sum(axis=1)[left < 1e-2 * np.maximum(first, 1)]
     assert 0.25 < np.mean(ranks == 2) < 0.65
     assert np.mean(ranks <= 3) > 0.8
+
+
+def jacobian(field, point, width=1e-5):
+    """Derivatives of every entry of a matrix field, by central differences."""
+    steps = width * np.eye(point.size).reshape(-1, *point.shape)
+    return np.array([(field(point + step) - field(point - step)).ravel() / (2 * width) for step in steps])
+
+
+def asymmetry(matrix):
+    return np.abs(matrix - matrix.T).max() / np.abs(matrix).max()
+
+
+def test_lemma_c4_gradient_for_other_imbalances():
+    """Z_1^T Z_1 - Z_2 Z_2^T = D: (P2) is Z_1 - Z_1^-T D, not Z_1 - D Z_1^-T; only for D = c I it is a gradient."""
+    rng = np.random.default_rng(0)
+    Z1 = rng.standard_normal((3, 3)) + 3 * np.eye(3)
+    for D, is_gradient in ((0.3 * np.eye(3), True), (np.diag([0.1, 0.3, 0.6]), False)):
+        values, vectors = np.linalg.eigh(Z1.T @ Z1 - D)
+        assert values.min() > 0
+        Z2 = vectors * np.sqrt(values)
+        stationary = np.linalg.solve(Z1.T, Z2 @ Z2.T)  # (P2) with grad Psi_2 = Z_2
+        right, printed = Z1 - np.linalg.solve(Z1.T, D), Z1 - D @ np.linalg.inv(Z1).T
+        assert np.allclose(stationary, right)
+        assert np.allclose(stationary, printed) == is_gradient
+        for field in (lambda Z, D=D: Z - np.linalg.inv(Z).T @ D, lambda Z, D=D: Z - D @ np.linalg.inv(Z).T):
+            assert (asymmetry(jacobian(field, Z1)) < 1e-7) == is_gradient
+            assert is_gradient or asymmetry(jacobian(field, Z1)) > 1e-2
+
+
+def test_lemma_c4_uses_condition_p1():
+    """alpha = Z_1^-T Z_2 in the span of the samples is (P1), as grad Psi_2 = Z_2, and holds at the end of a flow."""
+    run = some_flow(gamma=0.3, n=2, end=100.0)
+    alpha = np.linalg.solve(run.Z1[-1].T, run.Z2[-1])
+    values, vectors = np.linalg.eigh(run.cov)
+    outside = vectors[:, values < 1e-9]  # Ker(X), which is the complement of the span: Lemma C.3
+    assert outside.shape[1] == 2
+    assert np.abs(outside.T @ alpha).max() < 1e-9 < np.abs(alpha).max()
+
+
+def test_lemma_c7_velocities_and_mirror_flow():
+    """k = 1: dZ_1/dt = r alpha^T Z_1 and d beta/dt = (Z_1 Z_1^T + |Z_2|^2) r, not as printed; (C.14) follows."""
+    run = some_flow(gamma=0.2, k=1, seed=3)
+    at = 40
+    Z1, Z2, r = run.Z1[at], run.Z2[at], run.R[at]
+    move1, move2 = run.split(run.velocity(0, np.concatenate([Z1.ravel(), Z2.ravel()])))
+    alpha, moved = np.linalg.solve(Z1.T, Z2), move1 @ Z2 + Z1 @ move2
+    gram = Z1.T @ Z1
+    assert np.allclose(move1, r @ alpha.T @ Z1, atol=1e-12)
+    assert np.allclose(moved, (Z1 @ Z1.T + np.sum(Z2**2) * np.eye(run.d)) @ r, atol=1e-12)
+    printed1, printed = Z1 @ alpha @ r.T, (gram + alpha.T @ gram @ alpha * np.eye(run.d)) @ r
+    assert np.abs(move1 - printed1).max() > 0.01 * np.abs(move1).max()
+    assert np.abs(moved - printed).max() > 0.01 * np.abs(moved).max()
+    # 1 - |alpha|^2 = 2 gamma/(sqrt(gamma^2 + |beta|^2) + gamma): the radical ends before the last gamma
+    size = np.linalg.norm(run.beta[at])
+    rest = 1 - np.sum(alpha**2)
+    assert np.isclose(rest, 2 * run.gamma / (np.hypot(run.gamma, size) + run.gamma))
+    assert abs(rest - 2 * run.gamma / np.sqrt(run.gamma**2 + size**2 + run.gamma)) > 0.01
+    # (C.14) along the whole flow: grad psi(beta) = beta/[sqrt(|beta|^2 + gamma^2) + gamma]^(1/2)
+    top = np.sqrt(np.hypot(np.linalg.norm(run.beta, axis=(1, 2)), run.gamma) + run.gamma)
+    mirror, pull = run.beta / top[:, None, None], top[:, None, None] * run.R
+    step = run.times[1]
+    assert np.abs((mirror[2:] - mirror[:-2]) / (2 * step) - pull[1:-1])[5:].max() < 1e-3 * np.abs(pull).max()
+
+
+def test_lemma_c7_hessian():
+    """I + a a^T/(1 - |a|^2) is no Hessian of a function of a; times (1 - |a|^2)^-1/2 it is, of -(1 - |a|^2)^1/2."""
+    a = np.array([0.4, -0.3, 0.5])
+
+    def asymmetric(power):
+        metric = lambda a: (np.eye(3) + np.outer(a, a) / (1 - a @ a)) / (1 - a @ a) ** power  # noqa: E731
+        third = jacobian(metric, a).reshape(3, 3, 3)  # d_k H_ij, which a Hessian has symmetric in all three
+        return np.abs(third - np.swapaxes(third, 0, 1)).max() / np.abs(third).max()
+
+    assert asymmetric(0.5) < 1e-7 and asymmetric(0.0) > 0.1
+
+
+def test_theorem_c11_equations():
+    """d(R^T alpha)/dt ends with +2 gamma R^T alpha; the equation of C - C^T has two brackets with a plus."""
+    rng = np.random.default_rng(0)
+    d, k, gamma = 4, 3, 0.3
+    alpha = rng.standard_normal((d, k))
+    alpha *= 0.7 / np.linalg.norm(alpha, 2)
+    first = 2 * gamma * np.linalg.inv(np.eye(d) - alpha @ alpha.T)  # Z_1 Z_1^T, by (C.12)
+    R = rng.standard_normal((d, k))  # beta_* is arbitrary, so R is: C need not be symmetric
+    moved = R @ alpha.T @ first @ alpha + first @ R  # d beta/dt, and (C.21)
+    assert np.allclose(moved, R @ (alpha.T @ first @ alpha) + first @ R)
+    turned = R - alpha @ R.T @ alpha
+    inverse, C = np.linalg.inv(np.eye(k) - alpha.T @ alpha), R.T @ alpha
+    rate = -moved.T @ alpha + R.T @ turned
+    common = R.T @ R - C @ C - 2 * gamma * (C @ inverse + inverse @ C)
+    assert np.allclose(rate, common + 2 * gamma * C)
+    assert not np.allclose(rate, common + C, rtol=0.05)  # printed
+    skew, half = C - C.T, gamma * np.eye(k) - (C + C.T) / 2 - 2 * gamma * inverse
+    printed = half + (0.5 - gamma) * np.eye(k)
+    assert np.allclose(rate - rate.T, half @ skew + skew @ half)
+    assert not np.allclose(rate - rate.T, printed @ skew - skew @ printed, rtol=0.05)
+    B, long = R @ alpha.T, first / (2 * gamma)
+    rate = -moved @ alpha.T + R @ turned.T
+    common = R @ R.T - B @ B - 2 * gamma * (B @ long + long @ B)
+    assert np.allclose(rate, common + 2 * gamma * B) and not np.allclose(rate, common + B, rtol=0.05)
+
+
+def test_theorem_c11_static_vectors_and_sides():
+    """Whitened data: beta keeps beta_*'s vectors; right vectors of Z_1 are left ones of Z_2; (C.22), (C.23)."""
+    rng = np.random.default_rng(1)
+    target = rng.standard_normal((3, 3))
+    run = Flow(np.eye(3), target, 0.1, 4.0)
+    transposed = lambda matrices: np.swapaxes(matrices, 1, 2)  # noqa: E731
+    left, _, right = np.linalg.svd(target)
+    inside = left.T @ run.beta[1:] @ right.T
+    assert np.abs(inside * (1 - np.eye(3))).max() < 1e-7 < 1e-2 < np.abs(inside).max()
+    both = transposed(run.Z1) @ run.R @ transposed(run.Z2)
+    assert np.abs(both - transposed(both)).max() < 1e-8 < 1e-2 < np.abs(both).max()
+    # (C.23) at layers that no flow reaches, so that nothing is zero: the second term has R^T
+    Z1, Z2, R = rng.standard_normal((3, 3, 3))
+    move1, move2 = R @ Z2.T, Z1.T @ R
+    turned = -(move1 @ Z2 + Z1 @ move2)  # dR/dt
+    rate = move1.T @ R @ Z2.T + Z1.T @ turned @ Z2.T + Z1.T @ R @ move2.T
+    assert np.allclose(rate - rate.T, Z1.T @ turned @ Z2.T - Z2 @ turned.T @ Z1)
+    assert not np.allclose(rate - rate.T, Z1.T @ turned @ Z2.T - Z2 @ turned @ Z1, rtol=0.05)
+    # of data that are not whitened the vectors turn, but V_Z1, in the rows of v1, still diagonalizes Z_2 Z_2^T
+    skewed = Flow(np.diag([2.0, 1.0, 0.5]), target, 0.1, 4.0)
+    inside = left.T @ skewed.beta[1:] @ right.T
+    assert np.abs(inside * (1 - np.eye(3))).max() > 1e-2 * np.abs(inside).max()
+    u1, _, v1 = np.linalg.svd(skewed.Z1[-1])
+    gram = skewed.Z2[-1] @ skewed.Z2[-1].T
+    assert np.abs((v1 @ gram @ v1.T) * (1 - np.eye(3))).max() < 1e-7
+    assert np.abs((u1.T @ gram @ u1) * (1 - np.eye(3))).max() > 1e-2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variance", [0.01, 0.001])
+def test_figure_4_gaussian_layers(variance):
+    """n = 5, d = 10, k = 3, width 200, W_1 of variance 0.001: three values grow, near the formula with two scales."""
+    g1, g2 = 0.001 * 200 / 2, variance * 200 / 2
+    ours, corollary, away = [], [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((5, 10)) / np.sqrt(5)
+        best = X.T @ np.linalg.solve(X @ X.T, X @ rng.standard_normal((10, 3)))
+        W1, W2 = np.sqrt(0.001) * rng.standard_normal((10, 200)), np.sqrt(variance) * rng.standard_normal((200, 3))
+        start = np.linalg.svd(W1, compute_uv=False)
+        step = 0.1 / np.linalg.norm(X, 2) ** 2 / np.linalg.norm(best, 2)
+        for _ in range(200_000):
+            R = X.T @ (X @ (best - W1 @ W2))
+            if np.abs(R).max() < 1e-6:
+                break
+            W1, W2 = W1 + step * R @ W2.T, W2 + step * W1.T @ R
+        values, beta = np.linalg.svd(W1, compute_uv=False), np.linalg.svd(best, compute_uv=False)[:3]
+        assert np.all(values[:3] > start[0]) and np.abs(values[3:] / start[3:] - 1).max() < 0.3
+        away.append(np.linalg.norm(W1 @ W2 - best) / np.linalg.norm(best))
+        for off, second in ((ours, g2), (corollary, 0.0)):
+            wanted = np.sqrt(np.hypot(beta, g1 + second) + g1 - second)
+            off.append(np.abs(values[:3] / wanted - 1).max() if beta[2] > 0.5 else 0.0)
+    assert max(ours) < 0.06, ours
+    assert 0.03 < min(away) < max(away) < 0.085, away
+    assert variance < 0.01 or 0.25 < max(corollary) < 0.33, corollary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import cumulative_trapezoid, solve_ivp
 from scipy.optimize import brentq
 
 START = 0.8e-5  # |r_1| of Figure 1's starts
@@ -345,3 +345,48 @@ def test_saturation_value():
         run = Run(rho, A)
         assert near(run.w1.max() / run.p, height, 2)
         assert (run.w1.max() > 1.01 * run.limit[0]) == (height < 1.2)
+
+
+def gronwall(s, end, seed=0, rho=20, A=0.3, d=30, m=50):
+    """A network of Figure 1 by (6)-(7): times, E of (46), and the exponent of (50) with the C that (48) gives."""
+    rng = np.random.default_rng(seed)
+    c, l1, l2, nu = constants(rho, A)
+    cov = np.eye(d)  # in the basis v_1, ..., v_d
+    cov[:2, :2] = [[l1, -nu], [-nu, l2]]
+    cross = np.zeros(d)
+    cross[0] = c
+    W, a = rng.normal(0, s / np.sqrt(d), (m, d)), rng.normal(0, s / np.sqrt(m), m)
+    r1 = (W[:, 0] + a) / np.linalg.norm(W[:, 0] + a)
+
+    def velocity(_, state):
+        W, a = state[:-m].reshape(m, d), state[-m:]
+        residual = cross - cov @ (W.T @ a)
+        return np.concatenate([np.outer(a, residual).ravel(), W @ residual])
+
+    times = np.linspace(0, end, 2001)
+    start = np.concatenate([W.ravel(), a])
+    states = solve_ivp(velocity, (0, end), start, t_eval=times, rtol=1e-9, atol=1e-7 * s).y.T
+    W, a = states[:, :-m].reshape(-1, m, d), states[:, -m:]
+    along = np.einsum("tm,tmi->ti", a, W)
+    x1, x2 = c - (l1 * along[:, 0] - nu * along[:, 1]), -nu * along[:, 0] + l2 * along[:, 1]
+    C = 2 * np.abs(x1) + 2 * np.abs(x2) + np.abs(along[:, 2:]).sum(1)
+    vectors = np.concatenate([a[..., None], W[..., :2]], -1)
+    across = vectors - r1[:, None] * np.einsum("m,tmi->ti", r1, vectors)[:, None]
+    return times, 0.5 * np.sum(across**2, axis=(1, 2)), cumulative_trapezoid(C, times, initial=0)
+
+
+def test_eq50_says_nothing_of_the_end_of_training():
+    """Up to a fixed time the factor of (50) is bounded as s falls; up to the end it grows as 1/s^2, and E is O(s^2)."""
+    scales = np.array([1e-2, 1e-3, 1e-4])
+    fixed, whole, energies = [], [], []
+    for s in scales:
+        times, E, exponent = gronwall(s, np.log(1 / s) / constants(20, 0.3)[0] + 10)
+        assert np.all(1.001 * E[0] * np.exp(exponent) >= E)
+        fixed.append(exponent[times <= 0.5][-1])
+        whole.append(exponent[-1])
+        energies.append(E.max())
+    logs = np.log(scales)
+    assert abs(np.polyfit(logs, fixed, 1)[0]) < 0.02
+    assert abs(np.polyfit(logs, whole, 1)[0] + 2) < 0.05
+    assert abs(np.polyfit(logs, np.log(energies), 1)[0] - 2) < 0.02
+    assert np.ptp(np.log(scales**2) + whole) < 0.2  # so the bound on E is O(1)
