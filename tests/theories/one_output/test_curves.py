@@ -128,5 +128,5 @@ def test_what_it_refuses():
 def test_the_clock_does_not_care_how_stiff_a_mode_is():
     rates = np.array([1e-6, 1.0, 1e9])
     cross = np.array([1e-6, 1.0, 1e3])
-    values, _ = Clock(rates, lambda f: f**2 @ cross**2, 0.5, 1e3).at(np.array([50.0]))
+    values, _ = Clock(rates, cross**2, 0.5, 1e3).at(np.array([50.0]))
     np.testing.assert_allclose(values[0, 2] * rates[2] / (values[0, 1] * rates[1]), 1.0, rtol=1e-6)

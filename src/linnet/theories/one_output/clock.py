@@ -11,7 +11,6 @@ every mode is integrated exactly against it, however stiff it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -28,9 +27,7 @@ _SMALL = 4.0  # of rate x step: above it the recursion upwards keeps its digits,
 # The series in rate x step that the latter begins with, 5! sum_j (-x)^j / (j + 6)!; what is left out is 1e-19.
 _SERIES = [(-1) ** j * math.factorial(_STAGES - 1) / math.factorial(j + _STAGES) for j in range(28)]
 _MAX_STEPS = 20_000
-_MAX_ITERATIONS = 60
-
-SquaredLength = Callable[[np.ndarray], np.ndarray]  # |z|^2 of the filter's values (..., mode)
+_MAX_ITERATIONS = 30
 
 
 class ClockError(ArithmeticError):
@@ -67,20 +64,20 @@ def _integrals(rates: np.ndarray, theta: np.ndarray | float) -> np.ndarray:
 class Clock:
     r"""The filter $\phi_i(T) = \int_0^T e^{-l_i (T - T')} y(T') dT'$ of every rate, marched until a canonical time.
 
-    `rates` are the eigenvalues $l_i$ (or complex nodes of a contour, with positive real parts), `squared_length` maps
-    $\phi$ to $|z|^2$ (for data, $\sum_i c_i^2 \phi_i^2$), and `threshold` is g. `size` is $|c|$: the first step is a
-    fraction of the time $2g/|c|$ in which y begins to fall.
+    `rates` are the eigenvalues $l_i$ (or complex nodes of a contour, with positive real parts), `squares` the weights
+    of $|z|^2 = \mathrm{Re} \sum_i w_i \phi_i^2$ (for data $c_i^2$), and `threshold` is g. `size` is $|c|$: the first
+    step is a fraction of the time $2g/|c|$ in which y begins to fall.
     """
 
-    def __init__(self, rates: np.ndarray, squared_length: SquaredLength, threshold: float, size: float):
-        self.rates, self._length, self._g = rates, squared_length, threshold
+    def __init__(self, rates: np.ndarray, squares: np.ndarray, threshold: float, size: float):
+        self.rates, self._squares, self._g = rates, squares, threshold
         self._filter, self._time = np.zeros(rates.size, dtype=rates.dtype), 0.0
         largest = max(float(np.abs(rates).max(initial=0.0)), np.finfo(float).tiny)
         self._step = 0.02 * min(2 * threshold / max(size, np.finfo(float).tiny), 1 / largest)
         self._y = np.full(_STAGES, float(self._inverse(self._filter)))
 
     def _inverse(self, values: np.ndarray) -> np.ndarray:
-        return (2 * self._g + self._length(values)) ** -0.5
+        return (2 * self._g + np.maximum((values**2 @ self._squares).real, 0.0)) ** -0.5
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The filter (time, rate) and a (time,) at increasing canonical times."""
@@ -119,13 +116,18 @@ class Clock:
         weights = (_integrals(scaled, shares) @ _TO_MONOMIALS) * h  # (stages and end, mode, stage)
         y = self._y
         for _ in range(_MAX_ITERATIONS):
-            new = self._inverse(kept[:-1] + weights[:-1] @ y)
-            change = float(np.abs(new / y - 1).max())
-            y = new
-            if change < 1e-14:
+            # Newton in log y: late, when z follows y, plain iteration of y = a^(-1/2) would go to and fro for ever
+            values = kept[:-1] + weights[:-1] @ y
+            gaps = np.log(y / self._inverse(values))
+            slopes = (
+                np.einsum("im,imj->ij", values * self._squares, weights[:-1]).real * y / self._inverse(values) ** -2
+            )
+            change = np.linalg.solve(np.eye(_STAGES) + slopes, -gaps)
+            y = y * np.exp(np.clip(change, -2, 2))
+            if np.abs(change).max() < 1e-14:
                 break
         else:
-            if not change < 1e-11:
+            if not np.abs(change).max() < 1e-11:
                 return np.zeros(_STAGES), 0.0, self._filter, np.inf
         self._last = y
         coefficients = _TO_MONOMIALS @ y

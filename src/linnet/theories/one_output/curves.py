@@ -176,7 +176,7 @@ class _Modes:
         g, clock = positive("threshold", threshold), times_array("times", times)
         squares = self.cross**2
         size = float(np.sqrt(squares.sum()))
-        return Clock(self.rates, lambda values: values**2 @ squares, g, size).at(clock)
+        return Clock(self.rates, squares, g, size).at(clock)
 
 
 def _modes(problem: Problem) -> _Modes:

@@ -21,7 +21,7 @@ from linnet.theories.one_output.curves import LearningCurve
 
 _HEIGHTS = (0.55, 1.2)  # of the two contours, in log z: below pi/2, so that no exponential grows
 _NODES_PER_ASPECT = 34  # times the contour's width over its height: trapezia are then good to 1e-12 or so
-_NEAREST = 1e-5  # |n/rank - 1|: nearer to 1 the spectrum touches zero, and n is moved that far
+_LOWEST = 1e-40  # of the largest eigenvalue: where n is the rank the spectrum reaches zero, and is cut there
 
 
 @representable
@@ -52,9 +52,9 @@ def asymptotic(
 
     **Returns** a `LearningCurve`; `test_loss` is half the excess risk, which tends to half of `theories.ridge.risk`.
 
-    **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Within 1e-5 of
-    n equal to the rank, where the spectrum touches zero, n is moved to that distance.
-    There, without noise and from a threshold of 1e-12, times beyond about 1e5 are not reached (`ClockError`).
+    **Valid when** inputs are many and samples are of their order; a finite problem is off by $O(1/n)$. Where n is the
+    rank the spectrum reaches zero: a finite problem follows the limit until its own least eigenvalue, about $1/n^2$ of
+    the mean one, is learned, while the limit goes on for ever.
 
     **Reference:** ours; the equivalents are those behind the risk of ridge regression.
 
@@ -86,28 +86,18 @@ def asymptotic(
     if signal == 0 and noise == 0:
         raise ValueError("`overlaps` must not all be zero without `noise_variance`: there is nothing to learn.")
     inner, outer = (population.contour(height) for height in _HEIGHTS)
-    power = outer.weights * outer.nodes * (outer.nodes * outer.along + noise * outer.transform)
+    power = -outer.weights * outer.nodes * (outer.along - noise * outer.transform)
     size = float(np.sqrt(max(np.sum(power.real), np.finfo(float).tiny)))
     rates = np.concatenate([inner.nodes, outer.nodes])
     split = inner.nodes.size
-
-    def squared_length(filtered: np.ndarray) -> np.ndarray:
-        return np.maximum((filtered[..., split:] ** 2 @ power).real, 0.0)
-
-    filtered, lengths = Clock(rates, squared_length, g, size).at(clock)
+    filtered, lengths = Clock(rates, np.append(np.zeros(split), power), g, size).at(clock)
     learned = np.sqrt(lengths)[:, None] * filtered * rates  # z F(z), which tends to 1
-    one, two = learned[:, :split] * inner.weights, learned[:, split:] * outer.weights
-    left = 1 - learned[:, split:]
-    # conjugate pairs of both nodes are conjugate, those of one node alone are not: the outer contour in both halves
-    upper, lower = population.pairs(inner, outer), population.pairs(inner, outer.conjugate)
-    quadratic = ((one @ upper) * two + (one @ lower) * two.conj()).sum(-1)
-    linear = (two @ outer.across).real
-    variance = noise * ((learned[:, split:] ** 2 * outer.weights) @ (-1 / (outer.nodes**2 * outer.transform))).real
-    test = signal - 2 * linear + 0.5 * quadratic.real + variance
-    fitted = ((outer.weights * outer.nodes * outer.along) * left**2).sum(-1).real
-    rank = float(counts[kept].sum())
-    unfit = noise * (((outer.weights * outer.transform) * left**2).sum(-1).real + max(1 - rank / n, 0.0))
-    return LearningCurve(clock, 0.5 * (fitted + unfit), 0.5 * test, g)
+    left, learned = 1 - learned, learned[:, split:]
+    fitted = -((outer.weights * outer.along) * left[:, split:] ** 2).sum(-1).real
+    unfit = ((outer.weights * outer.transform) * left[:, split:] ** 2).sum(-1).real + max(population.excess, 0.0)
+    variance = -((learned**2 * outer.weights) @ (1 / (outer.nodes**2 * outer.transform))).real
+    test = population.test_bias(inner, outer, left[:, :split], left[:, split:]) + noise * variance
+    return LearningCurve(clock, 0.5 * (fitted + noise * unfit), 0.5 * test, g)
 
 
 class _Contour:
@@ -120,16 +110,7 @@ class _Contour:
     def __init__(self, nodes: np.ndarray, weights: np.ndarray, transform: np.ndarray, population: _Population):
         self.nodes, self.weights, self.transform = nodes, weights, transform
         self.shrunk = 1 / (1 + transform[:, None] * population.values)  # (node, mode)
-        self.along = -(self.shrunk @ population.weights) / nodes  # beta^T R beta
-        self.across = -(self.shrunk @ (population.values * population.weights)) / nodes  # beta^T Sigma R beta
-
-    @property
-    def conjugate(self) -> _Contour:
-        """The lower half."""
-        other = object.__new__(_Contour)
-        for name, value in vars(self).items():
-            setattr(other, name, value.conj())
-        return other
+        self.along = self.shrunk @ population.weights  # -z beta^T R beta
 
 
 class _Population:
@@ -137,19 +118,29 @@ class _Population:
 
     def __init__(self, values: np.ndarray, weights: np.ndarray, counts: np.ndarray, samples: float):
         self.values, self.weights, self.counts = values, weights, counts
-        rank = counts.sum()
-        near = abs(samples / rank - 1) < _NEAREST
-        self.samples = rank * (1 + np.copysign(_NEAREST, samples - rank)) if near else samples
+        self.samples = samples
+        self.excess = float(samples - counts.sum()) / samples  # the share of samples beyond the rank, or minus the lack
 
-    def inverse(self, m: np.ndarray | float) -> np.ndarray | float:
-        """z as a function of its Stieltjes transform m."""
+    def inverse(self, m: np.ndarray | float) -> np.ndarray:
+        """z as a function of its Stieltjes transform m, without cancellation where n is near the rank."""
         m = np.asarray(m)
-        return -1 / m + (self.counts * self.values / (1 + m[..., None] * self.values)).sum(-1) / self.samples
+        return -(self.excess + (self.counts / (1 + m[..., None] * self.values)).sum(-1) / self.samples) / m
+
+    @property
+    def transform_at_zero(self) -> float:
+        """m at z = 0 with fewer samples than the rank, by Newton's method from below: the function is convex."""
+        m = 0.0
+        for _ in range(400):
+            shares = self.counts / (1 + m * self.values) / self.samples
+            step = (self.excess + shares.sum()) / (shares * self.values / (1 + m * self.values)).sum()
+            m += step
+            if step <= 1e-15 * m:
+                break
+        return m
 
     def edges(self) -> tuple[float, float]:
         """The ends of the positive spectrum: extrema of z(m) on the real intervals of m beside it."""
         small, large = self.values.min(), self.values.max()
-        rank = self.counts.sum()
 
         from scipy.optimize import minimize_scalar
 
@@ -159,7 +150,7 @@ class _Population:
         def bottom(
             u: np.ndarray,
         ) -> np.ndarray | float:  # m below -1/small with more samples than modes, above 0 with fewer
-            m = -(1 + np.exp(u)) / small if self.samples > rank else np.exp(u) / small
+            m = -(1 + np.exp(u)) / small if self.excess > 0 else np.exp(u) / small
             return -self.inverse(m)
 
         def extreme(function: Callable[[np.ndarray], np.ndarray | float]) -> float:
@@ -173,7 +164,7 @@ class _Population:
     def contour(self, height: float) -> _Contour:
         """An ellipse around the spectrum in the plane of log z."""
         low, high = self.edges()
-        low = max(low, 1e-14 * high)
+        low = max(low, _LOWEST * high)
         middle, half = (np.log(high) + np.log(low)) / 2, (np.log(high) - np.log(low)) / 2
         wide = np.hypot(half, height)  # the ends of the spectrum are the foci
         count = 2 * int(np.ceil(_NODES_PER_ASPECT * max(wide / height, 1.0) / 2)) + 16
@@ -199,9 +190,9 @@ class _Population:
         for damping in (1.0, 0.5, 0.2):
             m, last = guess, np.inf
             for _ in range(200):
-                shares = self.values / (1 + m * self.values)
-                gap = 1 / m + z - (self.counts * shares).sum() / self.samples
-                slope = -1 / m**2 + (self.counts * shares**2).sum() / self.samples
+                shares = self.counts / (1 + m * self.values) / self.samples
+                gap = z + (self.excess + shares.sum()) / m
+                slope = -(gap - z + (shares * self.values / (1 + m * self.values)).sum()) / m
                 step = gap / slope
                 step *= min(1.0, 0.5 * abs(m) / abs(step)) if step else 1.0
                 m = m - damping * step
@@ -213,9 +204,22 @@ class _Population:
                 return m
         raise ArithmeticError(f"no Stieltjes transform was found at z = {z:.6g}.")
 
-    def pairs(self, one: _Contour, two: _Contour) -> np.ndarray:
-        """beta^T R_1 Sigma R_2 beta for every pair of nodes."""
-        top = (one.shrunk * (self.weights * self.values)) @ two.shrunk.T
-        traces = (one.shrunk * (self.counts * self.values**2)) @ two.shrunk.T / self.samples
-        below = 1 - np.outer(one.transform, two.transform) * traces
-        return top / below / np.outer(one.nodes, two.nodes)
+    def test_bias(self, one: _Contour, two: _Contour, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        r"""$\beta^T f(S)\, \Sigma f(S)\, \beta$ of functions f given at the nodes, (time, node), with f(0) = 1."""
+        m_one, m_two, shrunk_one, shrunk_two = one.transform, two.transform, one.shrunk, two.shrunk
+        left, right = -left * one.weights / one.nodes, -right * two.weights / two.nodes
+        if self.excess < 0:  # the directions without data are a pole at zero
+            m = self.transform_at_zero
+            rest = 1 / (1 + m * self.values)
+            m_one, m_two = np.append(m_one, m), np.append(m_two, m)
+            shrunk_one, shrunk_two = np.vstack([shrunk_one, rest]), np.vstack([shrunk_two, rest])
+            left, right = (np.pad(part, ((0, 0), (0, 1)), constant_values=1) for part in (left, right))
+
+        def pairs(m_two: np.ndarray, shrunk_two: np.ndarray) -> np.ndarray:  # beta^T R_1 Sigma R_2 beta, times z_1 z_2
+            top = (shrunk_one * (self.weights * self.values)) @ shrunk_two.T
+            traces = (shrunk_one * (self.counts * self.values**2)) @ shrunk_two.T / self.samples
+            return top / (1 - np.outer(m_one, m_two) * traces)
+
+        # conjugate pairs of both nodes are conjugate, those of one node alone are not: the second in both halves
+        upper, lower = pairs(m_two, shrunk_two), pairs(m_two.conj(), shrunk_two.conj())
+        return 0.5 * ((left @ upper) * right + (left @ lower) * right.conj()).sum(-1).real
