@@ -68,10 +68,10 @@ def test_a_little_fits_without_a_look_at_the_machine(monkeypatch):
         return 1000
 
     monkeypatch.setattr(memory, "available", available)
-    memory.check_fits(memory.LITTLE, "this", "Less.")
+    memory.check_fits(memory.SMALL_BYTES, "this", "Less.")
     assert not asked
     with pytest.raises(ValueError, match="this would take"):
-        memory.check_fits(memory.LITTLE + 1, "this", "Less.")
+        memory.check_fits(memory.SMALL_BYTES + 1, "this", "Less.")
     assert asked == ["once"]
 
 

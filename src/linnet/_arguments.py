@@ -101,11 +101,11 @@ def samples(X: object, Y: object) -> tuple[np.ndarray, np.ndarray]:
     return inputs, outputs[:, None] if outputs.ndim == 1 else outputs
 
 
-def sides(name: str, value: Any) -> tuple[int, int]:
-    """The shape of a matrix, (rows, columns)."""
+def matrix_shape(name: str, value: Any) -> tuple[int, int]:
+    """Return the shape of a matrix, (rows, columns)."""
     one_axis = value.ndim == 1 if isinstance(value, np.ndarray) else isinstance(value, (tuple, list))
     if not one_axis or len(value) != 2:
-        raise ValueError(f"`{name}` must be the two sides of a matrix, (rows, columns): got {shown(value)}.")
+        raise ValueError(f"`{name}` must be the two matrix_shape of a matrix, (rows, columns): got {shown(value)}.")
     return count(name, value[0]), count(name, value[1])
 
 
@@ -280,7 +280,7 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 result = function(*args, **kwargs)
-            if not whole or _finite(result) or not _finite([*args, *kwargs.values()]):
+            if not whole or _all_finite(result) or not _all_finite([*args, *kwargs.values()]):
                 return result  # of a diverged run NaN stays NaN
         except (OverflowError, ZeroDivisionError) as error:  # Python's floats raise where NumPy's become infinite
             cause = error
@@ -292,11 +292,11 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
             cause = error
         given = signature.bind(*args, **kwargs).arguments
         sized = {name: value for name, value in given.items() if name != "self" and _has_size(value)}
-        listed = ", ".join(f"`{name}`" for name in sized or _parts(args[0]))  # of a property: what its object is
+        listed = ", ".join(f"`{name}`" for name in sized or _part_names(args[0]))  # of a property: what its object is
         ranges = {name: _range(value) for name, value in sized.items()}
-        if isinstance(cause, ArithmeticError) and ranges and all(map(_ordinary, ranges.values())):
+        if isinstance(cause, ArithmeticError) and ranges and all(map(_is_near_one, ranges.values())):
             raise cause  # no size explains it
-        sizes = [f"`{name}` {_written(*extent)}" for name, extent in ranges.items() if extent is not None]
+        sizes = [f"`{name}` {_range_text(*extent)}" for name, extent in ranges.items() if extent is not None]
         noted = f" ({', '.join(sizes)})" if sizes else ""
         raise OutOfRangeError(
             f"`{function.__name__}` of {listed} is beyond the range of float64 (1e-308 to 1e308) at these sizes"
@@ -313,7 +313,7 @@ def partly_representable(function: Callable[Given, Result]) -> Callable[Given, R
 
 def refuse_infinite(*parts: object) -> None:
     """Parts of a result that must be finite; the message is that of `partly_representable`."""
-    if not _finite(parts):
+    if not _all_finite(parts):
         raise OutOfRangeError("the result is beyond the range of float64.")
 
 
@@ -332,23 +332,24 @@ def _range(value: object) -> tuple[float, float] | None:
     return (float(sizes.min()), float(sizes.max())) if sizes.size else (0.0, 0.0)
 
 
-def _ordinary(extent: tuple[float, float] | None) -> bool:
+def _is_near_one(extent: tuple[float, float] | None) -> bool:
     """Whether all numbers of an argument are near 1, or zero: 0.01 to 100."""
     return extent is not None and (extent[1] == 0 or (extent[0] >= 0.01 and extent[1] <= 100))
 
 
-def _written(least: float, most: float) -> str:
+def _range_text(least: float, most: float) -> str:
+    """Write the smallest and the largest number of an argument, once where they are equal."""
     return f"{most:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
 
 
-def _parts(value: object) -> list[str]:
+def _part_names(value: object) -> list[str]:
     """What an object is made of, or its kind."""
     if dataclasses.is_dataclass(value):
         return [field.name for field in dataclasses.fields(value)]
     return [type(value).__name__.lower()]
 
 
-def _finite(value: object) -> bool:
+def _all_finite(value: object) -> bool:
     """Whether all numbers in a result are finite: of arrays, tuples, dictionaries and dataclasses."""
     if isinstance(value, float):
         return math.isfinite(value)
@@ -357,11 +358,11 @@ def _finite(value: object) -> bool:
     if isinstance(value, np.floating):
         return bool(np.isfinite(value))
     if isinstance(value, dict):
-        return all(map(_finite, value.values()))
+        return all(map(_all_finite, value.values()))
     if isinstance(value, (tuple, list)):
-        return all(map(_finite, value))
+        return all(map(_all_finite, value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return all(_finite(getattr(value, field.name)) for field in dataclasses.fields(value))
+        return all(_all_finite(getattr(value, field.name)) for field in dataclasses.fields(value))
     return True
 
 

@@ -8,14 +8,15 @@ import sys
 _after_use = False
 
 
-def _note() -> None:
+def _note_use_before_fork() -> None:
+    """Note, in the parent before a fork, whether JAX has been used: its threads do not survive in the child."""
     global _after_use
     bridge = sys.modules.get("jax._src.xla_bridge")  # JAX has no public name for this
     _after_use = _after_use or getattr(bridge, "backends_are_initialized", lambda: False)()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note)
+    os.register_at_fork(after_in_child=_note_use_before_fork)
 
 
 def refuse() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 GIBIBYTE = 2**30
-UNKNOWN = 8 * GIBIBYTE
-UNLIMITED = 2**62  # about what groups without a limit say
-LITTLE = 8 * 2**20  # bytes: to read what is free takes a millisecond, as long as to fill these
+UNKNOWN_BYTES = 8 * GIBIBYTE
+UNLIMITED_BYTES = 2**62  # about what groups without a limit say
+SMALL_BYTES = 8 * 2**20  # bytes: to read what is free takes a millisecond, as long as to fill these
 SYSTEM = Path("/")
 
 
@@ -18,22 +18,24 @@ def available() -> int:
 
     Memory that only holds copies of files counts as free. 8 GiB where the system does not say.
     """
-    return max(0, min([*_machine(), *_container(), *_process()], default=UNKNOWN))
+    return max(0, min([*_free_on_machine(), *_free_in_container(), *_free_for_process()], default=UNKNOWN_BYTES))
 
 
 def check_fits(wanted: int, what: str, advice: str) -> None:
     """Refuses to allocate more than half of what is free; a little always fits."""
-    if wanted <= LITTLE:
+    if wanted <= SMALL_BYTES:
         return
     free = available()
     if wanted > free // 2:
         raise ValueError(
-            f"{what} would take {_shown(wanted)} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. {advice}"
+            f"{what} would take {_in_gibibytes(wanted)} GiB, more than half of the {free / GIBIBYTE:.1f} GiB free. "
+            f"{advice}"
         )
 
 
-def _machine() -> Iterator[int]:
-    meminfo = _table(SYSTEM / "proc/meminfo")
+def _free_on_machine() -> Iterator[int]:
+    """Yield the bytes that the machine has free; nothing where the system does not say."""
+    meminfo = _first_numbers(SYSTEM / "proc/meminfo")
     if "MemAvailable:" in meminfo:
         yield 1024 * meminfo["MemAvailable:"]
         return
@@ -43,9 +45,9 @@ def _machine() -> Iterator[int]:
         return
 
 
-def _container() -> Iterator[int]:
+def _free_in_container() -> Iterator[int]:
     """What control groups leave, of both versions: schedulers of clusters and containers set these limits."""
-    for line in _text(SYSTEM / "proc/self/cgroup").splitlines():
+    for line in _read_text(SYSTEM / "proc/self/cgroup").splitlines():
         _, controllers, group = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue
@@ -57,35 +59,42 @@ def _container() -> Iterator[int]:
         here = Path(group.strip("/"))
         for level in [here, *here.parents]:  # a parent's limit holds as well
             folder = SYSTEM / top / level
-            most = _text(folder / limit).strip()
-            if most.isdigit() and int(most) < UNLIMITED:
-                yield int(most) - int(_text(folder / used) or 0) + _table(folder / "memory.stat").get(files, 0)
+            most = _read_text(folder / limit).strip()
+            if most.isdigit() and int(most) < UNLIMITED_BYTES:
+                yield (
+                    int(most)
+                    - int(_read_text(folder / used) or 0)
+                    + _first_numbers(folder / "memory.stat").get(files, 0)
+                )
 
 
-def _process() -> Iterator[int]:
+def _free_for_process() -> Iterator[int]:
+    """Yield what `ulimit -v` leaves to this process; nothing where there is no limit."""
     try:
         import resource
     except ImportError:  # not on Windows
         return
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most != resource.RLIM_INFINITY:
-        pages = _text(SYSTEM / "proc/self/statm").split()
+        pages = _read_text(SYSTEM / "proc/self/statm").split()
         yield most - (int(pages[0]) * resource.getpagesize() if pages else 0)
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
+    """Return the text of a file of the system, empty where there is none."""
     try:
         return file.read_text()
     except OSError:
         return ""
 
 
-def _table(file: Path) -> dict[str, int]:
+def _first_numbers(file: Path) -> dict[str, int]:
     """First words and the whole numbers after them."""
-    lines = (line.split() for line in _text(file).splitlines())
+    lines = (line.split() for line in _read_text(file).splitlines())
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
-def _shown(wanted: int) -> str:
+def _in_gibibytes(wanted: int) -> str:
+    """Return a number of bytes in GiB, as a power of ten where it is absurd."""
     gibibytes = wanted // GIBIBYTE
     return f"{wanted / GIBIBYTE:.1f}" if gibibytes < 10**6 else f"10^{len(str(gibibytes)) - 1}"

@@ -76,6 +76,7 @@ def _lines(title: str, total: int, done: int, unit: str) -> Callable[..., None]:
 
 @contextmanager
 def _task(progress: Progress, title: str, total: int, done: int, unit: str) -> Iterator[Callable[..., None]]:
+    """Add one line to a bar and yield its `advance`; the line goes at the end of the block."""
     task = progress.add_task(title, total=total, completed=done, unit=unit)
     progress.refresh()
 
@@ -89,6 +90,7 @@ def _task(progress: Progress, title: str, total: int, done: int, unit: str) -> I
 
 
 def _progress() -> Progress:
+    """Build the bar of all commands: title, share done, rate, time left."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -19,8 +19,8 @@ ENVIRONMENT = {
     "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
 starting = threading.Lock()  # held while processes are started: who ends this one waits for it
-PARENT = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
-BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
+PARENT_VARIABLE = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
+WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 
 
 def command(*words: str) -> list[str]:
@@ -32,7 +32,7 @@ def environment() -> dict[str, str]:
     """The variables of such a process: it finds the same linnet, and ends when this process does, however this ends."""
     here = ("", str(Path.cwd()))
     path = [entry for entry in sys.path if entry not in here or Path(entry, "linnet").is_dir()]
-    return {**os.environ, PARENT: str(os.getpid()), "PYTHONPATH": os.pathsep.join(path)}
+    return {**os.environ, PARENT_VARIABLE: str(os.getpid()), "PYTHONPATH": os.pathsep.join(path)}
 
 
 def cores() -> int:

@@ -82,6 +82,7 @@ def computing(
 
 @contextmanager
 def _computing(dtype: np.dtype, place: Any, tf32: bool) -> Iterator[np.dtype]:
+    """Set JAX's precision and device for the block, and undo what the importing program has changed."""
     # Settings of the importing program that would change numbers or raise inside.
     usual = jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"), jax.threefry_partitionable(True)
     with (
@@ -119,6 +120,7 @@ def compilation_cache(folder: str | Path) -> AbstractContextManager[Path]:
 
 @contextmanager
 def _compilation_cache(path: Path) -> Iterator[Path]:
+    """Point JAX's compilation cache at a folder for the block."""
     from jax.experimental.compilation_cache import compilation_cache as cache
 
     wanted: dict[str, object] = {
@@ -138,5 +140,6 @@ def _compilation_cache(path: Path) -> Iterator[Path]:
 
 
 def _configure(values: dict[str, object]) -> None:
+    """Set values of JAX's configuration."""
     for name, value in values.items():
         jax.config.update(name, value)

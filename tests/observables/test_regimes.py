@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.observables.mode_regimes import MOVED, words
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, words
 
 
 def table(seed=0, n=300, d=8, k=4):
@@ -127,4 +127,4 @@ def test_what_is_refused():
         ln.observables.regimes(problem, start)
     with pytest.raises(ValueError, match="`left` must be"):
         ln.observables.mode_kernel(start[0], np.eye(3), np.eye(2))
-    assert words([1.0, MOVED * 1.001, 0.5]) == ["lazy", "active", "active"]
+    assert words([1.0, ACTIVE_MOVEMENT * 1.001, 0.5]) == ["lazy", "active", "active"]

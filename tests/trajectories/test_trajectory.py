@@ -71,7 +71,7 @@ def test_a_run_prints_as_one_line():
 def test_lifting_more_than_fits_is_refused(monkeypatch):
     trajectory = run()
     monkeypatch.setattr(memory, "available", lambda: 1000)
-    monkeypatch.setattr(memory, "LITTLE", 1000)
+    monkeypatch.setattr(memory, "SMALL_BYTES", 1000)
     with pytest.raises(ValueError, match=r"lifting .* would take"):
         _ = trajectory.weights
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from linnet import style
-from linnet.observables.mode_regimes import MOVED
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,8 +65,8 @@ def draw_kernels(axes: Any, forecast: Forecast, words: list[str] | None = None) 
     steps = _drawn(forecast.steps)
     for mode, word in enumerate((words or forecast.learned)[:DRAWN]):
         axes.plot(steps, forecast.kernel[:, mode], color=WORDS[word], **style.ALONE)
-    axes.axhline(MOVED, **style.GUIDELINE)
-    axes.text(steps[0], MOVED, " threshold", va="bottom", fontsize=7, color=style.GUIDE)
+    axes.axhline(ACTIVE_MOVEMENT, **style.GUIDELINE)
+    axes.text(steps[0], ACTIVE_MOVEMENT, " threshold", va="bottom", fontsize=7, color=style.GUIDE)
     axes.set(xscale="log", yscale="log", xlabel="step", title="tangent kernel over its start")
 
 

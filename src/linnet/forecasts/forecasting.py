@@ -12,7 +12,7 @@ from jaxtyping import Float
 from linnet._arguments import count, positive
 from linnet.forecasts.rates import StableRate, largest_stable_rate
 from linnet.inits.weights import Weights
-from linnet.observables.mode_regimes import MOVED, Regimes, mode_kernel, regimes
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, mode_kernel, regimes
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match
 from linnet.theories.mixed import self_consistent
@@ -141,7 +141,7 @@ class Forecast:
     @property
     def learned(self) -> list[str]:
         """ "lazily", "crossing" or "actively", mode by mode."""
-        moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(MOVED)
+        moved = np.abs(np.log(np.maximum(self.kernel, np.finfo(float).tiny))) > np.log(ACTIVE_MOVEMENT)
         words = []
         for mode, half in enumerate(self.half_steps):
             at = -1 if np.isnan(half) else int(np.searchsorted(self.steps, half))

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from linnet._arguments import non_negative, of_kind, partly_representable, positive, refuse_infinite
 from linnet.inits.weights import Weights, check_weights
-from linnet.observables.mode_regimes import MOVED, Regimes, regimes, tied_kernel, words
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, regimes, tied_kernel, words
 from linnet.problems.problem import Problem
 
 FACTORS = (1e-8, 1e8)  # of the start, between which the borders are looked for
@@ -77,16 +77,18 @@ class StartRegimes:
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:
         """The factor of the start below which each mode is active."""
-        return self._factors(np.full(len(self.words), MOVED))
+        return self._factors(np.full(len(self.words), ACTIVE_MOVEMENT))
 
     @property
     def advised_factor(self) -> float | None:
         """The factor of the start at which all modes are certainly active (`Regimes.certain`) or, where they are
         active already, certainly lazy; None where no factor does it."""
         wanted, share = "lazy" if self.active == len(self.words) else "active", self.regimes.uncertain_share
-        if wanted == "lazy" and share.max() >= MOVED:  # a kernel that does not move at all may have moved by so much
+        if (
+            wanted == "lazy" and share.max() >= ACTIVE_MOVEMENT
+        ):  # a kernel that does not move at all may have moved by so much
             return None
-        edges = self._factors(MOVED / share if wanted == "lazy" else MOVED * share)
+        edges = self._factors(ACTIVE_MOVEMENT / share if wanted == "lazy" else ACTIVE_MOVEMENT * share)
         edge = edges.max() * MARGIN if wanted == "lazy" else edges.min() / MARGIN
         unit = 10.0 ** (np.floor(np.log10(edge)) - 1)
         factor = float((np.ceil if wanted == "lazy" else np.floor)(edge / unit) * unit)

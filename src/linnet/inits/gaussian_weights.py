@@ -37,7 +37,7 @@ def gaussian(
         >>> start.first.shape, start.second.shape, start.product.shape
         ((5, 3), (2, 5), (2, 3))
     """
-    d, k, h, lead = _shape(in_dim, out_dim, width, batch)
+    d, k, h, lead = _checked_shape(in_dim, out_dim, width, batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
     check_fits(
         16 * math.prod(lead) * h * (d + k),
@@ -81,7 +81,7 @@ def reduced_gaussian(
         >>> start.first.shape, start.full_width
         ((5, 3), 1000000000)
     """
-    d, k, h, lead = _shape(in_dim, out_dim, width, batch)
+    d, k, h, lead = _checked_shape(in_dim, out_dim, width, batch)
     if h < d + k:
         return gaussian(key=key, in_dim=d, out_dim=k, width=h, first_std=first_std, second_std=second_std, batch=batch)
     first_std, second_std = non_negative("first_std", first_std), non_negative("second_std", second_std)
@@ -99,6 +99,7 @@ def reduced_gaussian(
     return Weights(first_std * triangle[..., :d], second, full_width=h)
 
 
-def _shape(in_dim: int, out_dim: int, width: int, batch: int | None) -> tuple[int, int, int, tuple[int, ...]]:
+def _checked_shape(in_dim: int, out_dim: int, width: int, batch: int | None) -> tuple[int, int, int, tuple[int, ...]]:
+    """Return inputs, outputs, width and leading axes, each checked to be a positive whole number."""
     lead = () if batch is None else (count("batch", batch),)
     return count("in_dim", in_dim), count("out_dim", out_dim), count("width", width), lead

@@ -139,10 +139,12 @@ class Layers:
 
     @property
     def in_dim(self) -> int:
+        """The number of inputs."""
         return self.first.shape[-1]
 
     @property
     def out_dim(self) -> int:
+        """The number of outputs."""
         return self.last.shape[-2]
 
     @property

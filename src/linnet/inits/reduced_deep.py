@@ -74,11 +74,11 @@ def reduced_deep_gaussian(
         f"a reduced network of hidden widths {held}",
         "Use a smaller `order`, fewer inputs or outputs, or a smaller `batch`.",
     )
-    drawn = _Drawn(sizes, generator(key), lead)
+    drawn = _LayersDrawnOnDemand(sizes, generator(key), lead)
     for _ in range(longest):
         if not drawn.grow():
             break
-    layers = drawn.finished()
+    layers = drawn.all_layers()
     return Layers([std * layer for std, layer in zip(each, layers, strict=True)], full_width=sizes[1])
 
 
@@ -105,7 +105,7 @@ def word_counts(sizes: list[int], order: int) -> list[int]:
     return held
 
 
-class _Drawn:
+class _LayersDrawnOnDemand:
     """Hidden spaces of width w as far as they have been seen, and standard normal layers between them.
 
     `inner[l]` holds the entries of the layer from space l to space l + 1 between the directions held there; NaN is an
@@ -118,9 +118,9 @@ class _Drawn:
         self.random, self.lead, self.width, spaces = random, lead, sizes[1], len(sizes) - 2
         self.held, self.up, self.down = [0] * spaces, [0] * spaces, [0] * spaces
         self.inner = [np.zeros((*lead, 0, 0)) for _ in range(spaces - 1)]
-        self.first = self._beyond(0, sizes[0])
+        self.first = self._new_directions(0, sizes[0])
         along = random.standard_normal((*lead, self.held[-1], sizes[-1]))
-        self.last = np.concatenate([along, self._beyond(spaces - 1, sizes[-1])], axis=-2)
+        self.last = np.concatenate([along, self._new_directions(spaces - 1, sizes[-1])], axis=-2)
 
     def grow(self) -> bool:
         """Words longer by one letter; False where there is none."""
@@ -132,8 +132,8 @@ class _Drawn:
                 self._image(space, before[space], upwards=False)
         return self.held != before
 
-    def finished(self) -> list[np.ndarray]:
-        """All layers, what was not drawn yet drawn now."""
+    def all_layers(self) -> list[np.ndarray]:
+        """Return all layers; what has not been drawn yet is drawn now."""
         between = [np.where(np.isnan(m), self.random.standard_normal(m.shape), m) for m in self.inner]
         first, last = (
             _padded(outer, held, outer.shape[-1])
@@ -148,14 +148,14 @@ class _Drawn:
         if until == since:
             return
         layer = min(space, to)
-        beyond = self._beyond(to, until - since)
+        beyond = self._new_directions(to, until - since)
         known = self.inner[layer] if upwards else np.swapaxes(self.inner[layer], -1, -2)
         along = known[..., :there, since:until]
         known[..., :there, since:until] = np.where(np.isnan(along), self.random.standard_normal(along.shape), along)
         known[..., there:, since:until] = beyond
         shown[space] = until
 
-    def _beyond(self, space: int, columns: int) -> np.ndarray:
+    def _new_directions(self, space: int, columns: int) -> np.ndarray:
         """The triangular factor of Gaussian columns in what is left of `space`, whose directions are now held."""
         left = self.width - self.held[space]
         if left < columns:  # they fill the space

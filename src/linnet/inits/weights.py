@@ -94,10 +94,12 @@ class Weights:
 
     @property
     def in_dim(self) -> int:
+        """The number of inputs."""
         return self.first.shape[-1]
 
     @property
     def out_dim(self) -> int:
+        """The number of outputs."""
         return self.second.shape[-2]
 
     @property

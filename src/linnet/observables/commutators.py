@@ -57,4 +57,5 @@ def _scaled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @representable
 def _areas(weights: Weights, lengths: np.ndarray, length: np.ndarray, sines: np.ndarray) -> np.ndarray:
+    """Return the commutators' sizes from lengths and sines, zero where a vector is."""
     return np.where((lengths > 0) & (length > 0), lengths * length * sines, 0.0)

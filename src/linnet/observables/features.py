@@ -175,11 +175,13 @@ def _across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None) ->
 
 
 def _linear_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Return the NTK (time, sample, sample) of linear networks, from their first layers' outputs and second layers."""
     squares = (seconds**2).sum(axis=-1)
     return squares[:, None, None] * gram + np.swapaxes(images, -1, -2) @ images
 
 
 def _relu_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Return the NTK (time, sample, sample) of ReLU networks, from their pre-activations and second layers."""
     kernels = []
     for image, second in zip(images, seconds):  # one state at a time: a ReLU network has its full width
         active = (image > 0) * second[:, None]  # each neuron's gate, times its weight
@@ -189,10 +191,12 @@ def _relu_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> 
 
 
 def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    """Divide; NaN where the divisor is zero."""
     return np.divide(upper, lower, out=np.full(np.shape(upper), np.nan), where=lower != 0)
 
 
 def _operator_norms(symmetric: np.ndarray) -> np.ndarray:
+    """Return the largest absolute eigenvalue of each symmetric matrix."""
     return np.abs(np.linalg.eigvalsh(symmetric)).max(axis=-1)
 
 

@@ -69,8 +69,8 @@ def ntk(weights: Weights, X: ArrayLike, X2: ArrayLike | None = None) -> Float[np
         [[5.0, 0.0], [0.0, 4.0]]
     """
     weights = check_weights(weights)
-    left = _samples("X", X, weights)
-    right = left if X2 is None else _samples("X2", X2, weights)
+    left = _check_samples("X", X, weights)
+    right = left if X2 is None else _check_samples("X2", X2, weights)
     k, batch = weights.out_dim, math.prod(weights.first.shape[:-2])
     check_fits(
         16 * batch * left.shape[0] * right.shape[0] * k * k,
@@ -120,7 +120,8 @@ def _unit_scale(kernels: np.ndarray) -> np.ndarray:
     return np.divide(kernels, largest, out=np.zeros_like(kernels), where=largest > 0)
 
 
-def _samples(name: str, X: ArrayLike, weights: Weights) -> np.ndarray:
+def _check_samples(name: str, X: ArrayLike, weights: Weights) -> np.ndarray:
+    """Return samples (sample, input), refused where they have another number of inputs."""
     array = real_array(name, X, ndim=2)
     if array.shape[-1] != weights.in_dim:
         raise ValueError(f"`{name}` must have {weights.in_dim} columns, one for each input: got shape {array.shape}.")

@@ -30,7 +30,7 @@ def loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, " ..."
         2.0
     """
     check_match(problem, weights)
-    return problem.loss(_product(weights))
+    return problem.loss(_finite_product(weights))
 
 
 @representable
@@ -54,10 +54,11 @@ def test_loss(problem: Problem, weights: Weights) -> float | Float[np.ndarray, "
     check_match(problem, weights)
     if problem.truth is None:
         raise ValueError("`problem` must have a `truth` for a test loss: give it when the problem is made.")
-    return problem.test_loss(_product(weights))
+    return problem.test_loss(_finite_product(weights))
 
 
-def _product(weights: Weights) -> np.ndarray:
+def _finite_product(weights: Weights) -> np.ndarray:
+    """Return the product of the weights, refused where it is not finite."""
     product = check_weights(weights).product
     if not np.isfinite(product).all():
         raise ValueError("`weights` must have a finite product: its entries are NaN or beyond the range of float64.")

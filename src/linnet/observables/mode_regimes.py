@@ -17,7 +17,7 @@ from linnet.reductions.reduction import check_match
 if TYPE_CHECKING:
     from jaxtyping import Bool
 
-MOVED = np.sqrt(2)  # of the kernel: a mode that grows from nothing to its threshold moves it by this factor
+ACTIVE_MOVEMENT = np.sqrt(2)  # of the kernel: a mode that grows from nothing to its threshold moves it by this factor
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Regimes:
 def words(movement: ArrayLike) -> list[str]:
     """ "active" where the kernel moved by more than the square root of two, up or down, "lazy" elsewhere."""
     with np.errstate(divide="ignore"):
-        far = np.abs(np.log(real_movement(movement))) > np.log(MOVED)
+        far = np.abs(np.log(real_movement(movement))) > np.log(ACTIVE_MOVEMENT)
     return np.where(far, "active", "lazy").tolist()
 
 
@@ -183,7 +183,7 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
     left, strengths, right = np.linalg.svd(cross, full_matrices=False)
     rank = max(1, int((strengths > strengths[0] * max(cross.shape) * np.finfo(float).eps).sum()))
     U, V = left[:, :rank], right[:rank].T
-    after = _end(problem, before) if product is None else problem._product("product", product)
+    after = _end(problem, before) if product is None else problem._check_product("product", product)
     if after.ndim != 2:
         raise ValueError(f"`product` must be one matrix, (output, input): got shape {after.shape}.")
     if np.abs(after).max() > 1e140:  # squares of it are taken

@@ -27,7 +27,7 @@ def singular_values(matrix: ArrayLike) -> Float[np.ndarray, "*batch mode"]:
         >>> singular_values([[0.0, 2.0], [1.0, 0.0]]).tolist()
         [2.0, 1.0]
     """
-    return np.linalg.svd(_matrix(matrix), compute_uv=False)
+    return np.linalg.svd(_check_matrix(matrix), compute_uv=False)
 
 
 @representable
@@ -51,7 +51,7 @@ def singular_vectors(
         >>> ((left * values) @ right.T).round(12).tolist()
         [[0.0, 2.0], [1.0, 0.0]]
     """
-    left, values, right = np.linalg.svd(_matrix(matrix), full_matrices=False)
+    left, values, right = np.linalg.svd(_check_matrix(matrix), full_matrices=False)
     return left, values, np.swapaxes(right, -1, -2)
 
 
@@ -77,7 +77,7 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
     values = _shares(matrix)
     top = values[..., :1]
     shares = np.divide(values, top, out=np.zeros_like(values), where=top > 0)  # first, as squares may leave the range
-    return _plain((shares**2).sum(axis=-1))
+    return _scalar((shares**2).sum(axis=-1))
 
 
 @representable
@@ -99,7 +99,7 @@ def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         >>> round(effective_rank(np.eye(3)), 6), round(effective_rank(np.diag([1.0, 0.01])), 3)
         (3.0, 1.057)
     """
-    return _plain(effective_rank_of_values(_shares(matrix)))
+    return _scalar(effective_rank_of_values(_shares(matrix)))
 
 
 def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[np.ndarray, "*batch"]:
@@ -134,17 +134,19 @@ def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.nda
 
 def _shares(matrix: ArrayLike) -> np.ndarray:
     """Singular values of matrices over their largest entries."""
-    array = _matrix(matrix)
+    array = _check_matrix(matrix)
     largest = np.abs(array).max(axis=(-2, -1), keepdims=True)
     return np.linalg.svd(np.divide(array, largest, out=np.zeros_like(array), where=largest > 0), compute_uv=False)
 
 
-def _matrix(matrix: ArrayLike) -> np.ndarray:
+def _check_matrix(matrix: ArrayLike) -> np.ndarray:
+    """Return the matrix or batch of matrices as an array; refuse what has fewer than two axes."""
     array = real_array("matrix", matrix)
     if array.ndim < 2:
         raise ValueError(f"`matrix` must have at least two axes: got shape {array.shape}.")
     return array
 
 
-def _plain(value: np.ndarray) -> Any:
+def _scalar(value: np.ndarray) -> Any:
+    """Return a float for an array without axes, other arrays as they are."""
     return float(value) if np.ndim(value) == 0 else value

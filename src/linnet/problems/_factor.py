@@ -27,6 +27,7 @@ class Factor:
 
     @property
     def rank(self) -> int:
+        """The number r of directions in which the inputs vary."""
         return self.scales.shape[-1]
 
 
@@ -76,6 +77,7 @@ def of_moments(cov: np.ndarray, cross: np.ndarray, power: np.ndarray | None) -> 
 
 
 def _rank(descending: np.ndarray, tolerance: float) -> int:
+    """Return how many singular values exceed the tolerance times the largest, the most of any member of a batch."""
     # One rank for a whole batch, the largest: directions of scale zero in the other members do not move, so this is
     # exact.
     top = descending[..., :1]

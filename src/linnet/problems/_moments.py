@@ -18,7 +18,7 @@ def moment_of(left: np.ndarray, right: np.ndarray) -> np.ndarray:
             "the `problem` has samples too large for their moments to be numbers: the largest entries are "
             f"{np.abs(left).max():.3g} and {np.abs(right).max():.3g}. Give `X` and `Y` in larger units."
         )
-    return _fixed(moment)
+    return _read_only(moment)
 
 
 def checked_truth(truth: Any, out_dim: int, in_dim: int) -> np.ndarray | None:
@@ -55,6 +55,7 @@ def covariance(name: str, value: Any, dim: int) -> np.ndarray | None:
     return cov
 
 
-def _fixed(array: np.ndarray) -> np.ndarray:
+def _read_only(array: np.ndarray) -> np.ndarray:
+    """Make an array read-only, and return it."""
     array.setflags(write=False)
     return array

@@ -244,7 +244,7 @@ class Problem:
             return self._cov
         if self.whitened:
             return np.eye(self.in_dim)
-        inputs = self._needs_moments()
+        inputs = self._inputs_of_moments()
         return moment_of(inputs, inputs)
 
     @cached_property
@@ -252,7 +252,7 @@ class Problem:
         """$\\Gamma$ (k, d)."""
         if self._cross is not None:
             return self._cross
-        inputs = self._needs_moments()
+        inputs = self._inputs_of_moments()
         assert self.outputs is not None
         return moment_of(self.outputs, inputs)
 
@@ -281,7 +281,7 @@ class Problem:
     @representable
     def loss(self, A: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         """$\\tfrac12 E|y - A x|^2$ for `A` (..., k, d), the constant included; or the cost."""
-        A = self._product("A", A)
+        A = self._check_product("A", A)
         if self.cost is not None:
             return _scalar(general_cost.values(self.cost, A))
         if self.inputs is not None:
@@ -296,7 +296,7 @@ class Problem:
         """$\\tfrac12 E|(A - A_{truth}) x|^2$ under the test covariance."""
         if self.truth is None:
             raise ValueError("`test_loss` needs a problem with a `truth`: none was given when the problem was made.")
-        difference = self._product("A", A) - self.truth
+        difference = self._check_product("A", A) - self.truth
         if self._test_cov is None and self.inputs is not None:
             return _scalar(
                 0.5 * ((self.inputs @ np.swapaxes(difference, -1, -2)) ** 2).sum((-1, -2)) / self.inputs.shape[-2]
@@ -308,7 +308,7 @@ class Problem:
     @representable
     def residual(self, A: ArrayLike) -> Float[np.ndarray, "*batch output input"]:
         r"""$R = \Gamma - A\Sigma = -dL/dA$ for `A` (..., k, d); minus the gradient of the cost where there is one."""
-        A = self._product("A", A)
+        A = self._check_product("A", A)
         if self.cost is not None:
             return -general_cost.gradients(self.cost, A)
         if self.inputs is not None:
@@ -321,7 +321,7 @@ class Problem:
         """$\\tfrac12 E|y - A x|^2$ over the held-out samples, for `A` (..., k, d)."""
         if self.validation is None:
             raise ValueError("`validation_loss` needs held-out samples: give them by `problem.with_validation(X, Y)`.")
-        return self.validation.loss(self._product("A", A))
+        return self.validation.loss(self._check_product("A", A))
 
     @representable
     def min_norm_solution(self) -> Float[np.ndarray, "*batch output input"]:
@@ -331,7 +331,8 @@ class Problem:
         solution = np.where(f.scales[..., None, :] > 0, f.target / safe, 0.0)
         return solution if f.basis is None else solution @ np.swapaxes(f.basis, -1, -2)
 
-    def _product(self, name: str, value: object) -> np.ndarray:
+    def _check_product(self, name: str, value: object) -> np.ndarray:
+        """Return the product (..., output, input) as an array, refused where it has another shape."""
         array = real_array(name, value)
         if array.shape[-2:] != (self.out_dim, self.in_dim):
             raise ValueError(
@@ -340,14 +341,17 @@ class Problem:
         return array
 
     def _needs_square_loss(self) -> None:
+        """Refuse a problem of a general cost, which has no moments."""
         if self.cost is not None:
             raise ValueError("a problem made by `from_cost` has no moments: use one from data, moments or a target.")
 
-    def _needs_moments(self) -> np.ndarray:
+    def _inputs_of_moments(self) -> np.ndarray:
+        """Return the inputs from which moments are formed; refuse a problem of a general cost."""
         self._needs_square_loss()
         assert self.inputs is not None
         return self.inputs
 
 
 def _scalar(value: np.ndarray) -> Any:
+    """Return a float for an array without axes, other arrays as they are."""
     return float(value) if np.ndim(value) == 0 else np.asarray(value)

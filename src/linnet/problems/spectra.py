@@ -63,7 +63,7 @@ def spectrum(
     _check_fits(values.size, samples)
     if key is not None:
         words(key)  # refused where it is none, though a population draws nothing
-    target = _signed(np.sqrt(squares), out_dim, key)
+    target = _targets_of_outputs(np.sqrt(squares), out_dim, key)
     cov = np.diag(values)
     if samples is None:
         power = float((target**2 @ values).sum()) + len(target) * noise**2
@@ -190,7 +190,7 @@ def power_law(
     )
 
 
-def _signed(roots: np.ndarray, out_dim: int | None, key: Key | None) -> np.ndarray:
+def _targets_of_outputs(roots: np.ndarray, out_dim: int | None, key: Key | None) -> np.ndarray:
     """The target of every output, (output, input): `roots` themselves, or with signs of its own for each output."""
     if out_dim is None:
         return np.atleast_2d(roots)
@@ -207,6 +207,7 @@ def _signed(roots: np.ndarray, out_dim: int | None, key: Key | None) -> np.ndarr
 
 
 def _check_fits(dim: int, samples: int | None) -> None:
+    """Refuse a problem whose covariance and samples memory would not hold."""
     rows = 0 if samples is None else count("samples", samples)
     check_fits(
         16 * dim * (dim + rows),

@@ -50,10 +50,12 @@ class Regression:
 
     @property
     def samples(self) -> int:
+        """The number of samples."""
         return self.inputs.shape[0]
 
     @property
     def in_dim(self) -> int:
+        """The number of inputs."""
         return self.inputs.shape[1]
 
     @property
@@ -120,7 +122,7 @@ def subgaussian_regression(
     if beta.shape[-1] != values.size:
         raise ValueError(f"`teacher` must have one entry per input, {values.size}: got {beta.shape[-1]}.")
     _check_fits(n, values.size, beta.size // values.size)
-    inputs = _entries(generator(key, 0), (n, values.size), entries) * np.sqrt(values)
+    inputs = _draw_entries(generator(key, 0), (n, values.size), entries) * np.sqrt(values)
     rotated = beta
     if vectors is not None:
         inputs, rotated = inputs @ vectors.T, beta @ vectors
@@ -178,6 +180,7 @@ def gaussian_teacher(
 
 
 def _check_fits(samples: int, dim: int, outputs: int) -> None:
+    """Refuse a sample that memory would not hold."""
     check_fits(
         24 * (samples * dim + samples * outputs + dim * outputs + dim),
         f"{samples} samples of {dim} inputs and {outputs} outputs",
@@ -186,7 +189,7 @@ def _check_fits(samples: int, dim: int, outputs: int) -> None:
 
 
 def _spectrum(sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Eigenvalues, and eigenvectors where the covariance is a matrix."""
+    """Return the eigenvalues of a covariance, and its eigenvectors where it is a matrix and not a list of variances."""
     if sigma.ndim == 1:
         values, vectors = sigma, None
     else:
@@ -199,7 +202,8 @@ def _spectrum(sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     return values, vectors
 
 
-def _entries(random: np.random.Generator, shape: tuple[int, ...], entries: str) -> np.ndarray:
+def _draw_entries(random: np.random.Generator, shape: tuple[int, ...], entries: str) -> np.ndarray:
+    """Draw independent entries of mean 0 and variance 1 from the law named `entries`."""
     if entries == "gaussian":
         return random.standard_normal(shape)
     if entries == "rademacher":

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from linnet.reductions._trial_descent import DONE, LOOK, Trial
+from linnet.reductions._trial_descent import CURVATURE_EVERY_STEPS, SETTLED, TrialDescent
 
-DENSE = 20  # first steps of a descent, at all of which words are looked for; then at every fifth
-EVERY = 5
+DENSE_STEPS = 20  # first steps of a descent, at all of which words are looked for; then at every fifth
+LOOK_EVERY_STEPS = 5
 ROUNDING = 1e-14  # of the longest of some vectors: less is rounding
 
 
@@ -22,11 +22,11 @@ class WordsByWeight:
     spaces held; where one lacks more than `share` of its largest word, it grows by what is missing before the descent
     goes on. With few outputs the spaces stay small, however many inputs there are.
 
-    `frames` are the bases. `complete` is False once more than `most` units of all hidden layers were needed.
+    `frames` are the bases. `complete` is False once more than `max_units` units of all hidden layers were needed.
     """
 
-    def __init__(self, layers: Sequence[np.ndarray], share: float, most: float) -> None:
-        self.layers, self.share, self.most, self.complete = layers, share, most, True
+    def __init__(self, layers: Sequence[np.ndarray], share: float, max_units: float) -> None:
+        self.layers, self.share, self.max_units, self.complete = layers, share, max_units, True
         self.rest: float
         self.rest_velocity: float
         spaces = len(layers) - 1
@@ -40,7 +40,7 @@ class WordsByWeight:
         self._begin()
         self._hold(spaces - 1, layers[-1].T, 0.0)
 
-    def follow(self, trial: Trial) -> None:
+    def follow(self, trial: TrialDescent) -> None:
         """Run a descent in the spaces, which grow by the words it needs."""
         self._begin()
         path, rates = trial.path, trial.rates
@@ -48,21 +48,21 @@ class WordsByWeight:
         if chosen:
             rates.clear()
         with np.errstate(over="ignore", invalid="ignore"):
-            for step in range(path.most_steps + 1):  # the last look is at the state that the last step leaves
-                look = step < DENSE or step % EVERY == 0 or step == path.most_steps
+            for step in range(path.max_steps + 1):  # the last look is at the state that the last step leaves
+                look = step < DENSE_STEPS or step % LOOK_EVERY_STEPS == 0 or step == path.max_steps
                 read = self._read(look)
                 product = read[0].T @ _filled(self.now[0], len(read[0]))
                 residual = trial.problem.residual(np.nan_to_num(product))
                 reached = self._reached(residual.T, look)
-                self.complete = sum(frame.shape[1] for frame in self.frames) <= self.most
-                if step == path.most_steps or not (self.complete and np.isfinite(residual).all()):
+                self.complete = sum(frame.shape[1] for frame in self.frames) <= self.max_units
+                if step == path.max_steps or not (self.complete and np.isfinite(residual).all()):
                     return
                 if chosen:
                     change = 0.0 if before is None else float(np.abs(product - before).max())
                     first, before = max(first, change), product
-                    if step > LOOK and change <= DONE * first:
+                    if step > CURVATURE_EVERY_STEPS and change <= SETTLED * first:
                         return
-                    if step % LOOK == 0:
+                    if step % CURVATURE_EVERY_STEPS == 0:
                         if step == 0:
                             sharpness = trial.sharpness(product)
                         rate = trial.rate(self.now, sharpness)
@@ -95,7 +95,8 @@ class WordsByWeight:
         return read
 
     def _reached(self, inputs: np.ndarray, look: bool) -> list[np.ndarray]:
-        """p_0 to p_{L-1}."""
+        """Return p_0 to p_{L-1} of the class's docstring in the spaces held, which grow where a look finds something
+        missing."""
         reached = [inputs]
         for space in range(len(self.frames)):
             if look:
@@ -148,4 +149,5 @@ def _filled(vectors: np.ndarray, rows: int) -> np.ndarray:
 
 
 def _longest(vectors: np.ndarray) -> float:
+    """Return the length of the longest of some vectors, columns of a matrix."""
     return float(np.sqrt((vectors**2).sum(axis=0).max())) if vectors.size else 0.0

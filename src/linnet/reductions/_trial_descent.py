@@ -1,4 +1,4 @@
-"""Trial descents in NumPy: how far apart two reductions of one network come in training."""
+"""Trial descents in NumPy: how far max_distance two reductions of one network come in training."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from linnet.inits.layers import product_of
 from linnet.problems.problem import Problem
 
-MOST_STEPS = 1000
-DONE = 1e-9  # of the first step's size: nothing moves any more
-STEP = 0.5  # over a bound of the curvature
-LOOK = 10  # steps between two looks at the curvature
+MAX_STEPS = 1000
+SETTLED = 1e-9  # of the first step's size: nothing moves any more
+STEP_OVER_CURVATURE = 0.5  # over a bound of the curvature
+CURVATURE_EVERY_STEPS = 10  # steps between two looks at the curvature
 
 
 @dataclass(frozen=True)
-class Path:
+class StepSizes:
     """A descent: its step sizes, or small ones by a bound of the curvature where there are none.
 
     **Attributes:**
@@ -32,30 +32,34 @@ class Path:
     momentum: float = 0.0
     decay: float = 0.0
     layers: np.ndarray | None = None
-    step: float = STEP
+    step: float = STEP_OVER_CURVATURE
 
     @property
-    def most_steps(self) -> int:
-        """How many steps are followed at most."""
-        return round(MOST_STEPS * STEP / self.step) if self.rates is None else min(MOST_STEPS, len(self.rates))
+    def max_steps(self) -> int:
+        """The maximum number of steps that a trial descent takes."""
+        return (
+            round(MAX_STEPS * STEP_OVER_CURVATURE / self.step)
+            if self.rates is None
+            else min(MAX_STEPS, len(self.rates))
+        )
 
     def of_layer(self, index: int) -> float:
         """The rate of a layer in units of the common one."""
         return 1.0 if self.layers is None else float(self.layers[index])
 
 
-class Trial:
+class TrialDescent:
     """Descents of one problem along the same steps, from networks that differ in the words they hold.
 
     Small steps are chosen once, along one of the networks, and followed by all others: what differs between two of
     them is what the words do.
     """
 
-    def __init__(self, problem: Problem, path: Path | None = None) -> None:
-        self.problem, self.path = problem, path or Path()
-        self.rates: list[float] = [] if self.path.rates is None else list(self.path.rates[:MOST_STEPS])
+    def __init__(self, problem: Problem, path: StepSizes | None = None) -> None:
+        self.problem, self.path = problem, path or StepSizes()
+        self.rates: list[float] = [] if self.path.rates is None else list(self.path.rates[:MAX_STEPS])
 
-    def apart(self, one: list[np.ndarray], other: list[np.ndarray]) -> float:
+    def max_distance(self, one: list[np.ndarray], other: list[np.ndarray]) -> float:
         """The largest distance between the products of two networks, relative to the largest product of the second."""
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.rates:
@@ -84,6 +88,7 @@ class Trial:
         return 3 * float(np.linalg.norm(turn) / np.linalg.norm(shift))
 
     def _products(self, layers: list[np.ndarray]) -> np.ndarray:
+        """Return the products along a descent from the layers, about two hundred of its states."""
         products, every = [product_of(layers)], 1 + len(self.rates) // 200
         velocity = [np.zeros_like(layer) for layer in layers]
         for step, rate in enumerate(self.rates):
@@ -93,22 +98,25 @@ class Trial:
         return np.stack(products)
 
     def _choose_rates(self, layers: Sequence[np.ndarray]) -> None:
+        """Choose small steps along a descent from these layers, until nothing moves any more; all later descents take
+        them."""
         layers, sharpness, first = list(layers), self.sharpness(product_of(layers)), 0.0
         velocity = [np.zeros_like(layer) for layer in layers]
-        for step in range(self.path.most_steps):
-            if step % LOOK == 0:
+        for step in range(self.path.max_steps):
+            if step % CURVATURE_EVERY_STEPS == 0:
                 rate = self.rate(layers, sharpness)
             moved, velocity = self._stepped(layers, velocity, rate)
             change = float(np.abs(product_of(moved) - product_of(layers)).max())
             first = max(first, change)
             layers = moved
             self.rates.append(rate)
-            if not np.isfinite(change) or (step > LOOK and change < DONE * first):
+            if not np.isfinite(change) or (step > CURVATURE_EVERY_STEPS and change < SETTLED * first):
                 break
 
     def _stepped(
         self, layers: Sequence[np.ndarray], velocity: Sequence[np.ndarray], rate: float
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return all layers and their velocities after one step of descent."""
         below = [layers[0]]
         for layer in layers[1:-1]:
             below.append(layer @ below[-1])

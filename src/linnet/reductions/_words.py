@@ -56,7 +56,7 @@ class Words:
         return [frame[:, :count] for frame, count in zip(self.frames, counts, strict=True)]
 
     def projected(self, frames: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The layers between the spaces of `frames`."""
+        """Return the layers between the spaces of `frames`, in their coordinates."""
         first = frames[0].T @ self.layers[0]
         last = self.layers[-1] @ frames[-1]
         pairs = zip(self.layers[1:-1], frames[:-1], frames[1:], strict=True)

@@ -1,4 +1,4 @@
-"""Networks of any depth in fewer hidden units: exactly where the words close, else to a told accuracy."""
+"""Networks of any depth in fewer hidden units: exactly where the words close, else to a judged accuracy."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from linnet._arguments import broadcast, count, number, positive, real_array, re
 from linnet.inits.layers import Layers, check_layers
 from linnet.problems.problem import Problem
 from linnet.reductions._by_weight import WordsByWeight
-from linnet.reductions._trial_descent import MOST_STEPS, Path, Trial
+from linnet.reductions._trial_descent import MAX_STEPS, StepSizes, TrialDescent
 from linnet.reductions._words import Words
 from linnet.reductions.reduction import Reduction, refuse_diverged
 
 RTOL = 1e-8  # of the products, where neither an order nor a tolerance is asked for
-LONGEST = 60  # letters; each gains about a digit
-FALL = 10.0  # times as slowly as from the letters before, an error may fall to the letters after
-MOST_FALL = 1e-2  # however fast it fell before
+MAX_LETTERS = 60  # letters; each gains about a digit
+FALL_CAUTION = 10.0  # factor: the next letter is taken to reduce the error this many times less than the last one did
+MIN_FALL = 1e-2  # share of the last distance below which the error is never estimated, however fast it fell
 ROUNDING = 1e-14
-SHARE = 0.3  # of the tolerance, for words that are too long
-COARSER = 30.0  # times the share of words that is missing, of two reductions that are compared
-ANOTHER = 3.0  # times the distance along a trial descent, for a run of other steps
-FINE = 0.1  # of the size of a trial's steps: the other trial by which words are weighed
-BETWEEN = 0.3  # and that of a third one, which tells how well those words serve a descent that did not choose them
-WIDEST = 900  # units of all hidden layers together, from which on no longer words are tried
-SMALL = 64  # units of all hidden layers together are not worth a trial
-SAVED = 0.8  # of all units may be kept: a network that would keep more stays as it is
+RTOL_SHARE = 0.3  # of `rtol` that words kept by their length may reach: their error is only estimated
+COARSER_FACTOR = 30.0  # times the share of words that is missing, of two reductions that are compared
+OTHER_STEPS_FACTOR = 3.0  # times the distance along a trial descent, for a run of other steps
+FINE_STEP = 0.1  # of the size of a trial's steps: the other trial by which words are weighed
+MIDDLE_STEP = 0.3  # and that of a third one, which tells how well those words serve a descent that did not choose them
+MAX_GROWN_UNITS = 900  # units of all hidden layers together, from which on no longer words are tried
+MIN_TRIAL_UNITS = 64  # units of all hidden layers together: fewer are not worth a trial descent
+MAX_KEPT_SHARE = 0.8  # of all units may be kept: a network that would keep more stays as it is
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class DeepReduction(Reduction):
 
     def lift(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
-        layers = self._reduced(weights).layers
+        layers = self._check_reduced(weights).layers
         diverged = not all(np.isfinite(layer).all() for layer in layers)
         share = np.asarray(rest) if diverged else real_array("rest", rest)
         broadcast(weights=layers[0][..., 0, 0], rest=share)
@@ -92,22 +92,22 @@ class DeepReduction(Reduction):
             if self.frames:
                 if 0 < index < len(layers) - 1:
                     moved = self.frames[index] @ (layer - share * self.weights.layers[index])
-                    layer = share * self.full_weights.layers[index] + moved @ _turned(self.frames[index - 1])
+                    layer = share * self.full_weights.layers[index] + moved @ _transposed(self.frames[index - 1])
                 elif index == 0:
                     start = self.full_weights.layers[0]
                     start = start if self.basis is None else start @ self.basis
                     layer = share * start + self.frames[0] @ (layer - share * self.weights.layers[0])
                 else:
-                    layer = layer @ _turned(self.frames[-1])
+                    layer = layer @ _transposed(self.frames[-1])
             if index == 0 and self.basis is not None:
-                layer = layer @ _turned(self.basis)
+                layer = layer @ _transposed(self.basis)
                 if self.untouched is not None:
                     layer = layer + share * self._outside
             full.append(layer.astype(dtype, copy=False))
         return Layers.computed(full)
 
-    def _reduced(self, weights: object) -> Any:
-        """Refuses layers that are not of the reduced network's shape."""
+    def _check_reduced(self, weights: object) -> Any:
+        """Return the layers of the reduced network; refuse those of another shape."""
         wanted = [layer.shape[-2:] for layer in self.weights.layers]
         got = [layer.shape[-2:] for layer in weights.layers] if isinstance(weights, Layers) else type(weights).__name__
         if got != wanted:
@@ -117,7 +117,7 @@ class DeepReduction(Reduction):
     @representable
     def test_loss(self, weights: object, *, rest: ArrayLike = 1.0) -> Any:
         """The full problem's test loss at reduced `weights`."""
-        states = check_layers(self._reduced(weights))
+        states = check_layers(self._check_reduced(weights))
         refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.above, rest=rest))
 
@@ -128,7 +128,7 @@ def reduced_layers(
     *,
     order: int | None = None,
     rtol: float | None = None,
-    paths: Sequence[Path] | None = (),
+    paths: Sequence[StepSizes] | None = (),
 ) -> DeepReduction:
     """`reduce` of layers that were checked to fit the problem, for the descents of `paths`, one for each of a batch.
 
@@ -145,12 +145,14 @@ def reduced_layers(
     if first.ndim > layers.last.ndim:  # one start on a batch of problems: the basis differs from problem to problem
         given[1:] = [np.broadcast_to(layer, (*first.shape[:-2], *layer.shape)) for layer in given[1:]]
     plain = DeepReduction(problem, layers, Layers(given, full_width=layers.full_width), basis, None)
-    if _narrow(given):
+    if _is_narrow(given):
         return plain
     small = plain.problem
     members = [tuple(layer[i] for layer in given) for i in range(len(first))] if first.ndim == 3 else [tuple(given)]
     bases = [
-        _Bases(_member(small, i), member, longest, tolerance, None if paths is None else paths[i : i + 1] or paths[:1])
+        _Bases(
+            _one_problem(small, i), member, longest, tolerance, None if paths is None else paths[i : i + 1] or paths[:1]
+        )
         for i, member in enumerate(members)
     ]
     frames = [one.frames for one in bases]
@@ -162,9 +164,9 @@ def reduced_layers(
     widths = [max(1, *(frame.shape[1] for frame in spaces)) for spaces in zip(*frames, strict=True)]
     filled = [[_filled(frame, width) for frame, width in zip(member, widths, strict=True)] for member in frames]
     stacked = [np.stack(spaces) if first.ndim == 3 else spaces[0] for spaces in zip(*filled, strict=True)]
-    reduced = [_turned(stacked[0]) @ given[0]]
+    reduced = [_transposed(stacked[0]) @ given[0]]
     for index, layer in enumerate(given[1:-1]):
-        reduced.append(_turned(stacked[index + 1]) @ (layer @ stacked[index]))
+        reduced.append(_transposed(stacked[index + 1]) @ (layer @ stacked[index]))
     reduced.append(given[-1] @ stacked[-1])
     weights = Layers(reduced, full_width=layers.full_width)
     return DeepReduction(
@@ -172,9 +174,9 @@ def reduced_layers(
     )
 
 
-def constant_steps(learning_rate: float) -> list[Path]:
+def constant_steps(learning_rate: float) -> list[StepSizes]:
     """The descent of one step size, as `reduced_layers` takes it."""
-    return [Path(np.full(MOST_STEPS, positive("learning_rate", learning_rate)))]
+    return [StepSizes(np.full(MAX_STEPS, positive("learning_rate", learning_rate)))]
 
 
 class _Bases:
@@ -186,10 +188,10 @@ class _Bases:
         layers: Sequence[np.ndarray],
         order: int | None,
         rtol: float,
-        paths: Sequence[Path] | None,
+        paths: Sequence[StepSizes] | None,
     ) -> None:
         self.words, self.problem = Words(layers), problem
-        self.trial = Trial(problem, paths[0] if paths else None)
+        self.trial = TrialDescent(problem, paths[0] if paths else None)
         self.error: float | None = None
         self.order: int | None = order
         # With an even number of layers every other letter reaches every other hidden layer only: a pair of them counts.
@@ -204,7 +206,9 @@ class _Bases:
             self.frames = words.at(self.order)
             return
         self._close()
-        if self.exact and (sum(words.history[-1]) <= SAVED * sum(words.widths) or sum(words.widths) <= SMALL):
+        if self.exact and (
+            sum(words.history[-1]) <= MAX_KEPT_SHARE * sum(words.widths) or sum(words.widths) <= MIN_TRIAL_UNITS
+        ):
             return
         if not (self._by_length(rtol) if paths is None else self._by_weight(rtol, paths)):
             self.frames, self.exact, self.order = [np.eye(width) for width in words.widths], True, None
@@ -212,7 +216,7 @@ class _Bases:
     def _close(self) -> None:
         """Grow words as long as they may close: until they have been in general position for long enough."""
         words = self.words
-        while not words.closed and words.order < LONGEST and sum(words.history[-1]) < WIDEST:
+        while not words.closed and words.order < MAX_LETTERS and sum(words.history[-1]) < MAX_GROWN_UNITS:
             words.grow()
             if words.order > self.least and not words.degenerate:
                 break
@@ -221,36 +225,36 @@ class _Bases:
     def _by_length(self, rtol: float) -> bool:
         """As many words as `rtol` needs, whatever drives the descent; False where these are too many."""
         words, self.exact = self.words, False
-        while not words.closed and words.order < LONGEST and sum(words.history[-1]) < WIDEST:
+        while not words.closed and words.order < MAX_LETTERS and sum(words.history[-1]) < MAX_GROWN_UNITS:
             words.grow()
             if not words.closed and words.order >= self.least:
                 self.error = self._distance(words.order)
-                if self.error <= SHARE * rtol:
+                if self.error <= RTOL_SHARE * rtol:
                     self.order, self.frames = words.order, words.at(words.order)
                     return True
         return False
 
-    def _by_weight(self, rtol: float, paths: Sequence[Path]) -> bool:
+    def _by_weight(self, rtol: float, paths: Sequence[StepSizes]) -> bool:
         """The words that descents of the same problem use; False where these are too many."""
         known = [path for path in paths if path.rates is not None]
-        small = not known or any(path.most_steps == MOST_STEPS for path in known)
+        small = not known or any(path.max_steps == MAX_STEPS for path in known)
         self.exact = False
-        followed = [*known, *([Path(), Path(step=FINE * Path.step)] if small else [])]
-        told = [*known, *([Path(step=BETWEEN * Path.step)] if small else [])]
-        held = WordsByWeight(self.words.layers, COARSER * rtol, SAVED * sum(self.words.widths))
+        followed = [*known, *([StepSizes(), StepSizes(step=FINE_STEP * StepSizes.step)] if small else [])]
+        judged = [*known, *([StepSizes(step=MIDDLE_STEP * StepSizes.step)] if small else [])]
+        held = WordsByWeight(self.words.layers, COARSER_FACTOR * rtol, MAX_KEPT_SHARE * sum(self.words.widths))
         coarse: list[np.ndarray] | None = None
         while held.share >= ROUNDING:
             for path in followed:
-                held.follow(Trial(self.problem, path))
+                held.follow(TrialDescent(self.problem, path))
                 if not held.complete:
                     return False
             if coarse is not None:
-                apart = max(Trial(self.problem, path).apart(coarse, held.start) for path in told)
-                self.error = (ANOTHER if small else 1.0) * apart
+                apart = max(TrialDescent(self.problem, path).max_distance(coarse, held.start) for path in judged)
+                self.error = (OTHER_STEPS_FACTOR if small else 1.0) * apart
                 if self.error <= rtol:
                     self.frames, self.order = held.frames, None
                     return True
-            coarse, held.share = list(held.start), held.share / COARSER
+            coarse, held.share = list(held.start), held.share / COARSER_FACTOR
         return False
 
     def estimate(self) -> float:
@@ -264,24 +268,24 @@ class _Bases:
             longer = max(self.order + self.gap, self.least)
             while not self.words.closed and self.words.order < longer:
                 self.words.grow()
-            self.error = 2 * self._apart(self.order, longer)
+            self.error = 2 * self._max_distance(self.order, longer)
         assert self.error is not None
         return max(self.error, ROUNDING)
 
     def _distance(self, order: int) -> float:
         """The distance to shorter words, times a cautious factor by which it falls from there on."""
-        now = self._apart(order - self.gap, order)
+        now = self._max_distance(order - self.gap, order)
         if order - self.gap < self.least:
             return now
-        before = self._apart(order - 2 * self.gap, order - self.gap)
-        return now * float(np.clip(FALL * now / before, MOST_FALL, 1.0)) if before > 0 else now
+        before = self._max_distance(order - 2 * self.gap, order - self.gap)
+        return now * float(np.clip(FALL_CAUTION * now / before, MIN_FALL, 1.0)) if before > 0 else now
 
-    def _apart(self, order: int, longer: int) -> float:
+    def _max_distance(self, order: int, longer: int) -> float:
         """The largest distance between the products with words up to `order` and up to `longer`, relative."""
-        return self.trial.apart(*(self.words.projected(self.words.at(each)) for each in (order, longer)))
+        return self.trial.max_distance(*(self.words.projected(self.words.at(each)) for each in (order, longer)))
 
 
-def _narrow(layers: Sequence[np.ndarray]) -> bool:
+def _is_narrow(layers: Sequence[np.ndarray]) -> bool:
     """Whether no hidden layer can be reduced: none is wider than what words of length 0 span."""
     shapes = [layer.shape[-2:] for layer in layers]
     if len(shapes) == 2:
@@ -289,7 +293,7 @@ def _narrow(layers: Sequence[np.ndarray]) -> bool:
     return False
 
 
-def _member(problem: Problem, index: int) -> Problem:
+def _one_problem(problem: Problem, index: int) -> Problem:
     """One problem of a batch, or the only one."""
     if problem.batch is None:
         return problem
@@ -304,5 +308,6 @@ def _filled(frame: np.ndarray, width: int) -> np.ndarray:
     return np.pad(frame, [(0, 0), (0, width - frame.shape[1])])
 
 
-def _turned(matrix: np.ndarray) -> np.ndarray:
+def _transposed(matrix: np.ndarray) -> np.ndarray:
+    """Return each matrix of a batch transposed."""
     return np.swapaxes(matrix, -1, -2)

@@ -111,13 +111,14 @@ class Reduction:
 
     @property
     def _outside(self) -> np.ndarray:
+        """The first layer of the full network on inputs that the data never touch."""
         assert self.basis is not None
         first = self.full_weights.first
         return first - (first @ self.basis) @ np.swapaxes(self.basis, -1, -2)
 
     def lift(self, weights: Weights, *, rest: ArrayLike = 1.0) -> Weights:
         """The full network of reduced `weights` (leading axes allowed); `rest` is c in the formula above."""
-        self._reduced(weights)
+        self._check_reduced(weights)
         diverged = not np.isfinite(weights.first).all()  # then what is left of the rest may be no number either
         rest = np.asarray(rest) if diverged else real_array("rest", rest)
         broadcast(weights=weights.first[..., 0, 0], rest=rest)
@@ -131,8 +132,8 @@ class Reduction:
                 first = first + np.asarray(rest)[..., None, None] * self._outside
         return Weights.computed(first.astype(dtype, copy=False), second.astype(dtype, copy=False))
 
-    def _reduced(self, weights: Weights) -> Weights:
-        """Refuses weights that are not of the reduced network's shape."""
+    def _check_reduced(self, weights: Weights) -> Weights:
+        """Return the weights of the reduced network; refuse those of another shape."""
         wanted = self.weights.first.shape[-2:], self.weights.second.shape[-2:]
         got = None if not isinstance(weights, Weights) else (weights.first.shape[-2:], weights.second.shape[-2:])
         if got != wanted:
@@ -175,7 +176,7 @@ class Reduction:
     @representable
     def test_loss(self, weights: Weights, *, rest: ArrayLike = 1.0) -> float | Float[np.ndarray, " ..."]:
         """The full problem's test loss at reduced `weights`."""
-        states = check_weights(self._reduced(weights))
+        states = check_weights(self._check_reduced(weights))
         refuse_diverged("weights", states)
         return self.full_problem.test_loss(self.products(states.product, states.second, rest=rest))
 

@@ -24,7 +24,7 @@ from linnet import _extras as extras
 from linnet import _progress as progress
 from linnet._files import temporary_folder
 from linnet._memory import check_fits
-from linnet._workers import BYTES, ENVIRONMENT, starting
+from linnet._workers import ENVIRONMENT, WORKER_BYTES, starting
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import Cells, Grid, PendingBlock
 from linnet.sweeps._task import FAILED, BlockResult, Failure, Task
@@ -51,7 +51,9 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
         raise ValueError(f"`workers` and `scheduler` exclude each other: got {workers} and {scheduler!r}.")
     if workers < 0:
         raise ValueError(f"`workers` must not be negative: got {workers}.")
-    check_fits(workers * BYTES, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores.")
+    check_fits(
+        workers * WORKER_BYTES, f"`workers` = {workers} processes", "Use fewer `workers`: as many as there are cores."
+    )
     if (workers or scheduler is not None) and task.function.startswith("__main__:"):
         raise CellFunctionError(
             f"workers cannot import `{task.function}` from the running script: put the function in a module of its own."

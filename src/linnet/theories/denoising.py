@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import non_negative, real_array, representable, sides
+from linnet._arguments import matrix_shape, non_negative, real_array, representable
 
 # Pairs of singular values closer than this, in parts of the larger one, are taken for equal: their difference has lost
 # half its digits, and the limit is good to the square of this.
@@ -69,7 +69,7 @@ class SpectralRisk:
 
     def __init__(self, values: ArrayLike, shape: tuple[int, int]):
         s = real_array("values", values, ndim=1)
-        rows, columns = sides("shape", shape)
+        rows, columns = matrix_shape("shape", shape)
         if s.size != min(rows, columns):
             raise ValueError(
                 f"`values` must be all {min(rows, columns)} singular values of a {rows} x {columns} matrix: "

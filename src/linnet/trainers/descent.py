@@ -15,7 +15,7 @@ from linnet.inits.layers import Layers, check_layers
 from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
-from linnet.reductions._trial_descent import MOST_STEPS, Path
+from linnet.reductions._trial_descent import MAX_STEPS, StepSizes
 from linnet.reductions.deep import DeepReduction, reduced_layers
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.reductions.reduction import reduce as reduction_of
@@ -104,7 +104,7 @@ def gradient_descent(
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
     step = _update(update, plain=momentum == 0 and hyper["weight_decay"] == 0, reduced=reduce)
     hyper |= layer_rates_of(layer_rates, weights, reduced=reduce, decays=hyper["weight_decay"] != 0)
-    paths = _paths(rates, min(steps, MOST_STEPS), hyper, layer_rates) if update == "simultaneous" else None
+    paths = _paths(rates, min(steps, MAX_STEPS), hyper, layer_rates) if update == "simultaneous" else None
     reduction = prepare(problem, weights, reduce, paths=paths)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
@@ -158,15 +158,17 @@ def _update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
     return Own(update)
 
 
-def _paths(rates: Rates, steps: int, hyper: dict[str, Any], layer_rates: ArrayLike | None) -> list[Path]:
+def _paths(rates: Rates, steps: int, hyper: dict[str, Any], layer_rates: ArrayLike | None) -> list[StepSizes]:
     """The descents of a run, by which a deep network is reduced."""
     own = None if layer_rates is None else np.asarray(layer_rates, dtype=float)
     each = np.ones(max(steps, 1)) if rates.schedule is None else rates.schedule[: max(steps, 1)]
-    return [Path(rate * each, hyper["momentum"], hyper["weight_decay"], own) for rate in np.atleast_1d(rates.constant)]
+    return [
+        StepSizes(rate * each, hyper["momentum"], hyper["weight_decay"], own) for rate in np.atleast_1d(rates.constant)
+    ]
 
 
 def prepare(
-    problem: Problem, weights: Weights | Layers, reduced: bool, *, paths: Sequence[Path] | None = ()
+    problem: Problem, weights: Weights | Layers, reduced: bool, *, paths: Sequence[StepSizes] | None = ()
 ) -> Reduction:
     """The coordinates a run is carried out in; the problem's own with `reduced=False`.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from linnet.trajectories.trajectory import Trajectory
 
-SCHEMA = 1
+SCHEMA_VERSION = 1
 
 
 def dataset(trajectory: Trajectory) -> xr.Dataset:
@@ -75,11 +75,12 @@ def _filled(layers: tuple[np.ndarray, ...]) -> np.ndarray:
 
 def provenance() -> dict[str, Any]:
     """The schema, and the version and commit of linnet that computed something."""
-    return {"schema": SCHEMA, "linnet_version": linnet.__version__, "linnet_commit": _commit()}
+    return {"schema": SCHEMA_VERSION, "linnet_version": linnet.__version__, "linnet_commit": _commit()}
 
 
 @cache
 def _commit() -> str:
+    """Return the commit of linnet's own repository, marked where files differ from it; "unknown" without git."""
     folder = Path(__file__).resolve().parents[3]
     if not (folder / ".git").exists():
         return "unknown"
@@ -92,6 +93,7 @@ def _commit() -> str:
 
 
 def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes as netCDF holds them: other objects as JSON."""
     return {
         key: value if isinstance(value, (str, int, float)) else json.dumps(value, default=str)
         for key, value in attributes.items()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from linnet.trajectories.trajectory import Trajectory
 
-DRAWN = 12  # singular values
+MAX_VALUES_DRAWN = 12  # singular values
 
 
 def picture(run: Trajectory) -> Figure:
@@ -31,7 +31,7 @@ def picture(run: Trajectory) -> Figure:
         panels[0].set(yscale="log", xlabel="time", title="loss")
         panels[0].legend()
         if kept:
-            values = run.singular_values[..., :DRAWN]
+            values = run.singular_values[..., :MAX_VALUES_DRAWN]
             colours = style.shades(values.shape[-1])
             for mode, colour in enumerate(colours):
                 panels[1].plot(run.times, values[..., mode], color=colour, **style.ALONE)

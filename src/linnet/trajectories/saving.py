@@ -11,7 +11,7 @@ import numpy as np
 from linnet._arguments import count, no_mask, shown
 from linnet._memory import check_fits
 
-MOST_KEPT = 10**8  # of steps: the list of them alone takes a second
+MAX_KEPT_STEPS = 10**8  # of steps: the list of them alone takes a second
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,16 @@ def every(interval: int) -> Saving:
 
 
 def _every(name: str, interval: int) -> Saving:
+    """Return the policy that keeps every `interval`-th step; `name` is the argument that a message names."""
     interval = count(name, interval)
 
     def choose(total: int) -> np.ndarray:
         number = total // interval
         check_fits(16 * number, f"keeping {number} states", "Save less often (`save_every`).")
-        if number > MOST_KEPT:
+        if number > MAX_KEPT_STEPS:
             raise ValueError(
-                f"a `{name}` of {interval} keeps {number} of {total} steps (`total`): at most {MOST_KEPT:.0e} can be "
-                "kept. Save less often (`save_every`)."
+                f"a `{name}` of {interval} keeps {number} of {total} steps (`total`): at most {MAX_KEPT_STEPS:.0e} can "
+                "be kept. Save less often (`save_every`)."
             )
         return np.arange(0, total + 1, interval)
 

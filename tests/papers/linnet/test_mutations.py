@@ -9,7 +9,7 @@ import linnet as ln
 from linnet.papers.linnet import PAPER
 from linnet.papers.linnet.claims import diagram, over_time, start_scale, stories
 from linnet.papers.linnet.tables import dimensions
-from linnet.reductions._trial_descent import Trial as Estimating
+from linnet.reductions._trial_descent import TrialDescent
 from linnet.reproduction import Trial
 from linnet.theories import deep, label_noise, mixed, one_output, spectral_bias
 
@@ -67,7 +67,7 @@ MUTATIONS = {
     "no-shortcut": [
         changed(one_output, "flow", lambda args: (args[0], args[1], 10 * args[2] if args[1] < 2 else args[2]))
     ],
-    "depth-reduction": [scaled(Estimating, "apart", lambda distance: 1e-2 * distance)],
+    "depth-reduction": [scaled(TrialDescent, "max_distance", lambda distance: 1e-2 * distance)],
     "depth-decoupling": [changed(deep, "gaussian_modes", lambda args: (args[0], 1.01 * args[1], *args[2:]))],
     "depth-diagram": [
         changed(deep, "deep_diagram", lambda args: (args[0], [2 * one for one in args[1]], *args[2:])),

@@ -80,11 +80,11 @@ def modes(data: xr.Dataset, state: State) -> Figure:
 
 def kernels(data: xr.Dataset, state: State) -> Figure:
     """The tangent kernel along each mode over its start."""
-    from linnet.observables.mode_regimes import MOVED
+    from linnet.observables.mode_regimes import ACTIVE_MOVEMENT
 
     steps = _steps(data["step"].values)
     traces = _by_word(data, steps, data["kernel"].values)
-    traces.append(guide(steps[[0, -1]], [MOVED, MOVED], "threshold"))
+    traces.append(guide(steps[[0, -1]], [ACTIVE_MOVEMENT, ACTIVE_MOVEMENT], "threshold"))
     return figure(traces, x="step", y="tangent kernel over its start", log_x=True, log_y=True)
 
 

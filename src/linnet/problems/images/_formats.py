@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 CIFAR_PIXELS = 3 * 32 * 32
-CHUNK = 1 << 20  # bytes read at a time where a file is only counted
+CHUNK_BYTES = 1 << 20  # bytes read at a time where a file is only counted
 
 
 def cifar_labels(file: Path) -> np.ndarray:
@@ -76,7 +76,7 @@ def idx_lengths(file: Path, *, axes: int) -> tuple[int, ...]:
     """
     header = 4 * (1 + axes)
     try:
-        with _opened(file) as stream:
+        with _open(file) as stream:
             start = stream.read(header)
             if len(start) < header:
                 raise ValueError(
@@ -101,14 +101,15 @@ def idx_rows(file: Path, *, axes: int, positions: np.ndarray) -> np.ndarray:
     """The entries of an IDX file at these positions of its first axis, rising, as bytes (entry, number)."""
     lengths = idx_lengths(file, axes=axes)
     size, rows = int(np.prod(lengths[1:])), []
-    with _opened(file) as stream:
+    with _open(file) as stream:
         for position in positions.tolist():
             stream.seek(4 * (1 + axes) + position * size)
             rows.append(np.frombuffer(stream.read(size), dtype=np.uint8))
     return np.stack(rows) if rows else np.empty((0, size), dtype=np.uint8)
 
 
-def _opened(file: Path) -> IO[bytes]:
+def _open(file: Path) -> IO[bytes]:
+    """Open a file for reading, through gzip where its name ends in `.gz`."""
     return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
 
 
@@ -117,7 +118,7 @@ def _remaining(file: Path, stream: IO[bytes], done: int) -> int:
     if file.suffix != ".gz":
         return file.stat().st_size - done
     held = 0
-    while chunk := stream.read(CHUNK):
+    while chunk := stream.read(CHUNK_BYTES):
         held += len(chunk)
     return held
 
@@ -126,6 +127,7 @@ class _ArrayUnpickler(pickle.Unpickler):
     """Unpickles arrays of numbers only: a data file must not be able to run code."""
 
     def find_class(self, module: str, name: str) -> Any:
+        """Return what an array needs to be rebuilt; refuse every other name."""
         if name == "_reconstruct" and module in ("numpy.core.multiarray", "numpy._core.multiarray"):
             return _reconstruct
         if (module, name) in (("numpy", "ndarray"), ("numpy", "dtype")):
@@ -136,8 +138,10 @@ class _ArrayUnpickler(pickle.Unpickler):
 
 
 def _reconstruct(kind: type, shape: tuple[int, ...], code: Any) -> np.ndarray:
+    """Make an empty array of any kind, as NumPy's function of this name does."""
     return np.ndarray.__new__(kind, shape, code)
 
 
 def _encode(text: str, encoding: str | bytes) -> bytes:
+    """Return text as bytes, as `codecs.encode` does."""
     return text.encode(encoding if isinstance(encoding, str) else encoding.decode())

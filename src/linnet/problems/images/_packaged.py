@@ -12,9 +12,9 @@ from linnet import _extras as extras
 from linnet.problems.images.collection import Images
 
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
-PATCH = 32  # pixels on a side
+PATCH_PIXELS = 32  # pixels on a side
 PHOTOGRAPHS = ("china", "flower")
-SAMPLE = 20  # CIFAR-10 pictures inside foolbox
+SAMPLE_PICTURES = 20  # CIFAR-10 pictures inside foolbox
 
 
 def digits() -> Images:
@@ -35,7 +35,7 @@ def photographs() -> Images:
     return Images(
         "photographs",
         labels,
-        (3, PATCH, PATCH),
+        (3, PATCH_PIXELS, PATCH_PIXELS),
         PHOTOGRAPHS,
         f"scikit-learn: {', '.join(f'{name}.jpg' for name in PHOTOGRAPHS)}",
         pair=(0, 1),
@@ -47,20 +47,20 @@ def cifar10_sample() -> Images:
     """The CIFAR-10 pictures that foolbox carries, `cifar10_NUMBER_LABEL.png`."""
     folder = _package("cifar10-sample", "foolbox") / "data"
     named = {int(m[1]): (file, int(m[2])) for file in folder.glob("*.png") if (m := _NAME.fullmatch(file.name))}
-    missing = [number for number in range(SAMPLE) if number not in named]
+    missing = [number for number in range(SAMPLE_PICTURES) if number not in named]
     if missing:
         raise FileNotFoundError(
             f"the cifar10-sample in {folder} is incomplete: it lacks pictures {', '.join(map(str, missing))} of "
-            f"{SAMPLE}."
+            f"{SAMPLE_PICTURES}."
         )
-    files, labels = zip(*(named[number] for number in range(SAMPLE)), strict=True)
+    files, labels = zip(*(named[number] for number in range(SAMPLE_PICTURES)), strict=True)
     pixels = np.stack([_flat(_picture("cifar10-sample", file)) for file in files])
     return Images(
         "cifar10-sample",
         np.array(labels),
-        (3, PATCH, PATCH),
+        (3, PATCH_PIXELS, PATCH_PIXELS),
         CIFAR_CLASSES,
-        f"foolbox: {SAMPLE} pictures",
+        f"foolbox: {SAMPLE_PICTURES} pictures",
         pair=(6, 8),
         reader=lambda chosen: pixels[chosen] / 255.0,
     )
@@ -89,10 +89,13 @@ def _picture(name: str, file: Path) -> np.ndarray:
 
 def _patches(picture: np.ndarray) -> np.ndarray:
     """All patches that fit, (patch, channel row column)."""
-    rows, columns = picture.shape[0] // PATCH, picture.shape[1] // PATCH
-    blocks = picture[: rows * PATCH, : columns * PATCH].reshape(rows, PATCH, columns, PATCH, 3)
+    rows, columns = picture.shape[0] // PATCH_PIXELS, picture.shape[1] // PATCH_PIXELS
+    blocks = picture[: rows * PATCH_PIXELS, : columns * PATCH_PIXELS].reshape(
+        rows, PATCH_PIXELS, columns, PATCH_PIXELS, 3
+    )
     return blocks.transpose(0, 2, 4, 1, 3).reshape(rows * columns, -1)
 
 
 def _flat(picture: np.ndarray) -> np.ndarray:
+    """Return a picture as one row of pixels, channel by channel."""
     return picture.transpose(2, 0, 1).reshape(-1)

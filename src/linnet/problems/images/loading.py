@@ -61,8 +61,9 @@ def load_images(name: str, path: str | Path | None = None) -> Images:
 
 
 def _cifar10(path: Path | None) -> Images:
+    """Load CIFAR-10 from its Python or binary batches; pixels are read when they are drawn."""
     groups = [(stem, stem + ".bin") for stem in CIFAR_BATCHES]
-    files = _files("cifar10", path, CIFAR_PLACES, groups)
+    files = _files_together("cifar10", path, CIFAR_PLACES, groups)
     labels = [formats.cifar_labels(file) for file in files]
     starts = np.cumsum([0, *(len(each) for each in labels)])
 
@@ -80,8 +81,9 @@ def _cifar10(path: Path | None) -> Images:
 
 
 def _fashion_mnist(path: Path | None) -> Images:
+    """Load Fashion-MNIST from its IDX files, gzipped or not."""
     groups = [(stem, stem + ".gz") for stem in FASHION_FILES]
-    pixels, labels = _files("fashion-mnist", path, FASHION_PLACES, groups)
+    pixels, labels = _files_together("fashion-mnist", path, FASHION_PLACES, groups)
     count, *shape = formats.idx_lengths(pixels, axes=3)
     (named,) = formats.idx_lengths(labels, axes=1)
     if count != named:
@@ -100,7 +102,7 @@ def _fashion_mnist(path: Path | None) -> Images:
     )
 
 
-def _files(name: str, path: Path | None, places: tuple[str, ...], groups: list[tuple[str, str]]) -> list[Path]:
+def _files_together(name: str, path: Path | None, places: tuple[str, ...], groups: list[tuple[str, str]]) -> list[Path]:
     """One file of each group, all in one folder at or below `path`; a folder that holds some but not all is refused."""
     wanted = ", ".join(" or ".join(group) for group in groups)
     if path is None:

@@ -22,7 +22,7 @@ import jax
 import numpy as np
 
 from linnet._memory import GIBIBYTE, available
-from linnet._workers import BYTES, cores
+from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
 from linnet.trainers._loop import Plan
 from linnet.trainers.diagrams._blas_threads import ONE_BLAS_THREAD
@@ -78,7 +78,7 @@ def train_all(
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
     able = bool(sys.executable) and _ours(plan.rule)
-    room = int(0.9 * free / bytes_each), able * int(0.9 * free / (bytes_each + BYTES))
+    room = int(0.9 * free / bytes_each), able * int(0.9 * free / (bytes_each + WORKER_BYTES))
     threads, processes = _how_many(
         6 * in_dim * out_dim * hidden,
         min(steps, USUAL_STEPS),
@@ -87,7 +87,7 @@ def train_all(
         fixed=slots is not None,
     )
     fitting = processes or threads
-    bytes_all = fitting * (bytes_each + BYTES if processes else bytes_each)
+    bytes_all = fitting * (bytes_each + WORKER_BYTES if processes else bytes_each)
     summary = (
         f"{total} runs, {fitting} at a time on {place}{' in processes of their own' if processes else ''}: "
         f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
