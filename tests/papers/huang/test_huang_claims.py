@@ -44,6 +44,7 @@ def test_every_statement_is_checked_or_has_a_reason():
 
 
 HOLDS, CORRECTED, REFUTED = Verdict.HOLDS, Verdict.CORRECTED, Verdict.REFUTED
+LEARNED = {"reached": 3, "rows": 3, "highest": 0, "last": 0, "falls": 1}
 
 
 @pytest.mark.parametrize(
@@ -70,12 +71,12 @@ HOLDS, CORRECTED, REFUTED = Verdict.HOLDS, Verdict.CORRECTED, Verdict.REFUTED
         ("eq10", {"printed": np.inf, "value": 0.01, "section_six": 0.01, "neuron": 0.2}, REFUTED),
         ("minimum-norm", {"kernel": 0.4, "value": 0.5}, HOLDS),
         ("minimum-norm", {"kernel": 0.0, "value": 0.0}, REFUTED),
-        ("theorem4.1", {"reached": 2, "rows": 3, "highest": 0, "value": 1, "least": 1, "last": 0, "falls": 1}, REFUTED),
-        (
-            "theorem4.1",
-            {"reached": 3, "rows": 3, "highest": 0, "value": 1, "least": 0.01, "last": 0, "falls": 1},
-            REFUTED,
-        ),
+        ("theorem4.1", LEARNED | {"reached": 2, "value": 1, "least": 1, "corrected": [1]}, REFUTED),
+        ("theorem4.1", LEARNED | {"value": 1, "least": 1, "corrected": [1]}, HOLDS),
+        ("theorem4.1", LEARNED | {"value": 1, "least": 0.01, "corrected": [1]}, CORRECTED),
+        ("theorem4.1", LEARNED | {"value": 1, "least": 0.01, "corrected": [1, 0.01]}, REFUTED),
+        ("step", {"printed": {"quiet": 1, "noisy": 0.1}, "value": {"quiet": 1, "noisy": 1}}, CORRECTED),
+        ("step", {"printed": {"quiet": 1, "noisy": 0.1}, "value": {"quiet": 1, "noisy": 0.9}}, REFUTED),
         ("t1", {"value": np.nan, "printed": {"m": 1.0}, "measured": {"m": 1.0}}, REFUTED),
         ("t1", {"value": 0.1, "printed": {"m": 1.0}, "measured": {"m": Estimate(1.1, 0.04)}}, HOLDS),
         ("t1", {"value": 0.1, "printed": {"m": 1.0}, "measured": {"m": Estimate(1.1, 0.01)}}, CORRECTED),

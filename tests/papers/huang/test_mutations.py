@@ -12,7 +12,7 @@ import pytest
 import linnet as ln
 from linnet.observables import features
 from linnet.papers.huang import PAPER, misprints, settings
-from linnet.papers.huang.claims import appendix_a, appendix_b, lemma_5_2
+from linnet.papers.huang.claims import appendix_a, appendix_b, lemma_5_2, theorem_4_1
 from linnet.papers.huang.claims import equations as equation_claims
 from linnet.papers.huang.networks import runs
 from linnet.papers.huang.networks.cells import equations
@@ -150,6 +150,11 @@ def times_of_the_theorem_wrong(patch: Patch) -> None:
         scaled(misprints, name, 0.01)(patch)
 
 
+def steps_too_large(patch: Patch) -> None:
+    right = theorem_4_1._last_loss
+    patch.setattr(theorem_4_1, "_last_loss", lambda data, key, width, rate: right(data, key, width, 10 * rate))
+
+
 def outputs_scaled(factor: float) -> Callable[[Patch], None]:
     """Outputs of the network that are too large."""
     right = vars(runs.FeatureRun)["outputs"].fget
@@ -269,6 +274,7 @@ MUTATIONS: list[tuple[str, str, Callable[[Patch], None], bool]] = [
     ("t2", "t2", scaled(Stages, "second_time", 2.0), False),
     ("theorem4.1", "theorem4.1", times_of_the_theorem_wrong, False),
     ("theorem4.1-descends", "theorem4.1", history_changed(wavering_loss), False),
+    ("step", "step", steps_too_large, True),
     ("lemmaB1-time", "lemmaB1-time", scaled(misprints, "first_time", 0.2), False),
     ("limit", "limit", limit_doubled, False),
     ("difference", "difference", history_changed(overlaps), False),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.inside import LAWS, convergence_cells
@@ -19,7 +21,7 @@ SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Four laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of smaller networks."""
+    """Five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of smaller networks."""
     return ln.sweeps.Sweep(
         name="huang-convergence",
         function=convergence_cells,
@@ -36,6 +38,8 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 class Convergence:
     """One network: steps to 4 epsilon, the stated t1 and t2 - t1 in steps, their ratio, and losses.
 
+    `corrected` is that ratio with |beta|^2 + sigma_y^2, the power of a label, where |beta|^2 is printed;
+
     `first` is the measured t1 in steps, `first_off` how far `Stages.first_time` is from it; `last` the share of the
     loss at the end, `highest` the highest loss once it has been below 4 epsilon.
     """
@@ -47,6 +51,7 @@ class Convergence:
     stated_first: float
     stated_second: float
     constant: float
+    corrected: float
     last: float
     highest: float
     first: float
@@ -63,9 +68,16 @@ def _row(cell: xr.Dataset) -> Convergence:
     """Lay the stated times beside what one cell measured."""
     theory = theory_of(cell)
     loss, steps, rate = float(cell["first_loss"]), float(cell["steps"]), theory.learning_rate
-    population = {"samples": theory.samples, "signal": float(cell["signal"]), "trace": float(cell["trace"])}
-    first = misprints.first_time(theory.magnitude, **population) / rate
-    second = misprints.second_time(settings.EPSILON, **population) / rate
+    signal = float(cell["signal"])
+    (first, second), labels = (
+        [
+            misprints.first_time(theory.magnitude, samples=theory.samples, signal=size, trace=float(cell["trace"]))
+            / rate,
+            misprints.second_time(settings.EPSILON, samples=theory.samples, signal=size, trace=float(cell["trace"]))
+            / rate,
+        ]
+        for size in (signal, np.sqrt(signal**2 + float(cell["noise_variance"])))
+    )
     measured = float(cell["first_steps"])
     return Convergence(
         str(cell["law"].values),
@@ -75,6 +87,7 @@ def _row(cell: xr.Dataset) -> Convergence:
         first,
         second,
         steps / (first + second),
+        steps / sum(labels),
         float(cell["last_loss"]) / loss,
         float(cell["highest_after"]),
         measured,
@@ -96,10 +109,12 @@ TABLE = Table(
         "t1 stated": "{.stated_first:.0f}",
         "t2 − t1 stated": "{.stated_second:.0f}",
         "constant needed": "{.constant:.3f}",
+        "with σ_y²": "{.corrected:.3f}",
         "last loss/first": "{.last:.0e}",
     },
     note=(
         "Constant needed: steps over t1 + t2, both as printed with constants 1. Sloped: eigenvalues of Σ fall "
-        "as i^(-1/4)."
+        "as i^(-1/4). Noisy: labels with noise at the limit of (5), 8n|β|²; with σ_y²: |β|² + σ_y² where |β|² is "
+        "printed."
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 import numpy as np
 
 import linnet as ln
@@ -126,17 +128,26 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
     }
 
 
-LAWS = {  # entries of z, and the power by which the eigenvalues of the covariance fall
-    "normal": ("gaussian", 0.0),
-    "signs": ("rademacher", 0.0),
-    "uniform": ("uniform", 0.0),
-    "sloped": ("gaussian", 0.25),
+class Law(NamedTuple):
+    """Entries of z, the power by which the eigenvalues of the covariance fall, and the noise of the labels."""
+
+    entries: Literal["gaussian", "rademacher", "uniform"]
+    power: float = 0.0
+    noise_variance: float = settings.NOISE_VARIANCE
+
+
+LAWS = {
+    "normal": Law("gaussian"),
+    "signs": Law("rademacher"),
+    "uniform": Law("uniform"),
+    "sloped": Law("gaussian", power=0.25),
+    "noisy": Law("gaussian", noise_variance=settings.NOISE_LIMIT),
 }
 
 
 def law_data(key: Key, law: str, *, dim: int) -> Regression:
-    """A teacher of unit signal on inputs of one of the `LAWS`, noise as in section 6."""
-    entries, power = LAWS[law]
+    """A teacher of unit signal on data of one of the `LAWS`."""
+    entries, power, noise_variance = LAWS[law]
     covariance = np.arange(1, dim + 1) ** -power
     teacher = generator(key, 2).standard_normal(dim)
     teacher /= np.sqrt((covariance * teacher**2).sum())
@@ -145,7 +156,7 @@ def law_data(key: Key, law: str, *, dim: int) -> Regression:
         samples=settings.SAMPLES,
         covariance=covariance,
         teacher=teacher,
-        noise_variance=settings.NOISE_VARIANCE,
+        noise_variance=noise_variance,
         entries=entries,
     )
 
@@ -156,11 +167,15 @@ def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: in
 
     `law` names the data, `smaller` multiplies the admissible v_0 and sigma_0.
     """
-    run = inside(key, data=law_data(key, law, dim=dim), width=width, smaller=smaller)
+    data = law_data(key, law, dim=dim)
+    # from a larger loss it is a longer way to 4 epsilon: a growth time more for each factor of e
+    longer = max(0.0, float(np.log(data.noise_variance)))
+    run = inside(key, data=data, width=width, smaller=smaller, growth_times=10.0 + longer)
     loss, rate = run.history.loss, run.scales["learning_rate"]
     return {
         "signal": run.data.signal,
         "trace": run.data.trace,
+        "noise_variance": run.data.noise_variance,
         "steps": run.history.loss_time(1 - min(4 * settings.EPSILON / loss[0], 0.999)) / rate,
         "falls": (np.diff(loss) < 0).mean(),
         "first_steps": run.first_time() / rate,
