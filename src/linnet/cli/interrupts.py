@@ -36,7 +36,7 @@ def install() -> None:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, lambda number, frame: _received.append(number))
     threading.Thread(target=_watch, args=(reading,), daemon=True).start()
-    if (parent := os.environ.pop(workers.PARENT, "")).isdigit():
+    if (parent := os.environ.pop(workers.PARENT_VARIABLE, "")).isdigit():
         threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
 
 

@@ -44,7 +44,7 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
         [0.994, 0.017]
     """
     s = np.sort(arguments.real_array("values", values, ndim=1))[::-1]
-    rows, columns = arguments.sides("shape", shape)
+    rows, columns = arguments.matrix_shape("shape", shape)
     if max(rows, columns) > 1e15 * min(rows, columns):
         raise ValueError(f"`shape` must have sides less than 1e15 apart: got {shape}.")
     rows, columns = float(rows), float(columns)  # type: ignore[assignment]
