@@ -36,7 +36,7 @@ def test_a_fingerprint_covers_what_computes_and_nothing_else(package):
     cells = "linnet.papers.tu.networks.phase_diagram"
     before = package(cells)
     assert package(cells, "linnet/cli/main.py") == before
-    assert package(cells, "linnet/papers/tu/claims/gram.py") == before  # a claim was reworded
+    assert package(cells, "linnet/papers/tu/claims/theorem_1.py") == before  # a claim was reworded
     assert package(cells, "linnet/papers/huang/figures/fig1.py") == before  # another paper
     after = package(cells, "linnet/trainers/flow.py")
     assert after != before

@@ -4,15 +4,16 @@ from pathlib import Path
 
 from linnet.papers.tu.claims import (
     alignment,
+    appendix_b,
     balanced,
     descent,
     figures,
-    gram,
     growth,
     lazy,
     mixed_modes,
     phase_diagram,
     stages,
+    theorem_1,
 )
 from linnet.papers.tu.figures import fig1, fig2
 from linnet.papers.tu.tables import active_region, border, plane, published, regions, timeline, updates, widths
@@ -27,6 +28,18 @@ PAPER = Paper(
     subject="lazy and active modes in one equation",
     figures=[fig1, fig2],
     tables=[active_region, border, plane, published, regions, timeline, updates, widths],
-    claims=[gram, lazy, balanced, mixed_modes, phase_diagram, figures, stages, growth, alignment, descent],
+    claims=[
+        theorem_1,
+        appendix_b,
+        lazy,
+        balanced,
+        mixed_modes,
+        phase_diagram,
+        figures,
+        stages,
+        growth,
+        alignment,
+        descent,
+    ],
     statements=Path(__file__).with_name("statements.toml"),
 )

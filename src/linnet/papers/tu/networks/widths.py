@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.starts import threshold_start
+from linnet.reproduction.cells import Block, Points
 
 TIMES = np.concatenate([[0.0], np.geomspace(0.02, 20.0, 24)])  # in units of 1/|Y|
 SHARE = 0.1  # of the target's norm: the threshold sigma^2 w
 
 
-class Flows(NamedTuple):
-    """Reduced layers along gradient flow: (time, network, ...)."""
+@dataclass(frozen=True)
+class Flows:
+    """Reduced layers along gradient flows of one threshold: (time, network, ...), with any axes of networks."""
 
     times: np.ndarray
     first: np.ndarray
     second: np.ndarray
     threshold: float
 
+    @property
+    def dim(self) -> int:
+        return self.first.shape[-1]
 
-def target_of(dim: int, seed: int, share: float = SHARE) -> tuple[Any, float]:
+    @property
+    def distances(self) -> np.ndarray:
+        """|C - Chat| of Theorem 1, the larger of both layers', over sigma^2 w: (time, network)."""
+        gap = ln.theories.mixed.gram_gap(self.first, self.second, self.threshold)
+        return np.maximum(gap.first, gap.second) / self.threshold
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """|C1| over sigma^2 w: (time, network)."""
+        return np.linalg.norm(np.swapaxes(self.first, -1, -2) @ self.first, 2, axis=(-2, -1)) / self.threshold
+
+
+def target_of(dim: int, seed: int, share: float = SHARE) -> tuple[ln.Problem, float]:
     """The noisy rank-2 task of all networks, and their threshold: a share of its norm."""
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=seed)
     return problem, share * float(np.linalg.norm(problem.cross, 2))
@@ -41,7 +58,7 @@ def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, sha
     return Flows(times, run.reduced.first, run.reduced.second, threshold)
 
 
-def width_cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, dim: int, seed: int) -> dict[str, Any]:
+def width_cells(points: Points, seeds: np.ndarray, *, dim: int, seed: int) -> Block:
     """The flows of a block of cells: both layers at every time."""
     runs = flows(dim, points["ratio"].tolist(), seeds.tolist(), seed)
     first, second = (np.moveaxis(layer, 1, 0) for layer in (runs.first, runs.second))

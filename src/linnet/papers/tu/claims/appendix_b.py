@@ -1,8 +1,6 @@
-"""Claims on the Gram matrices of each layer: Theorem 1 and appendix B."""
+"""Appendix B: what the proof of Theorem 1 is made of: imbalance, projections, the cubic equations, their Jacobian."""
 
 from __future__ import annotations
-
-from functools import lru_cache
 
 import numpy as np
 
@@ -10,26 +8,21 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import gaussian_start
-from linnet.papers.tu.networks.widths import Flows, flows
 from linnet.papers.tu.tables import widths
+from linnet.papers.tu.tables.widths import GAUSSIAN, TRIED
 from linnet.reproduction import AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
 HALF_POWER = Limit(0.1, "of an exponent of -1/2, fitted over w/d = 4 .. 16384: the next order is (w/d)^-1")
-CONSTANT = Limit(10.0, "O(.) with a constant of a few units")
 EXACT = Limit(1e-7, "the flow of a network against the closed form, integrated to 1e-9")
 ROUNDING = Limit(1e-10, "a balanced start has the Gram matrices it was built with")
-WIDTHS = (
-    "noisy rank-2 target, d = 12 (full: 40), sigma^2 w = |Y|/10, w/d = 4 .. 16384 by the exact reduction, gradient flow"
-)
-GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
 
 
 @claim(
     "lemma-b2",
     says="The imbalance of the layers is conserved by gradient flow for every cost.",
     assumes="gradient flow",
-    tried=WIDTHS + "; matrix completion 4 x 5",
+    tried=TRIED + "; matrix completion 4 x 5",
     holds=Below(
         1e-6,
         what="largest relative change",
@@ -92,180 +85,11 @@ def projections_of_the_start(trial: Trial) -> Numbers:
 
 
 @claim(
-    "prop-b1",
-    says="The Gram matrices stay within (1 + eps) sigma^2 w of the self-consistent ones.",
-    assumes=GAUSSIAN,
-    tried=WIDTHS,
-    holds=AtMost(
-        1.05, what="largest |C - Chat| over sigma^2 w", because="1 + eps, with eps a twentieth at w = 64 d and more"
-    ),
-    reads="largest |C - Chat| over the flow is {value:.2f} sigma^2 w for w >= 64 d, {narrow:.2f} for any width from "
-    "4 d",
-)
-def weak_bound(trial: Trial) -> Numbers:
-    runs = widths.TABLE.rows(trial)
-    gap = runs.gap
-    worst = np.maximum(gap.first, gap.second) / runs.threshold
-    return {"narrow": float(worst.max()), "value": float(worst[:, runs.ratios >= 64].max())}
-
-
-@claim(
-    "thm1",
-    says="The Gram matrices are within min(O(sigma^2 w), O(sqrt(d/w)) |C1|) of the self-consistent ones, at all times.",
-    assumes=GAUSSIAN,
-    tried=WIDTHS,
-    holds=AllOf(
-        Below(
-            0.12,
-            "trend",
-            what="exponent in w/d of the constant",
-            because="of an exponent that should be 0, over three decades and a half of w/d",
-        ),
-        Below(CONSTANT, what="largest constant"),
-    ),
-    reads="|C - Chat| over min(sigma^2 w, sqrt(d/w)|C1|) is at most {value:.2f} over time and w/d = 4 .. 16384 and "
-    "changes with w/d like its power {trend:.2f}; |C - Chat| itself changes like (w/d)^{early:.2f} at the start and "
-    "(w/d)^{late:.2f} at the end",
-)
-def strong_bound(trial: Trial) -> Numbers:
-    runs = widths.TABLE.rows(trial)
-    gap = runs.gap
-    worst = np.maximum(gap.first, gap.second)
-    constants = (worst / np.minimum(gap.weak, gap.strong)).max(axis=(0, 2))
-    draws = worst.shape[2]
-    early, late = (exponent(np.repeat(runs.ratios, draws), worst[state].ravel())[0] for state in (0, -1))
-    return {
-        "trend": exponent(runs.ratios, constants)[0],
-        "early": early,
-        "late": late,
-        "value": float(constants.max()),
-    }
-
-
-RATIOS = (4.0, 64.0, 1024.0)  # w/d
-LAYERS = ("first", "second")
-SHARES = (1.0, 0.1, 0.01, 0.001)  # of sigma^2 w over |Y|: lazy first, then more and more active
-OVER_SCALES = (
-    "noisy rank-2 target, d = 12, 24 (full: 20, 40), w/d = 4, 64, 1024, sigma^2 w = 1, 0.1, 0.01 and 0.001 |Y| "
-    "(|C1| up to 1000 sigma^2 w), 3 draws each, gradient flow"
-)
-
-
-@lru_cache(maxsize=4)
-def flows_of_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
-    """The flows by dimension and share; every share has its own draws."""
-    runs = {}
-    for dim in (12, 24) if trial.quick else (20, 40):
-        for i, share in enumerate(SHARES):
-            key = 1000 * trial.seed + 100 * i
-            parts = [  # three at a time, as the table has them: one compilation serves both
-                flows(dim, [ratio] * 3, range(key + 3 * j, key + 3 * j + 3), trial.seed, share)
-                for j, ratio in enumerate(RATIOS)
-            ]
-            first, second = (np.concatenate([getattr(part, layer) for part in parts], axis=1) for layer in LAYERS)
-            runs[dim, share] = parts[0]._replace(first=first, second=second)
-    return runs
-
-
-def scales(trial: Trial) -> dict[tuple[int, float], tuple[np.ndarray, np.ndarray]]:
-    """By dimension and share: |C - Chat| and |C1| over sigma^2 w, (time, width, draw)."""
-    distances = {}
-    for (dim, share), flow in flows_of_scales(trial).items():
-        gap = ln.theories.mixed.gram_gap(flow.first, flow.second, flow.threshold, dim)
-        sizes = np.linalg.norm(np.swapaxes(flow.first, -1, -2) @ flow.first, 2, axis=(-2, -1))
-        both = (np.maximum(gap.first, gap.second), sizes)
-        apart, own = (part.reshape(len(part), len(RATIOS), 3) / flow.threshold for part in both)
-        distances[dim, share] = apart, own
-    return distances
-
-
-@claim(
-    "thm1-scales",
-    says="In the lazy regime |C - Chat| is at most O(sqrt(d/w)) |C1|; in the active regime it is far below |C1|: at "
-    "most O(sigma^2 w), however large |C1| grows.",
-    assumes=GAUSSIAN,
-    tried=OVER_SCALES,
-    holds=AllOf(
-        Below(
-            3.0,
-            "lazy",
-            what="lazy |C - Chat| over sqrt(d/w) |C1|, at the end",
-            because="a constant of 2, that of the start, and half as much again for its fluctuations at small d",
-        ),
-        Below(
-            1.5,
-            "active",
-            what="active |C - Chat| over sigma^2 w, at the end",
-            because="a constant of one, that of B.1, and half as much again at w = 4 d",
-        ),
-        Below(
-            -0.85,
-            what="power of |C1|/sigma^2 w with which |C - Chat|/|C1| changes",
-            because="-1 where |C - Chat| stays and |C1| grows; fitted over three decades",
-        ),
-    ),
-    reads="at the end of the flow, over sqrt(d/w) |C1| where sigma^2 w = |Y|: {lazy:.2f}; over sigma^2 w where it is "
-    "smaller: {active:.2f}; over |C1| it changes like (|C1|/sigma^2 w)^{value:.2f}",
-)
-def bound_at_other_scales(trial: Trial) -> Numbers:
-    distances = scales(trial)
-    lazy, active, sizes, shares = dict[str, float](), {}, [], []
-    for (dim, share), (apart, own) in distances.items():
-        if share == SHARES[0]:
-            worst = (apart[-1] / own[-1]).max(axis=1) * np.sqrt(RATIOS)
-            lazy |= {f"d = {dim}, w = {ratio:g} d": float(one) for ratio, one in zip(RATIOS, worst, strict=True)}
-        else:
-            active[f"d = {dim}, sigma^2 w = {share:g} |Y|"] = float(apart[-1].max())
-        sizes.append(own[-1].ravel())
-        shares.append((apart[-1] / own[-1] * np.sqrt(RATIOS)[:, None]).ravel())
-    rate, error = exponent(np.concatenate(sizes), np.concatenate(shares))
-    return {"lazy": lazy, "active": active, "value": rate, "uncertainty": error}
-
-
-@claim(
-    "thm1-sharp",
-    says="Sharper than printed (ours): |C - Chat| is at most 3 sigma^2 sqrt(wd) at all times, lazy or active: it "
-    "hardly exceeds what it is at the start, while |C1| grows a thousandfold.",
-    assumes=GAUSSIAN,
-    tried=f"{OVER_SCALES}; and {WIDTHS}",
-    holds=AllOf(
-        AtMost(
-            3.0,
-            what="largest |C - Chat| over sigma^2 sqrt(wd)",
-            because="2 + sqrt(d/w) is the edge of the start's spectrum, and d^(-2/3) its fluctuation",
-        ),
-        AtMost(
-            1.2,
-            "growth",
-            what="largest |C - Chat| over that of the start",
-            because="4% to 13% in 39 sets of draws: a fifth for the width of 4 d, where sqrt(d/w) is not small",
-        ),
-    ),
-    reads="largest |C - Chat| over the flow, over sigma^2 sqrt(wd): {constants:.2f}; over that of the start at most "
-    "{growth.highest:.3f}; at the end down to {least:.2f} sigma^2 sqrt(wd)",
-)
-def sharpened_bound(trial: Trial) -> Numbers:
-    constants, growth, ends = {}, {}, []
-    runs = widths.TABLE.rows(trial)
-    gap = runs.gap
-    wide = np.maximum(gap.first, gap.second) / runs.threshold * np.sqrt(runs.ratios)[:, None]
-    parts = {"w/d = 4 .. 16384": wide} | {
-        f"d = {dim}, sigma^2 w = {share:g} |Y|": apart * np.sqrt(RATIOS)[:, None]
-        for (dim, share), (apart, _) in scales(trial).items()
-    }
-    for name, scaled in parts.items():
-        constants[name] = float(scaled.max())
-        growth[name] = float((scaled.max(axis=0) / scaled[0]).max())
-        ends.append(scaled[-1].min())
-    return {"constants": constants, "growth": growth, "least": lowest(ends), "value": highest(constants.values())}
-
-
-@claim(
     "cubic",
     says="The self-consistent Gram matrices solve the cubic equations, which the network's own miss by "
     "O(sqrt(d/w)) sigma^4 w^2 |C1|.",
     assumes=GAUSSIAN,
-    tried=WIDTHS,
+    tried=TRIED,
     holds=AllOf(
         Below(
             1e-12,
@@ -306,7 +130,7 @@ def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.nda
     "jacobian",
     says="The 'Jacobian' of the cubic equations is positive definite, with eigenvalues of at least sigma^2 w.",
     assumes=GAUSSIAN,
-    tried=WIDTHS + ", w >= 64 d",
+    tried=TRIED + ", w >= 64 d",
     holds=AtLeast(
         0.8,
         what="least eigenvalue over sigma^2 w",
