@@ -16,6 +16,7 @@ ORDER = {
     "_forks": 0,
     "_files": 0,
     "_memory": 0,
+    "_models": 0,
     "_page": 0,
     "precision": 0,
     "_progress": 0,

@@ -28,7 +28,7 @@ def test_no_line_runs_past_the_window(
 
 
 def test_a_terminal_without_an_ellipsis_gets_another_sign() -> None:
-    code = "from linnet.cli import entry; entry._open_closed_streams(); print('cut\\u2026')"
+    code = "from linnet.cli import entry; entry.open_closed_streams(); print('cut\\u2026')"
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert done.returncode == 0 and done.stdout == b"cut?\n"

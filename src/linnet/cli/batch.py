@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
+from linnet import _extras as extras
 from linnet import _progress as progress
 from linnet.cli import failures, terminal
 from linnet.reproduction import runner
@@ -20,7 +21,7 @@ _COLOURS = {True: terminal.GOOD, False: terminal.BAD, None: terminal.SOFT}
 def prepare(out: Path) -> None:
     """Refuses, before any work, what would only fail after it: no way to draw, no place to write."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+        raise ModuleNotFoundError(extras.line("matplotlib"), name="matplotlib")
     runner.writable(out)
 
 

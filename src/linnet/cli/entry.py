@@ -11,32 +11,28 @@ def main() -> None:
     """Run the command line and end the process with its exit status."""
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `install`: imports would show a traceback
-    closed = _open_closed_streams()
+    closed = open_closed_streams()
     from linnet.cli import interrupts
 
     interrupts.install()
-    if closed:
-        interrupts.say("standard output is closed: nothing could be said. Open it, or use > /dev/null.")
-        os._exit(1)
+    if "stdout" in closed:
+        interrupts.end(1, "standard output is closed: nothing could be said. Open it, or use > /dev/null.")
     from linnet.cli.main import main as command
 
     try:
         command()
     except SystemExit as ended:
-        interrupts.leave(int(ended.code or 0))
+        interrupts.end(int(ended.code or 0))
 
 
-def _open_closed_streams() -> bool:
-    """Whether standard output is closed. Closed streams are opened to nothing: a file would take their place."""
-    closed = False
+def open_closed_streams() -> list[str]:
+    """Open closed standard streams to nothing, since a file would take their place, and return their names."""
+    closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
+        if getattr(sys, name) is None:
+            closed.append(name)
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
-            closed = closed or name == "stdout"
-        if (stream := getattr(sys, name)) is None:
             setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
         elif number:
-            stream.reconfigure(errors="replace")  # a terminal without an ellipsis gets a question mark
+            getattr(sys, name).reconfigure(errors="replace")  # a terminal without an ellipsis gets a question mark
     return closed

@@ -58,15 +58,10 @@ def hold() -> None:
         threading.Event().wait()
 
 
-def say(text: str) -> None:
-    """One line on standard error, past all buffers, if anybody is there."""
-    with suppress(OSError, ValueError):
-        clear = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # a progress bar may stand there, and hide the cursor
-        os.write(2, f"{clear}linnet: {text}\n".encode(getattr(sys.stderr, "encoding", None) or "utf-8", "replace"))
-
-
-def leave(status: int) -> NoReturn:
+def end(status: int, line: str = "") -> NoReturn:
     """End a process whose command has ended: exit functions run, streams are flushed, or given up."""
+    if line:
+        _say(line)
     with suppress(BaseException):
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -76,15 +71,22 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
+def _say(line: str) -> None:
+    """Write a line to standard error, past all buffers, if anybody is there."""
+    with suppress(OSError, ValueError):
+        clear = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # a progress bar may stand there, and hide the cursor
+        os.write(2, f"{clear}linnet: {line}\n".encode(getattr(sys.stderr, "encoding", None) or "utf-8", "replace"))
+
+
 def _watch(reading: int) -> NoReturn:
     """The thread that answers the first signal, and ends the process at once at a second one."""
-    number, since = 0, 0.0
+    since = None
     while True:
-        if (next_number := os.read(reading, 1)[0]) not in _SIGNALS:
+        if (number := os.read(reading, 1)[0]) not in _SIGNALS:
             continue
-        if not number:
-            number, since = next_number, time.monotonic()
-            threading.Thread(target=_end, args=(number,), daemon=True).start()
+        if since is None:
+            since = time.monotonic()
+            threading.Thread(target=_interrupt, args=(number,), daemon=True).start()
         elif time.monotonic() > since + SAME_SECONDS:
             os._exit(128 + number)
 
@@ -93,22 +95,21 @@ def _end_with(parent: int) -> None:
     """The thread of a process that another one started: it ends when that one does, however that ended."""
     while os.getppid() == parent:
         time.sleep(0.5)
-    _end(signal.SIGTERM)
+    _interrupt(signal.SIGTERM)
 
 
-def _end(number: int) -> None:
+def _interrupt(number: int) -> None:
     """Keep what there is, say the line, end the processes started here, and then this one."""
     _received.append(number)
     try:
-        try:
-            line = _keepers[-1]() if _keepers else LINE
-        except Exception as reason:  # nothing is to be in the way of ending
-            line = f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
+        line = _keepers[-1]() if _keepers else LINE
+    except Exception as reason:
+        line = f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
+    with suppress(Exception):  # nothing is to be in the way of ending
         workers.starting.acquire(timeout=STARTING_SECONDS)
-        say(line)
+        _say(line)
         for child in sys.modules["multiprocessing"].active_children() if "multiprocessing" in sys.modules else ():
             child.kill()
         if "linnet._files" in sys.modules:
             sys.modules["linnet._files"].abandon()
-    finally:
-        os._exit(128 + number)
+    os._exit(128 + number)

@@ -34,7 +34,7 @@ def reproduce(
     alarms = [row.name for row in rows if not row.as_expected]
     wrong = [batch.verdict(results, failed), missing, f"claims not as expected: {', '.join(alarms)}" if alarms else ""]
     if any(wrong):
-        terminal.fail("; ".join(filter(None, wrong)))
+        raise RuntimeError("; ".join(filter(None, wrong)))
 
 
 def _claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:

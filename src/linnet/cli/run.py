@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from linnet._arguments import did_you_mean
-from linnet.cli import batch, failures, terminal
+from linnet.cli import batch, failures
 from linnet.reproduction import registry
 from linnet.reproduction.figure import Figure
 from linnet.reproduction.request import FigureRequest
@@ -44,12 +44,15 @@ def run(
         figure, panels = _find(name)
         changes = {} if seed is None else {"seed": seed}
         changes |= _options(figure, options) | dict(_assignment(figure, text) for text in assign or ())
-        requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
+        try:
+            requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
+        except ValueError as reason:
+            raise failures.WrongCallError(str(reason)) from None
     batch.prepare(out)
     with _compiled_in(compiled):
         results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.verdict(results, failed):
-        terminal.fail(wrong)
+        raise RuntimeError(wrong)
 
 
 def _compiled_in(folder: Path | None) -> AbstractContextManager[object]:

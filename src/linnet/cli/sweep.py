@@ -56,7 +56,7 @@ def sweep(
             described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
         )
     if report.failed:
-        terminal.fail(
+        raise RuntimeError(
             f"{report}; what was computed is in {store}; try the failed ones again with --resume --retry-failed"
         )
     terminal.say(f"{report}; all in {store}")

@@ -7,11 +7,10 @@ import shutil
 import sys
 import textwrap
 from contextlib import suppress
-from typing import NoReturn
 
 import typer
 
-from linnet.cli import failures, interrupts
+from linnet.cli import interrupts
 
 MIN_COLUMNS = 24  # for a text beside the cells of a row
 GOOD, BAD, SOFT = "green", "red", "bright_black"
@@ -29,16 +28,14 @@ def width() -> int:
 
 def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
     """One line on standard output, wrapped at the end of the window."""
-    lines = [part for line in text.split("\n") for part in _wrapped(line, 2)]
-    write("\n".join(_styled(line, colour, bold=bold) for line in lines))
+    write("\n".join(_styled(line, colour, bold) for part in text.split("\n") for line in _wrapped(part, 2)))
 
 
 def row(cells: list[str], widths: list[int], text: str, colour: str | None = None) -> None:
     """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
-    indent = sum(map(len, padded)) + 2
+    indent, end = sum(map(len, padded)) + 2, len(padded[0])
     first, *rest = _wrapped("".join(padded) + "  " + text, indent if width() >= indent + MIN_COLUMNS else 4)
-    end = len(padded[0])
     write("\n".join([_styled(first[:end], colour) + first[end:], *rest]))
 
 
@@ -53,7 +50,7 @@ def _wrapped(text: str, indent: int) -> list[str]:
     return textwrap.wrap(text, columns, subsequent_indent=" " * indent, break_on_hyphens=False) or [""]
 
 
-def _styled(text: str, colour: str | None = None, *, bold: bool = False) -> str:
+def _styled(text: str, colour: str | None, bold: bool = False) -> str:
     plain = not interactive() or os.environ.get("NO_COLOR")
     return text if plain else typer.style(text, fg=colour, bold=bold or None)
 
@@ -64,9 +61,7 @@ def write(text: str) -> None:
     try:
         typer.echo(text)
     except OSError as reason:
-        gone = isinstance(reason, BrokenPipeError)
-        why = failures.READER_GONE if gone else f"cannot write to standard output: {reason.strerror}"
-        raise RuntimeError(why) from None
+        raise OSError(reason.errno, reason.strerror, "standard output") from None
 
 
 def complain(text: str) -> None:
@@ -74,9 +69,3 @@ def complain(text: str) -> None:
     interrupts.hold()
     with suppress(OSError):
         typer.echo(f"linnet: {text}", err=True)
-
-
-def fail(text: str) -> NoReturn:
-    """End the command with one line on standard error and status 1."""
-    complain(text)
-    raise typer.Exit(1)

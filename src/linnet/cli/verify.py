@@ -94,7 +94,7 @@ def verify(
         _summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
     if wrong:
-        terminal.fail(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
+        raise RuntimeError(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
 
 
 def _workers(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
@@ -123,7 +123,9 @@ def _survey(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_jso
     wrong = [row.claim.name for row in rows if not row.stable]
     if wrong:
         least = f"{stability.LEAST_SHARE:.0%} of {len(seeds)} seeds"
-        terminal.fail(f"{len(wrong)} of {len(rows)} claims keep their verdict in less than {least}: {', '.join(wrong)}")
+        raise RuntimeError(
+            f"{len(wrong)} of {len(rows)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
+        )
     if to_json != Path("-"):
         terminal.say(f"{len(rows)} claims keep their verdicts over {_seeds(seeds)}.", bold=True)
 

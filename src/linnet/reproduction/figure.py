@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, model_validator
+from pydantic import ConfigDict, NonNegativeInt, model_validator
 
 from linnet._arguments import flag
+from linnet._models import Model
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +24,7 @@ MAX_SIZE = 10**7  # of any whole number among the settings: points, runs, dimens
 UNBOUNDED = ("seed", "width")  # but for these
 
 
-class Settings(BaseModel):
+class Settings(Model):
     """Base of every figure's settings: defaults are the paper's, unknown fields are refused.
 
     **Attributes:**

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from linnet._arguments import did_you_mean, no_mask, path_of, shown
+from linnet._models import Model, sentence
 from linnet.sweeps.errors import ConfigurationError
 
 MAX_VALUES = 10**6  # values of an axis, seeds
@@ -25,7 +26,7 @@ RESERVED = ("seed", "cell_status", "failures")
 OPEN = ("linnet.sweeps.cells", "linnet.problems", "linnet.papers")
 
 
-class Range(BaseModel):
+class Range(Model):
     """Evenly spaced values of an axis, both ends included.
 
     **Attributes:**
@@ -43,6 +44,7 @@ class Range(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    refusal = ConfigurationError
 
     start: float
     stop: float
@@ -50,10 +52,7 @@ class Range(BaseModel):
     spacing: Literal["linear", "log"] = "linear"
 
     def __init__(self, **fields: object) -> None:
-        try:
-            super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
-        except ValidationError as error:
-            raise ConfigurationError("; ".join(_sentence(problem, Range) for problem in error.errors())) from None
+        super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
 
     @model_validator(mode="after")
     def _has_logarithms(self) -> Range:
@@ -71,7 +70,7 @@ class Range(BaseModel):
         return [float(value) for value in space(self.start, self.stop, self.count)]
 
 
-class Sweep(BaseModel):
+class Sweep(Model):
     """A grid of runs of one cell function.
 
     **Arguments:**
@@ -101,6 +100,7 @@ class Sweep(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    refusal = ConfigurationError
 
     name: str = Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     function: str
@@ -115,10 +115,7 @@ class Sweep(BaseModel):
     coords: dict[str, list[Any]] = Field(default_factory=dict)
 
     def __init__(self, **fields: object) -> None:
-        try:
-            super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
-        except ValidationError as error:
-            raise ConfigurationError("; ".join(_sentence(problem) for problem in error.errors())) from None
+        super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
 
     @field_validator("function", mode="before")
     @classmethod
@@ -317,22 +314,9 @@ def _range(name: str, fields: dict[str, Any]) -> Range:
         inner = error.__context__
         if not isinstance(inner, ValidationError):
             raise
-        inside = (_sentence(problem, Range, f"axes.{name}.") for problem in inner.errors())
+        inside = (sentence(problem, Range, f"axes.{name}.") for problem in inner.errors())
         raise ConfigurationError("; ".join(inside)) from None
 
 
 def _is_path(text: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))
-
-
-def _sentence(problem: Any, model: type[BaseModel] = Sweep, before: str = "") -> str:
-    where = before + ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "extra_forbidden":
-        known = model.model_fields
-        return f"`{where}` is not a field{did_you_mean(str(problem['loc'][-1]), known)} Known are {', '.join(known)}"
-    if problem["type"] == "missing":
-        return f"`{where}` is missing"
-    said = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] == "value_error":
-        return f"`{where}`: {said}" if where and f"`{where}" not in said else said
-    return f"`{where}`: {said[0].lower()}{said[1:]}: got {shown(problem['input'])}"
