@@ -161,3 +161,16 @@ def test_the_scale_of_the_start_is_chosen_by_the_flow():
     assert model.init_scale_ > 0 and model.n_iter_ == max(1, model.cv_curves_.step)
     with pytest.raises(ValueError, match="`init_scale` must be a number for several targets"):
         LinearNetworkRegressor(init_scale="cv").fit(X, np.column_stack([y, y]))
+
+
+@pytest.mark.parametrize("cv", ["a", b"1", float("nan"), 1, 2.5, [None], ["ab"], {"a": 1}, np.ma.masked, len, 1j])
+def test_folds_that_are_none_are_refused_though_none_are_asked_for(cv):
+    X, Y = regression(n=20)
+    with pytest.raises(ValueError, match="`cv` must"):
+        LinearNetworkRegressor(width=5, steps=3, learning_rate=0.01, cv=cv).fit(X, Y)
+
+
+def test_a_start_beyond_training_is_refused():
+    X, Y = regression(n=20)
+    with pytest.raises(ValueError, match=r"`init_scale` must be such that training can begin: 1e\+150"):
+        LinearNetworkRegressor(width=5, steps=3, init_scale=1e150).fit(X, Y)

@@ -220,3 +220,9 @@ def test_a_kill_while_writing_leaves_the_earlier_dataset(tmp_path, monkeypatch):
         _report.write(Diagnosed(), tmp_path)
     assert (tmp_path / _report.DATA).read_bytes() == b"whole"
     assert [file.name for file in tmp_path.iterdir()] == [_report.DATA]
+
+
+@pytest.mark.parametrize("key", ["a", 1.5, float("nan"), None, {}, np.ma.masked, -1])
+def test_a_seed_that_is_none_is_refused(key):
+    with pytest.raises(ValueError, match="`key` must be"):
+        ln.forecasts.Settings(key=key)

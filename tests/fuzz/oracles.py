@@ -89,6 +89,8 @@ def numbers(result: Any, depth: int = 0) -> Iterator[np.ndarray]:
     elif isinstance(result, (list, tuple, set)):
         for value in result:
             yield from numbers(value, depth + 1)
+    elif type(result).__module__.startswith("pandas"):
+        yield from numbers(result.to_numpy(), depth + 1)
     elif type(result).__module__.startswith("xarray"):
         for value in result.variables.values():
             yield from numbers(value.values, depth + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fuzz import found_before
@@ -11,17 +12,27 @@ def test_starts_of_any_sign_and_scale() -> None:
     assert found_before.starts(300) == []
 
 
-def test_digits_that_cancel_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: an error in units of the start, as where a difference is formed."""
+def before_it_was_mended(targets, starts, threshold, times):
+    """`mixed.aligned_modes` as it once was: along the growing mode a start of the other sign cancels."""
+    goal, first, clock = np.asarray(targets), np.asarray(starts), np.asarray(times)[:, None]
+    big = np.sqrt(threshold + np.hypot(first, threshold))
+    rate = np.hypot(goal, threshold)
+    norm = np.hypot(goal, rate + threshold)
+    near, far = (rate + threshold) / norm, goal / norm
+    plus, minus = near * big + far * first / big, far * big - near * first / big
+    decay, ratio = np.exp(-rate * clock), minus / plus
+    spent = -np.expm1(-2 * rate * clock) / (2 * rate)
+    turn = ratio * decay**2
+    return (far - near * turn) * (near + far * turn) / ((decay / plus) ** 2 + spent * (1 + (ratio * decay) ** 2))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_form_that_cancelled_is_found(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """The control: the fault that was there, found by the draws of any seed."""
     from linnet.theories import mixed
 
-    right = mixed.aligned_modes
-
-    def cancelling(targets, starts, threshold, times):
-        return right(targets, starts, threshold, times) + 1e-14 * abs(starts[0])
-
-    monkeypatch.setattr(mixed, "aligned_modes", cancelling)
-    assert found_before.starts(300)
+    monkeypatch.setattr(mixed, "aligned_modes", before_it_was_mended)
+    assert len(found_before.starts(300, seed)) > 5
 
 
 def test_ragged_files_are_read_right_or_refused() -> None:

@@ -139,3 +139,19 @@ def test_a_folder_at_another_rank(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["lora", str(source), "--rank", "4"])
     assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("rank", [np.int32(2), np.array(2), 2.0])
+def test_a_rank_in_another_form_is_the_same_rank(rank, tmp_path):
+    resize_folder(saved(tmp_path), rank, tmp_path / "new")
+    assert json.loads((tmp_path / "new" / "adapter_config.json").read_text())["r"] == 2
+
+
+@pytest.mark.parametrize(
+    ("rank", "alpha", "line"),
+    [(10**19, None, "`rank`"), (300_000_000, None, "GiB"), (2, 1e-150, "`alpha` must be"), (2, 5e-324, "`alpha` must")],
+)
+def test_a_size_beyond_the_machine_or_its_numbers_is_refused(rank, alpha, line, tmp_path):
+    with pytest.raises(ValueError, match=line):
+        resize_folder(saved(tmp_path), rank, tmp_path / "new", alpha=alpha)
+    assert not (tmp_path / "new").exists()

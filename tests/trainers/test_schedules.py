@@ -70,6 +70,8 @@ def test_every_trainer_takes_a_rate_for_each_layer(train, options):
     assert np.abs(run.products - other.products).max() > 1e-4  # the control: one rate, and layers as they were
     scheduled = train(PROBLEM, START, learning_rate=Schedule(FALLING), steps=STEPS, **options)
     assert_allclose(scheduled.times[1:], np.cumsum(FALLING), rtol=1e-12)
+    function = train(PROBLEM, START, learning_rate=lambda step: 0.05 / (1 + step), steps=STEPS, **options)
+    assert_allclose(function.products, scheduled.products, rtol=1e-12)
     constant = train(PROBLEM, START, learning_rate=Schedule(np.full(STEPS, 0.02)), steps=STEPS, **options)
     plainly = train(PROBLEM, START, learning_rate=0.02, steps=STEPS, **options)
     assert_allclose(constant.products, plainly.products, rtol=1e-12)
@@ -90,6 +92,7 @@ def test_wrong_rates_are_refused():
         (Schedule([0.1, 0.2]), "`learning_rate` must have one rate for each of the 3 steps: got 2"),
         (lambda step: 0.1 - step, "`learning_rate` must not be negative: got -1.9 at a step"),
         (0.0, "`learning_rate` must be positive"),
+        (len, "`learning_rate` must be a function of the step"),
     ):
         with pytest.raises(ValueError, match=words):
             train(rate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from linnet._arguments import count, no_mask, positive
+from linnet._arguments import count, no_mask, positive, shown
 from linnet._randomness import words
 from linnet.forecasts.cross_validation import CAREFUL, RATE_STEPS, cross_validate
 from linnet.forecasts.folds import Fold, prepare, row_roots, split
@@ -27,6 +28,7 @@ from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import log_spaced
 
 STATES = 100  # of the path that is kept
+LARGEST_START = 1e60  # product of the largest weights of both layers: training raises it to the fourth power
 
 
 class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -95,8 +97,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "rows."""
         no_mask("X", X)
         no_mask("y", y)
-        if isinstance(self.cv, (int, np.integer)):
-            count("cv", self.cv, least=2)
+        folds = _folds_of(self.cv)
         count("max_steps", self.max_steps)
         key = _key(self.random_state)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
@@ -120,7 +121,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
             self.learning_rate_, self.n_iter_, self.init_scale_ = 0.0, 1, 1.0
         else:
-            products, losses, taken = self._trained(problem, X, Y, weights, key)
+            products, losses, taken = self._trained(problem, X, Y, weights, key, folds)
             products[:, still] = 0.0
         forth = np.diag(1 / inputs.scale) if inputs.matrix is None else inputs.matrix
         coefficients = outputs.scale[:, None] * (products @ forth.T)
@@ -135,16 +136,18 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def _trained(
-        self, problem: Problem, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int]
+        self, problem: Problem, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int], cv: object
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Products, losses and steps of the run, after the choices that folds make."""
-        parts = self._folds(X, Y, rows, key) if "cv" in (str(self.steps), str(self.init_scale)) else []
+        parts = self._folds(X, Y, rows, key, cv) if "cv" in (str(self.steps), str(self.init_scale)) else []
         shape = {"in_dim": problem.in_dim, "out_dim": problem.out_dim, "width": self.width}
         if isinstance(self.init_scale, str):
             self.init_scale_ = self._chosen_scale(parts, start(self.init, **shape, key=key))
         else:
             self.init_scale_ = positive("init_scale", self.init_scale)
         weights = start(self.init, **shape, key=key, scale=self.init_scale_)
+        if float(np.abs(weights.first).max()) * float(np.abs(weights.second).max()) > LARGEST_START:
+            raise ValueError(f"`init_scale` must be such that training can begin: {self.init_scale_:g} is too large.")
         rate, steps = self._rate_and_steps(problem, parts, weights)
         run = gradient_descent(
             problem,
@@ -164,18 +167,17 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_, self.learning_rate_ = int(steps), float(rate)
         return np.array(run.products), run.loss, run.steps  # type: ignore[return-value]
 
-    def _folds(self, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int]) -> list[Fold]:
+    def _folds(self, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int], cv: object) -> list[Fold]:
         """The folds of `cv`: a number of them, a splitter, or pairs of rows."""
-        whole = isinstance(self.cv, (int, np.integer))
-        if whole:
-            folds = min(count("cv", self.cv, least=2), len(X) // 2)
+        if isinstance(cv, int):
+            folds = min(cv, len(X) // 2)
             if folds < 2:
                 raise ValueError(
                     f"`steps` must be a number for so few rows: cross-validation needs 4 of them, got {len(X)}."
                 )
             pairs = [(None, held) for held in split(len(X), folds, key)]
         else:
-            pairs = list(check_cv(self.cv).split(X, Y))
+            pairs = list(check_cv(cv).split(X, Y))
         if len(pairs) < 2:
             raise ValueError(f"`cv` must give at least 2 folds: got {len(pairs)}.")
         options: dict[str, Any] = {"centre": self.fit_intercept, "weights": rows}
@@ -223,6 +225,18 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not hasattr(self, "coef_"):
             return settings
         return f"{settings}  # {self.n_iter_} steps at rate {self.learning_rate_:.3g}, rank {self.rank_}"
+
+
+def _folds_of(cv: object) -> object:
+    """The number of folds, or what scikit-learn splits by: a splitter, pairs of rows, None for its default."""
+    if cv is None or (hasattr(cv, "split") and not isinstance(cv, (str, bytes))):
+        return cv
+    if isinstance(cv, Iterable) and not isinstance(cv, (str, bytes, Mapping)) and getattr(cv, "ndim", 1) > 0:
+        pairs = list(cv)
+        if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
+            raise ValueError(f"`cv` must be a list of pairs (rows to train on, rows held out): got {shown(cv)}.")
+        return pairs
+    return count("cv", cv, least=2)
 
 
 def _key(random_state: object) -> list[int]:

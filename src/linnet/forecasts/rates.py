@@ -94,6 +94,8 @@ def largest_stable_rate(
         raise ValueError(
             "`problem` must have inputs that vary: these are zero, nothing moves, and every rate is stable."
         )
+    if known < np.finfo(float).tiny:
+        raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
     guess = max(known, _sharpest(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
     problem, weights = small.problem, small.weights

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from linnet._arguments import count, positive
+from linnet._randomness import words
 from linnet.forecasts.cross_validation import MAX_STEPS
 
 
@@ -51,7 +54,9 @@ class Settings:
             "folds": count("folds", self.folds, least=2),
             "init_scale": positive("init_scale", self.init_scale),
             "longest": count("longest", self.longest),
+            "key": words(self.key)[0] if isinstance(self.key, np.integer) else self.key,
         }
+        words(self.key)
         if self.steps is not None:
             checked["steps"] = count("steps", self.steps)
         if isinstance(self.learning_rate, str):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from linnet._arguments import count, of_kind, path_of, positive, representable
+from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
 from linnet.lora import _initialisations as initialisations
@@ -18,6 +19,7 @@ from linnet.lora.reading import CONFIG, TENSORS, configuration, read
 
 # What stays when the rank changes, as powers of s, r and of the eigenvalue g of A A^T at the start: s^a r^b g^c.
 MATCHES = {"kernel": (2.0, 1.0, 1.0), "clock": (1.0, 0.0, 0.0), "threshold": (1.0, 0.0, 1.0), "adam": (1.0, 1.0, 0.5)}
+LARGEST_WEIGHT = float(np.finfo(np.float32).max)  # in which adapters are saved
 STATE_IS_LOST = "the optimizer starts anew: what it remembers (momentum, Adam's moments) belongs to the old factors"
 
 
@@ -136,6 +138,11 @@ def resized(adapter: Adapter, rank: int, *, alpha: float | None = None, key: Key
     total = float((values**2).sum())
     error = float(np.sqrt((values[modes:] ** 2).sum())) if modes < values.size else 0.0
     root = np.sqrt(values[:modes] * divisor / new_alpha)
+    if not (root < LARGEST_WEIGHT).all():
+        raise ValueError(
+            f"`alpha` must be such that the new weights are numbers of float32: {new_alpha:g} is too small."
+        )
+    check_fits(16 * rank * max(left.shape[0], right.shape[1]), f"an adapter of rank {rank}", "Use a smaller `rank`.")
     first = np.zeros((rank, right.shape[1]))
     second = np.zeros((left.shape[0], rank))
     first[:modes], second[:, :modes] = root[:, None] * right[:modes], left[:, :modes] * root
@@ -187,7 +194,8 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
     adapters, tensors = read(folder), read_tensors(folder / TENSORS)
     config = configuration(folder / CONFIG)
     rslora = bool(config.get("use_rslora"))
-    divisor = (np.sqrt if rslora else float)(count("rank", rank))
+    rank = count("rank", rank)
+    divisor = (np.sqrt if rslora else float)(rank)
     old = config["lora_alpha"] / (np.sqrt if rslora else float)(config["r"])
     new_alpha = float(old * divisor) if alpha is None else positive("alpha", alpha)
     made = {name: resized(adapter, rank, alpha=new_alpha) for name, adapter in adapters.items()}

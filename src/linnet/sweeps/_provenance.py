@@ -106,7 +106,8 @@ def _own_files(modules: Iterable[str]) -> set[Path]:
 def _is_installed(path: Path) -> bool:
     """Whether a file is linnet's, Python's or a package's that was installed, for this Python or from elsewhere."""
     places = [*sysconfig.get_paths().values(), Path(linnet.__file__).parent]
-    return {"site-packages", "dist-packages"} & set(path.parts) != set() or any(map(path.is_relative_to, places))
+    named = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    return named or any(path.is_relative_to(place) for place in places)
 
 
 def _file_of(module: str) -> Path | None:

@@ -41,12 +41,7 @@ class Schedule:
         if not callable(self.values):
             object.__setattr__(self, "values", _checked("values", self.values))
             return
-        constants = [self.values(np.arange(steps)) for steps in (2, 3)]
-        if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
-            raise ValueError(
-                "`values` must be a function of the step: this one returns one number that depends on how many steps "
-                f"there are ({constants[0]} for 2, {constants[1]} for 3)."
-            )
+        _check_function("values", self.values)
 
     def over(self, steps: int) -> Float[np.ndarray, " step"]:
         """The rates of the first steps.
@@ -76,6 +71,16 @@ class Schedule:
         if len(rates) < steps:
             raise ValueError(f"`learning_rate` must have one rate for each of the {steps} steps: got {len(rates)}.")
         return rates[:steps]
+
+
+def _check_function(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
+    """Refuses a function of how many steps there are."""
+    constants = [function(np.arange(steps)) for steps in (2, 3)]
+    if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
+        raise ValueError(
+            f"`{name}` must be a function of the step: this one returns one number that depends on how many steps "
+            f"there are ({constants[0]} for 2, {constants[1]} for 3)."
+        )
 
 
 def _checked(name: str, values: ArrayLike) -> np.ndarray:
@@ -109,6 +114,7 @@ class Rates:
 def rates_of(learning_rate: Rate, steps: int, batch: int | None) -> Rates:
     """The learning rate that a user gave: for all, by member of the batch, or by step."""
     if callable(learning_rate):
+        _check_function("learning_rate", learning_rate)
         learning_rate = Schedule(learning_rate)
     if isinstance(learning_rate, Schedule):
         return Rates(np.asarray(1.0), learning_rate.over(max(steps, 1)))

@@ -36,7 +36,7 @@ example(OWN + "all_folds", X=ROWS, Y=TARGETS, folds=3, scale="std", centre=True,
 example(
     OWN + "cross_validate", folds=m.folds, starts=m.starts, learning_rate=0.05, steps=10, slow=True, long=("steps",)
 )
-example(OWN + "denoise", Y=m.array(8, 6), noise_std=0.5)
+example(OWN + "denoise", Y=m.array(8, 6), noise_std=0.5, nan=("Y",))  # NaN marks missing entries
 SMALL: dict = {"long": ("steps",), "width": 6, "folds": 3, "seeds": 1, "steps": 20, "learning_rate": 0.05, "key": 0}
 example(OWN + "diagnose", X=ROWS, Y=TARGETS, **SMALL, init="pytorch", init_scale=1.0, missing="refuse", slow=True)
 instance(OWN + "Comparison", m.made(lambda: m.diagnosis().comparison), received=True)

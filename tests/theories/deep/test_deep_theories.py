@@ -159,3 +159,12 @@ def test_refusals():
         deep.balanced_times([1.0], 0.1, 1.0, 3)
     with pytest.raises(ValueError, match="must have a `truth`"):
         deep.deep_diagram(ln.Problem.from_target(np.eye(3)), [1e-3], [100], depth=3)
+
+
+def test_cells_that_cannot_be_computed_are_refused():
+    task = ln.problems.low_rank_plus_noise(10, rank=1, key=0)
+    with pytest.raises(ValueError, match="`variances`"):
+        deep.deep_diagram(task, [1e308], [10], depth=3)
+    nothing = ln.Problem.from_target(np.zeros((3, 3)), truth=np.eye(3))
+    with pytest.raises(ValueError, match="`problem` must have a target that is not zero"):
+        deep.deep_diagram(nothing, [1e-4], [10], depth=3)

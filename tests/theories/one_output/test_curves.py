@@ -130,3 +130,10 @@ def test_the_clock_does_not_care_how_stiff_a_mode_is():
     cross = np.array([1e-6, 1.0, 1e3])
     values, _ = Clock(rates, cross**2, 0.5, 1e3).at(np.array([50.0]))
     np.testing.assert_allclose(values[0, 2] * rates[2] / (values[0, 1] * rates[1]), 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e200])
+def test_moments_whose_squares_are_no_numbers_are_refused(size):
+    for problem in (ln.Problem.from_data(size * np.eye(3), np.ones(3)), ln.Problem.from_target([[size, size]])):
+        with pytest.raises(ValueError, match="`problem`"):
+            one_output.learning_curve(problem, 0.25, [0.0, 1.0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet._arguments import count, positive, real_array, representable
+from linnet._arguments import count, positive, real_array, refuse_infinite, representable
 from linnet.problems.problem import Problem
 from linnet.theories.deep._family import family
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
@@ -131,12 +131,15 @@ def deep_diagram(
     spectrum = problem if isinstance(problem, Spectrum) else task_spectrum(problem)
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
+    if not spectrum.values.any():
+        raise ValueError("`problem` must have a target that is not zero: there is nothing to be learned.")
     spectrum = spectrum.grouped(count("points", points))
     sizes, units = _axis("variances", variances), _axis("widths", widths)
     if (units != np.round(units)).any():
         raise ValueError(f"`widths` must be whole numbers: got {units[units != np.round(units)][0]:g}.")
     L = count("depth", depth, least=2, most=DEEPEST)
     coupling = np.sqrt(units[:, None] * sizes)
+    refuse_infinite(coupling ** (2 * L), coupling ** (-2 * L))
     distinct, back = np.unique(np.round(np.log(coupling), 9), return_inverse=True)
     cells = np.array([_best(spectrum, float(np.exp(log)), L) for log in distinct])
     time, test, train, rank = (cells[:, i][back].reshape(coupling.shape) for i in range(4))

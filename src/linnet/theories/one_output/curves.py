@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import of_kind, positive, representable, times_array
+from linnet._arguments import of_kind, positive, refuse_infinite, representable, times_array
 from linnet.problems.problem import Problem
 from linnet.theories.one_output.clock import Clock
 
@@ -133,6 +133,7 @@ class LearningCurve:
         return xr.Dataset(variables, {"time": self.times}, {"threshold": self.threshold, "units": "canonical"})
 
 
+@representable
 def learning_curve(problem: Problem, threshold: float, times: ArrayLike | None = None) -> LearningCurve:
     """Training error, test error and the best time to stop, from one SVD.
 
@@ -175,6 +176,7 @@ class _Modes:
         """The integrals of `filter` without their prefactor, and a, at the times."""
         g, clock = positive("threshold", threshold), times_array("times", times)
         squares = self.cross**2
+        refuse_infinite(self.rates, squares)
         size = float(np.sqrt(squares.sum()))
         return Clock(self.rates, squares, g, size).at(clock)
 

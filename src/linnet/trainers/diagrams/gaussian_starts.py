@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from linnet._arguments import count, flag, real_array, shown, whole_numbers
+from linnet._arguments import count, flag, real_array, shown, whole_numbers, within_scope
 from linnet._randomness import Key, key_data, words
 from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
@@ -27,6 +27,7 @@ from linnet.trainers.schedules import Rate, Schedule
 from linnet.trainers.stopping import Rule, rule_of
 
 
+@within_scope
 def gaussian_diagram(
     problems: Sequence[Problem],
     *,
@@ -56,7 +57,9 @@ def gaussian_diagram(
     - `keys`: integer seeds or JAX keys, one for each run
     - `widths`: $w$ of each run, at any size
     - `variances`: $\sigma^2$ of each run, or one for all
-    - `learning_rates`: of each run, or one for all; a `Schedule` or a function of the step is that of all runs
+    - `learning_rates`: of each run, or one for all; a `Schedule` or a function of the step is that of all runs. Both
+      layers have the same, without which the prediction beside a run would not be the self-consistent dynamics; for
+      one rate for each layer there is `layer_rates` of `gradient_descent`
     - `tasks`: which of the problems each run learns; the first by default
     - `steps`: maximum number of steps of a run
     - `stop`: a loss threshold, or a rule of `linnet.trainers.stopping`
