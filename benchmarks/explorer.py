@@ -38,7 +38,7 @@ INTERACTIONS = 1000
 FORMULA, TRAINING = (120, 250), (400, 400)
 TRAINS = ("train", "depth", "two-phases", "spectral-bias", "feature-learning", "your-data")
 # The slider that is moved, where it is not the page's first one: sizes of the defaults stay.
-MOVED = {"train": "first_std", "your-data": "init_scale", "claims": "sheet"}
+MOVED = {"train": "first_std", "depth": "width", "your-data": "init_scale", "claims": "sheet"}
 
 # Time from the slider's event to the end of Plotly's drawing of the page's first picture.
 _WATCH = """([slider, graph]) => {
@@ -120,7 +120,9 @@ def slider_to_picture(browser: Any, address: str, process: int, page: Page) -> N
 
 def below(one: Control) -> str:
     """Where a slider is half of the moves before its default."""
-    low, _, step = scale(one)
+    low, high, step = scale(one)
+    if high - low < (MOVES + 1) * step:  # a slider that cannot move draws nothing, and would be waited for
+        raise ValueError(f"{one.name} has fewer than {MOVES} values: move another slider of its page (MOVED).")
     start = max(low, position(one, float(str(one.default))) - (MOVES // 2 + 1) * step)
     value = float(f"{10**start if one.kind == 'log' else start:.4g}")
     return one.write(int(value) if one.whole else value)

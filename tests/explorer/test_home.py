@@ -47,7 +47,8 @@ def test_a_small_start_learns_one_mode_after_the_other_and_a_large_one_all_at_on
 def test_steps_and_cards_lead_to_pages():
     made = home(list(PAGES))
     links = [one.href for one in made._traverse() if getattr(one, "href", None)]
-    assert links == [STEPS[0].address, *(step.address for step in STEPS), *(f"/{page.name}" for page in PAGES)]
+    steps = [f"{step.address}#step-{number}" for number, step in enumerate(STEPS, 1)]
+    assert links == [steps[0], *steps, *(f"/{page.name}" for page in PAGES)]
     for step in STEPS:
         path, _, query = step.address.partition("?")
         state = controls.parse(step.page.controls, query)

@@ -20,6 +20,8 @@ SENTENCES = {
     "In stage 2 |rho_r| rises": r"In stage 2 $\lvert \rho_r \rvert$ rises",
     "rank-2 targets, 40 x 40, `d = 3` in code": r"rank-2 targets, $40 \times 40$, `d = 3` in code",
     "<w_r(0), X'y> decides": r"$\langle w_r(0), X' y \rangle$ decides",
+    "x + y < 0, 2 y > 1": r"$x + y < 0$, $2 y > 1$",
+    "In the early phase w1 grows": r"In the early phase $w_1$ grows",
     "sqrt(n) log(1/v_0)/(eta sqrt(tr)|beta|)": r"$\sqrt{n} \log(1/v_0)/(\eta \sqrt{\mathrm{tr}} \lvert \beta \rvert)$",
     "the network's own loss < 3 costs $5": r"the network's own loss \< 3 costs \$5",
 }

@@ -20,9 +20,9 @@ def register(app: Dash, service: Service) -> None:
     """All callbacks of the application."""
     from dash import Input, Output, State
 
-    @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"))
-    def show(path: str | None, search: str | None) -> Component:
-        return content(service, path, search)
+    @app.callback(Output("content", "children"), Input("url", "pathname"), State("url", "search"), State("url", "hash"))
+    def show(path: str | None, search: str | None, mark: str | None) -> Component:
+        return content(service, path, search, mark)
 
     app.clientside_callback(
         _call("marked", {"": TITLE} | {page.name: page.title for page in service.pages.values()}),

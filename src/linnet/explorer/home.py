@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dash import dcc, html
 
 from linnet.explorer.drawing import numbers
-from linnet.explorer.lecture import STEPS
+from linnet.explorer.lecture import STEPS, Step, link
 from linnet.explorer.loading import load
 from linnet.explorer.page import Page
 
@@ -40,7 +40,7 @@ def home(pages: list[Page]) -> Component:
         [
             html.Div([_what(), _moving()], className="opening"),
             html.H2("A lecture in five steps", id="lecture"),
-            html.Ol([_step(step) for step in STEPS], className="steps"),
+            html.Ol([_step(number, step) for number, step in enumerate(STEPS, 1)], className="steps"),
             html.H2("The pages"),
             html.Div([_card(page) for page in pages], className="cards"),
         ],
@@ -50,12 +50,11 @@ def home(pages: list[Page]) -> Component:
 
 
 def _what() -> Component:
-    first = STEPS[0].address
     return html.Div(
         [
             html.H1(TITLE),
             html.P(WHAT, className="what"),
-            html.P([dcc.Link("Start the lecture", href=first, className="button first", id="home-start")]),
+            html.P([dcc.Link("Start the lecture", href=link(1), className="button first", id="home-start")]),
             html.P(
                 [html.B("Present"), ", above, enlarges everything and folds the controls away, for a projector."],
                 className="soft",
@@ -100,8 +99,8 @@ def runs() -> str:
     return json.dumps({"values": VALUES, "runs": drawn})
 
 
-def _step(step: Any) -> Component:
-    return html.Li([dcc.Link(step.title, href=step.address), html.P(step.says)])
+def _step(number: int, step: Step) -> Component:
+    return html.Li([dcc.Link(step.title, href=link(number)), html.P(step.says)])
 
 
 def _card(page: Page) -> Component:

@@ -9,6 +9,7 @@ from dash import dcc, html
 from linnet.explorer import controls as control
 from linnet.explorer.controls import Control, ControlError, State
 from linnet.explorer.home import home
+from linnet.explorer.lecture import STEPS, link, number_of
 from linnet.explorer.page import Page, Part, View
 from linnet.explorer.service import FROZEN, Service
 
@@ -55,8 +56,11 @@ def shell(service: Service) -> Component:
     )
 
 
-def content(service: Service, path: str | None, search: str | None) -> Component:
-    """The page of a path in the state of a query string; what is wrong with the address is said on the page."""
+def content(service: Service, path: str | None, search: str | None, mark: str | None = None) -> Component:
+    """The page of a path in the state of a query string; what is wrong with the address is said on the page.
+
+    A `mark` behind it (`#step-2`) is a step of the lecture.
+    """
     name = (path or "/").strip("/")
     if not name:
         return home(list(service.pages.values()))
@@ -73,7 +77,7 @@ def content(service: Service, path: str | None, search: str | None) -> Component
             control.parse(page.controls, frozen)
     except ControlError as reason:
         frozen, wrong = None, f"{reason} It is left out."
-    return _page(page, state, frozen, wrong)
+    return _page(page, state, frozen, wrong, number_of(mark, page))
 
 
 def split(search: str) -> tuple[str, str | None]:
@@ -90,21 +94,28 @@ def split(search: str) -> tuple[str, str | None]:
     return urlencode([pair for pair in pairs if pair[0] != FROZEN]), held[0] if held else None
 
 
-def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component:
+def _page(page: Page, state: State, frozen: str | None, wrong: str, step: int) -> Component:
     paragraphs = [page.introduction] if isinstance(page.introduction, str) else page.introduction
+    heading: list[Component] = [html.H1(page.title)]
     buttons = [html.A("Reset", href=f"/{page.name}", className="button", id=f"{page.name}-reset")]
     if page.freezes:
         label = "Freeze this run" if frozen is None else "Unfreeze"
         buttons.insert(0, html.Button(label, id=f"{page.name}-freeze", type="button", n_clicks=0))
+    if step:
+        shown = STEPS[step - 1]
+        paragraphs = [shown.says]
+        heading.append(html.P(f"Lecture, {step} of {len(STEPS)}: {shown.title}", className="step"))
+        buttons += _ways(step)
     return html.Section(
         [
-            html.Div([html.H1(page.title), html.Div(buttons, className="buttons")], className="top"),
+            html.Div([*heading, html.Div(buttons, className="buttons")], className="top"),
             *[html.P(text, className="introduction") for text in paragraphs],
             html.P(wrong, className="error", role="alert", id=f"{page.name}-address-error"),
             html.Div(
                 [
                     html.Div(
                         [
+                            html.P(page.views[0].about, className="soft about of-first"),
                             *([page.beside()] if page.beside else []),
                             *_controls(page, state),
                         ],
@@ -128,6 +139,15 @@ def _page(page: Page, state: State, frozen: str | None, wrong: str) -> Component
         className="page",
         id=f"{page.name}-page",
     )
+
+
+def _ways(step: int) -> list[Component]:
+    """From a step of the lecture to its neighbours; links that load the page anew, which may be the same one."""
+    ends = step == len(STEPS)
+    after = html.A("End" if ends else "Next step", href="/" if ends else link(step + 1), id="step-next")
+    before = html.A("Previous step", href=link(step - 1) if step > 1 else "/", id="step-previous")
+    before.className, after.className = "button", "button first"
+    return [before, after]
 
 
 def _controls(page: Page, state: State) -> list[Component]:
@@ -235,8 +255,9 @@ def view_id(page: Page, view: View) -> str:
 
 def _part(page: Page, part: Part, state: State) -> Component:
     key = f"{page.name}-{part.name}"
+    what = f"Data of “{part.views[0].title}”:" if page.more else "Data:"
     files = [
-        html.Span("Data:", className="soft"),
+        html.Span(what, className="soft"),
         html.A("CSV", href="", id=f"{key}-csv", className="button", download=""),
         html.A("netCDF", href="", id=f"{key}-nc", className="button", download=""),
     ]

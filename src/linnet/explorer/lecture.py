@@ -9,6 +9,8 @@ from linnet.explorer import controls as control
 from linnet.explorer.page import Page
 from linnet.explorer.pages import PAGES
 
+MARK = "#step-"
+
 
 @dataclass(frozen=True)
 class Step:
@@ -35,6 +37,22 @@ class Step:
         query = control.address(page.controls, control.defaults(page.controls) | dict(self.values))
         control.parse(page.controls, query)  # refuses what the page would refuse
         return f"/{page.name}" + (f"?{query}" if query else "")
+
+
+def link(number: int) -> str:
+    """The address of a step with its number behind it: the page then shows the step's words and the way to the next."""
+    return f"{STEPS[number - 1].address}{MARK}{number}"
+
+
+def number_of(mark: str | None, page: Page) -> int:
+    """The number of the step that an address's mark names on a page; 0 if it is none of that page.
+
+    >>> number_of("#step-3", STEPS[2].page), number_of("#step-3", STEPS[0].page), number_of("#elsewhere", STEPS[0].page)
+    (3, 0, 0)
+    """
+    digits = (mark or "").removeprefix(MARK)
+    number = int(digits) if digits in map(str, range(1, len(STEPS) + 1)) else 0
+    return number if number and STEPS[number - 1].page_name == page.name else 0
 
 
 # docs/tutorials/lecture.py has the same five steps, with their pictures on paper.

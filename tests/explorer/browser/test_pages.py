@@ -110,12 +110,17 @@ def test_a_lecture_needs_no_scrolling(visit: Visit) -> None:
     assert seen.said == []
 
 
-@pytest.mark.parametrize("name", ["train", "phase-diagram"])
-def test_a_phone_keeps_the_picture_in_view_while_controls_move(name: str, visit: Visit) -> None:
-    seen = visit(name, size=(390, 800))
+@EVERY
+def test_a_phone_keeps_the_picture_in_view_while_controls_move(page: Page, visit: Visit) -> None:
+    name, seen = page.name, visit(page.name, size=(390, 800))
     seen.tab.wait_for_selector(".js-plotly-plot .main-svg")
-    first = f"#{name}-view-{seen.page.views[0].name}-view"
+    first = f"#{name}-view-{page.views[0].name}-view"
     assert seen.tab.locator(first).bounding_box()["y"] < 450
+    about = seen.tab.locator(".about.of-first")  # what is said of it is read in full, above the controls
+    assert about.is_visible() == bool(page.views[0].about) and about.text_content() == page.views[0].about
+    assert not seen.tab.locator(f"{first} > .about").is_visible()
+    here = seen.tab.locator(f"#go-{name}").bounding_box()  # the row of pages scrolls sideways to the one that is open
+    assert here["x"] >= 0 and here["x"] + here["width"] <= 390
     last = [one for one in seen.page.controls if not one.hidden and not one.plays and one.when is None][-1]
     control_box = seen.tab.locator(f"#{name}-{last.name}-control")
     control_box.evaluate("one => one.scrollIntoView({block: 'end'})")

@@ -70,3 +70,12 @@ def test_a_clicked_cell_stands_beside_the_map_and_hovering_tells_its_numbers(vis
     bar = seen.tab.locator(f"{graph} .modebar").bounding_box()
     assert bar["y"] + bar["height"] <= place["y"] + 1, "the toolbar covers the map"
     assert seen.said == []
+
+
+def test_on_a_phone_the_losses_of_a_clicked_cell_come_before_the_controls(visit: Callable[..., Explored]) -> None:
+    seen = visit(PAGE.name, "cell=-2,1.5", size=(390, 800))
+    seen.tab.wait_for_selector(f"#{PAGE.name}-view-cell_losses .main-svg .trace")
+    places = [f"#{PAGE.name}-view-error-view", f"#{PAGE.name}-view-cell_losses-view", ".controls"]
+    tops = [seen.tab.locator(place).bounding_box()["y"] for place in places]
+    assert tops == sorted(tops) and tops[1] < 800
+    assert seen.said == []

@@ -37,7 +37,13 @@ def test_an_uploaded_table_is_diagnosed_as_on_the_command_line(seen: Explored, t
     assert seen.shows(expected(PAGE, seen.state)) == [], seen.error()
     # the sentences are those of the library for the same file: the last column from the others
     sentences = ln.forecasts.diagnose_table(ln.forecasts.read(file), ln.forecasts.Settings(seeds=1)).findings()
-    assert seen.tab.locator("#your-data-view-findings li").all_inner_texts() == [" ".join(s.split()) for s in sentences]
+    found = seen.tab.locator("#your-data-view-findings")
+    assert found.locator("li").all_inner_texts() == [line for line in sentences if not line.startswith(" ")]
+    rates = [line.split("  ") for line in sentences if line.startswith(" ")]
+    cells = [cell.strip() for row in rates for cell in row if cell.strip()]
+    assert len(cells) == 12 and found.locator("td").all_inner_texts() == cells
+    error = found.locator("dd").nth(1).inner_text()  # the tile and the sentence have one number
+    assert any(f"held-out error {error}" in line for line in sentences)
     assert "ln.forecasts.read('mine.csv')" in (seen.tab.locator("#your-data-script").text_content() or "")
     link = seen.query
     seen.open(link)  # the server still has the table

@@ -28,15 +28,22 @@
     return value;
   }
 
-  // What is larger for a projector: letters, lines and points.
+  // What is larger for a projector: letters, lines and points. The edge of a band has the width 0 and stays unseen.
   function enlarged(figure) {
     const data = figure.data.map((trace) => ({
       ...trace,
-      ...(trace.line ? { line: { ...trace.line, width: 1.7 * (trace.line.width || 2) } } : {}),
+      ...(trace.line ? { line: { ...trace.line, width: 1.7 * (trace.line.width ?? 2) } } : {}),
       ...(trace.marker && typeof trace.marker.size === "number"
         ? { marker: { ...trace.marker, size: 1.5 * trace.marker.size } } : {}),
     }));
-    return { data: data, layout: figure.layout };
+    return { data: data, layout: noted_in(figure.layout, 1.6) };
+  }
+
+  // A layout whose notes in the picture have letters of another size.
+  function noted_in(layout, factor) {
+    const notes = layout.annotations;
+    const resized = (note) => ({ ...note, font: { ...note.font, size: factor * ((note.font || {}).size || 12) } });
+    return notes ? { ...layout, annotations: notes.map(resized) } : layout;
   }
 
   // `look`: "light" or "dark", and "present" behind it for a projector.
@@ -59,10 +66,11 @@
     };
     const coloured = name === "dark" ? recoloured(figure) : figure;
     const shown = presents ? enlarged(coloured) : coloured;
-    // On a phone the legend may use the whole width, in small letters: it would take half of the picture.
-    const narrow = window.innerWidth <= 620 && shown.layout.legend;
-    const legend = narrow ? { legend: { ...shown.layout.legend, xref: "container", x: 0, font: { size: 9 } } } : {};
-    return { data: shown.data, layout: { ...shown.layout, ...legend, template, autosize: true } };
+    // On a phone the legend may use the whole width, and letters are small: they would take half of the picture.
+    if (window.innerWidth > 620) return { data: shown.data, layout: { ...shown.layout, template, autosize: true } };
+    axis.title.font.size = 11;
+    const legend = { ...shown.layout.legend, xref: "container", x: 0, font: { size: 9 } };
+    return { data: shown.data, layout: { ...noted_in(shown.layout, 0.75), legend, template, autosize: true } };
   }
 
   function written(page, query, frozen) {
@@ -212,7 +220,11 @@
     document.title = at ? (titles[at] ? titles[at] + " · linnet" : "linnet") : titles[""];
     for (const page of Object.keys(titles)) {
       const link = document.getElementById("go-" + (page || "home"));
-      if (link && page === at) link.setAttribute("aria-current", "page");
+      if (link && page === at) {
+        link.setAttribute("aria-current", "page");
+        const row = link.parentElement; // on a phone it scrolls sideways
+        row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+      }
       else if (link) link.removeAttribute("aria-current");
     }
     return at;

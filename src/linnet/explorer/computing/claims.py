@@ -93,8 +93,12 @@ def answers(paper: str = ALL, words: str = "") -> xr.Dataset:
 
 def place(where: str, paper: str) -> str:
     """Where a statement stands, in the words in which one asks for it: "Theorem 2 of paper 4 (Tu)"."""
-    known = papers()[1:]
-    return f"{where} of paper {known.index(paper) + 1} ({paper.capitalize()})" if paper != OWN else where
+    return f"{where} of {named(paper)}" if paper != OWN else where
+
+
+def named(paper: str) -> str:
+    """A paper with its number: "paper 4 (Tu)"."""
+    return f"paper {papers().index(paper)} ({paper.capitalize()})" if paper != OWN else "linnet's own"
 
 
 def plain(text: str) -> str:

@@ -9,8 +9,9 @@ from linnet.explorer.page import Page, Part, View
 from linnet.explorer.panels.measuring import register
 from linnet.explorer.pictures import claims as pictures
 
+PAPERS = {name: name if name == computing.ALL else computing.named(name) for name in computing.papers()}
 CONTROLS = (
-    choice("paper", "Paper", computing.papers(), "Claims of one paper, or of all."),
+    choice("paper", "Paper", PAPERS, "Claims of one paper, or of all."),
     choice("verdict", "Verdict", computing.VERDICTS, "What the measurement says."),
     text(
         "words",
@@ -52,7 +53,7 @@ PAGE = Page(
             "Of the claims that the filter leaves; a click on a paper chooses it.",
             height=260,
             wide=True,
-            click={"paper": "y"},
+            click={"paper": "customdata"},
         ),
         View("claim", "The claim", pictures.one, kind="html", wide=True),
         View("list", "All that the filter leaves", pictures.listed, kind="html", wide=True),

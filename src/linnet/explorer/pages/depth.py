@@ -10,7 +10,7 @@ from linnet.explorer.pictures import depth as pictures
 CONTROLS = (
     *group(
         "Network",
-        whole("depth", "Depth L", 3, (2, 6), "Number of layers: W_L … W₁."),
+        whole("depth", "Depth L", 3, (2, 6), "Number of layers, the last one included."),
         log("coupling", "Start c = √w σ", 0.7, (0.5, 2), "Below 1, deeper networks start smaller: cᴸ.", step=0.02),
         log("width", "Width w", 10**6, (1000, 1e12), "Of every hidden layer; it costs nothing.", step=0.1),
         whole("seed", "Seed", 0, (0, 99), "Of the start."),
@@ -67,7 +67,7 @@ PAGE = Page(
                     "map",
                     "The phase diagram by formula",
                     pictures.diagram,
-                    "White: a mode S of the truth is lazy above σ²w = S^(2/L). Hatched: the formula is not claimed. "
+                    "White: a mode S of the truth is lazy above (σ²w)ᴸ = S². Hatched: the formula is not claimed. "
                     "The formula goes to depth 4, which is shown for deeper networks.",
                     height=420,
                 ),

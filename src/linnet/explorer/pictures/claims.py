@@ -37,14 +37,20 @@ def counts(data: xr.Dataset, state: State) -> Figure:
             "type": "bar",
             "orientation": "h",
             "name": verdict,
-            "y": list(by_paper),
+            "y": [computing.named(paper) for paper in by_paper],
+            "customdata": list(by_paper),
             "x": [of.get(verdict, 0) for of in by_paper.values()],
             "marker": {"color": colour},
         }
         for verdict, colour in COLOURS.items()
     ]
+    few = max((sum(of.values()) for of in by_paper.values()), default=0) <= 10
     return figure(
-        bars, x="claims", barmode="stack", yaxis={"type": "category", "autorange": "reversed", "automargin": True}
+        bars,
+        x="claims",
+        barmode="stack",
+        xaxis={"dtick": 1} if few else {},
+        yaxis={"type": "category", "autorange": "reversed", "automargin": True},
     )
 
 

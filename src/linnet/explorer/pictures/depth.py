@@ -26,7 +26,7 @@ def modes(data: xr.Dataset, state: State) -> Figure:
     if height < 1.5 * float(data["mode"].max()):
         traces.append(guide(times[[0, -1]], [height] * 2, "threshold cᴸ"))
     name = f"time t (canonical), depth {data.attrs['depth']}"
-    return figure(traces, x=name, y="singular values of the product")
+    return figure(traces, x=name, y="singular value")
 
 
 def order(data: xr.Dataset, state: State) -> Figure:
@@ -35,7 +35,7 @@ def order(data: xr.Dataset, state: State) -> Figure:
     for which, colour in (("largest", BLUE), ("smallest", ORANGE)):
         times = data["half_time"].sel(which=which).values
         traces.append(line(depths, times, f"{which} singular value", colour=colour, dash="dash"))
-    return figure(traces, x="depth L", y="time at which it is half learned", log_y=True, xaxis={"dtick": 1})
+    return figure(traces, x="depth L", y="time to half of it", log_y=True, xaxis={"dtick": 1})
 
 
 def diagram(data: xr.Dataset, state: State) -> Figure:
@@ -55,11 +55,11 @@ def diagram(data: xr.Dataset, state: State) -> Figure:
     edges = [[float(np.log10(v[0] / 2**0.5)), float(np.log10(v[-1] * 2**0.5))] for v in (x, y)]
     return figure(
         traces,
-        x=f"variance σ² of the entries at the start, depth {depth}",
+        x=f"variance σ² of the start, depth {depth}",
         y="width w",
         log_x=True,
         log_y=True,
-        xaxis={"range": edges[0], "showgrid": False},
+        xaxis={"range": edges[0], "showgrid": False, "dtick": 2},
         yaxis={"range": edges[1], "showgrid": False},
     )
 

@@ -30,16 +30,18 @@ def findings(data: xr.Dataset, state: State) -> Html:
     """The sentences of the command line, below the four numbers that matter most."""
     from dash import html
 
-    best = int(data["cv_error"].mean(("fold", "seed")).values.argmin())
     tiles = {
         "stop at step": f"{data.attrs['stop']}",
-        "held-out error": f"{float(data['cv_error'][best].mean()):.3f}",
+        "held-out error": f"{float(data['network_error'].mean()):.3f}",  # as ridge's: no fold chose its own step
         "ridge's": f"{float(data['ridge_error'].mean()):.3f}",
         "modes learned actively": f"{int((data['learned'] != 'lazily').sum())} of {data.sizes['mode']}",
     }
     shown = [html.Div([html.Dt(term), html.Dd(value)]) for term, value in tiles.items()]
-    lines = [html.Li(sentence) for sentence in data.attrs["findings"].splitlines()]
-    return [html.Dl(shown, className="tiles"), html.Ul(lines, className="findings")]
+    lines = data.attrs["findings"].splitlines()
+    sentences = [html.Li(line) for line in lines if not line.startswith(" ")]
+    table = [line.split("  ") for line in lines if line.startswith(" ")]
+    rates = [html.Tr([html.Td(cell.strip()) for cell in row if cell.strip()]) for row in table]
+    return [html.Dl(shown, className="tiles"), html.Ul(sentences, className="findings"), html.Table(html.Tbody(rates))]
 
 
 def curves(data: xr.Dataset, state: State) -> Figure:
@@ -64,7 +66,7 @@ def curves(data: xr.Dataset, state: State) -> Figure:
         at = _steps(np.array([data.attrs["stein_step"]] * 2))
         traces.append(guide(at, [held.min(), held.max()], "Stein's estimate"))
     fixed = {"automargin": False}  # ticks that come and go with the margin would move it for ever
-    return figure(traces, x="step", y="share of the variance not explained", log_x=True, log_y=True, yaxis=fixed)
+    return figure(traces, x="step", y="share not explained", log_x=True, log_y=True, yaxis=fixed)
 
 
 def modes(data: xr.Dataset, state: State) -> Figure:
@@ -130,7 +132,7 @@ def methods(data: xr.Dataset, state: State) -> Figure:
         traces += [points, mean]
     return figure(
         traces,
-        x="held-out error, share of the variance",
+        x="held-out error",
         yaxis={"type": "category", "automargin": False, "autorange": "reversed"},
         margin={"l": 165, "r": 14, "t": 14, "b": 50},
     )
@@ -144,17 +146,18 @@ def numbers_of_rows(data: xr.Dataset, state: State) -> Figure:
     traces = [measured]
     if np.isfinite(data["predicted_error"].values).any():
         traces.append(line(rows, data["predicted_error"].values, "predicted", colour=style.BLUE, dash=THEORY))
-    return figure(traces, x="rows to train on", y="test error of ridge, share of the variance", log_x=True, log_y=True)
+    return figure(traces, x="rows to train on", y="test error of ridge", log_x=True, log_y=True)
 
 
 VIEWS = (
-    View("findings", "What was found", findings, "The sentences that linnet diagnose prints.", kind="html", wide=True),
     View(
         "curves",
         "Training and when to stop",
         curves,
-        "Means over folds; bands are one standard deviation, the bar the steps within one standard error of the best.",
+        "Share of the variance that is not explained: means over folds; bands are one standard deviation, the bar the "
+        "steps within one standard error of the best.",
     ),
+    View("findings", "What was found", findings, "The sentences that linnet diagnose prints.", kind="html", wide=True),
     View("modes", "When each mode is learned", modes, "The share of each mode's residual that is gone, on all rows."),
     View(
         "thresholds",
@@ -162,14 +165,19 @@ VIEWS = (
         thresholds,
         "Modes below the threshold are learned lazily, above it actively; the band is its uncertainty.",
     ),
-    View("kernels", "The tangent kernel", kernels, "Along each mode, over its start; the dotted line is sqrt(2)."),
+    View("kernels", "The tangent kernel", kernels, "Along each mode, over its start; the dotted line is √2."),
     View(
         "other-starts",
         "Lazy or active at other starts",
         other_starts,
         "Modes that would be learned actively, for the product at the stopping step; the cross is this start.",
     ),
-    View("methods", "Other linear methods", methods, "Folds (points) and means (bars); all choices made without them."),
+    View(
+        "methods",
+        "Other linear methods",
+        methods,
+        "Folds (points) and means (bars), as shares of the variance; all choices made without them.",
+    ),
     View("rows", "With more or fewer rows", numbers_of_rows, "Measured with two standard errors, and predicted."),
 )
 

@@ -51,7 +51,8 @@ def _formula(tokens: list[Token], start: int) -> tuple[str, int] | None:
     if before is not None and not first.spaced and before.kind not in ("open",) and before.text not in "(,;:[":
         return None
     named = before is not None and before.text.rstrip(".").lower() in NAMERS
-    if named and first.kind in ("word", "number"):
+    numbered = re.fullmatch(r"[a-z]\d", first.text)  # a component: "in the early phase w1 grows"
+    if named and first.kind in ("word", "number") and not numbered:
         return None
     if first.kind == "sign" and first.text not in ("-", "+-"):
         return None
