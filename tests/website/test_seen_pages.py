@@ -28,11 +28,12 @@ QUESTIONS = {
     "what does time mean": ("index.html#what-does-time-mean", "steps times the learning rate"),
     "can it do depth three": ("index.html#can-it-do-depth-three", "ln.Layers([W1, W2, W3])"),
     "where do I start with my CSV": ("index.html#where-do-i-start-with-my-csv", "linnet diagnose table.csv"),
-    "what is it": ("index.html#what-is-it", "import linnet as ln"),
-    "is theorem 2 of paper 4 true": ("index.html#is-a-theorem-true-say-theorem-2-of-paper-4", "active region"),
+    "what is it": ("index.html#what-is-linnet-and-what-is-it-for", "import linnet as ln"),
+    "what is linnet": ("index.html#what-is-linnet-and-what-is-it-for", "import linnet as ln"),
     "Adam": ("scope.html#why-not-adam", "update of your own"),
 }
-THEOREM = {"Theorem 2 of paper 4": ("claims.html#theorem-2-active-region-of-paper-4", "Not at any d")}
+ANSWER = ("claims.html#theorem-2-active-region-of-paper-4", "Not at any d")
+THEOREM = dict.fromkeys(("Theorem 2 of paper 4", "is theorem 2 of paper 4 true"), ANSWER)
 
 
 CUT = "[...document.querySelectorAll('pre > code')].some(code => code.scrollWidth > code.clientWidth + 1)"

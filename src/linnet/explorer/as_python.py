@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 COMPUTING = "linnet.explorer.computing"
 STANDS_FOR_LINNET = f"{COMPUTING}.padding"  # its trainers have the names of linnet's own, and their results
 LINE_LENGTH = 100
 CLASS, CONSTANT, FUNCTION = range(3)  # the order in which a script defines things
 
-Calls = Mapping[str, tuple[Callable[..., Any], Mapping[str, Any]]]
+Calls = Mapping[str, tuple[Callable[..., object], Mapping[str, object]]]
 
 
 def script(calls: Calls) -> str:
@@ -35,7 +34,7 @@ def script(calls: Calls) -> str:
     return "\n".join([source, *lines, ""])
 
 
-def call(name: str, arguments: Mapping[str, Any], *before: str) -> str:
+def call(name: str, arguments: Mapping[str, object], *before: str) -> str:
     """The text of a call, broken into lines where it is long; `before` are the texts of further arguments."""
     given = [*before, *(f"{key}={value!r}" for key, value in arguments.items())]
     line = f"{name}({', '.join(given)})"
@@ -43,7 +42,7 @@ def call(name: str, arguments: Mapping[str, Any], *before: str) -> str:
 
 
 @cache
-def source_of(functions: tuple[Callable[..., Any], ...]) -> str:
+def source_of(functions: tuple[Callable[..., object], ...]) -> str:
     """These functions, all of `computing` that they use, and what they import of others."""
     collected = Collected()
     for function in functions:

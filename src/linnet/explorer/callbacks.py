@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from linnet.explorer.controls import Control
 from linnet.explorer.home import TITLE
@@ -64,7 +64,7 @@ def _compute(app: Dash, service: Service, page: Page, part: Part) -> None:
         *[Input(f"{page.name}-{name}", "value") for name in followed],
         *[State(f"{page.name}-{name}", "value") for name in only_read],
     )
-    def compute(frozen: Any, *values: Any) -> Answer:
+    def compute(frozen: object, *values: object) -> Answer:
         given = dict(zip(names, values, strict=True))
         return service.answer(page, part, given, frozen if isinstance(frozen, str) else None)
 
@@ -96,7 +96,7 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
     ident = f"{page.name}-{control.name}"
     low, high, step = scale(control)
     parts = [part.name for part in page.parts if page.follows(part, control)]
-    how: dict[str, Any] = {"page": page.name, "parts": parts, "id": ident}
+    how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
     how |= {"log": control.kind == "log", "whole": control.whole, "low": control.low, "high": control.high}
     app.clientside_callback(
         _call("slide", how),
@@ -165,6 +165,6 @@ def _freezing(app: Dash, page: Page) -> None:
     )
 
 
-def _call(name: str, settings: Any = None) -> str:
+def _call(name: str, settings: object = None) -> str:
     """The text of a browser function that calls ours (assets/explorer.js) with settings and the callback's values."""
     return f"function(...values) {{ return window.linnet.{name}({json.dumps(settings)}, ...values); }}"

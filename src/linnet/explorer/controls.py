@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import parse_qsl, urlencode
 
 from linnet._arguments import did_you_mean
@@ -151,39 +151,57 @@ class Control:
             raise self.refusal(f"must be {wanted}: got {_short(value)}")
 
 
-def number(name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Any) -> Control:
+class Fields(TypedDict, total=False):
+    """What a control may say besides: see `Control`."""
+
+    step: float
+    unit: str
+    most: int
+    when: tuple[str, tuple[Value, ...]]
+    computes: bool
+    plays: bool
+    hidden: bool
+
+
+def number(
+    name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Unpack[Fields]
+) -> Control:
     """A number between two bounds, with a slider; `more` are fields of `Control`."""
     return Control(name, label, help, default, "number", *bounds, **more)
 
 
-def whole(name: str, label: str, default: int, bounds: tuple[int, int], help: str, **more: Any) -> Control:
+def whole(name: str, label: str, default: int, bounds: tuple[int, int], help: str, **more: Unpack[Fields]) -> Control:
     """An integer between two bounds, with a slider."""
     return Control(name, label, help, default, "whole", *bounds, **more)
 
 
-def log(name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Any) -> Control:
+def log(
+    name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Unpack[Fields]
+) -> Control:
     """A positive number whose slider is logarithmic; whole if the default is an integer."""
     return Control(name, label, help, default, "log", *bounds, **more)
 
 
-def choice(name: str, label: str, options: Mapping[str, str] | Sequence[str], help: str, **more: Any) -> Control:
+def choice(
+    name: str, label: str, options: Mapping[str, str] | Sequence[str], help: str, **more: Unpack[Fields]
+) -> Control:
     """One of some values, the first by default; a mapping has the words that are shown for each."""
     pairs = tuple(options.items()) if isinstance(options, Mapping) else tuple((value, value) for value in options)
     return Control(name, label, help, pairs[0][0], "choice", choices=pairs, **more)
 
 
-def switch(name: str, label: str, default: bool, help: str, **more: Any) -> Control:
+def switch(name: str, label: str, default: bool, help: str, **more: Unpack[Fields]) -> Control:
     """On or off."""
     return Control(name, label, help, default, "switch", **more)
 
 
-def text(name: str, label: str, help: str, **more: Any) -> Control:
+def text(name: str, label: str, help: str, **more: Unpack[Fields]) -> Control:
     """Words, empty by default."""
     return Control(name, label, help, "", "text", **more)
 
 
 def numbers(
-    name: str, label: str, default: tuple[float, ...], bounds: tuple[float, float], help: str, **more: Any
+    name: str, label: str, default: tuple[float, ...], bounds: tuple[float, float], help: str, **more: Unpack[Fields]
 ) -> Control:
     """A list of numbers, each between two bounds."""
     return Control(name, label, help, default, "numbers", *bounds, **more)

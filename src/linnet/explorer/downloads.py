@@ -6,7 +6,7 @@ import csv
 from collections.abc import Hashable
 from io import StringIO
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,9 +46,9 @@ def as_netcdf(data: xr.Dataset) -> bytes:
     return bytes(plain.to_netcdf(engine="scipy"))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _attribute(value: Any) -> Any:
+def _attribute(value: object) -> str | int | float | np.ndarray:
     return value if isinstance(value, (str, int, float, np.ndarray)) and not isinstance(value, bool) else str(value)

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from werkzeug.datastructures import Headers
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-Start = Callable[..., Any]
-Application = Callable[[dict[str, Any], Start], Iterable[bytes]]
+    from werkzeug.datastructures import Headers
 
 MAX_REQUEST_BYTES = 12 * 2**20  # an upload of 8 MiB, as base64
 HERE = ("127.0.0.1", "localhost", "::1")
@@ -71,10 +70,10 @@ class Front:
     """A WSGI application that hands everything to another one, `application.set_result(...)`, once that is there."""
 
     def __init__(self, only_local: bool = True) -> None:
-        self.application: Future[Application] = Future()
+        self.application: Future[WSGIApplication] = Future()
         self.only_local = only_local
 
-    def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         early = not self.application.done() and environ["REQUEST_METHOD"] == "GET"
         if early and not refusal(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"), self.only_local):
             path = environ["PATH_INFO"]
@@ -86,11 +85,16 @@ class Front:
                 return self._page(environ)
         return self.application.result()(environ, start)
 
-    def _page(self, environ: dict[str, Any]) -> Iterator[bytes]:
+    def _page(self, environ: WSGIEnvironment) -> Iterator[bytes]:
         head = HEAD.encode()
         yield head
-        page = b"".join(self.application.result()(environ, lambda *status: None))
+        page = b"".join(self.application.result()(environ, _already_started))
         yield page.removeprefix(head)
+
+
+def _already_started(*_: object) -> Callable[[bytes], object]:
+    """What an application says of an answer whose head has been sent is dropped."""
+    return bytes
 
 
 def _plotly() -> Path | None:

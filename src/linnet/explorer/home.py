@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dash import dcc, html
 
@@ -89,7 +89,7 @@ def runs() -> str:
     load(("linnet.theories", "linnet.theories.mixed"))
     from linnet.theories.mixed import mode_values
 
-    drawn: list[dict[str, Any]] = []
+    drawn = []
     for threshold, words in RUNS.items():
         clock = np.geomspace(1e-6, 1e3, 4000)
         weakest = mode_values(VALUES[-1:], threshold, clock)[:, 0]

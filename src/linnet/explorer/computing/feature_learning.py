@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linnet.reproduction.datasets import labelled
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -28,8 +30,6 @@ def feature_learning(
     the size of the teacher; `growth` by how much of itself the first stage grows in a step, eta sqrt(gamma)/(n m);
     `seed` of data and start.
     """
-    import xarray as xr
-
     import linnet as ln
 
     data = ln.problems.gaussian_teacher(
@@ -54,40 +54,37 @@ def feature_learning(
     rho, v = stages.plane(np.zeros(width), history.magnitudes[0], history.steps, overlaps=history.overlaps)
     kernels = stages.network_kernel(rho, v, history.overlaps)
     theory = replace(history, alignments=rho, magnitudes=v, kernels=kernels)
-    curves = {
-        "loss": (history.loss / history.loss[0], "loss, share of its start"),
-        "loss_predicted": (stages.loss(rho, v, history.overlaps) / history.loss[0], "predicted loss, same share"),
-        "ratio": (history.median_ratio, "median over neurons of ρ/(v√γ)"),
-        "ratio_predicted": (theory.median_ratio, "predicted median of ρ/(v√γ)"),
-        "alignment": (np.median(np.abs(history.alignments), axis=1), "median over neurons of |ρ|"),
-        "mean_square": (history.mean_square / stages.limit, "mean ρ² over its predicted limit"),
-        "kernel_cosine": (history.kernel_cosine, "cosine to the target-aligned kernel"),
-        "kernel_cosine_predicted": (theory.kernel_cosine, "predicted cosine to the target-aligned kernel"),
-        "kernel_distance": (history.kernel_distance, "relative distance to the target-aligned kernel"),
-        "kernel_norm": (history.kernel_norm / history.kernel_norm.max(), "operator norm of the kernel / its largest"),
+    step, signs = "step", np.sign(history.magnitudes[0, : angles.shape[1]])
+    variables = {
+        "loss": (step, history.loss / history.loss[0], "loss, share of its start"),
+        "loss_predicted": (step, stages.loss(rho, v, history.overlaps) / history.loss[0], "predicted loss, same share"),
+        "ratio": (step, history.median_ratio, "median over neurons of ρ/(v√γ)"),
+        "ratio_predicted": (step, theory.median_ratio, "predicted median of ρ/(v√γ)"),
+        "alignment": (step, np.median(np.abs(history.alignments), axis=1), "median over neurons of |ρ|"),
+        "mean_square": (step, history.mean_square / stages.limit, "mean ρ² over its predicted limit"),
+        "kernel_cosine": (step, history.kernel_cosine, "cosine to the target-aligned kernel"),
+        "kernel_cosine_predicted": (step, theory.kernel_cosine, "predicted cosine to the target-aligned kernel"),
+        "kernel_distance": (step, history.kernel_distance, "relative distance to the target-aligned kernel"),
+        "kernel_norm": (
+            step,
+            history.kernel_norm / history.kernel_norm.max(),
+            "operator norm of the kernel / its largest",
+        ),
+        "time": (step, history.times, "time t", "canonical"),
+        "angle": ((step, "neuron"), angles, "angle to the feature", "degrees"),
+        "sign": ("neuron", signs, "sign of v_r(0)"),
     }
-    dataset = xr.Dataset(
-        {name: ("step", values, {"long_name": text}) for name, (values, text) in curves.items()},
-        {"step": ("step", history.steps, {"long_name": "training step"})},
-        {
-            "learning_rate": rate,
-            "gamma": float(stages.gamma),
-            "phi": float(stages.phi),
-            "first_step": stages.first_time() / rate,
-            "first_step_trained": history.alignment_time() / rate,
-            "drop_step_trained": history.loss_time(SHARE) / rate,
-            "second_step": _second_time(stages) / rate,
-            "second_step_trained": history.loss_time(1 - SHARE) / rate,
-        },
-    )
-    dataset["time"] = ("step", history.times, {"long_name": "time t", "units": "canonical"})
-    dataset["angle"] = (("step", "neuron"), angles, {"long_name": "angle to the feature", "units": "degrees"})
-    dataset["sign"] = (
-        "neuron",
-        np.sign(history.magnitudes[0, : angles.shape[1]]),
-        {"long_name": "sign of v_r(0)"},
-    )
-    return dataset
+    moments = {
+        "learning_rate": rate,
+        "gamma": float(stages.gamma),
+        "phi": float(stages.phi),
+        "first_step": stages.first_time() / rate,
+        "first_step_trained": history.alignment_time() / rate,
+        "drop_step_trained": history.loss_time(SHARE) / rate,
+        "second_step": _second_time(stages) / rate,
+        "second_step_trained": history.loss_time(1 - SHARE) / rate,
+    }
+    return labelled(variables, {step: (step, history.steps, "training step")}, moments)
 
 
 def _second_time(stages: Stages) -> float:

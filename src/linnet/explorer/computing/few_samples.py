@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linnet.reproduction.datasets import labelled
+
 if TYPE_CHECKING:
     import xarray as xr
+    from numpy.typing import ArrayLike
 
 SAMPLED_DIM, DRAWS = 120, 8
 RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0)  # d/n at which minimum-norm solutions are measured
@@ -21,15 +24,13 @@ def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> x
     **Arguments:** `spike` rho and `alignment` A of the data, `ratio` d/n at which the map over spikes and alignments
     is drawn, `seed` of the samples.
     """
-    import xarray as xr
-
     import linnet as ln
 
-    def error(spike: Any, alignment: Any, ratio: Any) -> Any:
+    def error(spike: ArrayLike, alignment: ArrayLike, ratio: ArrayLike) -> np.ndarray:
         return ln.theories.spiked.generalization_error(spike, alignment, ratio, normalized=True)
 
     ratios = np.geomspace(1.02, 20.0, 121)
-    variables: dict[str, Any] = {
+    variables = {
         "error": ("ratio", error(spike, alignment, ratios), "test error / signal power"),
         "error_without_spike": ("ratio", error(0.0, alignment, ratios), "the same without a spike"),
         "error_drawn": (
@@ -39,17 +40,13 @@ def few_samples(*, spike: float, alignment: float, ratio: float, seed: int) -> x
         ),
         "error_map": (("alignment", "spike"), error(SPIKES, ALIGNMENTS[:, None], ratio), "test error / signal power"),
     }
-    coordinates: dict[str, Any] = {
-        "ratio": ("ratio", ratios, {"long_name": "inputs per sample d/n"}),
-        "drawn_ratio": ("drawn_ratio", np.array(RATIOS), {"long_name": "inputs per sample d/n"}),
-        "spike": ("spike", SPIKES, {"long_name": "spike ρ"}),
-        "alignment": ("alignment", ALIGNMENTS, {"long_name": "alignment A"}),
+    coordinates = {
+        "ratio": ("ratio", ratios, "inputs per sample d/n"),
+        "drawn_ratio": ("drawn_ratio", np.array(RATIOS), "inputs per sample d/n"),
+        "spike": ("spike", SPIKES, "spike ρ"),
+        "alignment": ("alignment", ALIGNMENTS, "alignment A"),
     }
-    return xr.Dataset(
-        {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in variables.items()},
-        coordinates,
-        {"error_here": float(error(spike, alignment, ratio))},
-    )
+    return labelled(variables, coordinates, {"error_here": float(error(spike, alignment, ratio))})
 
 
 def sampled_errors(spike: float, alignment: float, seed: int) -> np.ndarray:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linnet.reproduction.datasets import labelled
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -18,8 +20,6 @@ def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) 
     **Arguments:** `gamma` is the scale of the orthogonal start, `noise` delta, that of labels divided by sqrt(n), drawn
     anew at every step; `learning_rate` eta of both runs; `seed` of data, start and noise.
     """
-    import xarray as xr
-
     import linnet as ln
 
     problem = ln.problems.orthogonal_regression(key=seed, in_dim=INPUTS)
@@ -35,14 +35,11 @@ def label_noise(*, gamma: float, noise: float, learning_rate: float, seed: int) 
     final = ln.theories.spectral_bias.final_singular_values([norm], gamma, INPUTS)[0]
     decay = np.sqrt(2 * gamma) * np.exp(-learning_rate * noise**2 * clean.times / 2)
     of_values = ("time", "input")
-    variables: dict[str, Any] = {
+    variables = {
         "clean": (of_values, ln.observables.first_layer_values(clean), "singular values of W₁, clean labels"),
         "noisy": (of_values, ln.observables.first_layer_values(noisy), "singular values of W₁, noisy labels"),
         "final": ("input", final, "singular values of W₁ at the end with clean labels, predicted"),
         "decay": ("time", decay, "predicted decay of the small ones with noisy labels"),
     }
-    return xr.Dataset(
-        {name: (dims, array, {"long_name": text}) for name, (dims, array, text) in variables.items()},
-        {"time": ("time", clean.times, {"long_name": "time t", "units": "canonical"})},
-        {"flattest": float(np.sqrt(INPUTS**0.5 * norm)), "loss": float(noisy.loss[-1])},
-    )
+    ends = {"flattest": float(np.sqrt(INPUTS**0.5 * norm)), "loss": float(noisy.loss[-1])}
+    return labelled(variables, {"time": ("time", clean.times, "time t", "canonical")}, ends)

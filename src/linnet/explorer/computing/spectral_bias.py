@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet.explorer.computing.padding import gradient_flow
 from linnet.explorer.computing.train import MAX_STEPS, POINTS
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,8 +23,6 @@ def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.
     **Arguments:** `gamma` is the scale of the start, `values` the target's singular values in any order, `clock` one
     of `CLOCKS`.
     """
-    import xarray as xr
-
     import linnet as ln
 
     theory = ln.theories.spectral_bias
@@ -43,7 +42,7 @@ def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.
     heights = np.linspace(0, s[0], 161)
     psi = theory.potential(heights[:, None], gamma)
     of_modes = ("time", "mode")
-    variables: dict[str, Any] = {
+    variables = {
         "trained": (of_modes, run.singular_values[:, : len(s)], "singular values of the product, trained"),
         "predicted": (of_modes, theory.singular_values(s, gamma, times), "singular values of the product, predicted"),
         "half_times": ("mode", half / unit, "when a mode stands at half its height"),
@@ -56,12 +55,9 @@ def spectral_bias(*, gamma: float, values: tuple[float, ...], clock: str) -> xr.
     if scaled:
         jumps = theory.jump_process(s, gamma, times)
         variables["jumps"] = (of_modes, jumps, "the limit of small starts")
-    coordinates: dict[str, Any] = {
-        "time": ("time", times / unit, {"long_name": "time t", "units": CLOCKS[clock]}),
-        "mode": ("mode", s, {"long_name": "singular value of the target"}),
-        "height": ("height", heights / s[0], {"long_name": "singular value / the largest of the target"}),
+    coordinates = {
+        "time": ("time", times / unit, "time t", CLOCKS[clock]),
+        "mode": ("mode", s, "singular value of the target"),
+        "height": ("height", heights / s[0], "singular value / the largest of the target"),
     }
-    return xr.Dataset(
-        {name: (dims, array, {"long_name": text}) for name, (dims, array, text) in variables.items()},
-        coordinates,
-    )
+    return labelled(variables, coordinates)

@@ -22,6 +22,7 @@ SHARE = 0.97  # of its weakest mode that a run of length 1 learns
 
 
 def problem_of(
+    *,
     target: str,
     values: tuple[float, ...],
     in_dim: int,
@@ -80,15 +81,6 @@ def horizon(problem: Problem, threshold: float, until: float) -> float:
 
 def train(
     *,
-    target: str,
-    values: tuple[float, ...],
-    in_dim: int,
-    out_dim: int,
-    rank: int,
-    noise_std: float,
-    spike: float,
-    alignment: float,
-    samples: int,
     width: int,
     first_std: float,
     second_std: float,
@@ -96,11 +88,12 @@ def train(
     learning_rate: float,
     until: float,
     seed: int,
+    **task: Any,
 ) -> xr.Dataset:
     """A network trained by gradient flow or descent, and the self-consistent dynamics from the same start.
 
-    `learning_rate` is in units of `stable_learning_rate`, `until` in units of the time of `horizon`; the others are the
-    arguments of the problem (`problem_of`) and of the start (`start_of`).
+    `learning_rate` is in units of `stable_learning_rate`, `until` in units of the time of `horizon`; `width`,
+    `first_std` and `second_std` are those of the start (`start_of`), `task` what `problem_of` takes.
 
     Variables over `time`: `trained` and `predicted` singular values of the product (time, mode), decreasing; `loss`,
     `test_loss` and their predictions. `learnable` are the singular values of the target's solution (mode), and
@@ -108,7 +101,7 @@ def train(
     """
     import linnet as ln
 
-    problem = problem_of(target, values, in_dim, out_dim, rank, noise_std, spike, alignment, samples, seed)
+    problem = problem_of(**task, seed=seed)
     start, threshold = start_of(problem, width, first_std, second_std, seed)
     if not np.isfinite(threshold) or threshold <= 0:
         raise ValueError("The start is zero in floating point: raise the width or the initial scales.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from linnet.reproduction.datasets import labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,8 +24,6 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
     trained on, the population or a number of samples; `seed` of the start and the samples. Directions are along the
     spike and across it, components along v1 and v2.
     """
-    import xarray as xr
-
     import linnet as ln
 
     theory = ln.theories.spiked.TwoPhase(spike, alignment)
@@ -38,7 +38,7 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
     grid = np.stack(np.meshgrid(side, side), axis=-1)  # (across, along, 2)
     nullclines = [line @ basis for line in theory.nullclines(points=160, radius=2.0)]
     of_plane = ("time", "direction")
-    variables: dict[str, Any] = {
+    variables = {
         "trained": (of_plane, trained, "trained network, along the spike and across it"),
         "trained_components": (("time", "component"), components, "trained network, along v₁ and v₂"),
         "reduced": (of_plane, reduced @ basis, "reduced dynamics, along the spike and across it"),
@@ -51,26 +51,23 @@ def two_phases(*, spike: float, alignment: float, scale: float, samples: str, se
         "basis": (("component", "direction"), basis, "v₁ and v₂, along the spike and across it"),
         "target": ("direction", theory.fixed_point @ basis, "target β, along the spike and across it"),
     }
-    coordinates: dict[str, Any] = {
-        "time": ("time", times, {"long_name": "time t", "units": "canonical"}),
-        "along": ("along", side, {"long_name": "along the spike"}),
-        "across": ("across", side, {"long_name": "across the spike"}),
+    coordinates = {
+        "time": ("time", times, "time t", "canonical"),
+        "along": ("along", side, "along the spike"),
+        "across": ("across", side, "across the spike"),
     }
     settled = np.nan  # w2 of a network without a second phase only wanders at the size of its start
     if theory.has_second_phase:
         limit = -np.expm1(-DELTA) * float(components[-1, 1])
         settled = ln.observables.crossing_time(times, components[:, 1], limit)
-    return xr.Dataset(
-        {name: (dims, values, {"long_name": text}) for name, (dims, values, text) in variables.items()},
-        coordinates,
-        {
-            "first_time": first,
-            "second_time": second,
-            "first_time_trained": ln.observables.crossing_time(times, components[:, 0] ** 2, plateau / 2),
-            "second_time_trained": settled,
-            "start": start,
-        },
-    )
+    moments = {
+        "first_time": first,
+        "second_time": second,
+        "first_time_trained": ln.observables.crossing_time(times, components[:, 0] ** 2, plateau / 2),
+        "second_time_trained": settled,
+        "start": start,
+    }
+    return labelled(variables, coordinates, moments)
 
 
 def _trained(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from linnet.explorer.computing.measuring import CANCELLED, DONE, UNDER_WAY, Measuring, Progress
 from linnet.explorer.loading import load
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dash.development.base_component import Component
 
     from linnet.explorer.service import Service
+
+    Shown: TypeAlias = Component | list[Component | str]
 
 PICK = "claims-pick"
 MEASURING = Measuring()  # of this server: one claim at a time, whoever asks
@@ -65,11 +67,11 @@ def register(app: Dash, service: Service) -> None:
         Input("claims-tick", "n_intervals"),
         State("claims-measured", "data"),
     )
-    def measure(run: Any, cancel: Any, tick: Any, name: Any) -> tuple[Any, bool, bool, bool]:
+    def measure(run: int, cancel: int, tick: int, name: str) -> tuple[Shown, bool, bool, bool]:
         return answered(str(ctx.triggered_id or "") if run or cancel else "", name)
 
 
-def answered(pressed: str, name: Any) -> tuple[Any, bool, bool, bool]:
+def answered(pressed: str, name: str) -> tuple[Shown, bool, bool, bool]:
     """What the panel shows after a button was pressed: its text, and whether clock, button and cancel are off."""
     from dash import html
 
@@ -84,7 +86,7 @@ def answered(pressed: str, name: Any) -> tuple[Any, bool, bool, bool]:
     return _shown(progress), not going, going, not going
 
 
-def _shown(progress: Progress | None) -> Any:
+def _shown(progress: Progress | None) -> Shown:
     from dash import html
 
     if progress is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from linnet.explorer.computing.uploads import KINDS, MAX_FILE_BYTES, Uploads
 from linnet.explorer.loading import load
@@ -74,11 +74,11 @@ def register(app: Dash, service: Service) -> None:
         Input("your-data-sent", "data"),
         prevent_initial_call=True,
     )
-    def take(sent: Any) -> tuple[Any, ...]:
+    def take(sent: object) -> tuple[object, ...]:
         return taken(sent)
 
 
-def taken(sent: Any) -> tuple[Any, ...]:
+def taken(sent: object) -> tuple[object, ...]:
     """The controls' values after an upload, what is said of it, and what is wrong with it."""
     from dash import no_update
 
