@@ -9,7 +9,6 @@ from typing import Any
 import typer
 
 from linnet import _extras as extras
-from linnet._arguments import shown
 from linnet.cli import interrupts
 
 EXPLAINED = (ValueError, RuntimeError, OSError, ImportError)  # which linnet raises with a sentence for the user
@@ -49,5 +48,7 @@ def broken_down(reason: BaseException, changes: Mapping[str, Any]) -> str:
     why = cause(reason).rstrip(".")
     if not changes or "`" in why or type(reason).__module__.startswith("linnet.") or isinstance(reason, OSError):
         return why
+    from linnet._arguments import shown  # which loads NumPy: a command that fails early does not need it
+
     given = ", ".join(f"{name}={shown(value)}" for name, value in changes.items())
     return f"its computation breaks down with {given}: {why}"
