@@ -37,7 +37,7 @@ def environment() -> dict[str, str]:
 
 def cores() -> int:
     """The cores this process may use, counted as XLA counts them: `NPROC`, or those the system lets it run on."""
-    told = os.environ.get("NPROC", "")
-    if told.isdigit() and int(told) > 0:
-        return int(told)
+    declared = os.environ.get("NPROC", "")
+    if declared.isdigit() and int(declared) > 0:
+        return int(declared)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -244,8 +244,10 @@ def test_classes_copies_outliers_and_row_numbers_get_their_sentences():
     assert plain.notes == []
 
 
-def test_an_empty_field_at_the_end_of_every_line_shifts_nothing(tmp_path):
+@pytest.mark.parametrize("end", ["", ","])
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_an_empty_field_at_the_end_of_every_line_shifts_nothing(mark, end, tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,b,y\n1,2,3,\n5,6,7,\n2,9,1,\n")
+    path.write_text(f"a,b,y{end}\n1,2,3,\n5,6,7,\n2,9,1,\n".replace(",", mark))
     table = read(path)
     assert table.inputs.tolist() == [[1, 2], [5, 6], [2, 9]] and table.outputs.ravel().tolist() == [3, 7, 1]

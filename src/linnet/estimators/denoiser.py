@@ -59,13 +59,13 @@ class LowRankDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"the noise cannot be told from {min(X.shape)} singular values: nothing is filtered; give `noise_std`.",
                 stacklevel=2,
             )
-        found = denoise(X, noise_std=level)
+        denoised = denoise(X, noise_std=level)
         _, values, right = np.linalg.svd(X, full_matrices=False)
-        shares = np.divide(found.filtered, values, out=np.zeros_like(values), where=values > 0)
+        shares = np.divide(denoised.filtered, values, out=np.zeros_like(values), where=values > 0)
         kept = shares > 0
         self.components_, self.shares_ = right[kept], shares[kept]
-        self.rank_, self.threshold_, self.time_ = found.rank, found.threshold, found.time
-        self.risk_, self.noise_std_, self.path_ = found.risk, found.noise_std, found.path
+        self.rank_, self.threshold_, self.time_ = denoised.rank, denoised.threshold, denoised.time
+        self.risk_, self.noise_std_, self.path_ = denoised.risk, denoised.noise_std, denoised.path
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:

@@ -84,6 +84,9 @@ def read_text(place: Path) -> Any:
             frame = pd.read_csv(place, encoding=form.encoding, **options)
         except pd.errors.ParserWarning:
             _refuse_shifted(place, form)
+    last = str(frame.columns[-1])
+    if form.header and last.startswith("Unnamed: ") and frame.shape[1] > 1 and frame.iloc[:, -1].isna().all():
+        frame = frame.iloc[:, :-1]  # every line ends with a separator, the header too
     if not form.header:
         frame.columns = [str(index) for index in range(frame.shape[1])]
     if len(frame) == 0:

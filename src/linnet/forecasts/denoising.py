@@ -76,8 +76,8 @@ class Denoised:
         >>> import linnet as ln
         >>> from linnet.forecasts import denoise
         >>> task = ln.problems.low_rank_plus_noise(40, rank=2, key=0)
-        >>> found = denoise(task.cross)
-        >>> found.rank, bool(((found.matrix - task.truth) ** 2).sum() < 0.3 * found.risk_of_data)
+        >>> denoised = denoise(task.cross)
+        >>> denoised.rank, bool(((denoised.matrix - task.truth) ** 2).sum() < 0.3 * denoised.risk_of_data)
         (2, True)
     """
 
@@ -322,9 +322,9 @@ class _Search:
 
         simplex = start + np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.08]])
         options: dict[str, Any] = {"initial_simplex": simplex, "maxfev": _REFINEMENTS, "xatol": 1e-3, "fatol": 1e-9}
-        found = minimize(objective, start, method="Nelder-Mead", options=options)
-        g, cut = np.exp(np.clip(found.x, low, high))
-        return float(g), float(half_times([cut], g)[0]), float(found.fun)
+        optimum = minimize(objective, start, method="Nelder-Mead", options=options)
+        g, cut = np.exp(np.clip(optimum.x, low, high))
+        return float(g), float(half_times([cut], g)[0]), float(optimum.fun)
 
     def _risks(self, threshold: float, times: np.ndarray) -> np.ndarray:
         return self.risk.estimate(

@@ -57,19 +57,19 @@ def noise_level(values: object, shape: tuple[int, int]) -> tuple[float, float]:
             f"the noise cannot be told from {s.size} singular values: at least {_MIN_SINGULAR_VALUES} are needed. "
             "Give `noise_std`."
         )
-    aside, found = 0, np.array([np.nan])
+    aside, levels = 0, np.array([np.nan])
     for _ in range(s.size):
         rest, sides = s[aside:], (rows - aside, columns - aside)
         ratio, larger = ratio_of(*sides), max(sides)
         places = np.array([bulk_quantile(share, ratio) for share in _SHARES]) * np.sqrt(larger)
-        found = np.quantile(rest, _SHARES) / places
-        edge = found.mean() * (np.sqrt(rows) + np.sqrt(columns)) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
+        levels = np.quantile(rest, _SHARES) / places
+        edge = levels.mean() * (np.sqrt(rows) + np.sqrt(columns)) * (1 + _STANDS_OUT * s.size ** (-2 / 3) / 2)
         standing = int((s > edge).sum())
         if standing <= aside or s.size - standing < _MIN_SINGULAR_VALUES:
             break
         aside = standing
-    estimate, half = float(found.mean()), found.size // 2
-    misfit = abs(float(found[half:].mean() - found[:half].mean())) / 2
+    estimate, half = float(levels.mean()), levels.size // 2
+    misfit = abs(float(levels[half:].mean() - levels[:half].mean())) / 2
     return estimate, float(np.hypot(_SAMPLING * estimate / np.sqrt(rows * columns), misfit))
 
 

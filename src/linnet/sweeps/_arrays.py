@@ -104,19 +104,19 @@ class Arrays:
         document = self.folder / name / DOCUMENT
         known = self.documents.get(name)
         try:
-            found = document.read_text(encoding="utf-8")
-            json.loads(found)
+            text = document.read_text(encoding="utf-8")
+            json.loads(text)
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            found = None
+            text = None
         if self.read_only:
-            if found is None or (known is not None and found != known):
+            if text is None or (known is not None and text != known):
                 raise StoreError(
                     f"the metadata of array {name} in {self.folder} is damaged, and cannot be mended there."
                 )
-        elif known is not None and found != known:
+        elif known is not None and text != known:
             document.parent.mkdir(parents=True, exist_ok=True)
             write_whole(document, known)
-        elif found is None:
+        elif text is None:
             document.unlink(missing_ok=True)
             zarr.create_array(
                 str(self.folder),

@@ -309,14 +309,14 @@ def _fetched(client: Any, future: Any, patience: float) -> Any:
 def _wait(client: Any, ready: Callable[[], bool], patience: float) -> None:
     """Waits until something is ready; says soon that a scheduler has lost its last worker, and gives up in the end."""
     seen = time.monotonic()  # when there was a worker last
-    told = False
+    warned = False
     while not ready():
         if math.isinf(patience) or client.scheduler_info()["workers"]:
-            seen, told = time.monotonic(), False
+            seen, warned = time.monotonic(), False
             continue
         alone = time.monotonic() - seen
-        if alone > min(TOLD_AFTER_SECONDS, patience) and not told:
-            told = True
+        if alone > min(TOLD_AFTER_SECONDS, patience) and not warned:
+            warned = True
             warnings.warn(f"the Dask scheduler has no worker any more: waiting {patience:g} s for one.", stacklevel=2)
         if alone > patience:
             raise ExecutorError(
@@ -329,18 +329,18 @@ def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
     if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
         os.environ.setdefault("NPROC", "1")
     task.resolve()
-    found = (linnet.__version__, provenance.source(task.function, task.fixed))
-    if found != code:
+    there = (linnet.__version__, provenance.source(task.function, task.fixed))
+    if there != code:
         raise ExecutorError(
-            f"a worker on {platform.node()} has other code: linnet {found[0]} and `{task.function}` from file "
-            f"{found[1]}, here linnet {code[0]} and file {code[1]}. Install the same on all machines."
+            f"a worker on {platform.node()} has other code: linnet {there[0]} and `{task.function}` from file "
+            f"{there[1]}, here linnet {code[0]} and file {code[1]}. Install the same on all machines."
         )
     return task(cells)
 
 
 def _died(job: PendingBlock, error: Exception) -> BlockResult:
-    told = f"every worker that took this block died, perhaps for want of memory: {error}"
-    failures = [Failure(position, "KilledWorker", told) for position in range(job.size)]
+    reason = f"every worker that took this block died, perhaps for want of memory: {error}"
+    failures = [Failure(position, "KilledWorker", reason) for position in range(job.size)]
     return BlockResult({}, np.full(job.size, FAILED, dtype=np.int8), failures, 0.0, "worker lost")
 
 

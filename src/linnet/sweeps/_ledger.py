@@ -180,10 +180,10 @@ class Ledger:
 
     def chunks(self) -> dict[int, dict[str, tuple[int, str]]]:
         """For every finished block: length and hash of each variable's chunk."""
-        found: dict[int, dict[str, tuple[int, str]]] = {number: {} for number in self.finished()}
+        marks: dict[int, dict[str, tuple[int, str]]] = {number: {} for number in self.finished()}
         for block, variable, size, digest in self.database.execute("select block, variable, size, hash from chunks"):
-            found.setdefault(block, {})[variable] = (size, digest)
-        return found
+            marks.setdefault(block, {})[variable] = (size, digest)
+        return marks
 
     def failures(self) -> dict[int, tuple[int, Failure]]:
         """The failed cells, by their number in the grid: their block and why."""

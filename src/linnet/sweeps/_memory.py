@@ -42,18 +42,18 @@ class Variable:
 
 def described(outcome: BlockResult, sweep: Sweep, grid: Grid) -> dict[str, Variable]:
     """The variables of a sweep, as its first block with a result shows them."""
-    found = {name: Variable.of(name, values) for name, values in outcome.values.items()}
+    variables = {name: Variable.of(name, values) for name, values in outcome.values.items()}
     lengths = {name: len(labels) for name, labels in sweep.coords.items()}
-    for variable in found.values():
+    for variable in variables.values():
         if variable.name in grid.dims or variable.name in sweep.coords or variable.name == STATUS:
             raise CellFunctionError(f"`{sweep.function}` returns `{variable.name}`, which is the name of a coordinate.")
         for dim, length in zip(variable.dims, variable.shape):
-            if dim in grid.dims or dim in found or lengths.setdefault(dim, length) != length:
+            if dim in grid.dims or dim in variables or lengths.setdefault(dim, length) != length:
                 raise CellFunctionError(
                     f"dimension `{dim}` of `{variable.name}`, of length {length}, clashes with an axis, a variable or "
                     f"another length of `{dim}`."
                 )
-    return found
+    return variables
 
 
 def matched(outcome: BlockResult, variables: Mapping[str, Variable], function: str) -> None:

@@ -149,15 +149,15 @@ class Store:
         """Brings the group's attributes up to date, where they can be written."""
         if self.book.read_only:
             return
-        told = provenance.attributes(self.sweep, executor=self.executor, devices=self.book.devices())
+        attributes = provenance.attributes(self.sweep, executor=self.executor, devices=self.book.devices())
         sessions = json.dumps(self.book.sessions())
-        self.arrays.describe({**told, "store_schema": ledger.SCHEMA, "sessions": sessions})
+        self.arrays.describe({**attributes, "store_schema": ledger.SCHEMA, "sessions": sessions})
 
     def _admit(self, resume: bool) -> None:
-        found = differences(self.book.setting("configuration"), self.sweep)
-        if found:
+        changes = differences(self.book.setting("configuration"), self.sweep)
+        if changes:
             raise ChangedError(
-                f"{self.folder} was made by a different configuration ({'; '.join(found)}). "
+                f"{self.folder} was made by a different configuration ({'; '.join(changes)}). "
                 f"Put it back, or choose another folder."
             )
         if not resume and self.book.finished():
@@ -192,10 +192,10 @@ class Store:
         for number, marks in self.book.chunks().items():
             for name, mark in marks.items():
                 file = self._file(name, self.grid.block(number))
-                found = disk.fingerprint(file)
-                if found != mark:
-                    state = f"has {found[0]} bytes" if found[0] != mark[0] else "has other bytes"
-                    state = "is missing" if found[0] < 0 else state
+                present = disk.fingerprint(file)
+                if present != mark:
+                    state = f"has {present[0]} bytes" if present[0] != mark[0] else "has other bytes"
+                    state = "is missing" if present[0] < 0 else state
                     damaged[number] = f"{file.relative_to(self.folder)} {state}, not the {mark[0]} bytes written"
         if not damaged:
             return

@@ -131,14 +131,14 @@ def _named(name: str) -> Callable[..., Any]:
     if not path:
         raise ValueError(f"`problem` must be 'low-rank', 'spiked' or 'module:function': got {name!r}.")
     try:
-        found: Any = importlib.import_module(module)
+        function: Any = importlib.import_module(module)
         for part in path.split("."):
-            found = getattr(found, part)
+            function = getattr(function, part)
     except (ImportError, AttributeError) as reason:
         raise ValueError(f"`problem` must name a function that can be imported: {name!r} cannot ({reason}).") from None
-    if not callable(found):
-        raise ValueError(f"`problem` must name a function: {name!r} is {type(found).__name__}.")
-    return found
+    if not callable(function):
+        raise ValueError(f"`problem` must name a function: {name!r} is {type(function).__name__}.")
+    return function
 
 
 def _arguments(make: Callable[..., Any]) -> list[str]:

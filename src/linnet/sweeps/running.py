@@ -137,8 +137,8 @@ def run(
         >>> from linnet.sweeps import Sweep, run
         >>> fixed = {"dim": 4, "steps": 20}
         >>> sweep = Sweep(name="widths", function="linnet.sweeps.cells:train", axes={"width": [10, 10**6]}, fixed=fixed)
-        >>> found = run(sweep)
-        >>> found.loss.dims, found.cell_status.values.tolist()
+        >>> results = run(sweep)
+        >>> results.loss.dims, results.cell_status.values.tolist()
         (('width',), [1, 1])
     """
     report, dataset = _run(
@@ -228,7 +228,7 @@ def _run(
     resume, retry_failed = flag("resume", resume), flag("retry_failed", retry_failed)
     task = Task.of(sweep)
     executors.check(task, workers, scheduler)
-    told = executors.described(workers, scheduler)
+    executor = executors.described(workers, scheduler)
     folder = _folder.get()
     if path is None and folder is not None:
         retry_failed = True
@@ -236,9 +236,9 @@ def _run(
         path = folder / f"{sweep.name}-{sweep.digest(linnet.__version__, code)}.zarr"
     opened: AbstractContextManager[Memory | store.Store]
     if path is None:
-        opened = nullcontext(Memory(sweep, told))
+        opened = nullcontext(Memory(sweep, executor))
     else:
-        opened = store.opened(path, sweep, resume=resume, retry_failed=retry_failed, executor=told)
+        opened = store.opened(path, sweep, resume=resume, retry_failed=retry_failed, executor=executor)
     with opened as sink:
         jobs = sink.pending()
         computed = sum(job.size for job in jobs)
