@@ -109,6 +109,14 @@ def test_reduced_battery(model):
     assert_allclose(run, reference.y.T, atol=1e-8)
 
 
+@pytest.mark.parametrize(("spike", "alignment"), [(20.0, 0.0), (5.0, 1.0), (0.0, 0.3)])
+def test_without_a_second_phase_the_reduced_dynamics_end_at_the_plateau(spike, alignment):
+    model = TwoPhase(spike, alignment)
+    end = model.reduced(1e-3, [40.0])[0]
+    assert_allclose(end, [model.plateau, 0.0], atol=1e-9)
+    assert_allclose(model.early(1e-3, [40.0])[0], model.plateau, rtol=1e-9)
+
+
 def test_reduced_without_a_spike_is_the_early_phase():
     times = np.linspace(0, 20, 20)
     run = TwoPhase(0.0, 0.5, 2.0).reduced(1e-3, times)

@@ -39,9 +39,6 @@ def scaled(owner, name, factor):
     return lambda patch: patch.setattr(owner, name, lambda *args, **kwargs: factor * right(*args, **kwargs))
 
 
-PLATEAU = early.plateau
-
-
 def replaced(owner, **changes):
     """Names of a module replaced."""
 
@@ -289,7 +286,7 @@ MUTATIONS = {
     "aligned-nu": ("exact", other_sign, False),
     "heavy-second-layer": ("conserved", heavy_second_layer, True),
     "half-weight-bound": ("bounded-weights", scaled(alignment, "weight_bound", 0.5), False),
-    "other-plateau": ("saturation", replaced(early, plateau=lambda run: 1.2 * PLATEAU(run)), False),
+    "other-plateau": ("saturation", constant("plateau", lambda x: 1.2 * x), False),
     "half-t1": ("t1", half_correlation, True),
     "other-speed": ("early-speed", half_correlation, True),
     "bound-5-percent-smaller": ("eq20", scaled(TwoPhase, "later_bound", 0.95), True),

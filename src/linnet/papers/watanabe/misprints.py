@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def generalization_error(alignment: Any, ratio: Any) -> Any:
+def generalization_error(alignment: ArrayLike, ratio: ArrayLike) -> np.ndarray:
     r"""(27) letter by letter, unit variance: with $\kappa = \gamma - 1$ in its bracket the spike has no part in it."""
     gamma, A = np.asarray(ratio, dtype=float), np.asarray(alignment, dtype=float)
     kappa = gamma - 1

@@ -113,6 +113,11 @@ class TwoPhase:
         return np.stack([v1, -v2 if self.spike < 0 else v2])
 
     @property
+    def plateau(self) -> float:
+        r"""$\sqrt{|\Sigma_{xy}|/\lambda_1}$, where $w_1$ would rest if $w_2$ stayed at zero: the limit of `early`."""
+        return float(np.sqrt(self.correlation / self.lambda1))
+
+    @property
     def fixed_point(self) -> Float[np.ndarray, " 2"]:
         r"""Where $(w_1, w_2)$ ends (41): $\beta$ itself in the adapted basis, of norm 1."""
         return np.array([self.lambda2, self.nu]) / np.hypot(self.lambda2, self.nu)
@@ -220,13 +225,13 @@ class TwoPhase:
 
         **Arguments:** `u0` and `times` as for `early`.
         """
-        u, plateau = self.early(u0, times), np.sqrt(self.correlation / self.lambda1)
-        share = u / plateau
+        u = self.early(u0, times)
+        share = u / self.plateau
         # artanh(x) - x without its cancellation for small x
         small = share**3 * (1 / 3 + share**2 * (1 / 5 + share**2 / 7))
         with np.errstate(divide="ignore"):
             full = np.arctanh(share) - share
-        return self.nu / self.lambda1 * plateau * np.where(share < 1e-2, small, full)
+        return self.nu / self.lambda1 * self.plateau * np.where(share < 1e-2, small, full)
 
     @representable
     def reduced(self, u0: ArrayLike, times: ArrayLike, *, rtol: float = 1e-13) -> Float[np.ndarray, "time 2"]:
@@ -258,8 +263,7 @@ class TwoPhase:
         ratio = np.log(self.correlation / self.lambda1) - 2 * np.log(scale)
         if ratio <= 0:
             raise ValueError(
-                f"`scale` must be small, below {np.sqrt(self.correlation / self.lambda1):.3g} here, for an early phase "
-                f"to exist: got {scale}."
+                f"`scale` must be small, below {self.plateau:.3g} here, for an early phase to exist: got {scale}."
             )
         return float(ratio / (2 * self.correlation))
 

@@ -95,8 +95,7 @@ def rate_bound(trial: Trial) -> Numbers:
     for pair in ((20.0, 0.3), (20.0, 0.9), (100.0, 0.1)):
         run, theory = trained(trial, pair), TwoPhase(*pair)
         w1, w2 = np.moveaxis(run.components, -1, 0)
-        speed = np.einsum("sh,tsh->ts", run.r, run.velocities[1][..., 1])
-        right = least_rate(theory, w2)
+        speed, right = run.speed, least_rate(theory, w2)
         met = (w1 >= run.moments.limit[0]) & (w2 <= run.moments.limit[1])
         excess.append(float((right - speed)[met].max() / speed.max()))
         moving = met & (w2 < 0.95 * run.moments.limit[1])
@@ -172,4 +171,4 @@ def limits(trial: Trial) -> Numbers:
 def tight(trial: Trial) -> Numbers:
     rows = phase_times.tight_cells(trial)
     changes, excess = [[float(x.mean()) for x in part] for part in zip(*((c.change, c.slack - 1) for c in rows))]
-    return {"value": abs(excess[-1]), "rise": highest(np.diff(excess)), "changes": changes, "excess": excess}
+    return {"value": abs(excess[-1]), "changes": changes, "excess": excess}

@@ -169,14 +169,13 @@ def loss_drops(trial: Trial) -> Numbers:
 def onset(trial: Trial) -> Numbers:
     run = trained(trial)
     w1, w2 = run.components[..., 0], run.components[..., 1]
-    peaks, seeds = w1.argmax(0), np.arange(SEEDS)
+    peaks, seeds, speed = w1.argmax(0), np.arange(SEEDS), run.speed
     shares = w2[peaks, seeds] / run.moments.limit[1]
-    speeds = np.einsum("sh,tsh->ts", run.r, run.velocities[1][..., 1])
     return {
         "value": lowest(shares),
         "time": float(run.times[peaks].mean()),
         "most": highest(shares),
-        "speed": lowest(speeds[peaks, seeds] / speeds.max(0)),
+        "speed": lowest(speed[peaks, seeds] / speed.max(0)),
     }
 
 
@@ -285,19 +284,14 @@ def early_share(trial: Trial) -> Numbers:
     for cell in cells:
         moments = pair_moments(cell.spike, cell.alignment)
         signal = moments.limit @ moments.cov @ moments.limit
-        errors.append((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / early_loss(cell) - 1)
+        errors.append((1 - moments.cross[0] ** 2 / moments.cov[0, 0] / signal) / cell.theory.early_loss - 1)
     return {
         "value": highest(beyond),
         "rises": rises,
         "identity": highest(np.abs(errors)),
         "left": [float(cell.left.mean()) for cell in cells if cell.alignment == FIXED_ALIGNMENT],
-        "wanted": [early_loss(cell) for cell in cells if cell.alignment == FIXED_ALIGNMENT],
+        "wanted": [cell.theory.early_loss for cell in cells if cell.alignment == FIXED_ALIGNMENT],
     }
-
-
-def early_loss(cell: Cell) -> float:
-    """The closed form at the cell's pair."""
-    return TwoPhase(cell.spike, cell.alignment).early_loss
 
 
 def past_maximum(one: Cell, two: Cell) -> bool:

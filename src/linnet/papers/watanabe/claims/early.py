@@ -43,6 +43,11 @@ def sigmoids(run: Networks) -> np.ndarray:
     return np.stack([theory.early(u0, run.times) for u0 in run.u0], axis=1)
 
 
+def growing(run: Networks) -> np.ndarray:
+    """Whether w1^2 has been below 90% of its plateau up to a time (time, seed)."""
+    return np.cumsum(run.components[..., 0] ** 2 > 0.9 * run.moments.plateau**2, axis=0) == 0
+
+
 @claim(
     "eq35",
     says="While the weights are small, w1 and a follow the linear equations and the other w_i rest, to O(s^3).",
@@ -143,9 +148,8 @@ def sigmoid(trial: Trial) -> Numbers:
     errors, others, used = [], [], scales(trial)[1:]
     for run in runs_by_scale(trial)[1:]:
         w1, w2 = run.components[..., 0], run.components[..., 1]
-        young = np.cumsum(w1**2 > 0.9 * run.moments.plateau**2, axis=0) == 0
-        errors.append(float((np.abs(w1 - sigmoids(run)) * young).max() / run.moments.plateau))
-        others.append(float((np.abs(w2) * young).max()))
+        errors.append(float((np.abs(w1 - sigmoids(run)) * growing(run)).max() / run.moments.plateau))
+        others.append(float((np.abs(w2) * growing(run)).max()))
     error, other = exponent(used, errors)[0], exponent(used, others)[0]
     last = {"scale": used[-1], "last error": errors[-1], "last w2": others[-1]}
     return {"value": lowest(error, other), "error": error, "other": other, **last}
@@ -171,9 +175,8 @@ def sigmoid(trial: Trial) -> Numbers:
 )
 def symmetry(trial: Trial) -> Numbers:
     def largest_gap(run: Networks) -> float:
-        w1 = run.components[..., 0]
-        young = np.cumsum(w1**2 > 0.9 * run.moments.plateau**2, axis=0) == 0
-        return float((np.abs(np.einsum("sh,tsh->ts", run.r, run.second) - w1) * young).max())
+        a = np.einsum("sh,tsh->ts", run.r, run.second)
+        return float((np.abs(a - run.components[..., 0]) * growing(run)).max())
 
     used, gaps = scales(trial)[1:], [largest_gap(run) for run in runs_by_scale(trial)[1:]]
     alike = largest_gap(trained(trial, (0.0, 0.5))) / SCALE
@@ -238,12 +241,6 @@ def projection(trial: Trial) -> Numbers:
     return {"value": gap, "rise": float(np.diff(along, axis=0).max() / along.max()), "left": float(decay[-1].max())}
 
 
-def plateau(run: Networks) -> float:
-    """The printed saturation value of w1."""
-    theory = TwoPhase(run.spike, run.alignment)
-    return float(np.sqrt(theory.correlation / theory.lambda1))
-
-
 @claim(
     "saturation",
     says="In the early phase w1 goes from O(s) to its saturation value, approximately sqrt(|Sigma_xy|/lambda1).",
@@ -264,7 +261,7 @@ def saturation(trial: Trial) -> Numbers:
     for pair in SATURATING:
         run = trained(trial, pair)
         first = run.components[..., 0]
-        heights[str(pair)] = float(first.max(axis=0).mean() / plateau(run))
+        heights[str(pair)] = float(first.max(axis=0).mean() / TwoPhase(*pair).plateau)
         if (first.max(axis=0) > 1.002 * first[-1]).all():
             peaks[str(pair)] = heights[str(pair)]
     return {"value": highest(heights.values()), "heights": heights, "peaks": peaks, "seen": len(peaks)}

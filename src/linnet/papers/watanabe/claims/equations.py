@@ -7,6 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import follow, pair_moments, start, trained
+from linnet.papers.watanabe.networks.samples import spiked_inputs, target
 from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SCALE, SEEDS, SPIKE, WIDTH
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
@@ -70,19 +71,9 @@ def time_constant(eta: float) -> float:
     return 1 / (2 * eta)
 
 
-def gaussian_data(random: np.random.Generator, samples: int, spike: float, dim: int = DIM) -> np.ndarray:
-    """Inputs (sample, dim) by (1), with the spike along the first axis."""
-    return random.standard_normal((samples, dim)) * np.sqrt(np.where(np.arange(dim) == 0, 1 + spike, 1.0))
-
-
 def label_power(spike: float, alignment: float) -> float:
     """E[y^2] by the line below (27), unit variance."""
     return 1 + spike * alignment**2
-
-
-def target(alignment: float, dim: int = DIM) -> np.ndarray:
-    """beta of (2): in the plane of the first two axes."""
-    return np.concatenate([[alignment, np.sqrt(1 - alignment**2)], np.zeros(dim - 2)])
 
 
 @claim(
@@ -99,7 +90,7 @@ def target(alignment: float, dim: int = DIM) -> np.ndarray:
     "{gap:.1e} at eta = {rate:g}",
 )
 def flow(trial: Trial) -> Numbers:
-    X = gaussian_data(generator(trial.seed, 6), 200, SPIKE)
+    X = spiked_inputs(generator(trial.seed, 6), 200, SPIKE)
     y, weights = X @ target(ALIGNMENT), start(trial.seed + 1, DIM, WIDTH, 0.3)
     covariance, cross = empirical_moments(X, y)
     data = ln.Problem.from_moments(covariance, cross[None], truth=target(ALIGNMENT)[None])
@@ -155,7 +146,7 @@ def many_samples(trial: Trial) -> Numbers:
         for n in sizes:
             drawn: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
             for _ in range(40):
-                X = gaussian_data(random, n, spike, 6)
+                X = spiked_inputs(random, n, spike, 6)
                 y = X @ beta
                 empirical = (*empirical_moments(X, y), np.mean(y**2))
                 for name, value in zip(wanted, empirical, strict=True):

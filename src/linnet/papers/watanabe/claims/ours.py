@@ -9,6 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import start, trained
 from linnet.papers.watanabe.settings import ALIGNMENT, DELTA, NETWORKS, SMALL, SPIKE
 from linnet.papers.watanabe.tables import phase_times
+from linnet.papers.watanabe.tables.phase_times import by_pair
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 from linnet.theories import spiked
@@ -71,13 +72,16 @@ def late_rate(trial: Trial) -> Numbers:
 )
 def strong_spikes(trial: Trial) -> Numbers:
     cells = [cell for cell in phase_times.strong_cells(trial) if cell.spike > 20 or cell.alignment >= 0.3]
-    theories = [TwoPhase(cell.spike, cell.alignment) for cell in cells]
-    lengths = {cell.pair: float(cell.length.mean()) for cell in cells}
-    wanted = {cell.pair: theory.strong_spike_length(DELTA) for cell, theory in zip(cells, theories, strict=True)}
-    bounds = {cell.pair: cell.bound for cell in cells}
-    errors = {cell.pair: abs(lengths[cell.pair] / wanted[cell.pair] - 1) for cell in cells}
-    strong, weaker = ([errors[c.pair] for c in cells if (c.spike > 20) == stronger] for stronger in (True, False))
-    return {"value": highest(strong), "weaker": highest(weaker), "lengths": lengths, "wanted": wanted, "bounds": bounds}
+    lengths = by_pair(cells, lambda cell: cell.length.mean())
+    wanted = by_pair(cells, lambda cell: cell.theory.strong_spike_length(DELTA))
+    errors = [(cell.spike, abs(lengths[cell.pair] / wanted[cell.pair] - 1)) for cell in cells]
+    return {
+        "value": highest(error for spike, error in errors if spike > 20),
+        "weaker": highest(error for spike, error in errors if spike <= 20),
+        "lengths": lengths,
+        "wanted": wanted,
+        "bounds": by_pair(cells, lambda cell: cell.bound),
+    }
 
 
 @claim(

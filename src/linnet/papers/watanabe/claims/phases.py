@@ -6,7 +6,7 @@ import numpy as np
 
 from linnet.observables import crossing_time
 from linnet.papers.watanabe.networks.phases import trained
-from linnet.papers.watanabe.settings import ALIGNMENT, SEEDS, SPIKE
+from linnet.papers.watanabe.settings import ALIGNMENT, SCALE, SEEDS, SPIKE
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
@@ -40,7 +40,7 @@ from linnet.theories.spiked import TwoPhase
 )
 def early_time(trial: Trial) -> Numbers:
     rows = phase_times.TABLE.rows(trial)
-    errors = [abs(float(cell.early.mean() / cell.early_time - 1)) for cell in rows]
+    errors = [abs(float(cell.early.mean() / cell.theory.early_time(SCALE) - 1)) for cell in rows]
     own = [float(np.abs(cell.early / cell.own_early_time - 1).max()) for cell in rows]
     used = [1e-3, 1e-6] if trial.quick else [1e-3, 1e-4, 1e-6]
     theory = TwoPhase(SPIKE, ALIGNMENT)
@@ -86,7 +86,7 @@ def early_speed(trial: Trial) -> Numbers:
     spikes, alignments = (sorted({getattr(cell, name) for cell in rows}) for name in ("spike", "alignment"))
     rates = np.array([cell.rate.mean() for cell in rows]).reshape(len(spikes), len(alignments))
     steps = [rates[1:] / rates[:-1], rates[:, 1:] / rates[:, :-1]]
-    errors = [np.abs(cell.rate / TwoPhase(cell.spike, cell.alignment).correlation - 1).max() for cell in rows]
+    errors = [np.abs(cell.rate / cell.theory.correlation - 1).max() for cell in rows]
     return {
         "value": highest(errors),
         "least step": lowest(step.min() for step in steps),

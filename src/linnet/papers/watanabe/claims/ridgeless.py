@@ -7,6 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe.networks.few_samples import FewSamples
+from linnet.papers.watanabe.networks.samples import spiked_inputs, target
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT, SLOPE
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, joint_limit, slopes
@@ -61,9 +62,8 @@ def interpolators(trial: Trial) -> Numbers:
 
 def drawn(trial: Trial, samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Few samples of 30 inputs, spike 20, alignment 0.5."""
-    X = generator(trial.seed, 22).standard_normal((samples, 30))
-    X[:, 0] *= np.sqrt(21)
-    return X, X @ (np.eye(30)[0] * 0.5 + np.eye(30)[1] * np.sqrt(0.75))
+    X = spiked_inputs(generator(trial.seed, 22), samples, 20.0)
+    return X, X @ target(0.5)
 
 
 def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:

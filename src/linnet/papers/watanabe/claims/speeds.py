@@ -5,18 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, Cell, neighbours
+from linnet.papers.watanabe.tables.phase_times import GRID, Cell, by_pair, neighbours
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import highest, lowest
-from linnet.theories.spiked import TwoPhase
 
 NOT_FASTER = Limit(0.998, "each neighbour's rate is lower, by more than the networks' scatter of 0.1%")
 PRIMARILY = Limit(0.5, "'primarily': the later phase changes by less than half of what the early one does, in logs")
-
-
-def by_pair(cells: list[Cell], values: list[float]) -> dict[str, float]:
-    """Values under the name of their pair of spike and alignment."""
-    return {cell.pair: float(value) for cell, value in zip(cells, values, strict=True)}
 
 
 @claim(
@@ -50,16 +44,11 @@ def later_speed(trial: Trial) -> Numbers:
     }
     return {
         "value": highest(two.late_rate / one.late_rate for one, two in steps),
-        "variances": highest(_lambda2(two) / _lambda2(one) for one, two in steps),
+        "variances": highest(two.theory.lambda2 / one.theory.lambda2 for one, two in steps),
         "falls": lengths,
-        "rates": by_pair(strongest, [cell.late_rate for cell in strongest]),
-        "lengths": by_pair(strongest, [cell.length.mean() for cell in strongest]),
+        "rates": by_pair(strongest, lambda cell: cell.late_rate),
+        "lengths": by_pair(strongest, lambda cell: cell.length.mean()),
     }
-
-
-def _lambda2(cell: Cell) -> float:
-    """Return the theory's lambda2 at the cell's pair."""
-    return TwoPhase(cell.spike, cell.alignment).lambda2
 
 
 @claim(
@@ -88,8 +77,8 @@ def _lambda2(cell: Cell) -> float:
 def governed(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
     inside = [cell for cell in cells if cell.inside]
-    ratios = by_pair(inside, [cell.late_rate / _lambda2(cell) for cell in inside])
-    errors = [abs(cell.late_rate / TwoPhase(cell.spike, cell.alignment).late_rate - 1) for cell in cells]
+    ratios = by_pair(inside, lambda cell: cell.late_rate / cell.theory.lambda2)
+    errors = [abs(cell.late_rate / cell.theory.late_rate - 1) for cell in cells]
     factors = {pair: max(ratio, 1 / ratio) for pair, ratio in ratios.items()}
     return {"value": highest(errors), "factors": factors, "ratios": ratios}
 

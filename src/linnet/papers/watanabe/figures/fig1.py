@@ -63,7 +63,7 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
     }
     attrs = {name: getattr(settings, name) for name in ("spike", "alignment", "samples", "scale", "dim")}
     attrs |= {"panels": "", "u0": run.u0, "learning_rate": run.learning_rate}
-    return labelled(data, coords, attrs | {"plateau": float(np.sqrt(theory.correlation / theory.lambda1))})
+    return labelled(data, coords, attrs | {"plateau": theory.plateau})
 
 
 def plot(ds: xr.Dataset) -> Picture:

@@ -23,7 +23,6 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> xr.Dataset:
     first, second = theory.early_time(settings.scale), theory.later_time(settings.scale, settings.delta)
     times = np.linspace(0, 1.6 * second, settings.points)
     run = figure_runs.figure_run(settings, settings.spike, settings.alignment, times, samples=settings.samples)
-    plateau = float(np.sqrt(theory.correlation / theory.lambda1))
     pair = ("time", "component")
     data = {
         "loss": (("time",), 2 * run.loss, "training loss of the paper, twice the canonical"),
@@ -37,7 +36,7 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> xr.Dataset:
         "component": ("component", [1, 2], "number of the direction v₁ or v₂"),
     }
     attrs = {name: getattr(settings, name) for name in ("spike", "alignment", "samples", "delta")}
-    attrs |= {"panels": "", "early_time": first, "later_time": second, "plateau": plateau, "u0": run.u0}
+    attrs |= {"panels": "", "early_time": first, "later_time": second, "plateau": theory.plateau, "u0": run.u0}
     attrs |= {"learning_rate": run.learning_rate, "limit_1": theory.fixed_point[0], "limit_2": theory.fixed_point[1]}
     return labelled(data, coords, attrs)
 

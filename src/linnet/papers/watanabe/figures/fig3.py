@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import linnet as ln
 from linnet.papers.watanabe.networks import figure_runs
@@ -44,9 +44,7 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
         runs = [figure_runs.figure_run(settings, *pair, times, samples=settings.samples) for pair in pairs]
         axis, time = f"{name}_{panel}", f"time_{panel}"
         measured = [
-            figure_runs.phase_times(
-                times, run.components, np.sqrt(t.correlation / t.lambda1), t.fixed_point[1], settings.delta
-            )
+            figure_runs.phase_times(times, run.components, t.plateau, t.fixed_point[1], settings.delta)
             for run, t in zip(runs, theories)
         ]
         word = "spike ρ" if panel == "a" else "alignment A of spike and target"
@@ -66,7 +64,7 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
     return ds
 
 
-def colours(values: Sequence[float], all_values: Sequence[float]) -> list[Any]:
+def colours(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
     """A colour for each value, the same however many of all of them are drawn."""
     from linnet import style
 
@@ -111,7 +109,7 @@ def plot(ds: xr.Dataset) -> Picture:
 
 
 def check(ds: xr.Dataset) -> list[Check]:
-    """Order of the curves, and the marked times against those of the figure_runs."""
+    """Order of the curves, and the marked times against those of the networks."""
     checks = []
     for panel in ds.attrs["panels"].split(","):
         name, word = ("spike_a", "spike") if panel == "a" else ("alignment_b", "alignment")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import PositiveFloat, PositiveInt
 
@@ -55,7 +55,7 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
     """The grid of one panel: a varies the spike, b the alignment."""
     axes: dict[str, list[float]] = {"ratio": list(settings.ratios)}
     names = ("dim", "width", "scale", "loss", "tolerance")
-    fixed: dict[str, Any] = {name: getattr(settings, name) for name in names}
+    fixed: dict[str, float] = {name: getattr(settings, name) for name in names}
     if panel == "a":
         axes["spike"], fixed["alignment"] = list(settings.spikes), settings.alignment
     else:
@@ -122,7 +122,7 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
         samples = round(settings.dim / ratio)
         return float(ln.theories.ridge.risk([1 + rho, 1.0], weights, samples, multiplicities=sizes)) / power
     if law == "printed":
-        return misprints.generalization_error(cosine, ratio) / power
+        return float(misprints.generalization_error(cosine, ratio)) / power
     return float(ln.theories.spiked.generalization_error(rho, cosine, ratio, normalized=True))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import start
+from linnet.papers.watanabe.networks.samples import spiked_inputs, target
 from linnet.reproduction.cells import Points
 
 
@@ -31,21 +32,18 @@ class FewSamples:
 
     def data(self, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw the inputs (sample, input), and return them with the target."""
-        inputs = generator(seed, 0).standard_normal((self.samples, self.dim), dtype=np.dtype(self.dtype).type)
-        inputs[:, 0] *= np.sqrt(1 + self.spike)
-        target = np.zeros(self.dim, dtype=inputs.dtype)
-        target[:2] = self.alignment, np.sqrt(1 - self.alignment**2)
-        return inputs, target
+        inputs = spiked_inputs(generator(seed, 0), self.samples, self.spike, self.dim, self.dtype)
+        return inputs, target(self.alignment, self.dim).astype(inputs.dtype)
 
-    def error(self, product: np.ndarray, target: np.ndarray) -> float:
+    def error(self, product: np.ndarray, beta: np.ndarray) -> float:
         """The test error of a predictor over the power of the signal: 2 test_loss/E[y^2]."""
-        miss = product.astype(np.float64) - target
+        miss = product.astype(np.float64) - beta
         return float(miss @ miss + self.spike * miss[0] ** 2) / (1 + self.spike * self.alignment**2)
 
     def descended(self, seed: int) -> float:
         """The test error of one network trained by gradient descent, as the paper trains it."""
-        inputs, target = self.data(seed)
-        problem = ln.Problem.from_data(inputs, inputs @ target)
+        inputs, beta = self.data(seed)
+        problem = ln.Problem.from_data(inputs, inputs @ beta)
         run = ln.gradient_descent(
             problem,
             start(seed + 1, self.dim, self.width, self.scale),
@@ -55,17 +53,17 @@ class FewSamples:
             save_every=ln.trajectories.last(),
             keep="products",
         )
-        return self.error(run.products[-1].reshape(-1), target)
+        return self.error(run.products[-1].reshape(-1), beta)
 
     def interpolated(self, seed: int) -> dict[str, float]:
         """Train one network by gradient flow: its test `error`, the share of the `loss` that is left, the `time` and
         `steps` of the integrator, and the `distance` from the minimum-norm solution."""
         from linnet.trainers.interpolation import interpolating_network
 
-        inputs, target = self.data(seed)
+        inputs, beta = self.data(seed)
         run = interpolating_network(
             inputs,
-            inputs @ target,
+            inputs @ beta,
             key=seed,
             width=self.width,
             first_std=self.scale / np.sqrt(self.dim),
@@ -75,7 +73,7 @@ class FewSamples:
             dtype=self.dtype,
         )
         return {
-            "error": self.error(run.product, target),
+            "error": self.error(run.product, beta),
             "loss": run.loss,
             "time": run.time,
             "steps": float(run.steps),

@@ -100,6 +100,11 @@ class Networks:
         residual = self.moments.cross - self.overlaps @ self.moments.cov
         return np.einsum("tshi,tsi->tsh", self.first, residual), self.second[..., None] * residual[:, :, None, :]
 
+    @property
+    def speed(self) -> np.ndarray:
+        r"""$\hat r_1^T dw_2/dt$ (time, seed)."""
+        return np.einsum("sh,tsh->ts", self.r, self.velocities[1][..., 1])
+
     def across(self, vectors: np.ndarray) -> np.ndarray:
         """The part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
         if vectors.ndim == 3:

@@ -49,7 +49,7 @@ def laws(errors: xr.DataArray) -> dict[str, np.ndarray]:
     """(27) with the spike in its bracket, and as printed, at every point of the table."""
     g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
     right = np.asarray(spiked.generalization_error(rho, A, g))
-    return {"right": right, "printed": np.asarray(misprints.generalization_error(A, g))}
+    return {"right": right, "printed": misprints.generalization_error(A, g)}
 
 
 def columns(networks: xr.Dataset) -> Columns:

@@ -77,6 +77,11 @@ def strong_cells(trial: Trial) -> list[Cell]:
     return read(_beside(trial, "watanabe-strong", spikes, alignments))
 
 
+def by_pair(cells: Sequence[Cell], of: Callable[[Cell], float]) -> dict[str, float]:
+    """What `of` says of each cell, under the name of its pair of spike and alignment."""
+    return {cell.pair: float(of(cell)) for cell in cells}
+
+
 def neighbours(cells: Sequence[Cell], along: str) -> list[tuple[Cell, Cell]]:
     """Pairs of cells that follow each other `along` the spikes or alignments, at equal values of the other one."""
     other = "alignment" if along == "spike" else "spike"
@@ -92,7 +97,7 @@ class Cell:
     `allowed` is the moment from which on $w_1 \ge w_{1*}$ and $w_2 \le w_{2*}$, the hypothesis of (20): NaN where it
     has not come before $w_2$ is settled, so that (20) says nothing; `w2_there` is the share of its limit that $w_2$
     then has. `change` is by how much $w_1$ varies while $w_2$ goes from 5% to 95% of its limit, `rate` how fast $w_1$
-    grows while it is small, `left` the share of the loss where it has 90% of its plateau. `bounds[delta]` are (20).
+    grows while it is small, `left` the share of the loss where it has 90% of its plateau, `u0` its start.
     """
 
     spike: float
@@ -104,15 +109,22 @@ class Cell:
     w2_there: np.ndarray
     change: np.ndarray
     left: np.ndarray
-    lambda2: float
-    early_time: float
-    own_early_time: np.ndarray
-    bounds: dict[float, float]
+    u0: np.ndarray
+
+    @property
+    def theory(self) -> TwoPhase:
+        """What is predicted at this pair."""
+        return TwoPhase(self.spike, self.alignment)
+
+    @property
+    def own_early_time(self) -> np.ndarray:
+        """t1 with each network's own u(0) for s."""
+        return np.array([self.theory.early_time(u0) for u0 in self.u0.tolist()])
 
     @property
     def bound(self) -> float:
         """The bound (20) for the paper's delta."""
-        return self.bounds[DELTA]
+        return self.theory.later_bound(DELTA)
 
     @property
     def late_rate(self) -> float:
@@ -142,7 +154,7 @@ class Cell:
     @property
     def share(self) -> float:
         """The largest share of the bound (20) that t2 - t1 takes, so counted, for any delta and network."""
-        return highest(((self.settled[d] - self.allowed) / self.bounds[d]).max() for d in DELTAS)
+        return highest(((self.settled[d] - self.allowed) / self.theory.later_bound(d)).max() for d in DELTAS)
 
 
 def read(networks: xr.Dataset) -> list[Cell]:
@@ -153,7 +165,7 @@ def read(networks: xr.Dataset) -> list[Cell]:
 def read_cell(networks: xr.Dataset) -> Cell:
     """The phases of one pair; levels are those of the covariance, not of the theory."""
     spike, alignment = float(networks["spike"]), float(networks["alignment"])
-    moments, theory = pair_moments(spike, alignment), TwoPhase(spike, alignment)
+    moments = pair_moments(spike, alignment)
     times, first, second, loss = (
         networks[name].transpose("seed", "state").values for name in ("times", "w1", "w2", "loss")
     )
@@ -178,10 +190,7 @@ def read_cell(networks: xr.Dataset) -> Cell:
         w2_there=np.array(there),
         change=np.array(changes),
         left=np.array([np.interp(at, t, L / L[0]) for at, t, L in zip(grown, times, loss, strict=True)]),
-        lambda2=float(moments.cov[1, 1]),
-        early_time=theory.early_time(SCALE),
-        own_early_time=np.array([theory.early_time(u0) for u0 in networks["u0"].values.tolist()]),
-        bounds={delta: theory.later_bound(delta) for delta in DELTAS},
+        u0=networks["u0"].values,
     )
 
 
@@ -216,7 +225,7 @@ def last_crossing(times: np.ndarray, margin: np.ndarray) -> float:
 COLUMNS: dict[str, str | Callable[[Cell], str]] = {  # as docs/phase_times.md has them
     "spike": "{.spike:g}",
     "alignment": "{.alignment:g}",
-    "t1": "{.early_time:.3f}",
+    "t1": lambda cell: f"{cell.theory.early_time(SCALE):.3f}",
     "t1 measured": lambda cell: f"{cell.early.mean():.3f}",
     "over t1 from u(0)": lambda cell: f"{(cell.early / cell.own_early_time).mean():.4f}",
     "bound (20)": "{.bound:.3f}",
