@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from linnet.reproduction import (
@@ -135,3 +136,12 @@ def test_templates_print_lists_mappings_and_estimates():
     assert fields("{a:.3f} and {b.last:g} and {a}") == ["a", "b"]
     with pytest.raises(ValueError, match="which was not measured"):
         filled("{absent}", numbers)
+
+
+def test_estimates_are_compared_in_their_own_errors() -> None:
+    random = np.random.default_rng(0)
+    one, two = random.normal(1.0, 3.0, (4000, 100)), random.normal(0.0, 4.0, (4000, 100))
+    gaps = [Estimate.of_mean(a).minus(Estimate.of_mean(b)) for a, b in zip(one, two, strict=True)]
+    scores = np.array([gap.errors_above(1.0) for gap in gaps])
+    assert abs(scores.mean()) < 0.08 and abs(scores.std() - 1) < 0.06  # differences of means: normal, of unit width
+    assert Estimate(2.0, 0.5).errors_above(3.0) == -2.0

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+Described = dict[str, tuple[Any, ...]]  # by name: dimensions, values, what it is in words, and its units if any
+
+
 def labelled(
     variables: Mapping[str, tuple[Any, ...]],
     coords: Mapping[str, tuple[Any, ...]] | None = None,

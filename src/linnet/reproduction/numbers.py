@@ -42,6 +42,14 @@ class Estimate(NamedTuple):
             raise ValueError(f"`draws` must be at least two, to have a standard error: got {each.size}.")
         return cls(float(each.mean()), float(each.std(ddof=1) / np.sqrt(each.size)))
 
+    def minus(self, other: Estimate) -> Estimate:
+        """The difference of two that are independent."""
+        return Estimate(self.value - other.value, float(np.hypot(self.error, other.error)))
+
+    def errors_above(self, level: float) -> float:
+        """How many standard errors the mean lies above the level; below it, a negative number."""
+        return (self.value - level) / self.error
+
     def __format__(self, form: str) -> str:
         if np.isnan(self.error):
             return format(self.value, form)

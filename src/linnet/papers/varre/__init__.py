@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, relu, starts, whitened
+from linnet.papers.varre.claims import dynamics, growth, label_noise, limit, mirror, noise, rank, relu, starts, whitened
 from linnet.papers.varre.figures import fig1, fig2, fig3, fig4, fig5
 from linnet.papers.varre.tables import gaussian_starts, limits, one_output, relu_ranks
 from linnet.papers.varre.tables import growth as growth_table
@@ -29,6 +29,6 @@ PAPER = Paper(
         growth_table,
         relu_ranks,
     ],
-    claims=[limit, starts, dynamics, whitened, mirror, noise, growth, label_noise, relu],
+    claims=[limit, rank, starts, dynamics, whitened, mirror, noise, growth, label_noise, relu],
     statements=Path(__file__).with_name("statements.toml"),
 )

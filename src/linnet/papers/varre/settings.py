@@ -22,20 +22,13 @@ FIRST_VARIANCE, SECOND_VARIANCES = 1e-3, (1e-2, 1e-3)
 STATES = 100
 SHORTEST, LONGEST = 25.0, 25600.0  # times at which a flow may end
 LEFT = 1e-21  # of the loss, where it may
-GAMMAS = {
-    "regression": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "scalar": (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "white": (1e-12, 1e-9, 1e-6, 1e-3, 1.0),
-    "gaussian": (1e-2, 1.0),
+_FROM_SMALL, _FROM_TINY = (1e-6, 1e-4, 1e-2, 1.0, 10.0), (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0)
+FLOW_GRIDS = {  # gammas and number of data sets of each kind of flow, quick or not
+    "regression": {True: (_FROM_SMALL, 6), False: (_FROM_SMALL, 12)},
+    "scalar": {True: (_FROM_TINY, 4), False: (_FROM_TINY, 12)},
+    "white": {True: ((1e-12, 1e-6, 1.0), 4), False: ((1e-12, 1e-9, 1e-6, 1e-3, 1.0), 6)},
+    "gaussian": {True: ((1e-2, 1.0), 24), False: ((1e-2, 1.0), 48)},
 }
-QUICK_GAMMAS = {
-    "regression": (1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "scalar": (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0),
-    "white": (1e-12, 1e-6, 1.0),
-    "gaussian": (1e-2, 1.0),
-}
-REPLICATES = {"regression": 12, "scalar": 12, "white": 6, "gaussian": 48}
-QUICK_REPLICATES = {"regression": 6, "scalar": 4, "white": 4, "gaussian": 24}
 
 # The noise process (ours but for d = 2 and the start of Figure 3)
 DIMS, STARTS, BATCH = (1, 2, 3, 5), ("zero", "tilted"), 6000
@@ -50,6 +43,7 @@ GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 
 # What several claims assume, and on what they are tried
 START = "orthogonal start of scale gamma"
+INTERPOLATED = f"{START}, data that can be interpolated"
 FLOWS = "gradient flow until 1e-21 of the loss is left, n = 5, d = 10, k = 3, width 200"
 REGRESSION = f"{FLOWS}, orthogonal starts of scale 1e-6 to 10"
 ONE_OUTPUT = f"{FLOWS.replace('k = 3', 'k = 1')}, orthogonal starts of scale 1e-10 to 10"
@@ -59,6 +53,7 @@ RATES = (
 )
 
 # Limits that several claims share
+STATIONARITY = Limit(1e-7, "at gamma = 1e-6 the inverse of W1^T W1 loses six of the sixteen digits")
 ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
 CLEAR = Limit(10.0, "standard errors that no heavy tail explains")
 EULER = Limit(4.0, "steps: Euler's own mean squares leave the exact ones by about d/2 of a step")

@@ -36,7 +36,8 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
 )
 def scale(trial: Trial) -> Numbers:
     rates = growth.TABLE.rows(trial)
-    large = {f"{name}, d = {dim}": rates[name][dim] for name in ("length", "outgoing") for dim in (5, 6)}
+    each = {"length": rates["length"], "outgoing": rates["outgoing"]}
+    large = {f"{name}, d = {dim}": by_dim[dim] for name, by_dim in each.items() for dim in (5, 6)}
     value, error = rates["length"][5]
     return {**rates, "value": value, "uncertainty": error, "five_inputs": large}
 
@@ -114,11 +115,10 @@ def _more_inputs(rates: dict[int, Estimate]) -> dict[str, Estimate]:
 )
 def top_value(trial: Trial) -> Numbers:
     """The mean of ln sigma_1 for d = 2 at two times, and the growth rates."""
-    rates = growth.TABLE.rows(trial)
     early, late = noise_process.mean_log_top(trial.seed, times=(12.0, 24.0), paths=4000 if trial.quick else 20_000)
-    gain = Estimate(late.value - early.value, float(np.hypot(early.error, late.error)))
-    more = _more_inputs(rates["length"])
-    return {**rates, "value": late.value, "uncertainty": late.error, "early": early, "gain": gain, "more_inputs": more}
+    more = _more_inputs(growth.TABLE.rows(trial)["length"])
+    gain = late.minus(early)
+    return {"value": late.value, "uncertainty": late.error, "early": early, "gain": gain, "more_inputs": more}
 
 
 @claim(
@@ -162,8 +162,8 @@ def angle(trial: Trial) -> Numbers:
     starts = {"zero": "a = 0", "tilted": "a of length 1"}
     several = {f"d = {dim}, {starts[start]}": paths for (dim, start), paths in rows.items() if dim > 1}
     gaps = {
-        dim: Estimate(one.value - two.value, float(np.hypot(one.error, two.error)))
-        for dim, one, two in zip(rates["length"], rates["length"].values(), rates["second"].values(), strict=True)
+        dim: length.minus(second)
+        for (dim, length), second in zip(rates["length"].items(), rates["second"].values(), strict=True)
     }
     value, error = min(gaps.values())
     return {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from linnet.papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
 from linnet.papers.varre.tables import label_noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
 NOISE, TIME, STEPS = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; steps of the descents that approach it
@@ -48,8 +52,8 @@ WRONG = Limit(10, "the equation must differ visibly with the other scale")
 def decays(trial: Trial) -> Numbers:
     results = label_noise.TABLE.results(trial)
     rows, small = label_noise.TABLE.rows(trial), results.isel(value=slice(1, None))
-    late: Any = np.log(small["end_values"] / small["half_values"])
-    late, half = late.mean("value"), float(results["time"].max()) / 2
+    late = cast("xr.DataArray", np.log(small["end_values"] / small["half_values"])).mean("value")
+    half = float(results["time"].max()) / 2
     rates, expected = {}, {}
     for delta, rate in (key for key in rows if key[0] > 0):
         each = late.sel(delta=delta, rate=rate).values / np.log(label_noise.decay(delta, rate, half))
@@ -79,9 +83,8 @@ def decays(trial: Trial) -> Numbers:
 )
 def any_start(trial: Trial) -> Numbers:
     left = networks.from_any_start(trial.seed, networks=10, rate=NOISY_RATE, time=200.0)
-    means = {name: shares.mean(axis=1) for name, shares in left.items()}  # of one network: its values share their noise
-    return {
-        "left": {name: Estimate(float(m.mean()), float(m.std(ddof=1) / np.sqrt(m.size))) for name, m in means.items()},
+    return {  # a mean for each network first, as its values share their noise
+        "left": {name: Estimate.of_mean(shares.mean(axis=1)) for name, shares in left.items()},
         "largest": highest(shares.max() for shares in left.values()),
     }
 
@@ -101,8 +104,10 @@ def any_start(trial: Trial) -> Numbers:
     reads="medians of |W1| at t = 100, 200 and 400: {with_drift:.2f} with the drift, {without:.2g} without",
 )
 def drift_bounds(trial: Trial) -> Numbers:
-    options: dict[str, Any] = {"noise": 0.5, "times": (100.0, 200.0, 400.0), "paths": 100}
-    bound, alone = (networks.sizes_under_noise(trial.seed, drift=drift, **options) for drift in (True, False))
+    bound, alone = (
+        networks.sizes_under_noise(trial.seed, noise=0.5, times=(100.0, 200.0, 400.0), paths=100, drift=drift)
+        for drift in (True, False)
+    )
     medians = [np.median(sizes, axis=1) for sizes in (bound, alone)]
     return {
         "value": Estimate.of_mean(np.log(bound[-1] / bound[0])),
@@ -160,23 +165,12 @@ def equation(trial: Trial) -> Numbers:
     paths = 600 if trial.quick else 8000
     problem = ln.problems.orthogonal_regression(key=trial.seed, in_dim=3)
     start = ln.inits.orthogonal(key=trial.seed, in_dim=3, out_dim=1, width=20, scale=1.0)
-    common: dict[str, Any] = {"time": TIME, "paths": paths}
-
-    limit, wrong = (
-        mean_of_paths(
-            networks.small_by_equation(
-                problem, start, step=STEPS[-1] / FINE, noise=noise, key=[trial.seed, number], **common
-            )
-        )
-        for number, noise in enumerate((NOISE, NOISE * np.sqrt(STEPS[-1])))  # eta delta in place of sqrt(eta) delta
-    )
-    means = [
-        mean_of_paths(
-            networks.small_after_descent(problem, start, rate=rate, noise=NOISE, key=[trial.seed, 2 + number], **common)
-        )
-        for number, rate in enumerate(STEPS)
-    ]
-    gaps = [Estimate(mean.value - limit.value, float(np.hypot(mean.error, limit.error))) for mean in means]
+    by_equation = partial(networks.small_by_equation, problem, start, step=STEPS[-1] / FINE, time=TIME, paths=paths)
+    by_descent = partial(networks.small_after_descent, problem, start, noise=NOISE, time=TIME, paths=paths)
+    scales = (NOISE, NOISE * np.sqrt(STEPS[-1]))  # and eta delta in place of sqrt(eta) delta
+    limit, wrong = (mean_of_paths(by_equation(noise=s, key=[trial.seed, i])) for i, s in enumerate(scales))
+    means = [mean_of_paths(by_descent(rate=rate, key=[trial.seed, 2 + i])) for i, rate in enumerate(STEPS)]
+    gaps = [mean.minus(limit) for mean in means]
     # to step zero by all three; the equation's own first-order error, 1/FINE of theirs, is taken out too
     weights = np.array([1.0, -6.0, 8.0]) / 3 + np.array([0.0, 1.0, -1.0]) / FINE
     extrapolated = float(weights @ [mean.value for mean in means]) - limit.value
@@ -184,11 +178,11 @@ def equation(trial: Trial) -> Numbers:
     return {
         "value": extrapolated / error,
         "gaps": {f"eta = {rate:g}": gap for rate, gap in zip(STEPS, gaps, strict=True)},
-        "seen": abs(gaps[0].value) / gaps[0].error,
+        "seen": abs(gaps[0].errors_above(0)),
         "remaining": abs(gaps[-1].value / gaps[0].value),
         "extrapolated": extrapolated,
         "error": error,
-        "wrong": abs(means[-1].value - wrong.value) / float(np.hypot(means[-1].error, wrong.error)),
+        "wrong": abs(means[-1].minus(wrong).errors_above(0)),
         "paths": paths,
     }
 
@@ -215,14 +209,11 @@ def equation(trial: Trial) -> Numbers:
     "{worst:.2g} where the labels cannot be fitted",
 )
 def minibatch(trial: Trial) -> Numbers:
-    options: dict[str, Any] = {"networks": 4 if trial.quick else 10, "time": 600.0}
-    fitted = {
-        rate: networks.minibatch_shares(trial.seed, samples=NOISY_INPUTS, noisy=False, rate=rate, **options)
-        for rate in (0.02, 0.1, 0.15)
-    }
-    noisy = networks.minibatch_shares(trial.seed, samples=4 * NOISY_INPUTS, noisy=True, rate=NOISY_RATE, **options)
+    shares = partial(networks.minibatch_shares, trial.seed, networks=4 if trial.quick else 10, time=600.0)
+    fitted = {rate: shares(samples=NOISY_INPUTS, noisy=False, rate=rate) for rate in (0.02, 0.1, 0.15)}
+    noisy = shares(samples=4 * NOISY_INPUTS, noisy=True, rate=NOISY_RATE)
     return {
         "value": float(np.median(noisy)),
         "worst": float(noisy.max()),
-        "by_step": {f"eta = {rate:g}": float(np.median(shares)) for rate, shares in fitted.items()},
+        "by_step": {f"eta = {rate:g}": float(np.median(left)) for rate, left in fitted.items()},
     }

@@ -52,8 +52,7 @@ def moments(trial: Trial) -> Numbers:
         euler = theory.euler_second_moments(dim, 0.0, sizes, in_dim=dim)
         exact = theory.second_moments(dim, 0.0, [1.0, 6.0], in_dim=dim)
         for layer, moment in (("first_square", euler[0]), ("second_square", euler[1])):
-            mean, error = noise.sampled(paths, layer, 1.0)
-            away.append(abs(mean - moment[end]) / error)
+            away.append(abs(noise.sampled(paths, layer, 1.0).errors_above(moment[end])))
         bias.append(abs(euler[0][end] / exact[0][0] - 1))
         late[dim] = noise.sampled(paths, "first_square", 6.0).value / exact[0][1]
         heavy.append(float(paths["largest_share"].sel(moment=6.0)))
@@ -90,16 +89,14 @@ def commutator(trial: Trial) -> Numbers:
     )
     printed = misprints.commutator_mean(0.0, 3.0)
     return {
-        **rates,
         "value": areas[2].value,
         "uncertainty": areas[2].error,
         "areas": areas,
         "medians": {dim: rows[dim, "zero"]["area_median"].sel(moment=[1.0, 6.0]).values.tolist() for dim in SEVERAL},
         "limit": theory.commutator_mean_limit(),
-        "printed": printed,
-        "above": {f"d = {dim}": (area.value - printed) / area.error for dim, area in areas.items()},
+        "above": {f"d = {dim}": area.errors_above(printed) for dim, area in areas.items()},
         "entries": entries,
-        "entry_above": {f"d = {dim}": (entry.value - printed) / entry.error for dim, entry in entries.items()},
+        "entry_above": {f"d = {dim}": entry.errors_above(printed) for dim, entry in entries.items()},
         "late": {f"t = {at:g}": mean for at, mean in zip(moments, late, strict=True)},
         "area_rates": {dim: rates["length"][dim].value + rates["second"][dim].value for dim in rates["length"]},
     }
@@ -140,8 +137,11 @@ def size_rate(trial: Trial) -> Numbers:
         start = float(paths["area_start"])
         shares[dim] = Estimate(*(number / start for number in noise.sampled(paths, "area", 3.0)))
     printed = misprints.commutator_mean(1.0, 3.0)
-    above = [(share.value - printed) / share.error for share in shares.values()]
-    return {"value": lowest(above), "shares": shares, "printed": printed}
+    return {
+        "value": lowest(share.errors_above(printed) for share in shares.values()),
+        "shares": shares,
+        "printed": printed,
+    }
 
 
 @claim(
@@ -156,7 +156,7 @@ def signed_commutator(trial: Trial) -> Numbers:
     """The mean of [w_1, a] itself, along its start, over its start; at t = 1, where sampling still sees it."""
     rows = noise.TABLE.rows(trial)
     shares = {dim: noise.sampled(rows[dim, "tilted"], "signed", 1.0) for dim in SEVERAL}
-    return {"value": highest(abs(mean - np.exp(-1.0)) / error for mean, error in shares.values()), "shares": shares}
+    return {"value": highest(abs(share.errors_above(np.exp(-1.0))) for share in shares.values()), "shares": shares}
 
 
 @claim(
@@ -180,7 +180,7 @@ def increments(trial: Trial) -> Numbers:
         u = (run.reduced.first[-1] ** 2).sum(axis=(-1, -2)) - 1.0
         v = (run.reduced.second[-1] ** 2).sum(axis=(-1, -2)) - a**2
         for moved, drift in ((u, 3 * a**2), (v, 1.0)):
-            away.append(abs(moved.mean() - step * drift) / (moved.std() / np.sqrt(paths)))
+            away.append(abs(mean_of_paths(moved).errors_above(step * drift)))
         noisy.append(np.abs(np.cov(u, v) / (4 * a**2 * step) - 1).max())
     return {"value": highest(away), "noise": highest(noisy)}
 
@@ -260,9 +260,8 @@ def any_diagonal(trial: Trial) -> Numbers:
     power = np.linalg.matrix_power(np.eye(6) + step * matrix, steps)
     mean_square = float((power @ squares)[:5].sum())
     decay = (1 - step * scales**2) ** steps  # of Euler's scheme, for e^(-D_i^2 t)
-    sample, root = seen["first_square"], np.sqrt(seen["first_square"].size)
-    away = [(sample.mean() - mean_square) / (sample.std() / root)]
-    away += [(row.mean() - share) / (row.std() / root) for row, share in zip(seen["signed"], decay, strict=True)]
+    away = [mean_of_paths(seen["first_square"]).errors_above(mean_square)]
+    away += [mean_of_paths(row).errors_above(share) for row, share in zip(seen["signed"], decay, strict=True)]
     return {
         "value": highest(np.abs(away)),
         "exponent": float(np.linalg.eigvalsh(matrix).max()),

@@ -16,6 +16,7 @@ RANK = 1e-6  # singular values of the constraints below this are rounding: squar
 FASTER = Limit(0, "a larger start must be faster, or nothing is decoupled from the speed")
 RELATIVE = Limit(2e-3, "of the first order of gamma_2/gamma = 0.001")
 HALF = Limit(0.05, "fluctuations of a sum of l terms: an exponent of -1/2, sampled")
+FIRST_ORDER = Limit(0.05, "of the first order of gamma_2/gamma, at ratios up to 0.1, where the second begins to count")
 ROUNDING = Limit(1e-7, "the flow is integrated to a relative tolerance of 1e-9 and rank is conserved exactly")
 MOVED = Limit(1e-3, "the layer must have been trained, or its rank says nothing")
 DEPARTS = Limit(1e-8, "a matrix of zeros has a gradient of zero; rounding alone")
@@ -25,6 +26,9 @@ GROWTH = Limit(0.9, "share of draws in which every one of the k values grows and
 IDLE = Limit(0.3, "Gaussian layers of width 200 are sqrt(d/l) = 0.22 from orthogonal")
 EXACT = Limit(1e-6, "the flow is integrated to a relative tolerance of 1e-9")
 CLOSER = Limit(0.2, "the distance from orthogonal, sqrt(d/l) = 0.22, is a smaller part of the values that grow")
+
+
+SMALL_NETWORK = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
 
 
 def _problem(seed: int) -> ln.Problem:
@@ -64,6 +68,13 @@ def dimensions(trial: Trial) -> Numbers:
     }
 
 
+def _balanced(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
+    """Balanced layers of this product with 20 hidden units: those of k units, turned into a random frame."""
+    narrow = ln.inits.balanced(product)
+    frame = np.linalg.qr(random.standard_normal((2 * INPUTS, narrow.width)))[0]
+    return ln.Weights(frame @ narrow.first, narrow.second @ frame.T)
+
+
 @claim(
     "balanced-rank",
     says="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
@@ -82,10 +93,7 @@ def balanced_rank(trial: Trial) -> Numbers:
     product = random.standard_normal((OUTPUTS, INPUTS))
     ratios, moves = [], []
     for scale in (1e-3, 0.1, 3.0):
-        narrow = ln.inits.balanced(scale * product)  # k hidden units; turned into 20
-        frame = np.linalg.qr(random.standard_normal((2 * INPUTS, narrow.width)))[0]
-        start = ln.Weights(frame @ narrow.first, narrow.second @ frame.T)
-        states = plain_flow(problem, start, times)
+        states = plain_flow(problem, _balanced(scale * product, random), times)
         values = np.linalg.svd(np.stack([state.first for state in states]), compute_uv=False)
         ratios.append(float((values[:, OUTPUTS] / values[:, 0]).max()))
         moves.append(float(np.abs(values[-1] - values[0]).max()))
@@ -109,9 +117,7 @@ def balanced_decoupled(trial: Trial) -> Numbers:
     product = np.random.default_rng([trial.seed, 27]).standard_normal((OUTPUTS, INPUTS))
     halves, excess, ranks = [], [], []
     for scale in (1e-3, 1e-2, 0.1, 1.0):
-        narrow = ln.inits.balanced(scale * product)
-        frame = np.linalg.qr(np.random.default_rng([trial.seed, 28]).standard_normal((2 * INPUTS, narrow.width)))[0]
-        states = plain_flow(problem, ln.Weights(frame @ narrow.first, narrow.second @ frame.T), times)
+        states = plain_flow(problem, _balanced(scale * product, np.random.default_rng([trial.seed, 28])), times)
         losses = np.array([float(problem.loss(state.second @ state.first)) for state in states])
         halves.append(float(times[np.argmax(losses < 0.5 * losses[0])]))
         norms = 0.5 * sum((layer**2).sum() for layer in (states[-1].first, states[-1].second))
@@ -127,7 +133,7 @@ def balanced_decoupled(trial: Trial) -> Numbers:
     assumes="orthogonal layers, of scales gamma = 0.1 and gamma_2 far below it",
     tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, gamma_2/gamma = 0.1, 0.01, 0.001 and 0",
     holds=AllOf(
-        Within(HALF, "power", of=1, what="power of gamma_2 with which the distance falls", form=".3f"),
+        Within(FIRST_ORDER, "power", of=1, what="power of gamma_2 with which the distance falls", form=".3f"),
         Below(RELATIVE, what="distance of W1's singular values at gamma_2/gamma = 0.001, of them", form=".1e"),
     ),
     reads="largest distance of the final singular values of W1 from those with W2(0) = 0, by gamma_2/gamma: "
@@ -135,10 +141,9 @@ def balanced_decoupled(trial: Trial) -> Numbers:
 )
 def small_second_layer(trial: Trial) -> Numbers:
     problem, ratios = _problem(trial.seed), (0.1, 0.01, 0.001, 0.0)
-    shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
     ends = []
     for ratio in ratios:
-        start = two_frames([trial.seed, 29], first_gamma=0.1, second_gamma=0.1 * ratio, **shape)
+        start = two_frames([trial.seed, 29], first_gamma=0.1, second_gamma=0.1 * ratio, **SMALL_NETWORK)
         end = plain_flow(problem, start, np.array([400.0]))[-1]
         ends.append(np.linalg.svd(end.first, compute_uv=False))
     distances = [float(np.abs(values / ends[-1] - 1).max()) for values in ends[:-1]]
@@ -237,11 +242,10 @@ def second_layer(trial: Trial) -> Numbers:
 def _exact_second_layer(seed: int) -> float:
     """Distance of the final singular values from the formula with a second scale, from orthogonal layers."""
     theory, worst = ln.theories.spectral_bias, 0.0
-    shape = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": 2 * INPUTS}
     problem = _problem(seed)
     modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)
     for first_gamma, second_gamma in ((0.1, 1.0), (0.1, 0.1), (1.0, 0.05)):
-        start = two_frames([seed, 24], first_gamma=first_gamma, second_gamma=second_gamma, **shape)
+        start = two_frames([seed, 24], first_gamma=first_gamma, second_gamma=second_gamma, **SMALL_NETWORK)
         end = plain_flow(problem, start, np.array([400.0]))[-1]
         expected = theory.final_singular_values(modes, first_gamma, INPUTS, second_gamma=second_gamma)
         for layer, values in zip((end.first, end.second), expected, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from linnet.papers.varre.tables import limits, whitened
 from linnet.papers.varre.tables.flows import evolution_error
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Rises, Trial, claim
 from linnet.reproduction.fits import highest, lowest
+
+if TYPE_CHECKING:
+    from scipy.integrate import OdeSolution
 
 ASSUMES = f"{START}, whitened data"
 TRIED = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-12 to 1, orthonormal samples"
@@ -179,7 +182,7 @@ def _half_time(s: float, gamma: float) -> float:
     return float(brentq(lambda t: float(np.prod(run(t))) - s / 2, 0.0, end, xtol=1e-12))
 
 
-def _mode_flow(s: float, gamma: float, end: float) -> Any:
+def _mode_flow(s: float, gamma: float, end: float) -> OdeSolution:
     """Integrate both layers of one mode from the orthogonal start; the solution is a function of time."""
     from scipy.integrate import solve_ivp
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def singular_values(axis: Axes, time: Any, values: Any, *, name: str = "σ{}", **look: Any) -> None:
+def singular_values(axis: Axes, time: ArrayLike, values: ArrayLike, *, name: str = "σ{}", **look: Any) -> None:
     """One curve for each singular value (time, mode), from dark to light."""
     from linnet import style
 
@@ -19,7 +20,7 @@ def singular_values(axis: Axes, time: Any, values: Any, *, name: str = "σ{}", *
         axis.plot(time, values[:, mode], color=colour, label=name.format(style.subscript(mode + 1)), **look)
 
 
-def levels(axis: Axes, heights: Any, label: str, *, of: int, **look: Any) -> None:
+def levels(axis: Axes, heights: ArrayLike, label: str, *, of: int, **look: Any) -> None:
     """A level in the colour of each of the first of `of` singular values, with one entry in the legend."""
     from linnet import style
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import problems
 from linnet.papers.varre.settings import INPUTS, NOISY_INPUTS, NOISY_RATE, OUTPUTS, SAMPLES, WIDTH
 from linnet.reproduction import Check, Figure, Limit, Settings
-from linnet.reproduction.datasets import labelled
+from linnet.reproduction.datasets import Described, labelled
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
 SHOWN = 4  # singular values drawn
@@ -48,8 +50,8 @@ class Fig1(Settings):
 
 
 def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
-    variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {}
+    variables: Described = {}
+    coordinates: Described = {}
     if "a" in panels:
         _starts(settings, variables, coordinates)
     if "b" in panels:
@@ -60,7 +62,7 @@ def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
     return labelled(variables, coordinates, attributes)
 
 
-def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
+def _starts(settings: Fig1, variables: Described, coordinates: Described) -> None:
     """Train panel a: gradient flow from orthogonal and from Gaussian starts."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
     shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": settings.outputs, "width": settings.width}
@@ -97,7 +99,7 @@ def _starts(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, An
     variables["solution_error"] = (("seed", "start"), error, "distance from the minimum-norm solution")
 
 
-def _noise(settings: Fig1, variables: dict[str, Any], coordinates: dict[str, Any]) -> None:
+def _noise(settings: Fig1, variables: Described, coordinates: Described) -> None:
     """Train panel b: gradient descent with noisy labels and without."""
     inputs, seeds = settings.noise_inputs, range(settings.seed, settings.seed + settings.noise_seeds)
     problem = ln.Problem.stack([ln.problems.orthogonal_regression(key=seed, in_dim=inputs) for seed in seeds])
@@ -140,7 +142,7 @@ def plot(ds: xr.Dataset) -> Picture:
         return picture
 
 
-def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
+def _plot_starts(axes: Sequence[Axes], ds: xr.Dataset) -> None:
     """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
     from linnet import style
 
@@ -154,7 +156,7 @@ def _plot_starts(axes: Any, ds: xr.Dataset) -> None:
     axes[0].legend()
 
 
-def _plot_noise(axes: Any, ds: xr.Dataset) -> None:
+def _plot_noise(axes: Sequence[Axes], ds: xr.Dataset) -> None:
     """Draw panel b: the singular values without label noise and with it."""
     from linnet import style
 

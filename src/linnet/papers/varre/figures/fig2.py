@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, student
 from linnet.papers.varre.settings import TEACHERS
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import labelled
+from linnet.reproduction.datasets import Described, labelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
-    variables: dict[str, Any] = {}
-    coordinates: dict[str, Any] = {}
+    variables: Described = {}
+    coordinates: Described = {}
     for name, large in (("small", False), ("large", True)):
         run = student(settings, large=large)
         values = np.linalg.svd(run.reduced.first, compute_uv=False)

@@ -122,6 +122,16 @@ def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Est
     return [mean_of_paths(row) for row in logs]
 
 
+def _paths(paths: int, dim: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """W1 = I (path, hidden, input) and a = 0 (path, hidden)."""
+    return np.repeat(np.eye(dim)[None], paths, 0), np.zeros((paths, dim))
+
+
+def _moved(first: np.ndarray, a: np.ndarray, push: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both layers after one step of Euler's scheme, with the increments `push` (path, input) of the noise."""
+    return first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
+
+
 def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
     """Mean size of [w_1, a] for two inputs from W1 = I and a = 0, by importance sampling with det W1, a martingale.
 
@@ -129,7 +139,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
     whose length stays below one. There the area over det W1 is bounded, so that no rare path carries the mean.
     """
     random = np.random.default_rng([seed, 43])
-    first, a, logs = np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2)), np.zeros(paths)
+    (first, a), logs = _paths(paths), np.zeros(paths)
     means, taken = [], 0
     for time in times:
         while taken < round(time / step):
@@ -137,7 +147,7 @@ def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: i
             tilt = np.linalg.solve(first, a[..., None])[..., 0]
             push = np.sqrt(step) * random.standard_normal((paths, 2)) + step * tilt
             logs += (0.5 * step * tilt**2 - tilt * push).sum(axis=1)
-            first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
+            first, a = _moved(first, a, push)
         areas = np.exp(logs) * np.abs(first[:, 0, 0] * a[:, 1] - first[:, 1, 0] * a[:, 0])
         means.append(mean_of_paths(areas))
     return means
@@ -148,16 +158,15 @@ def euler_rates(seed: int, *, steps: tuple[float, ...], time: float, paths: int)
     rates = {}
     for step in steps:
         random = np.random.default_rng([seed, 44])
-        first, a, logs = np.repeat(np.eye(2)[None], paths, 0), np.zeros((paths, 2)), np.zeros(paths)
+        (first, a), logs = _paths(paths), np.zeros(paths)
         early = logs
         for number in range(round(time / step)):
             push = np.sqrt(step) * random.standard_normal((paths, 2))
-            first, a = first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
+            first, a = _moved(first, a, push)
             size = np.linalg.norm(first, axis=(1, 2))
             first, a, logs = first / size[:, None, None], a / size[:, None], logs + np.log(size)
             early = logs if number + 1 == round(time / step / 2) else early
-        rate = (logs - early) / (0.5 * time)
-        rates[step] = mean_of_paths(rate)
+        rates[step] = mean_of_paths((logs - early) / (0.5 * time))
     return rates
 
 

@@ -8,7 +8,7 @@ followed by descent with small steps; a singular value counts towards the rank a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
 SAVES = 400  # states in which plateaus are looked for
 PLATEAU = 0.1  # a plateau is where the loss falls slower than this share of its fastest fall before
+
+
+class Start(TypedDict):
+    """Standard deviation of the weights at first, learning rate, and how many steps are made."""
+
+    std: float
+    rate: float
+    steps: int
 
 
 class Students(Settings):
@@ -53,7 +61,7 @@ def teacher(settings: Students) -> Problem:
 def student(settings: Students, *, large: bool) -> Trajectory:
     """A student of each teacher, trained from the small or the large start."""
     std = settings.large if large else settings.small
-    shape: dict[str, Any] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
+    shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
     seeds = range(settings.seed, settings.seed + settings.seeds)
     starts = ln.Weights.stack(ln.inits.gaussian(key=seed, first_std=std, second_std=std, **shape) for seed in seeds)
     steps = settings.large_steps if large else settings.small_steps
@@ -62,7 +70,7 @@ def student(settings: Students, *, large: bool) -> Trajectory:
     return ln.relu_descent(teacher(settings), starts, learning_rate=rate, steps=steps, save_every=saving)
 
 
-def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, dict[str, Any]], seed: int) -> Block:
+def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start], seed: int) -> Block:
     """Students of one start, side by side, each with the teacher and from the start of its replicate.
 
     `values` are the singular values of the final first layer, `loss` is the final loss; `directions` the cosines of the
@@ -71,7 +79,7 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, dict[s
     there (NaN without one).
     """
     (name,) = one_of_each(points, "start")
-    std, rate, steps = (starts[name][part] for part in ("std", "rate", "steps"))
+    std, rate, steps = starts[name]["std"], starts[name]["rate"], starts[name]["steps"]
     keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
     teachers = [
         ln.problems.relu_teacher(key=key, samples=POINTS, in_dim=POINT_INPUTS, neurons=TEACHERS) for key in keys

@@ -11,7 +11,7 @@ import numpy as np
 import linnet as ln
 from linnet.papers.varre.networks import flows as networks
 from linnet.papers.varre.networks.path import Path, by_gamma, read
-from linnet.papers.varre.settings import GAMMAS, INPUTS, OUTPUTS, QUICK_GAMMAS, QUICK_REPLICATES, REPLICATES
+from linnet.papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS
 from linnet.reproduction import Trial
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.table import Columns, Table
@@ -24,15 +24,14 @@ Rows = dict[float, list[Path]]  # the flows of each gamma
 
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
     """The flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
-    gammas, replicates = (QUICK_GAMMAS, QUICK_REPLICATES) if trial.quick else (GAMMAS, REPLICATES)
-    axes = {"gamma": list(gammas[kind]), "replicate": list(range(replicates[kind]))}
+    gammas, replicates = FLOW_GRIDS[kind][trial.quick]
     return ln.sweeps.Sweep(
         name=f"varre-{name}",
         function=networks.flow_cells,
-        axes=axes,
+        axes={"gamma": list(gammas), "replicate": list(range(replicates))},
         seed=trial.seed,
         fixed={"kind": kind, "seed": trial.seed},
-        block=replicates[kind],
+        block=replicates,
         apart=["gamma"],
     )
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import linnet as ln
 from linnet.papers.varre.networks.volumes import growth_cells
 from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
 from linnet.papers.varre.tables.noise import sampled, signed
-from linnet.reproduction import Trial
+from linnet.reproduction import Estimate, Trial
 from linnet.reproduction.table import Columns, Table
 
 if TYPE_CHECKING:
     import xarray as xr
 
-EXPONENT = {"length": 0, "outgoing": 0, "second": 1}  # which Lyapunov exponent each rate should be
+
+class Rates(TypedDict):
+    """By dimension: growth rates of ln|w_1|, of ln|a| and of ln(area/length), and the exponents they should be."""
+
+    length: dict[int, Estimate]
+    outgoing: dict[int, Estimate]
+    second: dict[int, Estimate]
+    length_theory: dict[int, float]
+    outgoing_theory: dict[int, float]
+    second_theory: dict[int, float]
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -30,15 +39,25 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: xr.Dataset) -> dict[str, dict[int, Any]]:
-    """By dimension, the rates of "length", "second" and "outgoing", and the exponents (`..._theory`)."""
+def read(results: xr.Dataset) -> Rates:
+    """The rates of the table, and the Lyapunov exponents beside them."""
     from linnet.theories import noise
 
     dims = [int(dim) for dim in results["dim"].values]
     exponents = {dim: noise.lyapunov_exponents(dim) for dim in dims}
-    rates = {name: {dim: sampled(results.sel(dim=dim), name) for dim in dims} for name in EXPONENT}
-    theory = {f"{name}_theory": {dim: float(exponents[dim][at]) for dim in dims} for name, at in EXPONENT.items()}
-    return {**rates, **theory}
+    first, second = ({dim: float(exponents[dim][place]) for dim in dims} for place in (0, 1))
+
+    def rate(name: str) -> dict[int, Estimate]:
+        return {dim: sampled(results.sel(dim=dim), name) for dim in dims}
+
+    return {
+        "length": rate("length"),
+        "outgoing": rate("outgoing"),
+        "second": rate("second"),
+        "length_theory": first,
+        "outgoing_theory": first,
+        "second_theory": second,
+    }
 
 
 def columns(results: xr.Dataset) -> Columns:

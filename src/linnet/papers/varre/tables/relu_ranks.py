@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.networks.students import student_cells
+from linnet.papers.varre.networks.students import Start, student_cells
 from linnet.papers.varre.settings import POINT_INPUTS
 from linnet.reproduction import Trial
 from linnet.reproduction.table import Columns, Table
@@ -17,27 +17,23 @@ if TYPE_CHECKING:
 
 FITTED = 1e-2  # labels have a mean square of about 1
 BATCH = 20
-STARTS = {
-    "small": {"std": 1e-3, "rate": 0.02},
-    "medium": {"std": 0.1, "rate": 0.02},
-    "large": {"std": 1.0, "rate": 0.005},
+STARTS: dict[str, Start] = {
+    "small": {"std": 1e-3, "rate": 0.02, "steps": 200_000},
+    "medium": {"std": 0.1, "rate": 0.02, "steps": 200_000},
+    "large": {"std": 1.0, "rate": 0.005, "steps": 100_000},
 }
-STEPS = {  # quick or not
-    True: {"small": 30_000, "medium": 30_000, "large": 10_000},
-    False: {"small": 200_000, "medium": 200_000, "large": 100_000},
-}
+QUICK_STEPS = {"small": 30_000, "medium": 30_000, "large": 10_000}
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Students from starts of three scales, of the same teachers."""
-    steps = STEPS[trial.quick]
-    starts = {name: {**setting, "steps": steps[name]} for name, setting in STARTS.items()}
+    quick: dict[str, Start] = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
     return ln.sweeps.Sweep(
         name="varre-relu-ranks",
         function=student_cells,
         axes={"start": list(STARTS), "replicate": list(range(2 * BATCH))},
         seed=trial.seed,
-        fixed={"starts": starts, "seed": trial.seed},
+        fixed={"starts": quick if trial.quick else STARTS, "seed": trial.seed},
         block=BATCH,
         apart=["start"],
     )
