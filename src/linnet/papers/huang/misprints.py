@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from linnet import _arguments as arguments
 from linnet.theories.feature_learning import assumptions
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from linnet.theories.feature_learning import Assumption, Stages
 
 
-def linear(stages: Stages, overlaps: Any, magnitudes: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
+def linear(
+    stages: Stages, overlaps: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Eq. (9): $v_r \mathrel{+}= \rho_r + \frac{\eta}{nm}c_r$, without the factor $\eta/(nm)$ before $\rho_r$."""
     step, c = stages.learning_rate / stages.samples, np.asarray(overlaps, dtype=float)
 
@@ -27,7 +30,9 @@ def linear(stages: Stages, overlaps: Any, magnitudes: Any, steps: Any) -> tuple[
     return _iterated(advance, (np.zeros_like(c), np.asarray(magnitudes, dtype=float)), steps)
 
 
-def plane(stages: Stages, alignments: Any, magnitudes: Any, steps: Any) -> tuple[np.ndarray, np.ndarray]:
+def plane(
+    stages: Stages, alignments: ArrayLike, magnitudes: ArrayLike, steps: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Eq. (10): the force on a neuron with its own $v_r\rho_r$ where the mean over neurons belongs."""
     step, damping = stages.learning_rate / stages.samples, stages.phi / stages.gamma**2
 
@@ -39,7 +44,7 @@ def plane(stages: Stages, alignments: Any, magnitudes: Any, steps: Any) -> tuple
     return _iterated(advance, (np.asarray(alignments, dtype=float), np.asarray(magnitudes, dtype=float)), steps)
 
 
-def scalar(stages: Stages, alignments: Any, steps: Any) -> np.ndarray:
+def scalar(stages: Stages, alignments: ArrayLike, steps: ArrayLike) -> np.ndarray:
     r"""Eq. (11): the neuron's own $\rho_r^2$ where the mean over neurons belongs."""
     a, saturation = stages.learning_rate * stages.rate, 1 / stages.limit
 
@@ -50,12 +55,12 @@ def scalar(stages: Stages, alignments: Any, steps: Any) -> np.ndarray:
     return _iterated(advance, (np.asarray(alignments, dtype=float),), steps)[0]
 
 
-def proxy(stages: Stages, alignments: Any) -> np.ndarray:
+def proxy(stages: Stages, alignments: ArrayLike) -> np.ndarray:
     r"""Section 5: $\tilde\rho_r$ from each neuron's own $\rho_r^2$; NaN for a neuron above the limit of the mean."""
     return _proxy(alignments, stages.limit)
 
 
-def appendix_proxy(alignments: Any, *, gamma: float, trace: float) -> np.ndarray:
+def appendix_proxy(alignments: ArrayLike, *, gamma: float, trace: float) -> np.ndarray:
     r"""Appendix B.2: the same with $\mathrm{tr}(\Sigma)/\gamma^{3/2}$ for $\phi/\gamma^{5/2}$."""
     return _proxy(alignments, gamma**1.5 / trace)
 
@@ -113,14 +118,14 @@ def assumption(
     return replace(ours, conditions=tuple(replace(c, right=float(printed.get(c.number, c.right))) for c in kept))
 
 
-def _proxy(alignments: Any, limit: float) -> np.ndarray:
+def _proxy(alignments: ArrayLike, limit: float) -> np.ndarray:
     """Return rho/sqrt(1 - rho^2/limit), NaN beyond the limit."""
     square = np.asarray(alignments, dtype=float) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.sqrt(square / (1 - square / limit))
 
 
-def _iterated(advance: Any, state: tuple[np.ndarray, ...], steps: Any) -> Any:
+def _iterated(advance: Any, state: tuple[np.ndarray, ...], steps: ArrayLike) -> Any:
     """The states of a recursion at whole steps, stacked; what diverges is infinite or NaN, not an error."""
     kept, done = [], 0
     for step in np.asarray(steps, dtype=int).tolist():

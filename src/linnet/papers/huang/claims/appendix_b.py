@@ -43,7 +43,7 @@ def _every_step(trial: Trial, ratio: float | None, growth_times: float, draw: in
 def bounds_of_the_first_stage(trial: Trial) -> Numbers:
     run = _every_step(trial, None, 1.0)
     history, gamma = run.history, run.history.gamma
-    until = int(np.searchsorted(history.times, run.first_time()))
+    until = run.first_state()
     growth, v0 = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples, history.magnitudes[0]
     rho, v = (history.alignments[:until] * v0)[1:], (history.magnitudes[:until] * v0)[1:]
     unit, steps = run.data.trace / gamma**1.5, run.steps[1:until]  # gamma_u = gamma (1 + C unit)^2
@@ -88,7 +88,7 @@ def weights_of_the_first_stage(trial: Trial) -> Numbers:
     for (name, ratio), draw in product(RATIOS.items(), range(3)):
         run = _every_step(trial, ratio, 1.0, draw)
         history, gamma = run.history, run.history.gamma
-        until = int(np.searchsorted(history.times, run.first_time()))
+        until = run.first_state()
         shares = history.deviations[1:until] / np.abs(history.alignments[1:until])
         constants[name] = max(constants[name], float(shares.max() * gamma**2 / run.data.trace))
     return {"value": constants["alike"], "constants": constants}
@@ -108,7 +108,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
     failing = {}
     for name, ratio in RATIOS.items():
         run = _every_step(trial, ratio, 1.0)
-        until = int(np.searchsorted(run.history.times, run.first_time()))
+        until = run.first_state()
         products = (run.history.alignments * run.history.magnitudes)[1:until]
         failing[name] = float(((products < products[0]).any(axis=0) | (products[0] <= 0)).mean())
     return {"value": failing["alike"], "failing": failing}
@@ -126,7 +126,7 @@ def products_from_the_first_step(trial: Trial) -> Numbers:
 )
 def quadratic_form_of_trained_weights(trial: Trial) -> Numbers:
     run = _every_step(trial, None, 1.0)
-    at = int(np.searchsorted(run.history.times, run.first_time()))
+    at = run.first_state()
     W, signs = run.trajectory.weights_at(at).first, np.sign(run.history.magnitudes[at])
     up, down = (np.flatnonzero(signs == sign)[:200] for sign in (1, -1))
     pairs = min(len(up), len(down))
@@ -153,41 +153,25 @@ def size_of_the_pull(trial: Trial) -> Numbers:
 PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
 
 
+def _proxies(where: str = "", gone: str = "gone", least: str = "least", largest: str = "largest") -> AllOf:
+    """Return what Lemma B.2 says of every neuron's proxy, as rules over the numbers of these names."""
+    every = "it is said of all r"
+    bound = "the bound as printed"
+    return AllOf(
+        AtMost(0, gone, what=f"share of neurons whose proxy ceases to exist{where}", form=".0%", because=every),
+        AtLeast(QUARTER, least, what=f"least growth of a step over eta sqrt(gamma)/(mn){where}", form=".2g"),
+        AtMost(1.0, largest, what=f"largest factor of a step over the printed bound{where}", form=".2f", because=bound),
+    )
+
+
 @claim(
     "proxy-step",
     says="Every neuron's proxy escalates exponentially until the loss is 4 epsilon: each step multiplies it by at "
     "least 1 + eta sqrt(gamma)/(4mn), and by at most 3/2 (1 + 3/2 eta sqrt(gamma)/(mn)).",
     assumes=settings.ASSUMED_AND_DOMINANT,
     tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and with v_0 = sigma_0 sqrt(log m)",
-    holds=AllOf(
-        AtMost(
-            0, "gone", what="share of neurons whose proxy ceases to exist", form=".0%", because="it is said of all r"
-        ),
-        AtLeast(QUARTER, "least", what="least growth of a step over eta sqrt(gamma)/(mn)", form=".2g"),
-        AtMost(
-            1.0,
-            "largest",
-            what="largest factor of a step over the printed bound",
-            form=".2f",
-            because="the bound as printed",
-        ),
-    ),
-    corrected=AllOf(
-        AtMost(
-            0,
-            what="share whose proxy ceases to exist where the neurons are alike",
-            form=".0%",
-            because="it is said of all r",
-        ),
-        AtLeast(QUARTER, "least_alike", what="least growth of a step there", form=".2g"),
-        AtMost(
-            1.0,
-            "largest_alike",
-            what="largest factor of a step there over its bound",
-            form=".2f",
-            because="the bound as printed",
-        ),
-    ),
+    holds=_proxies(),
+    corrected=_proxies(" where the neurons are alike", "value", "least_alike", "largest_alike"),
     correction=IF_ALIKE + "; elsewhere the rho_r^2 of some pass the limit of the mean",
     reads="each neuron's proxy from t1 until the loss is 4 epsilon; it ceases to exist for a share of {gone:.0%}, and "
     "grows in the others, in units of eta sqrt(gamma)/(mn) a step, by {least:.2g} and more, {most:.2g} and less",
@@ -197,7 +181,7 @@ def proxy_step(trial: Trial) -> Numbers:
     for name, ratio in PROXY_RATIOS.items():
         run = _every_step(trial, ratio, 8.0)
         history, gamma = run.history, run.history.gamma
-        first = int(np.searchsorted(history.times, run.first_time()))
+        first = run.first_state()
         last = int(np.argmax(history.loss <= 4 * settings.EPSILON))
         proxy = misprints.appendix_proxy(history.alignments[first : last + 1], gamma=gamma, trace=run.data.trace)
         growth = run.scales["learning_rate"] * np.sqrt(gamma) / run.data.samples

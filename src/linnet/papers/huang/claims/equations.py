@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import linnet as ln
@@ -15,7 +13,7 @@ from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 
 GRID = (
-    "unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = 0.03, 0.3, 1, 3, 10, and section 6; n = "
+    f"unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = {', '.join(INSIDE)}, and section 6; n = "
     "10, d = 10 000, m = 1024, 8 draws of each (quick: 3, d = 2000, m = 512)"
 )
 
@@ -174,7 +172,7 @@ def cubic_of_the_second_stage(trial: Trial) -> Numbers:
     return _second_stage(trial, equations.scalar)
 
 
-def _second_stage(trial: Trial, equation: Row) -> dict[str, Any]:
+def _second_stage(trial: Trial, equation: Row) -> Numbers:
     """Measure how far an equation of the second stage is off, corrected and as printed."""
     corrected = _errors(trial, equation)
     right, printed = _stage("second", corrected), _stage("second", _errors(trial, equation, printed=True))

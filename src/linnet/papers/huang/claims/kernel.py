@@ -84,15 +84,15 @@ def turning(trial: Trial) -> Numbers:
     "{growth.highest:.0f}-fold, at a share of {rising.lowest:.2f} or more of the saved states",
 )
 def growth(trial: Trial) -> Numbers:
-    own, rows = synthetic.TABLE.rows(trial), neurons.TABLE.rows(trial)
+    draws, rows = synthetic.TABLE.rows(trial), neurons.TABLE.rows(trial)
     inside_it = lowest(well_inside(rows["kernel_cosine"]).values())
-    section_six = lowest(own["kernel_cosine"].values)
+    section_six = lowest(draws["kernel_cosine"])
     return {
         "value": lowest(inside_it, section_six),
         "inside": inside_it,
         "section_six": section_six,
-        "growth": [*own["kernel_growth"].values.tolist(), *rows["kernel_growth"].values()],
-        "rising": [*own["kernel_rising"].values.tolist(), *rows["kernel_rising"].values()],
+        "growth": [*draws["kernel_growth"], *rows["kernel_growth"].values()],
+        "rising": [*draws["kernel_rising"], *rows["kernel_rising"].values()],
     }
 
 
@@ -123,18 +123,16 @@ def growth(trial: Trial) -> Numbers:
     "{to_end.lowest:.1e} to {to_end.highest:.1e}",
 )
 def convergence(trial: Trial) -> Numbers:
-    own = synthetic.TABLE.rows(trial)
-    first, least, end = (own[f"kernel_distance_{name}"].values for name in ("first", "least", "end"))
+    draws = synthetic.TABLE.rows(trial)
+    distances = {name: draws[f"kernel_distance_{name}"] for name in ("first", "least", "end")}
     return {
-        "value": lowest(end / least),
-        "draws": len(end),
-        "first": first.tolist(),
-        "least": least.tolist(),
-        "end": end.tolist(),
-        "to_end": own["kernel_to_end"].values.tolist(),
-        "predicted": own["kernel_end_predicted"].values.tolist(),
-        "step": own["kernel_least_step"].values.tolist(),
-        "first_step": own["first_step"].values.tolist(),
+        "value": lowest(np.divide(distances["end"], distances["least"])),
+        "draws": len(distances["end"]),
+        **distances,
+        "to_end": draws["kernel_to_end"],
+        "predicted": draws["kernel_end_predicted"],
+        "step": draws["kernel_least_step"],
+        "first_step": draws["first_step"],
     }
 
 

@@ -42,8 +42,7 @@ def two_stages(trial: Trial) -> Numbers:
         "ratios": {row.name: row.settled for row in rows},
         "starts": {row.name: row.start for row in rows},
         "first_shares": {row.name: row.first_share for row in rows},
-        "inside": sum(row.inside for row in rows),
-        "networks": sum(row.networks for row in rows),
+        **region.counts(rows),
     }
 
 
@@ -62,12 +61,7 @@ def small_output(trial: Trial) -> Numbers:
     rows, ratios = region.TABLE.rows(trial), neurons.TABLE.rows(trial)["first_output"]
     largest = {row.name: row.first_output for row in rows} | {"any ratio": highest(ratios.values())}
     small = [row.first_output for row in rows if row.start <= settings.FEATURE_START]
-    return {
-        "value": highest([largest["any ratio"], *small]),
-        "largest": largest,
-        "inside": sum(row.inside for row in rows),
-        "networks": sum(row.networks for row in rows),
-    }
+    return {"value": highest([largest["any ratio"], *small]), "largest": largest, **region.counts(rows)}
 
 
 @claim(

@@ -48,9 +48,9 @@ MOMENTS = "where 5%, a half and four fifths of what can be lost is lost"
     "is left; from 5% lost to 90% lost it takes {drops.lowest:.2f} to {drops.highest:.2f} times the steps until then",
 )
 def loss_drops(trial: Trial) -> Numbers:
-    own = synthetic.TABLE.rows(trial)
-    left, drops = own["loss_settled"].values, (own["drop_steps"] / own["first_step"]).values
-    return {"value": lowest(left), "left": left.tolist(), "drops": drops.tolist()}
+    draws = synthetic.TABLE.rows(trial)
+    drops = np.divide(draws["drop_steps"], draws["first_step"]).tolist()
+    return {"value": lowest(draws["loss_settled"]), "left": draws["loss_settled"], "drops": drops}
 
 
 @claim(
@@ -77,17 +77,14 @@ def loss_drops(trial: Trial) -> Numbers:
     "{means.highest:.3f}",
 )
 def ratio(trial: Trial) -> Numbers:
-    own = synthetic.TABLE.rows(trial)
-    first, least, most = (own[f"ratio_{name}"].values for name in ("first", "least", "most"))
-    off = np.maximum(np.abs(least - 1), np.maximum(np.abs(most - 1), np.abs(first - 1)))
+    draws = synthetic.TABLE.rows(trial)
+    ratios = {name: draws[f"ratio_{name}"] for name in ("first", "least", "most")}
     return {
-        "value": highest(off),
-        "first": first.tolist(),
-        "least": least.tolist(),
-        "most": most.tolist(),
-        "rising": own["ratio_rising"].values.tolist(),
-        "means": own["mean_of_ratios_end"].values.tolist(),
-        "steps": own["first_step"].values.tolist(),
+        "value": highest(abs(ratio - 1) for own in ratios.values() for ratio in own),
+        **ratios,
+        "rising": draws["ratio_rising"],
+        "means": draws["mean_of_ratios_end"],
+        "steps": draws["first_step"],
     }
 
 

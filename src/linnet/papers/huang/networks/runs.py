@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from linnet.inits.weights import Weights
     from linnet.observables.features import FeatureHistory
     from linnet.problems.subgaussian import Regression
+    from linnet.reproduction.cells import Block
     from linnet.theories.feature_learning import Stages
+    from linnet.trajectories import Saving
     from linnet.trajectories.trajectory import Trajectory
 
 SCALES = ("width", "learning_rate", "first_std", "magnitude")
@@ -42,7 +44,7 @@ class FeatureRun:
 
     data: Regression
     start: Weights
-    scales: dict[str, Any]
+    scales: dict[str, float]
     trajectory: Trajectory
     history: FeatureHistory
 
@@ -88,6 +90,10 @@ class FeatureRun:
         if time != time:
             raise RuntimeError("the median |rho| never reaches 1: the run is too short for what is measured on it")
         return time
+
+    def first_state(self) -> int:
+        """The first saved state at t1 or later."""
+        return int(np.searchsorted(self.history.times, self.first_time()))
 
     def moment(self, time: float) -> Moment:
         """Every neuron and the kernel at a canonical time within the run, linear between the saved states."""
@@ -183,7 +189,7 @@ def train(
     first_std: float,
     magnitude: float,
     learning_rate: float,
-    save_every: Any = 1,
+    save_every: int | Saving = 1,
 ) -> FeatureRun:
     """Descent from the signed start, and the history of every neuron."""
     # a key below that of the data: the start must not repeat their numbers
@@ -207,12 +213,12 @@ def spectrum(data: Regression) -> tuple[np.ndarray, np.ndarray]:
     return values, frame.T @ data.outputs
 
 
-def stages(values: np.ndarray, coefficients: np.ndarray, **scales: Any) -> Stages:
+def stages(values: np.ndarray, coefficients: np.ndarray, *, width: int, **scales: float) -> Stages:
     """The theory for data of that `spectrum`: as many samples as inputs, with the same Gram matrix up to rotation."""
-    return ln.theories.feature_learning.Stages(np.diag(values), coefficients, **scales)
+    return ln.theories.feature_learning.Stages(np.diag(values), coefficients, width=width, **scales)
 
 
-def ingredients(run: FeatureRun) -> dict[str, Any]:
+def ingredients(run: FeatureRun) -> Block:
     """What a cell keeps of a run for the theory to be applied later; `INGREDIENTS` names the dimensions."""
     values, coefficients = spectrum(run.data)
     scales = [run.width, *(run.scales[name] for name in SCALES[1:])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,16 +68,15 @@ def _row(cell: xr.Dataset) -> Convergence:
     """Lay the stated times beside what one cell measured."""
     theory = theory_of(cell)
     loss, steps, rate = float(cell["first_loss"]), float(cell["steps"]), theory.learning_rate
-    signal = float(cell["signal"])
-    (first, second), labels = (
-        [
-            misprints.first_time(theory.magnitude, samples=theory.samples, signal=size, trace=float(cell["trace"]))
-            / rate,
-            misprints.second_time(settings.EPSILON, samples=theory.samples, signal=size, trace=float(cell["trace"]))
-            / rate,
-        ]
-        for size in (signal, np.sqrt(signal**2 + float(cell["noise_variance"])))
-    )
+    signal, trace, noise = (float(cell[name]) for name in ("signal", "trace", "noise_variance"))
+
+    def stated(size: float) -> tuple[float, float]:
+        """The printed t1 and t2 - t1 in steps, with that for |beta|."""
+        population: Any = {"samples": theory.samples, "signal": size, "trace": trace}
+        first = misprints.first_time(theory.magnitude, **population)
+        return first / rate, misprints.second_time(settings.EPSILON, **population) / rate
+
+    (first, second), labels = stated(signal), stated(float(np.hypot(signal, np.sqrt(noise))))
     measured = float(cell["first_steps"])
     return Convergence(
         str(cell["law"].values),

@@ -90,6 +90,11 @@ def _corner(networks: xr.Dataset) -> Corner:
     )
 
 
+def counts(rows: list[Corner]) -> dict[str, int]:
+    """How many networks satisfy the printed assumption, and how many there are."""
+    return {"inside": sum(row.inside for row in rows), "networks": sum(row.networks for row in rows)}
+
+
 TABLE = Table(
     name="region",
     title="Which networks inside Assumption 4.1 have two stages, by signal and margin of the start",

@@ -12,7 +12,7 @@ from linnet.papers.huang import misprints
 from linnet.papers.huang.networks.cells.scalings import scaling_scales, scalings_cells
 from linnet.papers.huang.networks.runs import first_time_errors, stages
 from linnet.reproduction import Columns, Estimate, Table, Trial
-from linnet.reproduction.fits import line
+from linnet.reproduction.fits import highest, line
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -112,8 +112,8 @@ def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
     worst = float(np.abs(times["alignment"] / times["corrected"] - 1).max())
     alone = float(np.abs(leading / times["alignment"] - 1).max())
     if name == "v0":  # t1 is linear in log(1/v0): the slope in units of the growth time
-        growths = np.array([[t.rate * t.learning_rate for t in row] for row in theories]).T
-        fits = {kind: slope(-np.log(values), numbers * growths) for kind, numbers in times.items()}
+        units = np.array([growths(row) for row in theories]).T
+        fits = {kind: slope(-np.log(values), numbers * units) for kind, numbers in times.items()}
     else:
         fits = {kind: slope(np.log(values), np.log(numbers)) for kind, numbers in times.items()}
     return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst, leading=alone)
@@ -129,10 +129,14 @@ def theory(networks: xr.Dataset) -> list[Stages]:
     ]
 
 
-def slope(x: Any, rows: np.ndarray) -> Estimate:
+def growths(theories: list[Stages]) -> np.ndarray:
+    """How many growth times a step is, (replicate,)."""
+    return np.array([t.learning_rate * t.rate for t in theories])
+
+
+def slope(x: object, rows: np.ndarray) -> Estimate:
     """The mean slope of the lines through each of `rows` (replicate, point) and its standard error over replicates."""
-    slopes = np.array([line(x, row)[0] for row in rows])
-    return Estimate.of_mean(slopes)
+    return Estimate.of_mean(np.array([line(x, row)[0] for row in rows]))
 
 
 def leading_time(stages: Stages) -> float:
@@ -155,16 +159,26 @@ class SecondTime:
     """
 
     case: str
+    theories: list[Stages]
     shares: np.ndarray
     times: np.ndarray
     first: np.ndarray
     stated: np.ndarray
     staged: np.ndarray
 
+    def at(self, share: float) -> int:
+        """The number of the share that is nearest."""
+        return int(np.abs(np.log(self.shares / share)).argmin())
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """t2 - t1 in growth times, (replicate, share)."""
+        return self.times - self.first
+
     @property
     def constants(self) -> np.ndarray:
         """What the stated time must be multiplied by where there is a second stage, (replicate, share)."""
-        return ((self.times - self.first) / self.stated)[self.staged]
+        return (self.lengths / self.stated)[self.staged]
 
     def between(self, high: float, low: float) -> np.ndarray:
         """Which shares lie between the two."""
@@ -184,7 +198,7 @@ def second_times(networks: xr.Dataset) -> dict[str, SecondTime]:
 def _second(networks: xr.Dataset, case: str) -> SecondTime:
     """Read when each share of the loss is left in the networks of one case, beside the stated time."""
     theories = theory(networks)
-    units = np.array([t.learning_rate * t.rate for t in theories])[:, None]
+    units = growths(theories)[:, None]
     shares = networks["share"].values[1:]
     times = networks["loss_steps"].transpose("replicate", "share").values[:, 1:] * units
     first = networks["alignment_steps"].values[:, None] * units
@@ -195,7 +209,7 @@ def _second(networks: xr.Dataset, case: str) -> SecondTime:
         for t in theories
     ]
     staged = np.array([t.limit >= LEAST_END for t in theories])
-    return SecondTime(case, shares, times, first, np.array(stated), staged)
+    return SecondTime(case, theories, shares, times, first, np.array(stated), staged)
 
 
 def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
@@ -204,10 +218,9 @@ def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
     for case, later in second_times(networks).items():
         if case.startswith("ratio") or not later.staged.any():
             continue  # with another ratio alignments are not alike at t1: their root mean square is not 1
-        at = int(np.abs(np.log(later.shares / share)).argmin())
-        theories = [t for t, staged in zip(theory(networks.sel(case=case)), later.staged, strict=True) if staged]
-        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in theories])
-        errors[case] = float(np.abs(ours / (later.times - later.first)[later.staged, at] - 1).max())
+        at = later.at(share)
+        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in later.theories])
+        errors[case] = highest(np.abs(ours / later.lengths[:, at] - 1)[later.staged])
     return errors
 
 
@@ -219,15 +232,12 @@ def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Esti
         chosen = [v for v in values if case_of(name, v) in known]
         if name == "v0" or len(chosen) < 2:
             continue
-        measured, stated = [], []
-        for value in chosen:
-            case = case_of(name, value)
-            at = int(np.abs(np.log(later[case].shares / share)).argmin())
-            units = np.array([t.learning_rate * t.rate for t in theory(networks.sel(case=case))])
-            measured.append((later[case].times - later[case].first)[:, at] / units)
-            stated.append(later[case].stated[:, at] / units)
-        fit = slope(np.log(chosen), np.log(np.array(measured)).T)
-        fits[name] = fit, slope(np.log(chosen), np.log(np.array(stated)).T)[0]
+        own = [later[case_of(name, value)] for value in chosen]
+        measured, stated = (
+            np.log([values[:, case.at(share)] / growths(case.theories) for case, values in zip(own, both, strict=True)])
+            for both in ([case.lengths for case in own], [case.stated for case in own])
+        )
+        fits[name] = slope(np.log(chosen), measured.T), slope(np.log(chosen), stated.T).value
     return fits
 
 

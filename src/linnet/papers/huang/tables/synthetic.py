@@ -25,29 +25,35 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
+def read(results: xr.Dataset) -> dict[str, list[float]]:
+    """What was measured, by name: a number for each draw."""
+    return {str(name): values.values.tolist() for name, values in results.items() if values.dims == ("seed",)}
+
+
+COLUMNS = {
+    "t1, step": ("first_step", ".1f"),
+    "ratio at t1": ("ratio_first", ".4f"),
+    "ratio after, least": ("ratio_least", ".4f"),
+    "ratio after, most": ("ratio_most", ".4f"),
+    "kernel distance at t1": ("kernel_distance_first", ".1e"),
+    "least": ("kernel_distance_least", ".1e"),
+    "at the end": ("kernel_distance_end", ".1e"),
+    "cosine from t1": ("kernel_cosine", ".5f"),
+    "ρ changed sign": ("turned", ".1%"),
+}
+
+
 def columns(results: xr.Dataset) -> Columns:
     """One row for each draw."""
-
-    def column(name: str, form: str) -> list[str]:
-        return [format(float(value), form) for value in results[name].values]
-
-    return {
-        "t1, step": column("first_step", ".1f"),
-        "ratio at t1": column("ratio_first", ".4f"),
-        "ratio after, least": column("ratio_least", ".4f"),
-        "ratio after, most": column("ratio_most", ".4f"),
-        "kernel distance at t1": column("kernel_distance_first", ".1e"),
-        "least": column("kernel_distance_least", ".1e"),
-        "at the end": column("kernel_distance_end", ".1e"),
-        "cosine from t1": column("kernel_cosine", ".5f"),
-        "ρ changed sign": column("turned", ".1%"),
-    }
+    draws = read(results)
+    return {heading: [format(value, form) for value in draws[name]] for heading, (name, form) in COLUMNS.items()}
 
 
 TABLE = Table(
     name="synthetic",
     title="Section 6's network over draws of data and start",
     sweep=sweep,
+    read=read,
     columns=columns,
     note=(
         "t1: the loss has lost 5%. Ratio: the median over neurons of ρ/(v √γ). Kernel: relative distance to the "

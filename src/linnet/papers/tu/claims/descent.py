@@ -7,7 +7,7 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
-from linnet.papers.tu.networks.starts import active_start, gaussian_start
+from linnet.papers.tu.networks.starts import active_start, gaussian_start, threshold_of
 from linnet.papers.tu.tables import regions
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
@@ -190,24 +190,20 @@ def values_of_the_start(trial: Trial) -> Numbers:
     }
 
 
+NARROW = Above(
+    1.0, "narrow", what="least of the w singular values over sigma^2 w, for w < d", because="active: above it"
+)
+
+
 @claim(
     "all-lazy",
     says="With w > d all singular values are lazy for at least a short time; a pure balanced regime needs fewer units "
     "than d, or a balanced start.",
     assumes="iid Gaussian weights",
     tried="d = 64 (full: 256), w/d = 1/16, 1/8, 1.5, 2, 4, 8, 16, 64",
-    holds=AllOf(
-        Below(1.0, "wide", what="largest singular value of A(0) over sigma^2 w, for w > d", because="lazy: below it"),
-        Above(
-            1.0, "narrow", what="least of the w singular values over sigma^2 w, for w < d", because="active: above it"
-        ),
-    ),
-    corrected=AllOf(
-        Below(1.0, "wider", what="largest over sigma^2 w, for w >= 8 d", because="lazy: below it"),
-        Above(
-            1.0, "narrow", what="least of the w singular values over sigma^2 w, for w < d", because="active: above it"
-        ),
-    ),
+    holds=Below(1.0, "wide", what="largest singular value of A(0) over sigma^2 w, for w > d", because="lazy: below it")
+    & NARROW,
+    corrected=Below(1.0, "wider", what="largest over sigma^2 w, for w >= 8 d", because="lazy: below it") & NARROW,
     correction="w well above d, here 8 d: the largest is about 2 sigma^2 sqrt(wd), above sigma^2 w up to w = 4 d",
     reads="largest singular value of A(0) over sigma^2 w at w > d: {wide:.2f}; least of them at w < d: {narrow:.1f}",
 )
@@ -218,10 +214,12 @@ def lazy_at_first(trial: Trial) -> Numbers:
         width = round(ratio * dim)
         product = gaussian_start(dim, width, std=width**-0.5, key=[trial.seed, width]).product
         values[ratio] = np.linalg.svd(product, compute_uv=False)[: min(dim, width)]
-    wide = {f"w = {ratio:g} d": float(own[0]) for ratio, own in values.items() if ratio > 1}
+    wide, wider = (
+        {f"w = {ratio:g} d": float(own[0]) for ratio, own in values.items() if ratio >= least} for least in (1.5, 8)
+    )
     return {
         "wide": wide,
-        "wider": {name: value for (name, value), ratio in zip(wide.items(), (1.5, 2, 4, 8, 16, 64)) if ratio >= 8},
+        "wider": wider,
         "narrow": {f"w = d/{1 / ratio:g}": float(own[-1]) for ratio, own in values.items() if ratio < 1},
         "value": highest(wide.values()),
     }
@@ -267,7 +265,7 @@ def lazy_throughout(trial: Trial) -> Numbers:
     for gammas in ((-1.35, 2.6), (-1.2, 2.35), (-1.3, 2.35)):
         for dim in (40, 80) if trial.quick else (50, 100, 200):
             task = ln.problems.low_rank_plus_noise(dim, rank=2, key=[trial.seed, dim], spectrum=[1.0, 0.5])
-            threshold = dim ** gammas[0] * round(dim ** gammas[1])
+            threshold = threshold_of(dim, gammas)
             run = ln.gradient_descent(
                 task,
                 active_start(dim, gammas, key=[trial.seed, dim, 1]),

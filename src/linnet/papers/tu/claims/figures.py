@@ -247,7 +247,7 @@ def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[s
 )
 def published_errors(trial: Trial) -> Numbers:
     cells = published.TABLE.rows(trial)
-    apart, error = cells["mean"] / cells["printed"] - 1, cells["error"] / cells["printed"]
+    apart, error = (np.array(part) for part in zip(*((cell.share.value - 1, cell.share.error) for cell in cells)))
     beyond = np.abs(apart) - ERRORS * error
     return {
         "cells": int(apart.size),

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu import misprints
-from linnet.papers.tu.networks.starts import active_start
+from linnet.papers.tu.networks.starts import active_start, threshold_of
 from linnet.papers.tu.tables import timeline
 from linnet.papers.tu.tables.timeline import ACTIVE, EVERYWHERE, FOLLOWED, SPECTRUM, each, last, places, slope, tasks_of
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
@@ -70,7 +70,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
             for seed, task in enumerate(tasks_of(trial, dim, 2)):
                 weights, rate = active_start(dim, gammas, key=[trial.seed, seed, 1]), 1 / (400 * dim)
                 run = ln.gradient_descent(task, weights, learning_rate=rate, steps=300, save_every=10, keep="products")
-                threshold, width = timeline.threshold_of(dim, gammas), round(dim ** gammas[1])
+                threshold, width = threshold_of(dim, gammas), round(dim ** gammas[1])
                 theory = ln.theories.mixed.self_consistent(task.cross, weights.product, threshold, run.times)
                 sizes = np.linalg.norm(run.products, 2, axis=(1, 2)) + np.linalg.norm(theory, 2, axis=(1, 2))
                 early = np.linalg.norm(run.products - theory, 2, axis=(1, 2))[sizes <= threshold]

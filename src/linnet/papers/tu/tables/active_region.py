@@ -9,6 +9,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import active_cells
+from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import cells_of
@@ -59,7 +60,7 @@ def read(networks: xr.Dataset) -> list[ActiveNetworks]:
 def read_row(networks: xr.Dataset) -> ActiveNetworks:
     """The curves of one dimension and spectrum at the times the theory names."""
     dim, name = int(networks["dim"]), str(networks["spectrum"].values)
-    spectrum, threshold = SPECTRA[name], dim ** GAMMAS[0] * round(dim ** GAMMAS[1])
+    spectrum, threshold = SPECTRA[name], threshold_of(dim, GAMMAS)
     smallest = min(spectrum) * dim
     third = float(ln.theories.mixed.crossing_times(smallest, 0.0, threshold, level=0.5 * smallest)[0])
     end = ln.theories.mixed.stopping_time(spectrum, *GAMMAS, dim=dim)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 import linnet as ln
 from linnet.papers.tu.networks.published import published_cells
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Estimate, Table, Trial
 from linnet.reproduction.published import phase_diagram_cells
 
 if TYPE_CHECKING:
@@ -41,34 +39,30 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(networks: xr.Dataset) -> dict[str, np.ndarray]:
-    """Of every cell: the printed test error and its step, ours as a mean over the tasks, and its standard error."""
-    printed = phase_diagram_cells()
-    words = [[float(word) for word in name.split()] for name in networks["cell"].values.tolist()]
-    theirs = [float(printed["test_error"].sel(gamma_variance=one, gamma_width=two)) for one, two, _ in words]
-    ours = networks["test_error"].transpose("cell", "replicate").values
-    return {
-        "gamma_variance": np.array([word[0] for word in words]),
-        "gamma_width": np.array([word[1] for word in words]),
-        "step": np.array([word[2] for word in words]),
-        "printed": np.array(theirs),
-        "mean": ours.mean(axis=1),
-        "error": ours.std(axis=1, ddof=1) / np.sqrt(ours.shape[1]),
-    }
+class Cell(NamedTuple):
+    """A published cell: its printed test error at its last step, and the mean of ours over the tasks."""
+
+    gamma_variance: float
+    gamma_width: float
+    step: float
+    printed: float
+    trained: Estimate
+
+    @property
+    def share(self) -> Estimate:
+        """The mean of ours over the printed error."""
+        return Estimate(self.trained.value / self.printed, self.trained.error / self.printed)
 
 
-def columns(networks: xr.Dataset) -> Columns:
-    """A row for each cell."""
-    cells = read(networks)
-    return {
-        "γ(σ²)": [f"{value:.3f}" for value in cells["gamma_variance"]],
-        "γ(w)": [f"{value:.3f}" for value in cells["gamma_width"]],
-        "step": [f"{value:.0f}" for value in cells["step"]],
-        "printed": [f"{value:.4f}" for value in cells["printed"]],
-        "trained, mean": [f"{value:.4f}" for value in cells["mean"]],
-        "standard error": [f"{value:.4f}" for value in cells["error"]],
-        "trained over printed": [f"{value:.3f}" for value in cells["mean"] / cells["printed"]],
-    }
+def read(networks: xr.Dataset) -> list[Cell]:
+    """One row for each cell."""
+    printed, cells = phase_diagram_cells()["test_error"], []
+    for name in networks["cell"].values.tolist():
+        variance, width, step = (float(word) for word in name.split())
+        theirs = float(printed.sel(gamma_variance=variance, gamma_width=width))
+        ours = Estimate.of_mean(networks["test_error"].sel(cell=name).values)
+        cells.append(Cell(variance, width, step, theirs, ours))
+    return cells
 
 
 TABLE = Table(
@@ -76,6 +70,14 @@ TABLE = Table(
     title="Test error of cells that the authors printed, and of the same cells trained on other draws of the task",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "γ(σ²)": "{.gamma_variance:.3f}",
+        "γ(w)": "{.gamma_width:.3f}",
+        "step": "{.step:.0f}",
+        "printed": "{.printed:.4f}",
+        "trained, mean": "{.trained.value:.4f}",
+        "standard error": "{.trained.error:.4f}",
+        "trained over printed": "{.share.value:.3f}",
+    },
     note="d = 200, rank 5; the public loop (second layer sees the new first one) up to the printed step.",
 )

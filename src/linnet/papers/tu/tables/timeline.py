@@ -10,6 +10,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import timeline_cells
+from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Estimate, Table, Trial
 from linnet.reproduction.datasets import cells_of
@@ -103,11 +104,6 @@ class Stages:
     def own_share(self) -> float:
         """T3 - T1 over the time of its own equation, mean over the networks."""
         return float((self.growth / growth_of(self.smallest, self.start, self.threshold)).mean())
-
-
-def threshold_of(dim: int, gammas: tuple[float, float]) -> float:
-    """sigma^2 w of the networks."""
-    return dim ** gammas[0] * round(dim ** gammas[1])
 
 
 def read(networks: xr.Dataset) -> list[Stages]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,13 +10,15 @@ import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import update_cells
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
+from linnet.reproduction.datasets import cells_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
-ORDERS = {"simultaneous": "both layers at once", "sequential": "W2 sees the new W1"}
+SAME = "simultaneous"
+ORDERS = {SAME: "both layers at once", "sequential": "W2 sees the new W1"}
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -34,31 +36,29 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(networks: xr.Dataset) -> dict[tuple[float, str], float]:
-    """Root mean square distance to eq. (1), the median over the replicates, by step size and order."""
-    middle = networks["log_distance"].squeeze("dim").median("replicate")
-    return {
-        (c, update): float(np.exp(middle.sel(c=c, update=update) / 2))
-        for c in middle["c"].values.tolist()
-        for update in middle["update"].values.tolist()
-    }
+class Order(NamedTuple):
+    """The networks of one step size and order, medians over the replicates.
+
+    `distance` is the root mean square one to eq. (1), `times` how often that of both layers at once.
+    """
+
+    c: float
+    update: str
+    distance: float
+    times: float
+    best_test: float
+    taken: float
 
 
-def columns(networks: xr.Dataset) -> Columns:
-    """A row for each step size and order."""
-    distances = read(networks)
-    middle = networks[["best_test", "taken"]].squeeze("dim").median("replicate")
-    rows = [(c, update, middle.sel(c=c, update=update)) for c, update in distances]
-    return {
-        "c": [f"{c:g}" for c, _, _ in rows],
-        "update": [ORDERS[update] for _, update, _ in rows],
-        "RMS distance to eq. (1)": [f"{distances[c, update]:.4f}" for c, update, _ in rows],
-        "times that of both at once": [
-            f"{distances[c, update] / distances[c, 'simultaneous']:.2f}" for c, update, _ in rows
-        ],
-        "least test error": [f"{float(row['best_test']):.3f}" for _, _, row in rows],
-        "steps": [f"{float(row['taken']):.0f}" for _, _, row in rows],
-    }
+def read(networks: xr.Dataset) -> list[Order]:
+    """One row for each step size and order."""
+    middle = networks[["log_distance", "best_test", "taken"]].squeeze("dim").median("replicate")
+    rows = []
+    for cell in cells_of(middle, "c", "update"):
+        own, both = (float(np.exp(one["log_distance"] / 2)) for one in (cell, middle.sel(c=cell["c"], update=SAME)))
+        measured = own, own / both, float(cell["best_test"]), float(cell["taken"])
+        rows.append(Order(float(cell["c"]), str(cell["update"].values), *measured))
+    return rows
 
 
 TABLE = Table(
@@ -66,6 +66,13 @@ TABLE = Table(
     title="Distance of descent to eq. (1), by the size of the step and the order of the updates",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "c": "{.c:g}",
+        "update": lambda row: ORDERS[row.update],
+        "RMS distance to eq. (1)": "{.distance:.4f}",
+        "times that of both at once": "{.times:.2f}",
+        "least test error": "{.best_test:.3f}",
+        "steps": "{.taken:.0f}",
+    },
     note="Medians over the tasks; the step is 1/(c ‖A*‖).",
 )

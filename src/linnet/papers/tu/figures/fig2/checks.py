@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     return float(spearmanr(first, second).statistic)
 
 
-def regional(data: xr.Dataset) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def regional(data: xr.Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Median and quartiles of ln distance over cells of a region and seeds, for each dimension."""
     order = ("side_gamma_width", "side_gamma_variance")
     region = data["side_region"].transpose(*order).values

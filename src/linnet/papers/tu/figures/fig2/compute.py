@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -68,26 +69,20 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> xr.Dataset:
     import xarray as xr
 
     every = jax.default_backend() != "cpu"  # an accelerator takes all cells in one batch
-    parts: dict[str, Any] = {}
+    parts: dict[str, xr.DataArray] = {}
     if set(panels) & set(MAPS) or not panels:
         block = settings.grid**2 * settings.seeds if every else max(1, settings.grid**2 // 7)
-        axes = {"replicate": list(range(settings.seeds)), **_axes(settings, settings.grid)}
+        axes: dict[str, Sequence[float]] = {"replicate": range(settings.seeds), **_axes(settings, settings.grid)}
         maps = ln.sweeps.run(_sweep("tu-fig2", settings, axes, block=block, dim=settings.dim), workers=settings.workers)
         parts |= {str(name): maps[name] for name in maps.data_vars if name != "cell_status"}
     if set(panels) & {"e", "f"}:
-        axes = {"dim": list(settings.side_dims), "replicate": list(range(settings.side_seeds))}
-        coarse = {f"side_{name}": values for name, values in _axes(settings, settings.side_grid).items()}
+        coarse = _axes(settings, settings.side_grid)
+        axes = {"dim": settings.side_dims, "replicate": range(settings.side_seeds), **coarse}
         sides = ln.sweeps.run(
-            _sweep(
-                "tu-fig2-seeds",
-                settings,
-                {**axes, **_axes(settings, settings.side_grid)},
-                block=settings.side_grid**2 * settings.side_seeds,
-                dim=None,
-            ),
+            _sweep("tu-fig2-seeds", settings, axes, block=settings.side_grid**2 * settings.side_seeds, dim=None),
             workers=settings.workers,
         )
-        renamed = sides.rename({name[5:]: name for name in coarse} | {"replicate": "side_replicate"})
+        renamed = sides.rename({name: f"side_{name}" for name in (*coarse, "replicate")})
         parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
     data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
     data = data.assign(_theory(settings, data))
@@ -114,7 +109,9 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> xr.Dataset:
     return data
 
 
-def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: int | None) -> Any:
+def _sweep(
+    name: str, settings: TuFig2, axes: Mapping[str, Sequence[float]], *, block: int, dim: int | None
+) -> ln.sweeps.Sweep:
     """The grid of cells as a sweep: resumable, and one block a batch."""
     fixed = {
         "rank": settings.rank,
@@ -128,7 +125,7 @@ def _sweep(name: str, settings: Any, axes: dict[str, Any], *, block: int, dim: i
     return ln.sweeps.Sweep(
         name=name,
         function=plane_cells,
-        axes=axes,
+        axes={axis: list(values) for axis, values in axes.items()},
         seed=settings.seed,
         fixed=fixed,
         block=block,

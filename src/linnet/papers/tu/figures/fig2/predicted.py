@@ -24,10 +24,12 @@ LEVELS = 7  # contours over panel a
 EARLY = ("completed", "loss stalled")  # reasons for which a run ends before its least test error
 
 
-def variables(problem: Any, gamma_variance: Any, gamma_width: Any, dim: int) -> dict[str, Any]:
+def variables(
+    problem: ln.Problem, gamma_variance: np.ndarray, gamma_width: np.ndarray, dim: int
+) -> dict[str, tuple[tuple[str, str], np.ndarray]]:
     """`predicted_test` per entry, its relative `predicted_error` and `covered`, (gamma_width, gamma_variance)."""
     widths = [plane.width_of(dim, power) for power in gamma_width]
-    predicted = ln.theories.mixed.predicted_diagram(problem, float(dim) ** np.asarray(gamma_variance), widths)
+    predicted = ln.theories.mixed.predicted_diagram(problem, float(dim) ** gamma_variance, widths)
     axes = ("gamma_width", "gamma_variance")
     return {
         "predicted_test": (axes, 2 / dim**2 * predicted.best_test),
@@ -36,7 +38,7 @@ def variables(problem: Any, gamma_variance: Any, gamma_width: Any, dim: int) -> 
     }
 
 
-def compared(data: xr.Dataset) -> Any:
+def compared(data: xr.Dataset) -> xr.DataArray:
     """Predicted over trained least test error minus one; NaN where the run ended before its least error.
 
     That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
@@ -67,7 +69,7 @@ def hatched(axis: Axes, data: xr.Dataset) -> None:
     _marked(axis, data, data["covered"] == 0, "////")
 
 
-def _marked(axis: Axes, data: xr.Dataset, cells: Any, marks: str) -> None:
+def _marked(axis: Axes, data: xr.Dataset, cells: xr.DataArray, marks: str) -> None:
     """Draws `marks` over whole cells, and only these."""
     from matplotlib.colors import ListedColormap
 
