@@ -18,7 +18,7 @@ ENVIRONMENT = {
     "JAX_PLATFORMS": "cpu",
     "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
-starting = threading.Lock()  # held while processes are started: who ends this one waits for it
+starting = threading.Lock()  # held while processes are started: a thread that ends this process waits for it
 PARENT_VARIABLE = "LINNET_ENDS_WITH"  # a process started with this variable ends when the process of that number does
 WORKER_BYTES = 180 * 2**20  # of a process that has loaded linnet and computes
 

@@ -108,3 +108,14 @@ def test_a_last_step_out_of_the_numbers_is_told():
     start = ln.inits.gaussian(key=0, in_dim=4, out_dim=3, width=20, first_std=0.5, second_std=0.5)
     run = ln.relu_descent(data, start, learning_rate=1e200, steps=1, throw=False)
     assert run.status.reason == "diverged"
+
+
+def test_long_runs_are_compiled_another_way_to_the_same_numbers(monkeypatch):
+    from linnet.trainers import relu
+
+    problem = ln.problems.relu_teacher(key=0, samples=20, in_dim=3, neurons=2)
+    start = ln.inits.gaussian(key=0, in_dim=3, out_dim=1, width=8, first_std=0.5, second_std=0.5)
+    short = relu.relu_descent(problem, start, learning_rate=0.05, steps=200, save_every=50)
+    monkeypatch.setattr(relu, "OPTIMIZED_STEPS", 200)
+    optimized = relu.relu_descent(problem, start, learning_rate=0.05, steps=200, save_every=50)
+    assert_allclose(optimized.loss, short.loss, rtol=1e-12)

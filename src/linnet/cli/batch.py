@@ -1,4 +1,4 @@
-"""Figures one after the other, past those that fail, each reported when it is finished."""
+"""Make figures one after the other, report each when it is finished, and continue after those that fail."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) ->
 
 
 def verdict(results: Sequence[Result], failed: Sequence[Failure]) -> str:
-    """What is not as it should be, by name, in one line; empty if all is well."""
+    """Name the figures that failed or exceed a limit, in one line; empty if there are none."""
     parts = [f"{failure.name} was not made ({failure.reason})" for failure in failed]
     beyond = [result.name for result in results if result.failed]
     parts += [f"a check is beyond its limit in {', '.join(beyond)}"] * bool(beyond)

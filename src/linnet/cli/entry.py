@@ -1,4 +1,4 @@
-"""Where the command `linnet` begins: streams and signals are seen to before anything else is imported."""
+"""Where the command `linnet` begins: streams and signals are prepared before anything else is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP at any moment: finished work is kept, one line is said, and the process ends.
+"""Ctrl-C, SIGTERM and SIGHUP at any moment: keep finished work, print one line, and end the process.
 
 A thread waits for the signals: an exception would come late inside a compiled step, and be lost inside a callback. It
 calls what the command gave to `keeping`, says the line that this returns, and ends the process by `os._exit`. The main
@@ -42,7 +42,7 @@ def install() -> None:
 
 @contextmanager
 def keeping(keep: Callable[[], str]) -> Iterator[None]:
-    """A block in which an interruption calls `keep`, which keeps what there is and returns the line to say."""
+    """A block in which an interruption calls `keep`, which stores the results so far and returns the line to print."""
     _keepers.append(keep)
     try:
         yield
@@ -72,7 +72,7 @@ def end(status: int, line: str = "") -> NoReturn:
 
 
 def _say(line: str) -> None:
-    """Write a line to standard error, past all buffers, if anybody is there."""
+    """Write a line to standard error, past all buffers; do nothing if it is closed."""
     with suppress(OSError, ValueError):
         clear = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # a progress bar may stand there, and hide the cursor
         os.write(2, f"{clear}linnet: {line}\n".encode(getattr(sys.stderr, "encoding", None) or "utf-8", "replace"))
@@ -99,7 +99,7 @@ def _end_with(parent: int) -> None:
 
 
 def _interrupt(number: int) -> None:
-    """Keep what there is, say the line, end the processes started here, and then this one."""
+    """Store the results so far, print the line, end the processes started here, and then this one."""
     _received.append(number)
     try:
         line = _keepers[-1]() if _keepers else LINE

@@ -66,7 +66,7 @@ _doubts: list[str] = []  # warnings about numbers, which an error explains bette
 
 
 def _warn(message: Warning | str, category: type[Warning] = UserWarning, *place: object, **rest: object) -> None:
-    """A warning is one line, like a failure; its place in the code does not help who typed a command."""
+    """Print a warning as one line, without its place in the code, which does not help the user of a command."""
     if issubclass(category, RuntimeWarning):
         _doubts.append(str(message))
         return

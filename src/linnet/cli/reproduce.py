@@ -38,7 +38,7 @@ def reproduce(
 
 
 def _claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
-    """Waits for the claims, and tells how they came out; with the words for those that are missing."""
+    """Wait for the claims and print their verdicts; return a sentence on those that are missing."""
     if not measuring.reused:
         terminal.say("measuring the claims ...")
     missing = ""

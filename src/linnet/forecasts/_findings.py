@@ -100,7 +100,7 @@ def _regimes(diagnosis: Diagnosis) -> str:
 
 
 def _border(diagnosis: Diagnosis) -> str:
-    """What to change to be on the other side."""
+    """Say which change of the start would make lazy modes active, or active ones lazy."""
     judged, scale = diagnosis.regimes, diagnosis.advised_scale
     all_active = judged.active == len(judged.words)
     word, other = ("lazily", "lazy") if all_active else ("actively", "active")

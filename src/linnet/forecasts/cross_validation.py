@@ -99,7 +99,7 @@ def check_batch_fits(folds: int, rows: int, in_dim: int, seeds: int) -> None:
 
 @dataclass(frozen=True)
 class _Training:
-    """The descent of a cross-validation: every fold from every start, for so many steps or until it is finished."""
+    """Descent of every fold from every start, for some steps or until the held-out error has had its minimum."""
 
     folds: list[Fold]
     starts: list[Weights]

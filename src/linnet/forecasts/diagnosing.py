@@ -104,7 +104,7 @@ def diagnose_table(
 
     - `data`: a `DataTable`
     - `settings`: `forecasts.Settings`; by default those of `diagnose`
-    - `comparing`: what compares the table with other methods; one who asks for many networks compares once
+    - `comparing`: what compares the table with other methods; pass one to diagnose many networks with one comparison
 
     **Returns** a `Diagnosis`.
 
@@ -219,7 +219,7 @@ def _tried(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curve
 
 
 def _screened_time(comparison: Comparison, weights: Weights) -> float:
-    """When the exact flow of one target would stop: cross-validation trains at least so long."""
+    """Return the time at which the exact flow of one target would stop: cross-validation trains at least that long."""
     if comparison.thresholds is None:
         return 0.0
     first, second = (weights.first**2).sum() / weights.in_dim, (weights.second**2).sum()

@@ -1,4 +1,4 @@
-"""The folds of a cross-validation: rows held out, and the others scaled by themselves alone."""
+"""The folds of a cross-validation: rows held out, and the others scaled by their own moments."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def read(
     - `target`: the columns to predict, by name or number counted from 0; by default the last
     - `drop`: the columns to leave out, before anything is asked of them: text and dates too
     - `missing`: `"refuse"`, `"drop"` rows with gaps, or fill with the column's `"mean"`
-    - `rows`: take so many at random
+    - `rows`: the number of rows to draw at random
     - `key`: the seed of that choice
 
     **Returns** a `DataTable`.

@@ -74,7 +74,7 @@ class Resized:
     - `adapter`: the new one, with its weights: balanced, $A A^T = B^T B$, but for directions that were added
     - `error`: the Frobenius norm of what is lost of $sBA$; zero when it is grown
     - `kept`: the share of the squared norm that is kept
-    - `conditions`: what to know before training goes on
+    - `conditions`: what to know before training continues
 
     **Example:**
 
@@ -176,7 +176,7 @@ def resize_folder(source: Path | str, rank: int, out: Path | str, *, alpha: floa
     - `out`: a folder that does not exist yet
     - `alpha`: the new one of every module; without it, that which keeps the configuration's s
 
-    **Returns** what became of each module, a `Resized` by name.
+    **Returns** a `Resized` for each module, by name.
 
     **Example:**
 

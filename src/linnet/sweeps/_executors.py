@@ -250,7 +250,7 @@ def _distributed(
 def _gathered(
     client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
-    """The jobs as they are done, with what came of them: `KilledWorker` where the workers that had it died."""
+    """Yield finished jobs with their results: `KilledWorker` for a job whose workers died."""
     from distributed import KilledWorker, as_completed
 
     code = (linnet.__version__, provenance.source(task.function, task.fixed))
@@ -279,7 +279,7 @@ def _gathered(
 
 
 def _completed(client: Any, completion: Any, patience: float) -> Iterator[Any]:
-    """Futures as they are completed."""
+    """Yield futures as they are completed."""
 
     def ready() -> bool:
         if not completion.has_ready():

@@ -71,7 +71,7 @@ class Ledger:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it, or nothing."""
+        """Commit all changes of the block, or none if it fails."""
         before = self.checksum
         self.database.execute("begin immediate")
         try:
@@ -220,7 +220,7 @@ class Ledger:
         return [row[0] for row in self.database.execute("select distinct device from blocks order by device")]
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Who worked on the store, with which code, in which way, and how many of the blocks are theirs."""
+        """Return the sessions that worked on the store: their code, their executor, and how many blocks each wrote."""
         rows = self.database.execute(
             "select version, source, executor, started, (select count(*) from blocks where session = sessions.number) "
             "from sessions order by number"

@@ -18,7 +18,7 @@ NAME = "lock.json"
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Holds the lock of the store in `folder`, or says who does."""
+    """Hold the lock of the store in `folder`, or name the process that holds it."""
     try:
         import fcntl
     except ImportError:

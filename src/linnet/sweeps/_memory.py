@@ -91,7 +91,7 @@ class Memory:
         return self.grid.jobs()
 
     def write(self, job: PendingBlock, outcome: BlockResult) -> None:
-        """Takes in one block."""
+        """Store one block."""
         block = job.block
         if outcome.values and not self.variables:
             self.variables = described(outcome, self.sweep, self.grid)
@@ -107,7 +107,7 @@ class Memory:
         self.devices.add(outcome.device)
 
     def foreign(self) -> int:
-        """As of a store: everything here was computed by this code."""
+        """The number of blocks of other code, as of a store: none here."""
         return 0
 
     def unfinished(self) -> int:

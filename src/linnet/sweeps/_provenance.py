@@ -105,7 +105,7 @@ def _own_files(modules: Iterable[str]) -> set[Path]:
 
 def _is_installed(path: Path) -> bool:
     """Whether a file is linnet's, Python's or a package's that was installed, for this Python or from elsewhere."""
-    places = [*sysconfig.get_paths().values(), Path(linnet.__file__).parent]
+    places = [*sysconfig.get_paths().values(), str(Path(linnet.__file__).parent)]
     named = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
     return named or any(path.is_relative_to(place) for place in places)
 

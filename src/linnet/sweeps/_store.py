@@ -97,7 +97,7 @@ class Store:
         return jobs
 
     def write(self, job: PendingBlock, outcome: BlockResult) -> None:
-        """Takes in one block: its chunks, then, when they are safe on the disk, its row in the ledger."""
+        """Write one block: its chunks, then, when they are safe on the disk, its row in the ledger."""
         if outcome.values and not self.variables:
             self.variables = described(outcome, self.sweep, self.grid)
             with disk.explained(self.folder):

@@ -1,4 +1,4 @@
-"""Runs a sweep: what is not done yet is computed, kept, and given back as one labelled dataset."""
+"""Run a sweep: compute the cells that are missing, store them, and return all as one labelled dataset."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ __all__ = ["ModelForecast", "Pair", "PairMonitor", "find_pairs", "forecast", "pa
 
 
 def __getattr__(name: str) -> Any:
-    # PyTorch is optional: it is imported when one of these names is first used, and its absence is said in one
+    # PyTorch is optional: it is imported when one of these names is first used, and its absence raises one
     # sentence.
     if name not in _HOMES:
         raise AttributeError(f"module 'linnet.torch' has no attribute {name!r}")

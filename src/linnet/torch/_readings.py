@@ -44,7 +44,7 @@ def readings(
     - `first`, `second`: as `linnet.torch._stacks.PRODUCTS` names them, of the rows of $W_1$ and of $W_2^T$.
     - `scales`: s of each pair. `ratios`: the second's learning rate over the first's.
     """
-    with np.errstate(all="ignore"):  # of weights that diverge, readings are NaN or infinite, and training goes on
+    with np.errstate(all="ignore"):  # of weights that diverge, readings are NaN or infinite, and training continues
         return _readings(first, second, scales, ratios)
 
 

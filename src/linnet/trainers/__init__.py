@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from linnet.trainers.stability import stable_learning_rate
     from linnet.trainers.stochastic import stochastic_descent
 
-# Each loads its file on first use: who trains by descent does not pay for ReLU networks or whole diagrams.
+# Each loads its file on first use: training by descent does not import ReLU networks or whole diagrams.
 _HOMES = {
     "Schedule": "schedules",
     "decreasing": "sde",

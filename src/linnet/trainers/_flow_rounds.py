@@ -1,4 +1,4 @@
-"""A flow followed in rounds of steps, so that what has converged, arrived or come to a standstill does not go on."""
+"""Integrate flows in rounds of steps, and leave out of the next round what has converged, arrived or stopped moving."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FlowSettings:
 
 @dataclass
 class Run:
-    """One network on its way: the states saved so far (NaN where not yet), where it is, and how it ended."""
+    """The progress of one network: states saved so far (NaN for later times), its present state, and how it ended."""
 
     layers: tuple[np.ndarray, ...]
     settings: FlowSettings
@@ -67,7 +67,7 @@ class Run:
         self.states = tuple(np.full(shape, np.nan, self.layers[0].dtype) for shape in shapes)
 
     def take(self, results: Sequence[np.ndarray], steps: int, share: float) -> None:
-        """Takes what one more round found, and decides whether there is to be another."""
+        """Store the result of a round, and decide whether another one follows."""
         depth = len(self.layers)
         where, taken, arrived = results[2 * depth :]
         new = np.isnan(self.states[0]).all(axis=(-1, -2)) & np.isfinite(results[0]).all(axis=(-1, -2))
@@ -87,7 +87,7 @@ class Run:
         return float(self.settings.times[-1]) - self.where
 
     def _ends(self) -> bool:
-        """Whether the rest is known in closed form; then it is written down."""
+        """Whether the rest of the flow has a closed form; if so, fill the later states with it."""
         if self.spectrum is None:
             return False
         ending = self.spectrum.tail(
@@ -182,7 +182,7 @@ def follow(
 
 
 def _round(objective: OfProduct, runs: list[Run], one_round: Any, steps: int, share: float) -> None:
-    """One more round of those on their way: together while they are more than half of the batch, else one by one."""
+    """Integrate one more round of unfinished members: in one batch if they are more than half of it, else singly."""
     settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
     if 2 * len(pending) > len(runs) > 1:
@@ -201,7 +201,7 @@ def _round(objective: OfProduct, runs: list[Run], one_round: Any, steps: int, sh
 
 
 def _length(*layers: Array) -> int:
-    """Steps of one round; of few lengths, as each is compiled."""
+    """Return the number of steps of a round, one of few values, since each is compiled."""
     first, second = layers[0], layers[-1]
     inner = sum(6.0 * layer.size * (first.shape[-1] + second.shape[-2]) for layer in layers[1:-1])
     most = affordable(first, 13 * (8.0 * first.size * second.shape[-2] + inner))  # stages, and products in each

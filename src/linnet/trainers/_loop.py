@@ -67,12 +67,13 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run is to be carried out: the static part of the compiled loop."""
+    """How a run is to be carried out: the static part of the compiled loop; `optimized` takes longer to compile."""
 
     update: Update
     rule: Rule
     keep: str = "losses"
     record: Record | None = None
+    optimized: bool = False
 
     @property
     def reasons(self) -> np.ndarray:
@@ -177,6 +178,7 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
+    sweep = _optimized_sweep if plan.optimized else _sweep
     state, highest, seen = _begun(objective, test, params, plan=plan)
     parts = [seen]
     until = np.zeros(1, dtype=np.int64)
@@ -184,7 +186,7 @@ def run(
         done = 0
         operations = _operations(params)
         for until, keep in _schedule(wanted, affordable(params["first"], operations), int(PAUSE // operations)):
-            state, seen = _sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
+            state, seen = sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
                 parts.append({name: np.asarray(value)[:count] for name, value in seen.items()})
@@ -198,7 +200,7 @@ def run(
     # The last state is judged as all others were before their next step: by the same program, and a step of no size.
     still = {**hyper, "learning_rate": jnp.asarray(np.zeros_like(hyper["learning_rate"]))}
     beyond = jnp.asarray(until * 0 + until[-1] + 1)
-    state, _ = _sweep(objective, test, still, highest, state, beyond, plan=plan)
+    state, _ = sweep(objective, test, still, highest, state, beyond, plan=plan)
     codes = np.asarray(state.code)
     kept = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     # Up to the state at which everything had stopped; one recorded at that very step before is not repeated.
@@ -234,7 +236,7 @@ def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[n
 
 
 def _operations(params: Params) -> float:
-    """Of one step: three products of matrices, and what goes with them."""
+    """Count the operations of one step: three products of matrices, and the elementwise work beside them."""
     layers = layers_of(params)
     inner = sum(6.0 * layer.size * (layers[0].shape[-1] + layers[-1].shape[-2]) for layer in layers[1:-1])
     return 8.0 * params["first"].size * params["second"].shape[-2] + inner
@@ -271,7 +273,7 @@ def _begun(objective: Objective, test: Kept | None, params: Params, *, plan: Pla
 
 
 def _look(objective: Objective, test: Kept | None, params: Params, *, plan: Plan) -> Arrays:
-    """What is kept of one state."""
+    """Return what the trajectory keeps of one state."""
     loss, seen = objective.at(params)
     kept = {"loss": loss, "rest": params["rest"]}
     if test is not None:
@@ -284,8 +286,7 @@ def _look(objective: Objective, test: Kept | None, params: Params, *, plan: Plan
     return kept
 
 
-@partial(jax.jit, static_argnames=("plan",), compiler_options=QUICKLY)
-def _sweep(
+def _swept(
     objective: Objective, test: Kept | None, hyper: Hyper, highest: Array, state: State, untils: Array, *, plan: Plan
 ) -> tuple[State, Arrays]:
     """Runs to each of `untils` in turn and looks at the state there."""
@@ -303,3 +304,7 @@ def _sweep(
         return state, look(objective, test, state.params)
 
     return jax.lax.scan(to, state, untils)
+
+
+_sweep = jax.jit(_swept, static_argnames=("plan",), compiler_options=QUICKLY)
+_optimized_sweep = jax.jit(_swept, static_argnames=("plan",))

@@ -139,7 +139,7 @@ class TestLoss:
         return 0.5 * jnp.sum((mapped - self.truth) ** 2) + (0.0 if self.floor is None else self.floor)
 
     def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
-        """What a trajectory keeps of it."""
+        """Return the losses that a trajectory keeps, by name."""
         return {"test_loss": self.at(params, seen)}
 
 
@@ -157,7 +157,7 @@ class HeldOut:
         return self.validation.at(params, seen)
 
     def losses(self, params: dict[str, Array], seen: tuple[Array, Array]) -> dict[str, Array]:
-        """What a trajectory keeps of both."""
+        """Return both losses that a trajectory keeps, by name."""
         kept = {} if self.test is None else self.test.losses(params, seen)
         return {"validation_loss": self.at(params, seen), **kept}
 

@@ -97,7 +97,7 @@ def solve(
         return jnp.searchsorted(times, where, side="right", method="compare_all")
 
     def shortened(where: Array, length: Array) -> Array:
-        """Not beyond the next time, and not barely short of it."""
+        """Shorten a step that would pass the next time, or end barely before it."""
         left = times[next_time(where)] - where
         return jnp.where(length >= (1 - NEARLY) * left, left, length)
 

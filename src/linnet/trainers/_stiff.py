@@ -49,7 +49,7 @@ class Square:
         return (self.target - second @ first * self.scales) * self.scales
 
     def slope(self, t: float, state: np.ndarray) -> np.ndarray:
-        """The gradient, downhill."""
+        """The negative gradient of the loss."""
         first, second = self.layers(state)
         residual = self.residual(state)
         return np.concatenate([(second.T @ residual).ravel(), (residual @ first.T).ravel()])

@@ -57,7 +57,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, problem: Problem, reduction: Reduction) -> Spectrum | None:
-        """Of the problem of a run; None for a cost that is not square."""
+        """Build it from the problem of a run; None for a cost that is not square."""
         if problem.cost is not None:
             return None
         if problem.whitened:
@@ -66,7 +66,7 @@ class Spectrum:
         return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
 
     def of_member(self, index: int) -> Spectrum:
-        """Of one member of a batch."""
+        """Build it for one member of a batch."""
         ranks = ((self.target, 2), (self.scales, 1), (self.basis, 2))
         target, scales, basis = (
             value if value is None or value.ndim == ndim else value[index] for value, ndim in ranks

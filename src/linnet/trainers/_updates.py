@@ -58,7 +58,7 @@ def layer_rate(hyper: Hyper, layer: str) -> Array:
 
 
 def simultaneous(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    """Full-batch descent."""
+    """Move all layers by one step of full-batch descent."""
     return along(params, hyper, seen[1])
 
 

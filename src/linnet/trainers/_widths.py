@@ -21,7 +21,7 @@ RUNGS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same
 
 
 def rung(width: int, most: int) -> int:
-    """The width at which a network is run that could have `most` hidden units after its reduction."""
+    """The width to which a network that can have `most` hidden units after its reduction is filled up."""
     return width if width >= most else min(next((step for step in RUNGS if step >= width), width), most)
 
 

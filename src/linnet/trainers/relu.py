@@ -26,6 +26,8 @@ from linnet.trajectories.saving import Saving, policy
 from linnet.trajectories.status import DivergedError
 from linnet.trajectories.trajectory import Trajectory
 
+OPTIMIZED_STEPS = 400_000  # from which on an eighth of each step is worth half a second of compilation
+
 
 def relu_descent(
     data: object,
@@ -89,7 +91,7 @@ def relu_descent(
             start(reduction, resolved),
             {name: jnp.asarray(value, resolved) for name, value in {**rates.hyper(), **own}.items()},
             reduction=reduction,
-            plan=loop.Plan(_step, rule_of(stop), "weights"),
+            plan=loop.Plan(_step, rule_of(stop), "weights", optimized=steps >= OPTIMIZED_STEPS),
             steps=steps,
             saving=policy(save_every),
             title="ReLU descent",

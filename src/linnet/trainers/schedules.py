@@ -74,7 +74,7 @@ class Schedule:
 
 
 def _check_function(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
-    """Refuses a function of how many steps there are."""
+    """Refuse a function whose result depends on the number of steps, as that of `len` does."""
     constants = [function(np.arange(steps)) for steps in (2, 3)]
     if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
         raise ValueError(
@@ -101,11 +101,11 @@ class Rates:
     schedule: Float[np.ndarray, " step"] | None = None
 
     def hyper(self) -> dict[str, np.ndarray]:
-        """As a compiled loop takes it."""
+        """Return the rates as arguments of a compiled loop, by name."""
         return {"learning_rate": self.constant, **({} if self.schedule is None else {"schedule": self.schedule})}
 
     def described(self) -> object:
-        """For the attributes of a dataset."""
+        """Return the rates as an attribute of a dataset."""
         if self.schedule is None:
             return self.constant.tolist()
         return f"{len(self.schedule)} steps from {self.schedule[0]:g} to {self.schedule[-1]:g}"

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, positive, real_array, representable, times_array
+from linnet._arguments import count, positive, real_array, refuse_infinite, representable, times_array
 from linnet.theories.deep._trees import MOST_UNITS, couplings, flowing
 
 LONGEST = 40
@@ -127,4 +127,5 @@ def _checked(
         raise ValueError(f"`{name}` must not be negative: the least is {c.min():g}.")
     if c.ndim == 1 and c.size != L:
         raise ValueError(f"`{name}` must be one number or one for each of the {L} layers: got {c.size}.")
+    refuse_infinite(S**2, c ** (2.0 * L))
     return S, np.broadcast_to(c, (L,)), L, times_array("times", times)

@@ -38,7 +38,7 @@ class Run:
 
 
 def train_all(runs: Sequence[Run], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None) -> None:
-    """Takes every run to its end, at most `slots` at a time: all its steps, a loss of at most `stop`, or divergence."""
+    """Train every run, at most `slots` at a time, for all its steps or until its loss is at most `stop` or diverges."""
     kind = _kind(stop)
     number = resolve(dtype)
 

@@ -143,7 +143,7 @@ def _stepped(first: Array, second: Array, push: Array, *, sequential: bool) -> t
 def _after(earlier: Array, later: Array) -> Array:
     """The matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
 
-    A layer may be overwritten when the product that reads it has been taken. Without a word about the order XLA copies
+    A layer may be overwritten when the product that reads it has been taken. Without this order XLA copies
     all layers before every step, one twentieth of its time on a CPU.
     """
     return later + 0 * earlier[:1, :1]

@@ -79,7 +79,7 @@ def train_all(
     tf32: bool = False,
     advance: Callable[[int], None] = lambda ended: None,
 ) -> RunResults:
-    """Takes every run to its end: at most its `steps`, or where the rule or divergence ends it.
+    """Train every run until its stopping rule or divergence ends it, or for all of its `steps`.
 
     - `specs(runs)`: the numbers that describe these runs, stacked; called when slots are free
     - `slots`: runs carried at once, on each device
@@ -108,7 +108,7 @@ def train_all(
 
 
 class _Queue:
-    """The queue of runs, and what came of them."""
+    """The queue of runs, and the results of those that have ended."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class _Queue:
         self.lock = threading.Lock()
 
     def work(self, slots: int, dtype: DTypeLike | None, place: object, tf32: bool) -> None:
-        """Carries runs on one device until none waits; with fewer slots where they turn out not to fit."""
+        """Train runs on one device until none waits; with fewer slots if memory does not suffice."""
         with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)
             with self.lock:
@@ -147,7 +147,7 @@ class _Queue:
                 warnings.warn(f"{2 * slots} runs at once do not fit on {place}: going on with {slots}.", stacklevel=2)
 
     def _planned(self, shared: Arrays, slots: int, place: Any) -> int:
-        """As many slots as there is memory for, at most `slots`; the plan is memory in one line."""
+        """Return as many slots as memory allows, at most `slots`, and the plan in one line."""
         run = self.waiting[0] if self.waiting else 0
         specs = {**self.specs([run]), "steps": self.limits[[run]]}
         arrays = jax.tree.leaves(_shapes(shared, specs, self.kind))
@@ -257,7 +257,7 @@ def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind:
 
 
 def _take(shared: Arrays, slot: Arrays, state: State, places: Array, *, kind: RunKind) -> Arrays:
-    """What is kept of the runs in these places, which have ended."""
+    """Return the results of the runs in these slots, which have ended."""
 
     def one(slot: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, slot)

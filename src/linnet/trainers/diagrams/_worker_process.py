@@ -1,8 +1,8 @@
-"""Runs carried by a process of their own, which has a GIL of its own.
+"""Train runs in another process, which has a GIL of its own.
 
 Threads of one process wait for one another between their products, the more the more cores there are. The process is
 started by a command line: children of `multiprocessing` would run the script of the user again. What it is to do comes
-through its standard input, and what came of it goes back through its standard output, as arrays and JSON: neither
+through its standard input, and its result comes back through its standard output, as arrays and JSON: neither
 side runs what the other one sends. Any error ends it. It ends with the process that started it, too; between two
 diagrams, as between two blocks of a sweep, it is kept a while.
 """
@@ -43,7 +43,7 @@ class Lost(Exception):
 
 
 class WorkerProcess:
-    """Another process that carries runs, one at a time; `configure` tells it how."""
+    """Another process that trains runs, one at a time, with the settings that `configure` sends."""
 
     def __init__(self) -> None:
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
@@ -119,7 +119,7 @@ class _IdleProcesses:
         return len(self._processes)
 
     def take(self) -> WorkerProcess | None:
-        """One that waits, or None."""
+        """Return an idle process, or None."""
         with self._lock:
             while self._processes:
                 process, alarm = self._processes.popitem()
@@ -130,7 +130,7 @@ class _IdleProcesses:
             return None
 
     def keep(self, process: WorkerProcess) -> None:
-        """Keeps a process for the next that asks."""
+        """Keep an idle process for the next caller."""
         alarm = threading.Timer(KEPT_SECONDS, self._expire, [process])
         alarm.daemon = True
         with self._lock:
@@ -141,7 +141,7 @@ class _IdleProcesses:
                 process.close()
 
     def dismiss(self) -> None:
-        """Ends all of them."""
+        """End all idle processes."""
         while (process := self.take()) is not None:
             process.close()
 
@@ -160,7 +160,7 @@ IDLE = _IdleProcesses()
 
 
 def serve() -> None:
-    """What the process does: it carries each start that comes, by the settings that came last."""
+    """The main loop of the process: train from each start it receives, with the settings received last."""
     if not Path(sys.argv[1]).samefile(__file__):  # by a relative entry of `sys.path`, say: not the parent's linnet
         sys.exit(1)
     requests: queue.SimpleQueue[dict[str, np.ndarray]] = queue.SimpleQueue()

@@ -57,7 +57,7 @@ def train_all(
     expected: np.ndarray | None = None,
     advance: Callable[[int], None] = lambda ended: None,
 ) -> RunResults:
-    """Takes every run to its end: its last step, or where the rule or divergence ends it.
+    """Train every run until its stopping rule or divergence ends it, or to its last step.
 
     - `start(run)`: called when a worker is free, by one worker at a time
     - `widths`: of the networks, which set the memory they are to have
@@ -104,7 +104,7 @@ def train_all(
 
 
 def _how_many(operations: np.ndarray, steps: int, most: int, room: tuple[int, int], *, fixed: bool) -> tuple[int, int]:
-    """How many threads are to carry runs, and how many processes in their place: 0 where they would not be faster.
+    """Return the number of threads that train runs, and of processes in their place: 0 if these would not be faster.
 
     - `operations`: of a step of each run
     - `room`: how many threads memory has room for, and how many processes
@@ -128,7 +128,7 @@ def _ours(rule: Rule) -> bool:
 
 @dataclass
 class _Workers:
-    """The runs that wait, what came of the others, and how many steps were taken for them."""
+    """The runs that wait, the results of the others, and the number of steps they took."""
 
     start: Callable[[int], RunStart]
     settings: RunSettings
@@ -157,7 +157,7 @@ class _Workers:
                 raise
 
     def _work(self) -> None:
-        """Carries one run after another until none waits."""
+        """Train one run after another until none waits."""
         with computing(self.settings.dtype), jax.default_device(self.place):
             process = self._process() if self.processes else None
             try:
@@ -186,7 +186,7 @@ class _Workers:
                 self._release(process)
 
     def _process(self) -> WorkerProcess | None:
-        """A process that is ready to carry runs, or None where there can be none."""
+        """Return a process that is ready to train runs, or None if none can be started."""
         process = None
         try:
             process = IDLE.take() or WorkerProcess()
@@ -200,7 +200,7 @@ class _Workers:
             return None
 
     def _release(self, process: WorkerProcess | None) -> None:
-        """Keeps a process for the next diagram, unless it is of no more use."""
+        """Keep a process for the next diagram, unless it has ended or failed."""
         if process is not None:
             with self.lock:
                 self.started.remove(process)
@@ -217,7 +217,7 @@ class _Workers:
                 process.end()
 
     def _next(self, process: WorkerProcess | None) -> int | None:
-        """A run that waits, or None: there is none, or there are more threads without a process than are of use."""
+        """Return a run that waits; None if there is none, or if this thread has no process and others suffice."""
         with self.lock:
             superfluous = self.processes and process is None and self.active > self.threads
             if self.waiting and not self.cancelled and not superfluous:
