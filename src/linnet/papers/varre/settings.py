@@ -4,6 +4,8 @@ said so.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from linnet.reproduction import Limit
@@ -41,15 +43,32 @@ GROWTH_DIMS = (2, 3, 4, 5, 6)
 # paths, step and time of the growth rates, quick or not: after t = 40 the angle of two neurons nears the last digit
 GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 
+BURN_IN = 4.0  # the angles that decide the growth forget their start within a time of about one
+
+
+def _from_to(kind: str) -> str:
+    """The range of the scales of one kind of flow, for a sentence."""
+    gammas, _ = FLOW_GRIDS[kind][False]
+    return " to ".join(f"{gamma:g}".replace("e-0", "e-") for gamma in (gammas[0], gammas[-1]))
+
+
+def _paths(modes: Mapping[bool, tuple[float, ...]]) -> str:
+    """How many paths there are, quick or not, for a sentence."""
+    quick, full = (f"{modes[mode][0]:,}".replace(",", " ") for mode in (True, False))
+    return f"{quick} paths ({full} in full mode)"
+
+
 # What several claims assume, and on what they are tried
 START = "orthogonal start of scale gamma"
 INTERPOLATED = f"{START}, data that can be interpolated"
-FLOWS = "gradient flow until 1e-21 of the loss is left, n = 5, d = 10, k = 3, width 200"
-REGRESSION = f"{FLOWS}, orthogonal starts of scale 1e-6 to 10"
-ONE_OUTPUT = f"{FLOWS.replace('k = 3', 'k = 1')}, orthogonal starts of scale 1e-10 to 10"
-NOISE_ALONE = "Euler-Maruyama from W1 = I and a = 0, unit noise, t up to 6, 6 000 paths (60 000 in full mode)"
+SIZES = f"n = {SAMPLES}, d = {INPUTS}, k = {OUTPUTS}"
+FLOWS = f"gradient flow until {LEFT:g} of the loss is left, {SIZES}, width {WIDTH}"
+REGRESSION = f"{FLOWS}, orthogonal starts of scale {_from_to('regression')}"
+ONE_OUTPUT = f"{FLOWS.replace(f'k = {OUTPUTS}', 'k = 1')}, orthogonal starts of scale {_from_to('scalar')}"
+NOISE_ALONE = f"Euler-Maruyama from W1 = I and a = 0, unit noise, t up to {MOMENTS[-1]:g}, {_paths(NOISE)}"
 RATES = (
-    "growth rates of lengths and areas from t = 4 to 40, 4 000 paths (24 000 in full mode), a scheme of weak order 2"
+    f"growth rates of lengths and areas from t = {BURN_IN:g} to {GROWTH[True][-1]:g}, {_paths(GROWTH)}, "
+    "a scheme of weak order 2"
 )
 
 # Limits that several claims share

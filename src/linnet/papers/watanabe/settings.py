@@ -18,9 +18,13 @@ LARGE = 0.3  # a scale of the start at which nothing is small
 SMALL = "Gaussian start of scale s << 1, population covariance"
 NETWORKS = f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, population covariance, gradient flow, {SEEDS} seeds"
 CORNERS = ((0.2, 0.05), (100.0, 0.95), (0.2, 0.95), (100.0, 0.05))  # of the plane of spike and alignment
+AT_PAIR = f"spike {SPIKE:g}, alignment {ALIGNMENT:g}"
+AT_CORNERS = "spikes {:g} and {:g} with alignments {:g} and {:g}".format(
+    *(end(corner[place] for corner in CORNERS) for place in (0, 1) for end in (min, max))
+)
 EVERYWHERE = (
-    f"{NETWORKS}; s from 1e-2 to 1e-6 at spike 20, alignment 0.3, and 1e-3 and 1e-5 at the corners: spikes 0.2 and 100 "
-    "with alignments 0.05 and 0.95 (two of the four in quick mode)"
+    f"{NETWORKS}; s from 1e-2 to 1e-6 at {AT_PAIR}, and 1e-3 and 1e-5 at the corners: {AT_CORNERS} (two of the four in "
+    "quick mode)"
 )
 SLOPE = Limit(0.95, "a power of the start's scale, fitted over decades, is short of its value by less than 0.05")
 FINITE_SIZE = 3.0  # laws of d -> infinity: each prediction may be off by 3/d of itself

@@ -9,7 +9,7 @@ from linnet._randomness import generator
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks.path import transposed
 from linnet.papers.varre.networks.regression import plain_step
-from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, START, WIDTH
+from linnet.papers.varre.settings import INPUTS, OUTPUTS, REGRESSION, SAMPLES, SIZES, START, WIDTH
 from linnet.papers.varre.tables import limits, one_output, whitened
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
@@ -33,7 +33,7 @@ SPAN = Limit(1e-8, "outside the span of the data alpha never moves: rounding, ov
     "equations-2.4",
     says="Gradient flow on (2.2) moves the layers by X^T (Y - X W1 W2) W2^T and W1^T X^T (Y - X W1 W2).",
     assumes="none: an identity, with 1/N in the data",
-    tried="Gaussian layers of size 0.1, 1 and 10, n = 5, d = 10, k = 3, width 12; derivatives by complex steps",
+    tried=f"Gaussian layers of size 0.1, 1 and 10, {SIZES}, width 12; derivatives by complex steps",
     holds=AllOf(
         Below(DERIVATIVE, what="largest distance of (2.4) from minus the derivative of (2.2), of its size", form=".1e"),
         Below(DERIVATIVE, "plain", what="the same of a step of descent in NumPy, over the step", form=".1e"),

@@ -6,9 +6,11 @@ import numpy as np
 
 from linnet.papers.varre import misprints
 from linnet.papers.varre.networks import noise_process
-from linnet.papers.varre.settings import CLEAR, ERRORS, EULER, LOG_STEP, NOISE_ALONE, RATES, SCHEME
+from linnet.papers.varre.settings import CLEAR, ERRORS, EULER, GROWTH_DIMS, LOG_STEP, NOISE_ALONE, RATES, SCHEME
 from linnet.papers.varre.tables import growth, noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Limit, Numbers, Trial, Within, claim
+
+IN_ALL_DIMS = f"{RATES}, d = {GROWTH_DIMS[0]} to {GROWTH_DIMS[-1]}"
 
 POSITIVE = Limit(0.0, "the proof divides by nothing but needs its sign")
 GROWS = Limit(0.0, "a positive rate makes every mean power diverge: it is at least exp(power times the mean of ln|W|)")
@@ -26,7 +28,7 @@ SECOND_GROWS = Limit(0, "it must be seen to grow from d = 6 on")
     "proposition-4.1b",
     says="From five inputs on, every mean power of the scale of both layers diverges under noise alone.",
     assumes="no drift, d >= 5",
-    tried=f"{RATES}, d = 2 to 6",
+    tried=IN_ALL_DIMS,
     holds=AllOf(
         Above(GROWS, "five_inputs", errors=ERRORS, what="least rate of ln|w| and ln|a| at d = 5 and 6", form="+.3f"),
         LENGTHS,
@@ -66,7 +68,7 @@ def constant(trial: Trial) -> Numbers:
     "two-inputs-grow",
     says="From two inputs on the weights grow towards infinity.",
     assumes="no drift, d >= 2",
-    tried=f"{RATES}, d = 2 to 6",
+    tried=IN_ALL_DIMS,
     holds=AllOf(Above(SCHEME, errors=ERRORS, what="rate of ln|w| at d = 2", form="+.3f"), MORE_INPUTS),
     corrected=AllOf(MORE_INPUTS, LENGTHS),
     correction="from three inputs on; at d = 2 typical weights grow at {value:+.3f} ± {uncertainty:.3f}, where the "
@@ -144,7 +146,7 @@ def coarse_steps(trial: Trial) -> Numbers:
     "rows-align",
     says="Under noise alone all rows of the first layer align with the second layer.",
     assumes="no drift",
-    tried=f"{NOISE_ALONE}, d = 2, 3, 5, also from a of unit length; {RATES}, d = 2 to 6",
+    tried=f"{NOISE_ALONE}, d = 2, 3, 5, also from a of unit length; {IN_ALL_DIMS}",
     holds=AllOf(
         Above(
             FALLING, "drops", errors=CLEAR, what="least fall of the mean of the largest sine of a row and a", form=".3f"
@@ -182,7 +184,7 @@ def angle(trial: Trial) -> Numbers:
     "lower-values-decay",
     says="Under noise alone all singular values of the first layer but the largest decay to zero, in every dimension.",
     assumes="no drift",
-    tried=f"{RATES}, d = 2 to 6",
+    tried=IN_ALL_DIMS,
     holds=Below(DECAYS, "second", errors=ERRORS, what="largest rate of ln sigma_2", form="+.4f"),
     corrected=AllOf(
         Below(DECAYS, "to_five", errors=ERRORS, what="largest rate up to d = 5", form="+.4f"),

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.regression import BothLayers, both_layers, plain_flow, plain_step, two_frames
-from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, WIDTH
+from linnet.papers.varre.settings import INPUTS, OUTPUTS, SAMPLES, SIZES, WIDTH
 from linnet.papers.varre.tables import limits
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Falls, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
@@ -41,7 +41,7 @@ def _problem(seed: int) -> ln.Problem:
     says="Interpolating predictors form an affine set of dimension (d - n) k, interpolating layers a manifold of "
     "dimension l(d + k) - nk.",
     assumes="data in general position",
-    tried="n = 5, d = 10, k = 3, width 200, at a trained network",
+    tried=f"{SIZES}, width {WIDTH}, at a trained network",
     holds=AllOf(
         Within(WHOLE, of="claimed", what="directions of the layers that keep the labels", form=".0f"),
         Within(
@@ -79,7 +79,7 @@ def _balanced(product: np.ndarray, random: np.random.Generator) -> ln.Weights:
     "balanced-rank",
     says="From a balanced start the first layer has rank k at most at all times, whatever the scale.",
     assumes="W1 W1^T = W2^T W2 at the start",
-    tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, scales 0.001, 0.1 and 3",
+    tried=f"gradient flow, {SIZES}, 20 hidden units, scales 0.001, 0.1 and 3",
     holds=AllOf(
         Below(ROUNDING, what="largest sigma_4/sigma_1 of W1 along the flows", form=".0e"),
         Above(MOVED, "moved", what="least motion of its values"),
@@ -104,7 +104,7 @@ def balanced_rank(trial: Trial) -> Numbers:
     "balanced-decoupled",
     says="From balanced starts the speed of learning and the quality of the solution are decoupled.",
     assumes="W1 W1^T = W2^T W2 at the start (Braun et al., cited)",
-    tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, balanced starts of scale 0.001, 0.01, 0.1 and 1",
+    tried=f"gradient flow, {SIZES}, 20 hidden units, balanced starts of scale 0.001, 0.01, 0.1 and 1",
     holds=AllOf(
         Falls(FASTER, "times", what="times to half of the loss, from the least scale on", form=".2f"),
         Below(EXACT, what="largest excess of the squared norms over twice the predictor's nuclear norm", form=".0e"),
@@ -131,7 +131,7 @@ def balanced_decoupled(trial: Trial) -> Numbers:
     "small-second-layer",
     says="A second layer at zero is the limiting case of one of very small relative scale.",
     assumes="orthogonal layers, of scales gamma = 0.1 and gamma_2 far below it",
-    tried="gradient flow, n = 5, d = 10, k = 3, 20 hidden units, gamma_2/gamma = 0.1, 0.01, 0.001 and 0",
+    tried=f"gradient flow, {SIZES}, 20 hidden units, gamma_2/gamma = 0.1, 0.01, 0.001 and 0",
     holds=AllOf(
         Within(FIRST_ORDER, "power", of=1, what="power of gamma_2 with which the distance falls", form=".3f"),
         Below(RELATIVE, what="distance of W1's singular values at gamma_2/gamma = 0.001, of them", form=".1e"),
@@ -155,7 +155,7 @@ def small_second_layer(trial: Trial) -> Numbers:
     "zero-start",
     says="With gamma = 0 training stays where it starts, at a saddle point of the loss.",
     assumes="W1 = W2 = 0",
-    tried="ten steps of descent, n = 5, d = 10, k = 3, width 200",
+    tried=f"ten steps of descent, {SIZES}, width {WIDTH}",
     holds=AllOf(
         Below(DEPARTS, what="motion of the layers", form=".0e"),
         Below(DESCENT, "down", what="change of the loss to one side", form="+.1e", then="a direction of descent"),
@@ -203,7 +203,7 @@ def gaussian_orthogonal(trial: Trial) -> Numbers:
     "second-layer",
     says="With a second layer that does not start at zero the singular values continue to follow the predicted trend.",
     assumes="Gaussian starts, variance 0.001 in the first layer, 0.01 and 0.001 in the second",
-    tried="gradient flow, n = 5, d = 10, k = 3, width 200, 20 seeds (8 in quick mode)",
+    tried=f"gradient flow, {SIZES}, width {WIDTH}, 20 seeds (8 in quick mode)",
     holds=AllOf(
         AtLeast(GROWTH, what="share of runs in which exactly the three values grow that should", form=".0%"),
         Below(IDLE, "idle", what="largest motion of the others", form=".1%"),

@@ -8,7 +8,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.path import Path, transposed
-from linnet.papers.varre.settings import START
+from linnet.papers.varre.settings import SIZES, START, WIDTH
 from linnet.papers.varre.tables import limits, whitened
 from linnet.papers.varre.tables.flows import evolution_error
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Rises, Trial, claim
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scipy.integrate import OdeSolution
 
 ASSUMES = f"{START}, whitened data"
-TRIED = "gradient flow, n = 5, d = 10, k = 3, width 200, gamma from 1e-12 to 1, orthonormal samples"
+TRIED = f"gradient flow, {SIZES}, width {WIDTH}, gamma from 1e-12 to 1, orthonormal samples"
 
 IDENTITY = Limit(1e-6, "alpha is divided by gamma >= 1e-6 in the inverse of W1^T W1, which leaves about seven digits")
 SHARP = Limit(0.02, "at gamma = 1e-24, a fifth of a time before or after: gamma^(1/5) is 1.6e-5 of the height")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from linnet.papers.varre.settings import BURN_IN
 from linnet.reproduction.cells import Block, cell_by_cell
 
 EVERY = 0.2  # how often neurons are made orthogonal, and q looked at
-BURN_IN = 4.0  # the angles that decide the growth forget their start within a time of about one
 
 
 @cell_by_cell()

@@ -19,6 +19,8 @@ from linnet.papers.watanabe.networks.phases import (
 )
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
+    AT_CORNERS,
+    AT_PAIR,
     CORNERS,
     DIM,
     EVERYWHERE,
@@ -109,8 +111,7 @@ def reduced_error(run: Networks, networks: int) -> float:
     "eq18",
     says="Two scalar equations describe the whole training of the network, both phases, up to O(s).",
     assumes=SMALL,
-    tried=f"{NETWORKS}; spike 20, alignment 0.3, the corners (spikes 0.2 and 100 with alignments 0.05 and 0.95) and "
-    "four pairs between them (two corners in quick mode)",
+    tried=f"{NETWORKS}; {AT_PAIR}, the corners ({AT_CORNERS}) and four pairs between them (two corners in quick mode)",
     holds=AllOf(
         Below(
             10.0,
@@ -141,7 +142,7 @@ def reduced_dynamics(trial: Trial) -> Numbers:
     "fig1",
     says="In the phase plane the reduced dynamics follows a network trained on 10 000 samples closely.",
     assumes="n = 10 000 samples stand for the population",
-    tried=f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, n = {SAMPLES}, spike 20, alignment 0.3, gradient flow",
+    tried=f"d = {DIM}, m = {WIDTH}, s = {SCALE:g}, n = {SAMPLES}, {AT_PAIR}, gradient flow",
     holds=Below(
         0.02,
         what="distance in the plane",

@@ -9,7 +9,7 @@ import numpy as np
 from linnet.papers.watanabe.networks.phases import trained
 from linnet.papers.watanabe.settings import DELTA, NETWORKS, SMALL
 from linnet.papers.watanabe.tables import phase_times
-from linnet.papers.watanabe.tables.phase_times import GRID, Cell
+from linnet.papers.watanabe.tables.phase_times import DELTAS, GRID, TIGHT, TIGHT_RANGE, Cell, listed
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
 from linnet.reproduction.fits import highest
 from linnet.theories.spiked import TwoPhase
@@ -18,7 +18,7 @@ from linnet.theories.spiked import TwoPhase
 def names(rows: Sequence[Cell]) -> str:
     """The pairs as `spike: alignments`."""
     spikes = sorted({cell.spike for cell in rows})
-    parts = [f"{s:g}: {', '.join(f'{c.alignment:g}' for c in rows if c.spike == s)}" for s in spikes]
+    parts = [f"{s:g}: {listed([cell.alignment for cell in rows if cell.spike == s])}" for s in spikes]
     return "; ".join(parts) or "none"
 
 
@@ -26,15 +26,14 @@ def names(rows: Sequence[Cell]) -> str:
     "eq20",
     says="The later phase takes at most the bound (20), provided that w1 stays above its limit and w2 below.",
     assumes="w1 >= its limit and w2 <= its limit from t1 on, as the paper states them",
-    tried=f"{GRID}; spike 100 with alignments 0.8, 0.95, 0.99; delta = 3, 5, 8; t1 is the moment from which the "
-    "hypothesis is met",
+    tried=f"{GRID}; {TIGHT}; delta = {listed(DELTAS)}; t1 is the moment from which the hypothesis is met",
     given=AtLeast(1, "inside", what="pairs inside the hypothesis", because="without one the bound says nothing"),
     holds=AllOf(
         AtMost(1.0, what="largest (t2 - t1)/bound", form=".4f", because="the bound itself: t2 - t1 may not exceed it"),
         Above(
             0.96,
             "attained",
-            what="the same at spike 100, alignments 0.8 to 0.99",
+            what=f"the same at {TIGHT_RANGE}",
             form=".4f",
             because="where w1 hardly changes the bound is attained: one 5% too small would be exceeded",
         ),
@@ -160,13 +159,13 @@ def limits(trial: Trial) -> Numbers:
     "tight",
     says="The bound is tight if w1 changes little during the growth of w2.",
     assumes="the hypothesis of (20)",
-    tried=f"{NETWORKS}; spike 100, alignments 0.8, 0.95, 0.99; delta = 3",
+    tried=f"{NETWORKS}; {TIGHT}; delta = {DELTA:g}",
     holds=AllOf(
         Below(0.05, what="last excess", form=".1%", because="tight: within 5%, where w1 varies by less than 1%"),
         Falls(0, "excess", form=".1%", because="the less w1 changes, the tighter the bound"),
     ),
-    reads="the bound exceeds t2 - t1 by {excess:.1%}, where w1 varies by {changes:.1%} while w2 grows (spike 100, "
-    "alignments 0.8 to 0.99)",
+    reads=f"the bound exceeds t2 - t1 by {{excess:.1%}}, where w1 varies by {{changes:.1%}} while w2 grows "
+    f"({TIGHT_RANGE})",
 )
 def tight(trial: Trial) -> Numbers:
     rows = phase_times.tight_cells(trial)

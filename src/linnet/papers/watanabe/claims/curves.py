@@ -7,6 +7,7 @@ import numpy as np
 from linnet.papers.watanabe.networks.phases import loss_curves, pair_moments, trained
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
+    AT_PAIR,
     DELTA,
     FIXED_ALIGNMENT,
     FIXED_SPIKE,
@@ -44,7 +45,7 @@ def mean_cosine(steps: np.ndarray, axis: int) -> float:
 @claim(
     "direction",
     says="The trajectory evolves primarily along v1, then makes a sharp turn and develops along v2 to the solution.",
-    assumes="Figure 1: spike 20, alignment 0.3",
+    assumes=f"Figure 1: {AT_PAIR}",
     tried=f"{NETWORKS}; along v1 until w1 has 90% of its plateau, along v2 from the peak of w1 on",
     holds=AllOf(
         Above(PRIMARILY_ALONG, "first", what="mean cosine with v1", form=".3f"),
@@ -88,7 +89,7 @@ def direction(trial: Trial) -> Numbers:
     "loss-drops",
     says="The loss rests, drops sharply with the growth of w1 while w2 is negligible, and then falls smoothly, driven "
     "by the growth of w2 and adjustments of w1.",
-    assumes="Figure 2: spike 20, alignment 0.3",
+    assumes=f"Figure 2: {AT_PAIR}",
     tried=NETWORKS,
     holds=AllOf(
         Above(0.99, "rest", what="loss at t1/2 over its start", form=".4f", because="at rest: within 1%"),
@@ -154,7 +155,7 @@ def loss_drops(trial: Trial) -> Numbers:
 @claim(
     "onset",
     says="The component w2 begins to grow after w1 has reached its peak: once w1 saturates, the later phase begins.",
-    assumes="Figure 2: spike 20, alignment 0.3",
+    assumes=f"Figure 2: {AT_PAIR}",
     tried=NETWORKS,
     expected=Verdict.REFUTED,
     holds=Below(
@@ -182,7 +183,7 @@ def onset(trial: Trial) -> Numbers:
 @claim(
     "mark",
     says="The time t2 of (20) coincides well with the saturation of w2.",
-    assumes="Figure 2: spike 20, alignment 0.3, delta = 3",
+    assumes=f"Figure 2: {AT_PAIR}, delta = {DELTA:g}",
     tried=NETWORKS,
     holds=Below(
         0.1,

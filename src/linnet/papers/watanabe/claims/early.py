@@ -16,6 +16,7 @@ from linnet.papers.watanabe.networks.phases import (
 )
 from linnet.papers.watanabe.settings import (
     ALIGNMENT,
+    AT_PAIR,
     DIM,
     EVERYWHERE,
     NETWORKS,
@@ -271,14 +272,14 @@ def saturation(trial: Trial) -> Numbers:
     "one-phase",
     says="Without a spike, or with one parallel or orthogonal to the target, w2 stays O(s): there is no later phase.",
     assumes=SMALL,
-    tried=f"{NETWORKS}; spike 20 with alignment 0 and 1, spike 0; beside them spike 20, alignment 0.3",
+    tried=f"{NETWORKS}; spike 20 with alignment 0 and 1, spike 0; beside them {AT_PAIR}",
     holds=AllOf(
         Below(OF_THE_START, what="largest w2/s"),
         Below(OF_THE_START, "miss", what="distance of w1 from the sigmoid (17), over s"),
         Above(0.5, "second", what="w2 with a later phase", because="w2 is of order 1 at the end of a later phase"),
     ),
     reads="largest w2/s at alignment 0, alignment 1 and spike 0: {sizes:.2f}, and w1 is the sigmoid (17) to "
-    "{miss:.2f} s through the whole run; at spike 20, alignment 0.3 w2 ends at {second:.3f}",
+    f"{{miss:.2f}} s through the whole run; at {AT_PAIR} w2 ends at {{second:.3f}}",
 )
 def one_phase(trial: Trial) -> Numbers:
     sizes, misses = [], []

@@ -8,7 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import follow, pair_moments, start, trained
 from linnet.papers.watanabe.networks.samples import spiked_inputs, target
-from linnet.papers.watanabe.settings import ALIGNMENT, DIM, SCALE, SEEDS, SPIKE, WIDTH
+from linnet.papers.watanabe.settings import ALIGNMENT, AT_PAIR, DIM, SCALE, SEEDS, SPIKE, WIDTH
 from linnet.reproduction import AllOf, Below, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.spiked import TwoPhase
@@ -80,7 +80,7 @@ def label_power(spike: float, alignment: float) -> float:
     "eq6",
     says="For an infinitesimal learning rate eta, gradient descent on (5) is the gradient flow (6)-(7) of the "
     "empirical moments (8), with tau = 1/(2 eta) steps.",
-    tried=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, spike 20, alignment 0.3",
+    tried=f"d = {DIM}, m = {WIDTH}, s = 0.3, n = 200 samples, {AT_PAIR}",
     holds=Below(
         0.1,
         what="the slope's distance from 1",
@@ -109,7 +109,7 @@ def flow(trial: Trial) -> Numbers:
     "1 + rho A^2, and a network's trajectory to the population's.",
     assumes="Gaussian inputs by (1), labels by (2), finite d",
     tried=f"moments at three pairs of spike and alignment, 40 data sets of n = 100, 1000, 10 000; networks of d = "
-    f"{DIM}, m = {WIDTH}, s = {SCALE:g} at spike 20, alignment 0.3 with n = 1000 and 100 000, six data sets each",
+    f"{DIM}, m = {WIDTH}, s = {SCALE:g} at {AT_PAIR} with n = 1000 and 100 000, six data sets each",
     holds=AllOf(
         Below(
             0.1,

@@ -6,7 +6,7 @@ import numpy as np
 
 from linnet.observables import crossing_time
 from linnet.papers.watanabe.networks.phases import trained
-from linnet.papers.watanabe.settings import ALIGNMENT, SCALE, SEEDS, SPIKE
+from linnet.papers.watanabe.settings import ALIGNMENT, AT_PAIR, SCALE, SEEDS, SPIKE
 from linnet.papers.watanabe.tables import phase_times
 from linnet.papers.watanabe.tables.phase_times import GRID
 from linnet.reproduction import Above, AllOf, Below, Numbers, Trial, claim
@@ -18,7 +18,7 @@ from linnet.theories.spiked import TwoPhase
     "t1",
     says="The early phase lasts log(|Sigma_xy|/(lambda1 s^2))/(2|Sigma_xy|).",
     assumes="small Gaussian start",
-    tried=f"{GRID}; s from 1e-3 to 1e-6 at spike 20, alignment 0.3",
+    tried=f"{GRID}; s from 1e-3 to 1e-6 at {AT_PAIR}",
     holds=AllOf(
         Below(
             0.07,

@@ -13,12 +13,12 @@ import numpy as np
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.claims.equations import numeric_gradient, paper_loss
 from linnet.papers.watanabe.networks.phases import Networks, runs_by_scale, scales, trained
-from linnet.papers.watanabe.settings import DIM, LARGE, POINTS, SCALE, SEEDS, WIDTH
+from linnet.papers.watanabe.settings import AT_PAIR, DIM, LARGE, POINTS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Above, AllOf, Below, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import exponent, highest, slopes
 from linnet.theories.spiked import TwoPhase
 
-SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, spike 20, alignment 0.3, every saved state of a gradient flow"
+SETTING = f"d = {DIM}, m = {WIDTH}, {SEEDS} seeds, {AT_PAIR}, every saved state of a gradient flow"
 IDENTITY = Limit(1e-9, "an algebraic identity, up to rounding")
 INEQUALITY = Limit(1e-9, "an inequality between numbers of order 1, up to rounding")
 RATE = Limit(1e-4, "a difference quotient of a loss of size 3 over 2e-4 time units, good to 1e-6")

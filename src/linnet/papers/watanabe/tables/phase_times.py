@@ -28,10 +28,17 @@ DELTAS = (DELTA, 5.0, 8.0)  # the paper's, and two far in the last approach to t
 
 SPIKES, ALIGNMENTS = (0.5, 1.0, 2.0, 5.0, 20.0, 50.0, 100.0), (0.05, 0.1, 0.3, 0.5, 0.8, 0.9, 0.95)
 QUICK_SPIKES, QUICK_ALIGNMENTS = (2.0, 20.0, 100.0), (0.1, 0.5, 0.95)
-GRID = (
-    f"{NETWORKS}; spikes {', '.join(f'{x:g}' for x in SPIKES)} x alignments {', '.join(f'{x:g}' for x in ALIGNMENTS)} "
-    "(3 x 3 of them in quick mode)"
-)
+TIGHT_SPIKE, TIGHT_ALIGNMENTS = 100.0, (0.8, 0.95, 0.99)
+
+
+def listed(numbers: Sequence[float]) -> str:
+    """The numbers with commas between them."""
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+GRID = f"{NETWORKS}; spikes {listed(SPIKES)} x alignments {listed(ALIGNMENTS)} (3 x 3 of them in quick mode)"
+TIGHT_RANGE = f"spike {TIGHT_SPIKE:g}, alignments {TIGHT_ALIGNMENTS[0]:g} to {TIGHT_ALIGNMENTS[-1]:g}"
+TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {listed(TIGHT_ALIGNMENTS)}"
 
 
 def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> Sweep:
@@ -62,7 +69,7 @@ def _beside(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tupl
 
 def tight_cells(trial: Trial) -> list[Cell]:
     """Pairs beside the table: one strong spike, ever better aligned, where w1 hardly changes in the later phase."""
-    return read(_beside(trial, "watanabe-tight", (100.0,), (0.8, 0.95, 0.99)))
+    return read(_beside(trial, "watanabe-tight", (TIGHT_SPIKE,), TIGHT_ALIGNMENTS))
 
 
 def corner_cells(trial: Trial) -> list[Cell]:
