@@ -1,4 +1,4 @@
-"""How two-layer linear networks learn: exact training at any width, closed forms, and the distance between the two."""
+"""How linear networks learn: exact training at any width, closed forms, and the distance between the two."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def commands(only: str | None = None) -> typer.Typer:
     """The command line: with all commands, or with the one that is `only` for, since importing all takes its time."""
     app = typer.Typer(
         name="linnet",
-        help="How two-layer linear networks learn: the papers' figures and claims, as commands.",
+        help="How linear networks learn: the papers' figures and claims, as commands.",
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

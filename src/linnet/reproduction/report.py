@@ -62,7 +62,7 @@ def build(
         _paper(name, [m for m in made if m.paper == name], [row for row in claims if row.paper == name], out)
         for name in order
     )
-    header = f"""<h1>How two-layer linear networks learn</h1>
+    header = f"""<h1>How linear networks learn</h1>
 <p>The papers' figures, made again: by training the networks they show, or by the formula where the paper draws a
 formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
 {_summary(results, failures, claims, missing)}
