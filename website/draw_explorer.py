@@ -20,6 +20,8 @@ from playwright.sync_api import Page
 from waitress import create_server
 
 from linnet.explorer import create_app
+from linnet.explorer.controls import defaults
+from linnet.explorer.layout import view_id
 from linnet.explorer.pages import PAGES
 from website.browser import chromium
 
@@ -45,7 +47,8 @@ def main(names: list[str]) -> None:
             if names and page.name not in names:
                 continue
             tab.goto(f"{address}/{page.name}")
-            pictures = [f"{page.name}-view-{view.name}" for view in page.views if view.kind == "figure"]
+            shown = [part for part in page.parts if not part.waits(defaults(page.controls))]
+            pictures = [view_id(page, view) for part in shown for view in part.views if view.kind == "figure"]
             wait(tab, pictures)
             keep(tab, page.name)
             thumbnail(tab, pictures[0]).save(THUMBNAILS / f"{page.name}.webp", quality=80, method=6)
