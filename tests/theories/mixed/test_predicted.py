@@ -202,7 +202,7 @@ def test_entries_of_the_truth_beside_the_diagonal_count(shape):
     measured = starts.measured(layers)
     exact = measured.power - 2 * (product * entries).sum(axis=(1, 2)) + (truth**2).sum()
     assert_allclose(measured.test, exact, rtol=1e-12)
-    starts.mixed = None
+    starts.mixed, starts.signals = None, np.diag(np.diag(starts.signals))
     assert np.abs(starts.measured(layers).test / exact - 1).max() > 1e-3
 
 
@@ -215,3 +215,33 @@ def test_few_units_are_followed_until_they_have_turned_to_their_modes():
     best = (plateau[0][:, :2] * plateau[1][:2]) @ plateau[2][:2]
     found = mixed.predicted_diagram(problem, [1e-4], [2])
     assert found.best_test[0, 0] < 1.01 * ((best - truth) ** 2).sum() / 2
+
+
+@pytest.mark.parametrize("width", [4, 30, 300])
+def test_half_the_digits_are_enough(width, monkeypatch):
+    """Starts are followed in float32 where nothing overflows: a thousandth of the least error bar away at most."""
+    spectrum = mixed.task_spectrum(TASK)
+    variances, starts = np.array([1e-6, 1e-3, 0.3]), DrawnStarts(spectrum, width, [1, 2])
+    how = np.full(3, 0.02), np.full(3, 0.1)
+    assert starts.number_kind(variances) is np.float32
+    assert starts.number_kind(np.array([1e-40])) is starts.number_kind(np.array([1e20])) is np.float64
+    single = starts.least(variances, *how)
+    monkeypatch.setattr(DrawnStarts, "number_kind", lambda self, variances: np.float64)
+    double = starts.least(variances, *how)
+    assert_allclose(single.test, double.test, rtol=1e-4)
+    assert_allclose(single.train, double.train, rtol=1e-3)
+    assert_allclose(single.rank, double.rank, rtol=1e-3)
+    assert (single.test != double.test).any()  # they are two computations
+
+
+def test_the_least_error_lies_where_many_times_say():
+    """Between nodes, against the same starts at 400 times; from a small start, where long steps are exact."""
+    spectrum, variance = mixed.task_spectrum(TASK), 1e-7
+    starts = DrawnStarts(spectrum, 12, [1, 2, 3])
+    found = starts.least(np.array([variance]), np.array([0.02]), np.array([0.05]))
+    nodes = starts.run(variance, 0.02 * np.arange(1, 16))[0].test.min(axis=1)
+    assert (nodes > 1.005 * found.test[:, 0]).any()  # the best node would not do
+    for i, clock in enumerate(np.linspace(0.5, 1.5, 400)[None, :] * found.time):
+        curve = starts.run(variance, clock)[0].test[i]
+        assert_allclose(found.test[i, 0], curve.min(), rtol=1e-3)
+        assert_allclose(found.time[i, 0], clock[np.argmin(curve)], rtol=0.02)

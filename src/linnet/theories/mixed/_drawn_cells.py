@@ -16,9 +16,12 @@ MOST_UNITS = 40  # that are computed with; wider networks are thinned
 _MOST_ROWS = 200  # of the bulk, before equal modes are gathered
 _GROUPS = 16  # of the bulk, in the narrowest networks
 _MOST_NODES = 72  # steps of a run
-_HALVINGS = 2  # of the steps beside the least error
+_LOOKS = 2  # at the least error between nodes
 _POWER_STEPS = 20
 _LEAST_TEST = 1e-12  # of the truth's power: rounding
+_FLOAT32_RANGE = (1e-15, 1e12)  # of variances and singular values: their products are far from the ends
+_FLOAT32_GROWTH = 4.0  # exponent of the fastest mode over one step: what `MOST_GROWTH` is in float64
+_ROUNDING = 1e-7  # of the target's power, in float32
 _ROOT_TOLERANCE = 1e-6  # of the root of every step
 _RISEN = 1.5  # a run ends where its test error is so many times the least one
 _FLAT = 1e-4  # of the train error, over a step: the run has arrived
@@ -79,7 +82,7 @@ class DrawnStarts:
         lengths = [round(min(one, 2 * number)) for one in numbers]
         self.S = np.concatenate([spectrum.values[: self.apart], np.repeat(values, lengths)])
         self.share = np.concatenate([spectrum.overlaps[: self.apart], np.repeat(overlaps, lengths)])
-        self.mixed = self._beside_the_diagonal()
+        self.signals, self.mixed = self._signals_and_rest()
         drawn = [_start(generator(key), self.apart, numbers, idle / self.thinning, number) for key in keys]
         size = np.where(np.arange(self.S.size) < self.apart, raised, scale)[:, None]
         rows = np.stack([np.concatenate([size * sides[0], size * sides[1], scale * rest]) for sides, rest in drawn])
@@ -90,103 +93,106 @@ class DrawnStarts:
         self.layers = Layers(self.S, rows @ turn, rates, idle_inputs=self.idle_inputs, tolerance=_ROOT_TOLERANCE)
         self.number, self.units = len(keys), rows.shape[2]
         self.few_units = has_few_units(width, spectrum)
-        top = max(float(self.S.max()), np.finfo(float).tiny)
-        self.longest_step = MOST_GROWTH / top
+        self.fastest = max(float(self.S.max()), np.finfo(float).tiny)
 
-    def _beside_the_diagonal(self) -> np.ndarray | None:
-        """Entries of the truth beside its diagonal, in the rows and the columns of the modes that stand apart.
+    def _signals_and_rest(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """The truth among the modes that stand apart, (apart, apart), and its entries between them and the bulk.
 
-        (2, apart, row) where the rows are the modes one by one, else (2, apart, apart). A network that has learned half
-        of two modes of close values is nearer to the truth, or farther from it, than their overlaps tell.
+        These are (2, apart, bulk) where the rows of the bulk are its modes one by one, else none. A network that has
+        learned half of two modes of close values is nearer to the truth, or farther from it, than their overlaps tell.
         """
         entries, K = self.spectrum.mixed_overlaps, self.apart
+        signals = np.diag(self.share[:K])
         if entries is None or not K:
-            return None
+            return signals, None
+        signals = np.where(np.eye(K, dtype=bool), signals, entries[0, :, :K])
         single = entries.shape[2] == self.S.size and np.array_equal(self.S, self.spectrum.values)
-        entries = entries.copy() if single else entries[..., :K].copy()
-        entries[:, np.arange(K), np.arange(K)] = 0.0
-        entries[1, :, :K] = 0.0  # counted among the rows
-        return entries
+        return signals, entries[..., K:] if single else None
 
-    def at(self, variances: np.ndarray) -> Layers:
-        """Networks of every draw (slowest) at every variance."""
+    def at(self, variances: np.ndarray, number: type[np.floating[Any]] = np.float64) -> Layers:
+        """Networks of every draw (slowest) at every variance, in numbers of that kind."""
         layers = self.layers
-        rows = layers.rows[:, None] * np.sqrt(variances)[None, :, None, None]
+        size = np.sqrt(variances).astype(number)
+        rows = layers.rows.astype(number)[:, None] * size[None, :, None, None]
         rates = (layers.rates[:, None] * variances[None, :, None]).reshape(-1, self.units)
         rows = rows.reshape(-1, *layers.rows.shape[1:])
         return Layers(self.S, rows, rates, idle_inputs=self.idle_inputs, tolerance=layers.tolerance)
 
+    def number_kind(self, variances: np.ndarray) -> type[np.floating[Any]]:
+        """Half the digits, at half the cost, where nothing comes near the ends of their range."""
+        sizes = np.concatenate([variances, variances * self.layers.rows.shape[1], self.S[:1]])
+        inside = (sizes > _FLOAT32_RANGE[0]) & (sizes < _FLOAT32_RANGE[1])
+        return np.float32 if inside.all() else np.float64
+
     def least(self, variances: np.ndarray, steps: np.ndarray, horizons: np.ndarray) -> Least:
         """The least test error over all times; `steps`, and `horizons` to look at in any case, (variance,)."""
         total = self.number * variances.size
-        tau = np.tile(np.minimum(steps, self.longest_step), self.number)
+        number = self.number_kind(variances)
+        growth = MOST_GROWTH if number is np.float64 else _FLOAT32_GROWTH
+        tau = np.tile(np.minimum(steps, growth / self.fastest), self.number)
         horizon = np.tile(horizons, self.number)
-        layers = self.at(variances)
+        layers = self.at(variances, number)
         before, best_at = layers.copy(), np.zeros(total, dtype=int)
         errors = self.measured(layers)
         best, previous = errors.test.copy(), errors.train
+        left, latest = errors.test.copy(), errors.test  # test errors of the nodes before the least ones, and the last
+        first = best  # those of the first node
         after = np.full(total, np.nan)  # test errors of the nodes after the least ones
         live = np.arange(total)
         last = np.zeros(total, dtype=int)
         for node in range(1, _MOST_NODES + 1):
             moved = layers.stepped(tau[live])
             errors = self.measured(moved)
+            first = errors.test if node == 1 else first
             better = np.flatnonzero(errors.test < best[live])
             if better.size:
-                before.put(live[better], layers, better)
-                best[live[better]], best_at[live[better]] = errors.test[better], node
+                chosen = live[better]
+                before.put(chosen, layers, better)
+                best[chosen], best_at[chosen], left[chosen] = errors.test[better], node, latest[better]
             next_one = node == np.maximum(best_at[live], 1) + 1
             after[live[next_one]] = errors.test[next_one]
             last[live] = node
             passed = (node >= best_at[live] * 1.3 + 2) & (node * tau[live] >= horizon[live])
             risen = (errors.test > _RISEN * best[live]) & (node >= best_at[live] + 3)
-            flat = np.abs(previous - errors.train) < _FLAT * errors.train + 1e-12 * self._target_power()
+            flat = np.abs(previous - errors.train) < _FLAT * errors.train + _ROUNDING * self._target_power()
             # few units turn from one mode to another, and the test error falls again
             past = flat if self.few_units else (errors.test > 1.02 * best[live]) | flat
             on = ~(risen | (passed & past))
             if not on.any():
                 break
-            live, layers, previous = live[on], moved[on], errors.train[on]
+            live, layers, previous, latest = live[on], moved[on], errors.train[on], errors.test[on]
         still = (best_at >= last) & (best_at > 0)
         start = np.maximum(best_at - 1, 0) * tau
-        found = self._between(before, start, tau, np.where(np.isfinite(after), after, best))
+        middle = np.where(best_at > 0, best, first)
+        values = np.stack([left, middle, np.where(np.isfinite(after), after, middle)])
+        found = self._between(before, start, tau, values)
         return Least(*(part.reshape(self.number, variances.size) for part in (*found, still)))
 
     def _between(
-        self, before: Layers, start: np.ndarray, step: np.ndarray, after: np.ndarray
+        self, before: Layers, start: np.ndarray, step: np.ndarray, values: np.ndarray
     ) -> tuple[np.ndarray, ...]:
-        """Time, test, train, rank and bend of the least error within two steps: they are halved, then a parabola.
+        """Time, test, train, rank and bend of the least error: where a parabola says, and once more with that value.
 
-        The networks stand one step before their least node; `after` is the test error one step after it.
+        The networks stand one step before their least node; `values` are the test errors then, a step later and two
+        steps later, (3, run). The parabola is one of logarithms: coarse steps see the error fall by a large factor.
         """
-        each = np.arange(step.size)
-        middle = before.stepped(step)
-        rows = np.stack([before.rows, middle.rows])
         floor = _LEAST_TEST * self.spectrum.truth_power
-        values = np.stack([self.measured(one).test for one in (before, middle)] + [after])
-        time = start + step
-        for _ in range(_HALVINGS):
-            step = step / 2
-            halves = [before.with_rows(part).stepped(step) for part in rows]
-            rows = np.stack([rows[0], halves[0].rows, rows[1], halves[1].rows])
-            new = [self.measured(one).test for one in halves]
-            values = np.stack([values[0], new[0], values[1], new[1], values[2]])
-            at = np.clip(np.argmin(values, axis=0), 1, 3)
-            rows = np.stack([rows[at - 1, each], rows[at, each]])
-            values = np.stack([values[at - 1, each], values[at, each], values[at + 1, each]])
-            time = time + (at - 2) * step
-        # a parabola of the logarithm: coarse steps see the test error fall by a large factor
-        left, least, right = np.log(np.maximum(values, floor))
-        bend = left - 2 * least + right
-        place = np.where(bend > 0, np.clip((left - right) / (2 * np.where(bend > 0, bend, 1)), -1, 1), 0.0)
-        place = np.where(bend > 0, place, np.argmin([left, least, right], axis=0) - 1.0)
-        test = np.exp(least + place * (right - left) / 2 + place**2 * bend / 2)
-        ends = [self.measured(before.with_rows(part), largest=True) for part in rows]
-        ranks = [one.power / np.maximum(one.largest, np.finfo(float).tiny) for one in ends]
-        pairs = ([one.train for one in ends], ranks)
-        train, rank = (two + place * (two - one) for one, two in pairs)
-        time = time + place * step
-        return time, test, np.maximum(train, 0), np.maximum(rank, 1.0), np.maximum(bend, 0) / step**2 * time**2
+        places, logs = np.array([[-1.0], [0.0], [1.0]]) + 0 * step, np.log(np.maximum(values, floor))
+        ends = []
+        for _ in range(_LOOKS):
+            place, bend = _vertex(places, logs)
+            layers = before.stepped((1 + place) * step)
+            ends.append((place, self.measured(layers, largest=True)))
+            new = np.log(np.maximum(ends[-1][1].test, floor))
+            places, logs = _bracket(places, logs, place, new)
+        better = ends[1][1].test < ends[0][1].test
+        place, test, train, power, largest = (
+            np.where(better, two, one)
+            for one, two in zip(*([at, e.test, e.train, e.power, e.largest] for at, e in ends), strict=True)
+        )
+        time = start + (1 + place) * step
+        rank = power / np.maximum(largest, np.finfo(float).tiny)
+        return time, test, train, np.maximum(rank, 1.0), np.maximum(bend, 0) / step**2 * time**2
 
     def run(self, variance: float, times: np.ndarray) -> tuple[Errors, np.ndarray]:
         """`Errors` (draw, time) of one variance, and $u_i^T A v_i$ of the spectrum's entries (draw, time, mode)."""
@@ -196,9 +202,9 @@ class DrawnStarts:
         latest = max(16 / max(bulk, np.finfo(float).tiny), 4 / variance / max(self.spectrum.inputs, 1.0))
         latest = min(latest, 300 / max(float(self.S[0]), np.finfo(float).tiny)) if self.S[0] > 0 else latest
         clock = np.minimum(times, latest)
-        longest = min(_RUN_GROWTH / max(float(self.S.max()), np.finfo(float).tiny), 4 * _RUN_TILT / steepest)
+        longest = min(_RUN_GROWTH / self.fastest, 4 * _RUN_TILT / steepest)
         longest = max(longest, float(clock[-1]) / _RUN_STEPS)
-        longest = min(longest, self.longest_step)
+        longest = min(longest, MOST_GROWTH / self.fastest)
         series, modes, now = [], [], 0.0
         order = np.argsort(self.S[self.apart :]) + self.apart
         entries = self.spectrum.values[self.apart :]
@@ -219,7 +225,10 @@ class DrawnStarts:
         return float((self.spectrum.multiplicities * self.spectrum.values**2).sum())
 
     def measured(self, layers: Layers, *, largest: bool = False) -> Errors:
-        """Norms of the products by Gram matrices of the units, the bulk counted as often as thinned; (batch,)."""
+        """Norms of the products by Gram matrices of the units, the bulk counted as often as thinned; (batch,).
+
+        Among the modes that stand apart differences are taken entry by entry: large powers do not cancel.
+        """
         K = self.apart
         inputs, outputs = layers.first[:, K:], layers.second[:, K:]
         if layers.spare.shape[1]:
@@ -229,35 +238,55 @@ class DrawnStarts:
                 outputs = np.concatenate([outputs, layers.spare], axis=1)
         signal_in, signal_out = _gram(layers.first[:, :K]), _gram(layers.second[:, :K])
         bulk_in, bulk_out = _gram(inputs), _gram(outputs)
-        power = np.vecdot(_flat(signal_in + bulk_in), _flat(signal_out))
-        power += np.vecdot(_flat(signal_in + self.thinning * bulk_in), _flat(bulk_out))
-        diagonal = np.vecdot(layers.first, layers.second)
-        often = np.where(np.arange(self.S.size) < K, 1.0, self.thinning)
-        spectrum = self.spectrum
-        test = power - 2 * diagonal @ (often * self.share) + spectrum.truth_power
+        product = (layers.second[:, :K] @ layers.first[:, :K].swapaxes(1, 2)).astype(float)  # (output, input)
+        rest = _dot(bulk_in, signal_out + self.thinning * bulk_out) + _dot(signal_in, bulk_out)
+        diagonal = np.vecdot(layers.first[:, K:], layers.second[:, K:]).astype(float)
+        truth, S = self.signals, self.S
+        test = ((product - truth) ** 2).sum(axis=(1, 2)) + rest + self.spectrum.truth_power - (truth**2).sum()
+        test -= 2 * self.thinning * (diagonal @ self.share[K:])
         if self.mixed is not None:
-            test -= 2 * self._mixed_products(layers, self.mixed)
-        train = np.maximum(power - 2 * diagonal @ (often * self.S) + self._target_power(), 0.0)
+            test -= 2 * _dot(layers.second[:, :K], self.mixed[0] @ layers.first[:, K:])
+            test -= 2 * _dot(layers.first[:, :K], self.mixed[1] @ layers.second[:, K:])
+        train = ((product - np.diag(S[:K])) ** 2).sum(axis=(1, 2)) + rest - 2 * self.thinning * (diagonal @ S[K:])
+        train = np.maximum(train + self._target_power() - (S[:K] ** 2).sum(), 0.0)
+        power = (product**2).sum(axis=(1, 2)) + rest
         nothing = np.full(power.shape, np.nan)
         top = _largest(signal_in + bulk_in, signal_out + bulk_out) if largest else nothing
         return Errors(test, train, power, top, nothing)
 
-    def _mixed_products(self, layers: Layers, entries: np.ndarray) -> np.ndarray:
-        """The product with the truth's entries beside the diagonal, (batch,)."""
-        K, seen = self.apart, entries.shape[2]
-        inputs, outputs = layers.first[:, :seen], layers.second[:, :seen]
-        rows = np.vecdot(_flat(outputs[:, :K]), _flat(entries[0] @ inputs))
-        if seen == K:
-            return np.asarray(rows)
-        return np.asarray(rows + np.vecdot(_flat(inputs[:, :K]), _flat(entries[1] @ outputs)))
 
-
-def _flat(matrices: np.ndarray) -> np.ndarray:
-    return matrices.reshape(len(matrices), -1)
+def _dot(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """The sum of products of two stacks of matrices, (batch,)."""
+    return np.vecdot(one.reshape(len(one), -1), two.reshape(len(two), -1)).astype(float)
 
 
 def _gram(rows: np.ndarray) -> np.ndarray:
     return rows.swapaxes(1, 2) @ rows
+
+
+def _vertex(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the parabola through three values is least, between the outer ones, and its second derivative; (run,).
+
+    Where it has no least value, that is the outer place of the lower value.
+    """
+    (a, b, c), (one, two, three) = places, values
+    left, right = (two - one) / (b - a), (three - two) / (c - b)
+    bend = 2 * (right - left) / (c - a)
+    curved = bend > 0
+    vertex = (a + b) / 2 - left / np.where(curved, bend, 1.0)
+    return np.where(curved, np.clip(vertex, a, c), np.where(one < three, a, c)), bend
+
+
+def _bracket(places: np.ndarray, values: np.ndarray, place: np.ndarray, value: np.ndarray) -> tuple[Any, Any]:
+    """Three of four places, in order: the lowest value, or the next one inside, between its neighbours."""
+    # a new place on an old one would leave a parabola through two points
+    gap = np.abs(places - place).min(axis=0)
+    moved = np.where(gap < 1e-3, np.where(place > places[1], place - 2e-3, place + 2e-3), place)
+    both, four = np.concatenate([places, moved[None]]), np.concatenate([values, value[None]])
+    order = np.argsort(both, axis=0)
+    both, four = np.take_along_axis(both, order, axis=0), np.take_along_axis(four, order, axis=0)
+    middle = np.clip(np.argmin(four, axis=0), 1, 2) + np.array([[-1], [0], [1]])
+    return np.take_along_axis(both, middle, axis=0), np.take_along_axis(four, middle, axis=0)
 
 
 def _largest(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:

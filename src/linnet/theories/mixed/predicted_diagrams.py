@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from linnet._arguments import count, partly_representable, positive, real_array, refuse_infinite
+from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet._randomness import Key, words
 from linnet._workers import cores
 from linnet.problems.problem import Problem
@@ -169,12 +170,13 @@ def predicted_diagram(
 
 
 def _on_threads(follow: Callable[[int], tuple[np.ndarray, ...]], rows: list[int]) -> list[tuple[np.ndarray, ...]]:
-    """The rows of the diagram, a few at once: NumPy's loops over stacks of matrices let other threads run."""
-    threads = min(cores(), _MOST_THREADS, len(rows))
-    if threads < 2:
-        return [follow(row) for row in rows]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(follow, rows))
+    """The rows of the diagram, a few at once: NumPy's loops over stacks of matrices let other threads run.
+
+    The widest come first, as they take longest. BLAS has one thread for each: its own would wait for each other.
+    """
+    threads = max(1, min(cores(), _MOST_THREADS, len(rows)))
+    with ONE_BLAS_THREAD, ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(follow, rows[::-1]))[::-1]
 
 
 def _deeper(spectrum: Spectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:

@@ -29,18 +29,27 @@ class Layers:
     The last term alone tilts: $W_1^\top e^{Mt/2}$, $W_2 e^{-Mt/2}$. The others alone are the balanced flow,
     $Q \leftarrow e^{Ft} Q (I + Q^\top D Q)^{-1/2}$ with $D = (e^{2Ft} - 1)/2F$ and the symmetric root.
     Half a tilt, the balanced flow and half a tilt are one step of second order. $M$ is that of the start at every step:
-    neither part keeps it.
+    neither part keeps it. A tilt leaves the product $W_2 W_1$ as it is, so the last half of a step is owed to the next.
 
     **Arguments:** `values` $S$ (row,); `rows`, those of $W_1^\top$ and of $W_2$ along the singular vectors, then those
     of the larger side that the target does not see, (batch, 2 row + idle, unit), of the inputs if `idle_inputs`;
-    `rates`, the eigenvalues of $M$, (batch, unit); `tolerance` of the root, zero for one by eigenvectors.
+    `rates`, the eigenvalues of $M$, (batch, unit); `tolerance` of the root, zero for one by eigenvectors; `owed`, the
+    duration of the last step of each network, whose second tilt is still to come, (batch,). `rows` may be float32.
     """
 
     def __init__(
-        self, values: np.ndarray, rows: np.ndarray, rates: np.ndarray, *, idle_inputs: bool, tolerance: float = 0.0
+        self,
+        values: np.ndarray,
+        rows: np.ndarray,
+        rates: np.ndarray,
+        *,
+        idle_inputs: bool,
+        tolerance: float = 0.0,
+        owed: np.ndarray | None = None,
     ):
         self.values, self.rows, self.rates = values, rows, rates
         self.idle_inputs, self.tolerance = idle_inputs, tolerance
+        self.owed = np.zeros(len(rows)) if owed is None else owed
 
     @property
     def first(self) -> np.ndarray:
@@ -54,44 +63,36 @@ class Layers:
     def spare(self) -> np.ndarray:
         return self.rows[:, 2 * self.values.size :]
 
-    def _with(self, rows: np.ndarray, rates: np.ndarray) -> Layers:
-        return Layers(self.values, rows, rates, idle_inputs=self.idle_inputs, tolerance=self.tolerance)
-
-    def with_rows(self, rows: np.ndarray) -> Layers:
-        """Other networks of the same imbalance."""
-        return self._with(rows, self.rates)
+    def _with(self, rows: np.ndarray, rates: np.ndarray, owed: np.ndarray) -> Layers:
+        return Layers(self.values, rows, rates, idle_inputs=self.idle_inputs, tolerance=self.tolerance, owed=owed)
 
     def __getitem__(self, chosen: Any) -> Layers:
         """Some networks of the batch."""
-        return self._with(self.rows[chosen], self.rates[chosen])
+        return self._with(self.rows[chosen], self.rates[chosen], self.owed[chosen])
 
     def put(self, chosen: np.ndarray, other: Layers, of: np.ndarray) -> None:
         """Takes some networks of another batch in place of its own."""
-        self.rows[chosen] = other.rows[of]
+        self.rows[chosen], self.owed[chosen] = other.rows[of], other.owed[of]
 
     def copy(self) -> Layers:
         """The same networks, which `put` may change."""
-        return self._with(self.rows.copy(), self.rates)
+        return self._with(self.rows.copy(), self.rates, self.owed.copy())
 
     def stepped(self, durations: np.ndarray) -> Layers:
         """One step of each network, over its own duration, (batch,)."""
-        half = np.exp(self.rates * durations[:, None] / 4)[:, None, :]
-        first, second = self.first * half, self.second / half
+        tilt = np.exp(self.rates * (self.owed + durations)[:, None] / 4).astype(self.rows.dtype)[:, None, :]
+        first, second = self.first * tilt, self.second / tilt
         moved = np.empty_like(self.rows)
         n = self.values.size
         np.add(first, second, out=moved[:, :n])
         np.subtract(first, second, out=moved[:, n : 2 * n])
-        spare = moved[:, 2 * n :]
-        across = half if self.idle_inputs else 1 / half
-        np.multiply(self.spare, across, out=spare)
+        np.multiply(self.spare, tilt if self.idle_inputs else 1 / tilt, out=moved[:, 2 * n :])
         moved = self._balanced(moved, durations)
         rows = np.empty_like(moved)
         np.add(moved[:, :n], moved[:, n : 2 * n], out=rows[:, :n])
         np.subtract(moved[:, :n], moved[:, n : 2 * n], out=rows[:, n : 2 * n])
-        rows[:, :n] *= half
-        rows[:, n : 2 * n] /= half
-        np.multiply(moved[:, 2 * n :], across, out=rows[:, 2 * n :])
-        return self._with(rows, self.rates)
+        rows[:, 2 * n :] = moved[:, 2 * n :]
+        return self._with(rows, self.rates, durations)
 
     def _balanced(self, rows: np.ndarray, durations: np.ndarray) -> np.ndarray:
         """The balanced flow of sums and differences of the layers, which grow and decay, halved; and of spare rows."""
@@ -101,10 +102,10 @@ class Layers:
             fallen = np.where(S > 0, -np.expm1(-2 * x) / (2 * S), t)  # (1 - e^{-2St})/2S
         growth, weight = np.exp(x), np.sqrt(fallen / 2)
         idle = np.broadcast_to(np.sqrt(t), (len(x), rows.shape[1] - 2 * S.size))
-        X = rows * np.concatenate([weight * growth, weight, idle], axis=1)[..., None]
-        root = symmetric_inverse_root(X.swapaxes(1, 2) @ X, self.tolerance)
-        rows *= np.concatenate([0.5 * growth, 0.5 / growth, np.ones_like(idle)], axis=1)[..., None]
-        return np.asarray(rows @ root)
+        X = rows * np.concatenate([weight * growth, weight, idle], axis=1).astype(rows.dtype)[..., None]
+        root = symmetric_inverse_root((X.swapaxes(1, 2) @ X).astype(float), self.tolerance)
+        rows *= np.concatenate([0.5 * growth, 0.5 / growth, np.ones_like(idle)], axis=1).astype(rows.dtype)[..., None]
+        return np.asarray(rows @ root.astype(rows.dtype))
 
 
 _FEWEST_UNITS = 10  # from which on a polynomial is faster than eigenvectors

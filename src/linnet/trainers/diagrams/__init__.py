@@ -8,8 +8,7 @@ Read from the top: each file uses those below it.
 - on a CPU, run by run:
   `_workers` (a thread for each core takes runs from one queue, as many as pay),
   `_worker_process` (a process in place of a thread where the work is long),
-  `_numpy_run` (one run: NumPy and BLAS in arrays that are allocated once),
-  `_blas_threads` (BLAS has one thread inside);
+  `_numpy_run` (one run: NumPy and BLAS, of one thread, in arrays that are allocated once);
 - on other devices, batch by batch:
   `_slots` (a compiled batch of one size; the next run takes the slot of one that has ended; all devices take from one
   queue), `_largest_value` (stable ranks inside compiled code);

@@ -25,7 +25,7 @@ from linnet._memory import GIBIBYTE, available
 from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
 from linnet.trainers._loop import Plan
-from linnet.trainers.diagrams._blas_threads import ONE_BLAS_THREAD
+from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
 from linnet.trainers.diagrams._slots import RunResults
 from linnet.trainers.diagrams._worker_process import IDLE, Lost, WorkerProcess
