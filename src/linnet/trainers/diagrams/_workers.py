@@ -21,11 +21,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet._memory import GIBIBYTE, available
 from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
 from linnet.trainers._loop import Plan
-from linnet._blas_threads import ONE_BLAS_THREAD
 from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
 from linnet.trainers.diagrams._slots import RunResults
 from linnet.trainers.diagrams._worker_process import IDLE, Lost, WorkerProcess
