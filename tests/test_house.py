@@ -22,6 +22,7 @@ ORDER = {
     "_progress": 0,
     "_randomness": 0,
     "style": 0,
+    "_blas_threads": 0,
     "_workers": 0,
     "inits": 1,
     "problems": 1,

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     from linnet.theories.mixed import Spectrum
 
-GRID = 29  # cells along each side
+GRID = 25  # cells along each side
 WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
 GROUPS = 16  # of the bulk's modes
-NARROW_DRAWS = 4  # starts of a cell that is not wide, more where networks differ: a few seconds for the map
+DRAWS = 8  # starts of a cell that is not wide: about a second for the map
+LIMIT = 0.05  # relative error bar above which a cell is hatched
 CELL_CAREFUL = 20.0  # c of a cell that is trained here, whatever the strength of its task: the step is 1/(c max(...))
 CELL_POINTS = 80
 CELL_STEPS = 3000
@@ -43,17 +44,18 @@ def widths_of(dim: int, exponents: np.ndarray) -> np.ndarray:
     return np.maximum(1, np.round(float(dim) ** np.asarray(exponents, dtype=float)))
 
 
-def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: float, narrow: bool) -> xr.Dataset:
+def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: float) -> xr.Dataset:
     """Least test error per entry, stable rank and steps to it, for every cell (gamma_width, gamma_variance).
 
-    With `narrow`, starts are drawn for the cells that are not wide; without, such cells keep the wide formula and are
-    not `covered`, their `error` unknown.
+    `error` is the relative error bar of the first; `covered` says that it is below 5%.
     """
     from linnet.theories.mixed import phase, predicted_diagram
 
     spectrum = spectrum_of(dim, rank, strength, ratio, noise_std)
     variances, widths = float(dim) ** VARIANCES, widths_of(dim, WIDTHS)
-    diagram = predicted_diagram(spectrum, variances, widths, points=GROUPS, draws=NARROW_DRAWS * narrow).to_dataset()
+    diagram = predicted_diagram(
+        spectrum, variances, widths, points=GROUPS, draws=DRAWS, coarse=True, limit=LIMIT
+    ).to_dataset()
     diagram = diagram.assign_coords(width=WIDTHS, variance=VARIANCES).rename(
         width="gamma_width", variance="gamma_variance"
     )

@@ -26,7 +26,6 @@ CONTROLS = (
     ),
     *group(
         "Map",
-        switch("narrow", "Narrow networks too", False, "Draws starts for cells that are not wide, in some seconds."),
         switch("borders", "Borders", True, "Of the regions, by theory.", computes=False),
         choice("compare", "Compare with", MAPS, "Maps trained network by network, at their own d.", computes=False),
     ),

@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 ACROSS, UP = "variance of the start, log<sub>d</sub> σ²", "width, log<sub>d</sub> w"
 BORDERS = (
     "White: σ²w = |A*|, lazy above. White, dashed: σ⁴w = 1, a noisy start above. Thin: w = d and, dotted, w = K. "
-    "Hatched: the formula is not claimed."
+    "Hatched: the error bar is above 5%."
 )
-HOVER = "least test error %{customdata[0]:.4g}<br>stable rank %{customdata[1]:.2f}<br>%{customdata[2]:.0f} steps to it"
+HOVER = (
+    "least test error %{customdata[0]:.4g} ± %{customdata[3]:.1%}<br>stable rank %{customdata[1]:.2f}<br>"
+    "%{customdata[2]:.0f} steps to it"
+)
 LABEL_HEIGHTS = {"active": 1.8, "lazy": 2.62, "infinite noise": 2.15}  # where a region's name stands, log_d w
 
 
@@ -60,9 +63,11 @@ def draw_steps(data: xr.Dataset, state: State) -> Figure:
 
 
 def _map(data: xr.Dataset, state: State, values: np.ndarray, bar: str, **scale: Any) -> Figure:
-    """A map, hatched where the formula is not claimed, with its borders and the cell that was clicked."""
+    """A map, hatched where its error bar is wide, with its borders and the cell that was clicked."""
     x, y = data["gamma_variance"].values, data["gamma_width"].values
-    shown = numbers(np.stack([data[name].values for name in ("best_test", "stable_rank", "best_step")], axis=-1))
+    shown = numbers(
+        np.stack([data[name].values for name in ("best_test", "stable_rank", "best_step", "error")], axis=-1)
+    )
     traces = [heatmap(x, y, values, bar=bar, customdata=shown, hovertemplate=f"{HOVER}<extra></extra>", **scale)]
     if not data["covered"].values.all():
         traces.append(hatching(x, y, ~data["covered"].values))

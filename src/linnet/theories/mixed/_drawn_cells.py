@@ -21,8 +21,10 @@ _POWER_STEPS = 20
 _LEAST_TEST = 1e-12  # of the truth's power: rounding
 _FLOAT32_RANGE = (1e-15, 1e12)  # of variances and singular values: their products are far from the ends
 _FLOAT32_GROWTH = 4.0  # exponent of the fastest mode over one step: what `MOST_GROWTH` is in float64
+_MOST_TILT = 40.0  # exponent of the largest tilt over two steps
 _ROUNDING = 1e-7  # of the target's power, in float32
 _ROOT_TOLERANCE = 1e-6  # of the root of every step
+_RISING = 1.005  # ... or so many times, long after it
 _RISEN = 1.5  # a run ends where its test error is so many times the least one
 _FLAT = 1e-4  # of the train error, over a step: the run has arrived
 _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a step, and steps at most
@@ -32,7 +34,9 @@ _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a
 class Least:
     """The least test error of every start and variance, twice the losses, arrays (draw, variance).
 
-    `bend` is the second derivative of ln(test) in ln(time) there; `open` says that the error was still falling.
+    `bend` is the second derivative of ln(test) in ln(time) there; `open` says that the error was still falling; `odd`
+    are two numbers of a start whose sign is as likely as not, (draw, variance, 2): all else being equal, the test error
+    follows the trace of the start's product over the bulk, plain and weighted by singular values.
     """
 
     time: np.ndarray
@@ -41,6 +45,7 @@ class Least:
     rank: np.ndarray
     bend: np.ndarray
     open: np.ndarray
+    odd: np.ndarray
 
     def __getitem__(self, chosen: object) -> Least:
         """Some of the starts and variances."""
@@ -129,7 +134,8 @@ class DrawnStarts:
         total = self.number * variances.size
         number = self.number_kind(variances)
         growth = MOST_GROWTH if number is np.float64 else _FLOAT32_GROWTH
-        tau = np.tile(np.minimum(steps, growth / self.fastest), self.number)
+        steepest = np.maximum(np.abs(self.layers.rates).max() * variances, np.finfo(float).tiny)
+        tau = np.tile(np.minimum(steps, np.minimum(growth / self.fastest, _MOST_TILT / steepest)), self.number)
         horizon = np.tile(horizons, self.number)
         layers = self.at(variances, number)
         before, best_at = layers.copy(), np.zeros(total, dtype=int)
@@ -156,7 +162,7 @@ class DrawnStarts:
             risen = (errors.test > _RISEN * best[live]) & (node >= best_at[live] + 3)
             flat = np.abs(previous - errors.train) < _FLAT * errors.train + _ROUNDING * self._target_power()
             # few units turn from one mode to another, and the test error falls again
-            past = flat if self.few_units else (errors.test > 1.02 * best[live]) | flat
+            past = flat if self.few_units else (errors.test > _RISING * best[live]) | flat
             on = ~(risen | (passed & past))
             if not on.any():
                 break
@@ -166,7 +172,10 @@ class DrawnStarts:
         middle = np.where(best_at > 0, best, first)
         values = np.stack([left, middle, np.where(np.isfinite(after), after, middle)])
         found = self._between(before, start, tau, values)
-        return Least(*(part.reshape(self.number, variances.size) for part in (*found, still)))
+        parts = (part.reshape(self.number, variances.size) for part in (*found, still))
+        bulk = np.vecdot(self.layers.first[:, self.apart :], self.layers.second[:, self.apart :])
+        odd = np.stack([bulk.sum(axis=1), bulk @ self.S[self.apart :]], axis=1)
+        return Least(*parts, np.broadcast_to(odd[:, None], (self.number, variances.size, 2)))
 
     def _between(
         self, before: Layers, start: np.ndarray, step: np.ndarray, values: np.ndarray

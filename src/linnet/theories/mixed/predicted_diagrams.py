@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from linnet._arguments import count, partly_representable, positive, real_array, refuse_infinite
-from linnet._blas_threads import ONE_BLAS_THREAD
+from linnet._arguments import count, flag, partly_representable, positive, real_array, refuse_infinite
 from linnet._randomness import Key, words
-from linnet._workers import cores
 from linnet.problems.problem import Problem
-from linnet.theories.mixed._drawn_rows import MOST_DRAWS, PLATEAU, DrawnRow, time_error
+from linnet.theories.mixed._drawn_plane import fill
+from linnet.theories.mixed._drawn_rows import COARSE, FINE, MOST_DRAWS, PLATEAU, DrawnRow, time_error
 from linnet.theories.mixed._wide_cells import drawn_cells, wide_best, wide_error
 from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 
 if TYPE_CHECKING:
     import xarray as xr
-
-_MOST_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -93,6 +88,7 @@ def predicted_diagram(
     widths: object,
     *,
     draws: int = 16,
+    coarse: bool = False,
     limit: float = 0.03,
     points: int | None = None,
     key: Key = 0,
@@ -110,8 +106,9 @@ def predicted_diagram(
     - `variances`: $\sigma^2 > 0$ of the entries of both layers, (variance,)
     - `widths`: $w \ge 1$, whole numbers of any size, (width,)
     - `draws`: starts drawn for a cell that is not wide; up to 400 of a narrow one, until the standard error of their
-      mean is below 0.8%. With 2 all of it is coarser and no more are drawn: for a live page. With 0 such cells keep the
-      wide formula, and their error is unknown (NaN)
+      mean is below 0.8%. With 0 such cells keep the wide formula, and their error is unknown (NaN)
+    - `coarse`: for a live page: standard errors up to 2%, fewer units and variances, and widths between those that are
+      followed (a factor of 4 apart at most) are interpolated. `.error` includes what each of these leaves
     - `limit`: of `.error`, up to which a cell is `.covered`
     - `points`: the bulk of the spectrum in so many groups, which is faster. Default: all modes
     - `key`: of the starts
@@ -136,7 +133,7 @@ def predicted_diagram(
     if not spectrum.has_truth:
         raise ValueError("`problem` must have a `truth`: the test error measures the distance to it.")
     sizes, units, limit = _axis("variances", variances), _widths(widths), positive("limit", limit)
-    draws = count("draws", draws, least=0, most=MOST_DRAWS)
+    draws, coarse = count("draws", draws, least=0, most=MOST_DRAWS), flag("coarse", coarse)
     if count("depth", depth, least=2, most=6) > 2:
         return _deeper(spectrum, sizes, units, limit, depth)
     if draws == 1:
@@ -156,27 +153,17 @@ def predicted_diagram(
     error[drawn], moment[drawn] = np.nan, np.nan
 
     def follow(row: int) -> tuple[np.ndarray, ...]:
-        at = drawn[row]
-        return DrawnRow(spectrum, distinct[row], sizes[at], time[row, at], draws=draws, key=key).cells()
+        at, effort = drawn[row], COARSE if coarse else FINE
+        wide = time[row, at], test[row, at]
+        return DrawnRow(spectrum, distinct[row], sizes[at], *wide, draws=draws, key=key, effort=effort).cells()
 
-    rows = np.flatnonzero(drawn.any(axis=1) & (draws > 0))
-    for row, cells in zip(rows, _on_threads(follow, rows.tolist()), strict=True):
-        for whole, part in zip((test, time, rank, train, error, moment, scatter), cells, strict=True):
-            whole[row, drawn[row]] = part
+    if draws:
+        cells = [test, time, rank, train, error, moment, scatter]
+        fill(cells, drawn, distinct, follow, signals=spectrum.apart, coarse=coarse)
     time = np.where(moment < PLATEAU, time, np.nan) if draws else time
     parts = test / 2, time, rank, train / 2, error, np.where(np.isfinite(time), moment, np.nan), scatter
     arrays = dict(zip(_NAMES, (part[back] for part in parts), strict=True))
     return PredictedDiagram(**arrays, variances=sizes, widths=units, limit=limit)
-
-
-def _on_threads(follow: Callable[[int], tuple[np.ndarray, ...]], rows: list[int]) -> list[tuple[np.ndarray, ...]]:
-    """The rows of the diagram, a few at once: NumPy's loops over stacks of matrices let other threads run.
-
-    The widest come first, as they take longest. BLAS has one thread for each: its own would wait for each other.
-    """
-    threads = max(1, min(cores(), _MOST_THREADS, len(rows)))
-    with ONE_BLAS_THREAD, ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(follow, rows[::-1]))[::-1]
 
 
 def _deeper(spectrum: Spectrum, sizes: np.ndarray, units: np.ndarray, limit: float, depth: int) -> PredictedDiagram:

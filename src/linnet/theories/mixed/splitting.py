@@ -110,6 +110,7 @@ class Layers:
 
 _FEWEST_UNITS = 10  # from which on a polynomial is faster than eigenvectors
 _MOST_BLOCKS = 6  # of four powers each: at more the powers cancel
+_AT_ONCE = 16  # matrices
 
 
 def symmetric_inverse_root(G: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
@@ -144,24 +145,33 @@ def _by_eigenvectors(G: np.ndarray) -> np.ndarray:
 
 
 def _polynomial(G: np.ndarray, square: np.ndarray, top: np.ndarray, blocks: int) -> np.ndarray:
-    """(1 + G)^(-1/2) by powers of Z = 2 G/top - 1 (Paterson and Stockmeyer), `blocks` of four of them."""
+    """(1 + G)^(-1/2) by powers of Z = 2 G/top - 1 (Paterson and Stockmeyer), `blocks` of four of them.
+
+    A few matrices at a time, which stay in the cache: all that is not a product of matrices would wait for memory.
+    """
     nodes, powers = _interpolation(4 * blocks)
-    terms = (powers @ (1 + top[:, None] * (1 + nodes) / 2)[..., None] ** -0.5)[..., 0].T[..., None, None]
-    scale, eye = (2 / top)[:, None, None], np.eye(G.shape[-1])
-    Z = scale * G
-    second = scale**2 * square
-    second -= 2 * Z
-    second += eye
-    Z -= eye
-    third = Z @ second
-    fourth = second @ second if blocks > 1 else second
-    root = np.zeros(0)
-    for block in range(blocks - 1, -1, -1):
-        low = terms[4 * block] * eye
-        for term, power in zip(terms[4 * block + 1 : 4 * block + 4], (Z, second, third), strict=True):
-            low += term * power
-        root = root @ fourth if root.size else root
-        root = root + low if root.size else low
+    terms = (1 + top[:, None] * (1 + nodes) / 2) ** -0.5 @ powers.T
+    n, root = G.shape[-1], np.empty_like(G)
+    i = np.arange(n)
+    for first in range(0, len(G), _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        scale, number = (2 / top[some])[:, None, None], len(G[some])
+        four = np.zeros((number, 4, n, n))  # 1, Z, Z^2 and Z^3
+        four[:, 0, i, i] = 1.0
+        np.multiply(G[some], scale, out=four[:, 1])
+        np.multiply(square[some], scale**2, out=four[:, 2])
+        four[:, 2] -= 2 * four[:, 1]
+        four[:, 2, i, i] += 1.0
+        four[:, 1, i, i] -= 1.0
+        np.matmul(four[:, 1], four[:, 2], out=four[:, 3])
+        low = terms[some].reshape(number, blocks, 4) @ four.reshape(number, 4, n * n)
+        low = low.reshape(number, blocks, n, n)
+        fourth = four[:, 2] @ four[:, 2] if blocks > 1 else low
+        made = low[:, -1]
+        for block in range(blocks - 2, -1, -1):
+            made = made @ fourth
+            made += low[:, block]
+        root[some] = made
     return root
 
 
