@@ -61,8 +61,8 @@ class Reduction:
         >>> import numpy as np
         >>> import linnet as ln
         >>> start = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=1000, first_std=0.1, second_std=0.1)
-        >>> found = ln.reduce(ln.Problem.from_target(np.eye(2, 3)), start)
-        >>> found.weights.width, bool(np.allclose(found.lift(found.weights).first, start.first))
+        >>> reduction = ln.reduce(ln.Problem.from_target(np.eye(2, 3)), start)
+        >>> reduction.weights.width, bool(np.allclose(reduction.lift(reduction.weights).first, start.first))
         (5, True)
     """
 

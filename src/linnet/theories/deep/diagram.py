@@ -124,8 +124,8 @@ def deep_diagram(
         >>> import linnet as ln
         >>> from linnet.theories.deep import deep_diagram
         >>> task = ln.problems.low_rank_plus_noise(30, rank=2, key=0)
-        >>> told = deep_diagram(task, [1e-8, 1e-5], [10**6], depth=3)
-        >>> bool(told.best_test[0, 0] < told.best_test[0, 1])  # a small start generalises better
+        >>> diagram = deep_diagram(task, [1e-8, 1e-5], [10**6], depth=3)
+        >>> bool(diagram.best_test[0, 0] < diagram.best_test[0, 1])  # a small start generalises better
         True
     """
     spectrum = problem if isinstance(problem, Spectrum) else task_spectrum(problem)

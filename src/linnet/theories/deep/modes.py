@@ -58,14 +58,14 @@ def gaussian_modes(
         longest = 0 if order is None else count("order", order, least=0, most=LONGEST)
         return _tree(S, c, L, clock, longest)
     letters = L
-    found = _tree(S, c, L, clock, letters)
-    size = max(float(S.max()), float(np.abs(found).max()))
+    modes = _tree(S, c, L, clock, letters)
+    size = max(float(S.max()), float(np.abs(modes).max()))
     while letters + 2 <= LONGEST and max(len(layer) for layer in couplings(L, letters + 2)) <= MOST_UNITS:
         letters += 2
         longer = _tree(S, c, L, clock, letters)
-        change, found = float(np.abs(longer - found).max()), longer
+        change, modes = float(np.abs(longer - modes).max()), longer
         if not change > tolerance * size:
-            return found
+            return modes
     raise ArithmeticError(
         f"words of {letters} letters do not suffice for `rtol` = {tolerance:g} at depth {L}: allow more, or give "
         "`order` to insist."
@@ -109,10 +109,10 @@ def _tree(S: np.ndarray, c: np.ndarray, depth: int, clock: np.ndarray, order: in
 
 def _flow(S: np.ndarray, start: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
     networks = [np.repeat(layer[None], S.size, axis=0) for layer in start]
-    found = flowing(S, networks, np.repeat(clock[:, None], S.size, axis=1), RTOL)
-    if not np.isfinite(found).all():
+    singular_values = flowing(S, networks, np.repeat(clock[:, None], S.size, axis=1), RTOL)
+    if not np.isfinite(singular_values).all():
         raise ArithmeticError("the mode equations took too many steps: ask for earlier `times`.")
-    return found
+    return singular_values
 
 
 def _checked(

@@ -33,14 +33,14 @@ def reduction_by_words(trial: Trial) -> Numbers:
             in_dim=4, out_dim=3, width=width, depth=depth, stds=0.7 * width**-0.5, key=[trial.seed, depth]
         )
         full = trained(start.layers, TARGET, 0.05, 300, every=10)
-        found = []
+        distances = []
         for order in (2, 4, 6):
             small = ln.reduce(ln.Problem.from_target(TARGET), start, order=order)
             apart = np.abs(trained(small.weights.layers, TARGET, 0.05, 300, every=10) - full).max()
-            found.append(float(apart / np.abs(full).max()))
-            ratios.append(found[-1] / small.error)
-        errors[f"depth {depth}"] = found
-        factors.append((found[-1] / found[0]) ** 0.25)
+            distances.append(float(apart / np.abs(full).max()))
+            ratios.append(distances[-1] / small.error)
+        errors[f"depth {depth}"] = distances
+        factors.append((distances[-1] / distances[0]) ** 0.25)
     return {"value": max(factors), "factor": max(factors), "ratio": max(ratios), "errors": errors}
 
 
@@ -88,14 +88,14 @@ def decoupling(trial: Trial) -> Numbers:
     holds=AllOf(
         Below(0.02, "worst", what="largest relative difference of the least test error at width 1e6", form=".2%",
               because="one start at one width, words of four letters, and descent's step"),
-        AtMost(2.0, "bars", what="largest difference, in units of the error that is told", form=".2f",
+        AtMost(2.0, "bars", what="largest difference, in units of the predicted error", form=".2f",
                because="twice a standard error; 24 networks"),
     ),
-    reads="least test error at width 1e6, formula and trained: {told}; difference over told error by width: {narrow}",
+    reads="least test error at width 1e6, formula and trained: {pairs}; difference over predicted error by width: {narrow}",
 )  # fmt: skip
 def formula_at_depth(trial: Trial) -> Numbers:
     task = ln.problems.low_rank_plus_noise(30, rank=2, key=trial.seed)
-    worst, told, narrow = 0.0, {}, {}
+    worst, pairs, narrow = 0.0, {}, {}
     for width in (480, 960, 3840, 10**6):
         apart = []
         for depth in (2, 3, 4):
@@ -117,10 +117,10 @@ def formula_at_depth(trial: Trial) -> Numbers:
                 difference = abs(formula / least - 1)
                 apart.append(difference / float(diagram.error[0, 0]))
                 if width == 10**6:
-                    told[f"depth {depth}, c = {coupling}"] = [formula, least]
+                    pairs[f"depth {depth}, c = {coupling}"] = [formula, least]
                     worst = max(worst, difference)
         narrow[f"{width:g}"] = max(apart)
-    return {"value": worst, "worst": worst, "bars": max(narrow.values()), "told": told, "narrow": narrow}
+    return {"value": worst, "worst": worst, "bars": max(narrow.values()), "pairs": pairs, "narrow": narrow}
 
 
 @claim(
@@ -144,8 +144,8 @@ def what_depth_buys(trial: Trial) -> Numbers:
         pair = []
         for depth in (2, 3):
             coupling = (kernel / depth) ** (1 / (2 * depth - 2))
-            told = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
-            pair.append(float(2 * told.best_test[0, 0] / 3600))
+            predicted = ln.theories.deep.deep_diagram(task, [coupling**2 / width], [width], depth=depth)
+            pair.append(float(2 * predicted.best_test[0, 0] / 3600))
         errors[f"kernel {kernel:g}"] = pair
         ratios.append(pair[1] / pair[0])
     return {"value": min(ratios), "largest": max(ratios), "gain": 1 - max(ratios[2:]), "errors": errors}

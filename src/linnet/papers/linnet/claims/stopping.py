@@ -36,14 +36,14 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
     draws = 8 if trial.quick else 20
     ratios = []
     for number, (shape, rank, strength) in enumerate(SETTINGS):
-        draw, found = generator(trial.seed, number), []
+        draw, excesses = generator(trial.seed, number), []
         for _ in range(draws):
             u, v = (np.linalg.qr(draw.normal(size=(n, rank)))[0] for n in shape)
             truth = strength * np.sqrt(max(shape)) * (u * draw.uniform(0.7, 1.5, rank)) @ v.T
             noisy = truth + draw.normal(size=shape)
             own = ((ln.denoise(noisy, noise_std=1.0).matrix - truth) ** 2).sum()
-            found.append(own / _hindsight(noisy, truth) - 1)
-        ratios.append(found)
+            excesses.append(own / _hindsight(noisy, truth) - 1)
+        ratios.append(excesses)
     means = np.mean(ratios, axis=1)
     errors = np.std(ratios, axis=1, ddof=1) / np.sqrt(draws)
     beyond = means - STANDARD_ERRORS * errors

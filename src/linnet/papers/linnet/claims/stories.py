@@ -220,8 +220,8 @@ def borders(trial: Trial) -> Numbers:
             _short(slopes.std(ddof=1) / np.sqrt(slopes.size)),
         ]
         # at the border of depth L the threshold c^L is a multiple of S
-        told = 2 * np.log(2.0) / np.log(ln.theories.deep.threshold(2.0, depth))
-        away.append(float(slopes.mean() - told))
+        predicted = 2 * np.log(2.0) / np.log(ln.theories.deep.threshold(2.0, depth))
+        away.append(float(slopes.mean() - predicted))
         fall = np.diff(np.log(variances.mean(axis=(1, 2))))[0] / np.log(widths[1] / widths[0])
         across.append(float(fall))
     farthest = max(away, key=abs)

@@ -45,10 +45,10 @@ def compute(settings: Depth, panels: tuple[str, ...]) -> Any:
         whole = ln.theories.deep.deep_diagram(task, variances, widths, depth=depth)
         plane.append(per_entry * whole.best_test)
         covered.append(whole.covered)
-        told = ln.theories.deep.deep_diagram(task, chosen**2 / WIDTH, [WIDTH], depth=depth)
-        formula.append(per_entry * told.best_test[0])
+        predicted = ln.theories.deep.deep_diagram(task, chosen**2 / WIDTH, [WIDTH], depth=depth)
+        formula.append(per_entry * predicted.best_test[0])
         least = []
-        for coupling, time in zip(chosen, told.best_time[0], strict=True):
+        for coupling, time in zip(chosen, predicted.best_time[0], strict=True):
             start = ln.inits.reduced_deep_gaussian(
                 in_dim=settings.dim,
                 out_dim=settings.dim,
@@ -141,10 +141,10 @@ def check(data: Any) -> list[Check]:
     worst = float(apart.max())
     half = [[float(np.interp(0.5, row.isel(number=n), data["time"])) for n in (0, -1)] for row in data["mode"]]
     spread = {depth: pair[1] / pair[0] for depth, pair in zip(DEPTHS, half, strict=True)}
-    told = ", ".join(f"{spread[depth]:.2f} at depth {depth}" for depth in DEPTHS)
+    ratios = ", ".join(f"{spread[depth]:.2f} at depth {depth}" for depth in DEPTHS)
     return [
         Check(f"least test error, formula against trained: {worst:.1%} apart at most", worst, WORST, worst <= WORST),
-        Check(f"the last mode is half learned so many times later than the first: {told}", spread[4] / spread[2]),
+        Check(f"the last mode is half learned so many times later than the first: {ratios}", spread[4] / spread[2]),
     ]
 
 

@@ -38,18 +38,18 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 def read(networks: xr.Dataset) -> np.ndarray:
     """Relative error of the formula, (dim, cell and task)."""
     trained = networks["best_test"].transpose(*AXES).values
-    found = beside(networks, int(networks.attrs["seed"]))["best_test"]
-    return np.abs(found / trained - 1).reshape(len(trained), -1)
+    predicted = beside(networks, int(networks.attrs["seed"]))["best_test"]
+    return np.abs(predicted / trained - 1).reshape(len(trained), -1)
 
 
 def columns(networks: xr.Dataset) -> Columns:
     """Dimension by dimension."""
-    found = read(networks)
+    errors = read(networks)
     return {
         "d": [str(dim) for dim in networks["dim"].values],
-        "networks": [str(row.size) for row in found],
-        "median error": [f"{100 * np.median(row):.2f}%" for row in found],
-        "largest error": [f"{100 * row.max():.2f}%" for row in found],
+        "networks": [str(row.size) for row in errors],
+        "median error": [f"{100 * np.median(row):.2f}%" for row in errors],
+        "largest error": [f"{100 * row.max():.2f}%" for row in errors],
     }
 
 
