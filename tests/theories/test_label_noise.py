@@ -28,8 +28,14 @@ def test_refusals():
         decay_rates(problem, learning_rate=0.1, noise_std=1.0, order=3)
     with pytest.raises(ValueError, match="full rank"):
         decay_rates(ln.Problem.from_moments(np.diag([1.0, 0.0]), [[1.0, 0.0]]), learning_rate=0.1, noise_std=1.0)
-    with pytest.raises(ValueError, match=r"below 2/s"):
-        decay_rates(ln.Problem.from_target([[30.0, 0.0]]), learning_rate=0.1, noise_std=0.1, order=2)
+    white = ln.Problem.from_target([[3.0, 0.0]])
+    with pytest.raises(ValueError, match=r"`learning_rate` must be below 1/\|A\|"):
+        decay_rates(white, learning_rate=0.34, noise_std=0.1, order=2)
+    with pytest.raises(ValueError, match=r"the flattest interpolator is unstable"):
+        decay_rates(white, learning_rate=0.32, noise_std=0.1)
+    with pytest.raises(ValueError, match=r"`noise_std` must be below 4.61 .* by its own size"):
+        decay_rates(white, learning_rate=0.1, noise_std=5.0)
+    decay_rates(white, learning_rate=0.1, noise_std=4.6)
 
 
 def late_rates(cov, solution, *, step, noise, steps, copies, seed):
@@ -99,6 +105,16 @@ def test_the_second_order_against_its_limiting_process(d, size):
     assert abs(rate - second / leading) < 4 * error + 2e-3
     if d == 5:  # at d = 2 the terms in the step and in the noise nearly cancel
         assert abs(rate - 1) > 10 * error
+
+
+@pytest.mark.parametrize(("d", "size", "step"), [(4, 2.8, 0.2), (5, 2.2, 0.3)])
+def test_long_steps_move_the_flattest_interpolator(d, size, step):
+    """At 0.6 of the largest step; with the second layer of small steps the rate would be 5 and 8% too small."""
+    problem = ln.Problem.from_target(np.eye(1, d) * size)
+    leading, second = (decay_rates(problem, learning_rate=step, noise_std=0.15, order=order) for order in (1, 2))
+    rate, error = limiting_rate(d, step, 0.15, size, copies=100, steps=14_000, seed=d)
+    assert abs(rate - second.mean() / leading.mean()) < 4 * error + 2e-3
+    assert abs(rate - 1 / (1 - step * size / np.sqrt(d) / 2)) > 10 * error
 
 
 @pytest.mark.parametrize(("d", "s"), [(2, Fraction(1, 2)), (2, Fraction(3)), (4, Fraction(1, 2))])

@@ -29,13 +29,15 @@ def decay_rates(
     $g = 1 + (\mathrm{tr}\,\Sigma/k) A^\top (A \Sigma A^\top)^{-1} A$ is the inverse of the metric: turning the hidden
     directions shortens the way.
 
-    **Second order** (`order=2`; one output, whitened inputs). With $s = |A|/\sqrt d$, the squared length of the
-    flattest second layer,
+    **Second order** (`order=2`; one output, whitened inputs). With s the squared length of the second layer,
 
-    $$ r = \frac{\eta\delta^2}{2} \left[ \frac{1}{1 - \eta s/2} -
-       \frac{(d-1)(d+3)}{2(d+2)}\, \frac{\eta\delta^2}{s} \right] $$
+    $$ r = \frac{\eta\delta^2}{2} \left[ P - \frac{(d-1)(d+3)}{2(d+2)}\, \frac{\eta\delta^2}{s} \right], \qquad
+       s^2 = \frac{|A|^2\, Q}{(d-1) P + Q}, \quad P = \frac{1}{1 - \eta s/2}, \quad
+       Q = \frac{1}{1 - \eta (s + |A|^2/s)/2} $$
 
-    for the mean of the d - 1 small values. Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has an
+    for the mean of the d - 1 small values. P and Q are the residual's variances across and along A, over $\delta^2$,
+    for steps of any size; s balances them ($|W_1|^2 - |W_2|^2$ has no drift), and is $|A|/\sqrt d$ for small steps.
+    Once M is small, $W_2 = y^\top W_1^\top$ with a vector y that has an
     equation of its own, and $\ln|\det W_1|$ changes by $\ln|1 - \eta\, G \cdot y|$ in a step with residual G. So the
     rate is a mean over the stationary law of $(A, s, y)$, here to second order in $\eta\delta^2$, by solving Poisson's
     equation in powers of it.
@@ -50,7 +52,13 @@ def decay_rates(
 
     **Returns** the rates per unit of canonical time, smallest first, (d - k,).
 
-    **Valid when** $\eta\delta^2$ is small and the run is long enough to have left its start.
+    **Valid when** both numbers of `expansion_parameters`, noise x and step y, are small and the run has left its start;
+    refused where one of them is 1 or more. Measured at corners by plain descent, with standard errors of 0.005 or less
+    (1 to 5 outputs, covariances of condition number 1 to $10^4$, singular values of A equal or up to 100 apart, widths
+    k + 1 to 60, starts of scale 0.01 to 10): the mean rate is between 1 - 2.5 x and 1 + 0.6 y of the law for x up to
+    0.3 and y up to 0.9, and 0.46 of it at x = 1; a single rate is off by up to 2.5 x of itself, or x of the mean if
+    that is more. Networks of width below d have the first of the rates, one of width k none. The second order is within
+    0.2% for $\eta |A| \le 0.7$ and x up to 0.01.
 
     **Reference:** ours; Varre et al. 2023, section 4.1, leaves it open.
 
@@ -64,32 +72,93 @@ def decay_rates(
         >>> ln.theories.label_noise.decay_rates(skewed, learning_rate=0.02, noise_std=1.0).round(4).tolist()
         [0.0081, 0.0174]
     """
+    solution, cov = _solution(problem)
+    noise, step = expansion_parameters(problem, learning_rate=learning_rate, noise_std=noise_std)
+    if noise >= 1:
+        raise ValueError(
+            f"`noise_std` must be below {noise_std / np.sqrt(noise):.3g} at this `learning_rate`: got {noise_std:g}, "
+            f"which moves the second layer by its own size (`expansion_parameters`: {noise:.3g})."
+        )
+    strength, (k, d) = learning_rate * noise_std**2, solution.shape
+    if order == 2:
+        return np.full(d - 1, strength / 2 * _second_order(solution, cov, learning_rate, strength))
+    if order != 1:
+        raise ValueError(f"`order` must be 1 or 2: got {order!r}.")
+    if step >= 1:
+        raise ValueError(
+            f"`learning_rate` must be below {learning_rate / step:.3g}, or the flattest interpolator is unstable: got "
+            f"{learning_rate:g}."
+        )
+    values, vectors = np.linalg.eigh(cov)
+    _, _, rows = np.linalg.svd(solution @ (vectors * np.sqrt(values) @ vectors.T), full_matrices=False)
+    slowest = np.linalg.eigvalsh(cov + np.trace(cov) / k * rows.T @ rows)[: d - k]
+    return k * strength / 2 * slowest
+
+
+@representable
+def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: float) -> tuple[float, float]:
+    r"""The two numbers that must be small for `decay_rates`: noise x and step y.
+
+    $$ x = \frac{\eta\delta^2\, \mathrm{tr}\,\Sigma}{2 s_{\min}}, \qquad
+       y = \frac{\eta\, s_{\max}}{2} \left(\lambda_{\max}(\Sigma) + \frac{\mathrm{tr}\,\Sigma}{k}\right), $$
+
+    with s the eigenvalues of $W_2 W_2^\top = (k A \Sigma A^\top/\mathrm{tr}\,\Sigma)^{1/2}$ at the flattest
+    interpolator: x compares the noise with the second layer, and y = 1 is where descent leaves that interpolator.
+
+    **Arguments:** `problem`, `learning_rate` and `noise_std` as in `decay_rates`.
+
+    **Returns** x and y.
+
+    **Example:**
+
+        >>> import numpy as np, linnet as ln
+        >>> problem = ln.Problem.from_target(np.eye(1, 4) * 2)
+        >>> ln.theories.label_noise.expansion_parameters(problem, learning_rate=0.02, noise_std=1.0)
+        (0.04, 0.05)
+    """
+    rate, std = positive("learning_rate", learning_rate), non_negative("noise_std", noise_std)
+    solution, cov = _solution(problem)
+    k, trace = len(solution), np.trace(cov)
+    squares = np.sqrt(np.linalg.eigvalsh(k / trace * solution @ cov @ solution.T))
+    noise = rate * std**2 * trace / (2 * squares[0])
+    return float(noise), float(rate * squares[-1] * (np.linalg.norm(cov, 2) + trace / k) / 2)
+
+
+def _solution(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """The solution, of rank k, and the covariance, of full rank."""
     of_kind("problem", problem, Problem, "linnet.Problem")
-    strength = positive("learning_rate", learning_rate) * non_negative("noise_std", noise_std) ** 2
     if problem.cost is not None or problem.batch is not None:
         raise ValueError("`problem` must be one problem with the square loss.")
     solution, cov = problem.min_norm_solution(), problem.cov
+    values = np.linalg.eigvalsh(cov)
     k, d = solution.shape
-    values, vectors = np.linalg.eigh(cov)
-    root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
-    _, sizes, rows = np.linalg.svd(solution @ root, full_matrices=False)
-    if values[0] <= 1e-12 * values[-1] or k > d or sizes[-1] <= 1e-12 * sizes[0]:
+    sizes = np.sqrt(np.maximum(np.linalg.eigvalsh(solution @ cov @ solution.T), 0))
+    if values[0] <= 1e-12 * values[-1] or k > d or sizes[0] <= 1e-7 * sizes[-1]:
         raise ValueError(
             f"`problem` must have a covariance of full rank and a solution of rank {k}, the number of its outputs: "
             f"the covariance has eigenvalues {values[0]:.3g} to {values[-1]:.3g}, the solution singular values "
-            f"{sizes[-1]:.3g} to {sizes[0]:.3g}."
+            f"{sizes[0]:.3g} to {sizes[-1]:.3g}."
         )
-    slowest = np.linalg.eigvalsh(cov + np.trace(cov) / k * rows.T @ rows)[: d - k]
-    if order == 1:
-        return k * strength / 2 * slowest
-    if order != 2:
-        raise ValueError(f"`order` must be 1 or 2: got {order!r}.")
-    if k > 1 or not np.allclose(values, 1, rtol=0, atol=1e-9):
+    return solution, cov
+
+
+def _second_order(solution: np.ndarray, cov: np.ndarray, learning_rate: float, strength: float) -> float:
+    """The mean rate over eta delta^2/2."""
+    k, d = solution.shape
+    if k > 1 or not np.allclose(cov, np.eye(d), rtol=0, atol=1e-9):
         raise ValueError("`order=2` is known for one output and whitened inputs: `problem` has others. Use `order=1`.")
-    s = float(np.linalg.norm(solution)) / np.sqrt(d)
-    if learning_rate * s >= 2:
+    size = float(np.linalg.norm(solution))
+    if learning_rate * size >= 1:
         raise ValueError(
-            f"`learning_rate` must be below 2/s = {2 / s:.3g}, or descent diverges: got {learning_rate:g}."
+            f"`learning_rate` must be below 1/|A| = {1 / size:.3g}, or descent leaves every interpolator: got "
+            f"{learning_rate:g}."
         )
-    factor = 1 / (1 - learning_rate * s / 2) - (d - 1) * (d + 3) / (2 * (d + 2)) * strength / s
-    return np.full(d - 1, strength / 2 * factor)
+    eta = learning_rate * size  # in units of |A|, s is between d^(-1/2) and 1
+
+    def balance(s: float) -> float:  # s^2 ((d - 1) P + Q) - Q, over Q
+        return s**2 * ((d - 1) * (1 - eta * (s + 1 / s) / 2) / (1 - eta * s / 2) + 1) - 1
+
+    from scipy.optimize import brentq
+
+    s = brentq(balance, d**-0.5, 1.0, xtol=1e-15) if d > 1 else 1.0
+    return 1 / (1 - eta * s / 2) - (d - 1) * (d + 3) / (2 * (d + 2)) * strength / (s * size)

@@ -82,6 +82,7 @@ MUTATIONS = {
         keyword(ln, "label_noise_descent", "noise_std", 0.7),
         keyword(label_noise, "decay_rates", "order", 0.5),
     ],
+    "label-noise-corners": [scaled(label_noise, "decay_rates", lambda rates: 1.2 * rates)],
     "label-noise-rates": [scaled(label_noise, "decay_rates", lambda rates: np.full(rates.shape, rates.mean()))],
 }
 SEEDS = {"trained": 12}  # seeds at which a third of the bars cannot hold by chance, as it does in a quarter of them

@@ -2,7 +2,17 @@
 
 from pathlib import Path
 
-from linnet.papers.linnet.claims import depth, diagram, flattest, one_start, over_time, start_scale, stopping, stories
+from linnet.papers.linnet.claims import (
+    depth,
+    diagram,
+    flattest,
+    label_noise,
+    one_start,
+    over_time,
+    start_scale,
+    stopping,
+    stories,
+)
 from linnet.papers.linnet.figures import depth as depth_figure
 from linnet.papers.linnet.figures import over_time as over_time_figure
 from linnet.papers.linnet.figures import published
@@ -17,6 +27,6 @@ PAPER = Paper(
     subject="predictions without training",
     figures=[published, depth_figure, over_time_figure, start_scale_figure],
     tables=[cells, dimensions],
-    claims=[diagram, stopping, one_start, flattest, over_time, start_scale, depth, stories],
+    claims=[diagram, stopping, one_start, flattest, label_noise, over_time, start_scale, depth, stories],
     statements=Path(__file__).with_name("statements.toml"),
 )

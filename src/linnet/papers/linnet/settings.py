@@ -10,3 +10,4 @@ PUBLISHED_WORST = Limit(
 )
 STANDARD_ERRORS = 2  # that a mean over draws may be off by chance
 WRONG = 0.05  # relative: a covered cell that is farther off must be within its error bars
+NORMAL_ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")

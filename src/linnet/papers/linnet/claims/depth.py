@@ -91,7 +91,7 @@ def decoupling(trial: Trial) -> Numbers:
         AtMost(2.0, "bars", what="largest difference, in units of the predicted error", form=".2f",
                because="twice a standard error; 24 networks"),
     ),
-    reads="least test error at width 1e6, formula and trained: {pairs}; difference over predicted error by width: {narrow}",
+    reads="least test error at width 1e6, formula and trained: {pairs}; difference over its error by width: {narrow}",
 )  # fmt: skip
 def formula_at_depth(trial: Trial) -> Numbers:
     task = ln.problems.low_rank_plus_noise(30, rank=2, key=trial.seed)

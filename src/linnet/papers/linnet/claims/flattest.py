@@ -1,4 +1,4 @@
-"""Under label noise networks tend to the flattest interpolator, and at which rates they forget the start."""
+"""Under label noise networks of one output tend to the flattest interpolator, and at which rate."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from functools import partial
 import numpy as np
 
 import linnet as ln
-from linnet.reproduction import Above, AllOf, Estimate, Limit, Numbers, Trial, Within, claim
+from linnet.papers.linnet.settings import NORMAL_ERRORS
+from linnet.reproduction import Above, AllOf, Estimate, Numbers, Trial, Within, claim
 
-INPUTS, WIDTH, RATE, NETWORKS = 5, 60, 0.02, 10
-MANY, DELTA, LONG = 40, 0.6, 30_000
-SKEWED = (2.0, 1.0, 0.5, 0.25)
-ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number lies beyond")
+INPUTS, WIDTH, RATE, NETWORKS = 5, 60, 0.02, 40
 
 
 @claim(
@@ -26,7 +24,7 @@ ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number li
         Within(
             0.01,
             of=1,
-            errors=ERRORS,
+            errors=NORMAL_ERRORS,
             what="late rate of the small singular values over the predicted one",
             form=".4f",
             because="the third order in eta delta^2/s, a tenth of the second, which is 4% here",
@@ -51,7 +49,7 @@ ERRORS = Limit(4.5, "standard errors: one in 150 000 draws of a normal number li
 )
 def flattest_interpolator(trial: Trial) -> Numbers:
     steps = 20_000 if trial.quick else 60_000
-    keys = [[trial.seed, 31, network] for network in range(MANY)]
+    keys = [[trial.seed, 31, network] for network in range(NETWORKS)]
     problems = [ln.problems.orthogonal_regression(key=key, in_dim=INPUTS) for key in keys]
     starts = [ln.inits.orthogonal(key=key, in_dim=INPUTS, out_dim=1, width=WIDTH, scale=1.0) for key in keys]
     run = ln.label_noise_descent(
@@ -74,86 +72,6 @@ def flattest_interpolator(trial: Trial) -> Numbers:
         "uncertainty": ratio.error,
         "seen": abs(leading.value - 1) / leading.error,
         "largest": float((values[60:, :, 0] / flattest).mean()),
-        "networks": MANY,
+        "networks": NETWORKS,
         "steps": steps,
     }
-
-
-@claim(
-    "label-noise-rates",
-    says="Under label noise the small singular values fall at rates that follow from the covariance of the inputs and "
-    "the number of outputs: (k eta delta^2/2) times the least eigenvalues of Sigma + (tr Sigma/k) Pi, with Pi the "
-    "projector onto the rows of A Sigma^(1/2).",
-    assumes="a covariance of full rank, a solution of rank k, eta delta^2 small against the square of the least "
-    "singular value of the second layer",
-    tried="4 inputs: one output at eigenvalues 2, 1, 1/2, 1/4; two outputs there and whitened; eta = 0.02, "
-    f"delta = 0.6; {NETWORKS} networks each, second half of {LONG:,} steps (full: twice as long)",
-    holds=AllOf(
-        Within(
-            0.05,
-            of=1,
-            errors=ERRORS,
-            what="mean rate over the predicted mean",
-            form=".3f",
-            because="the second order, about 2 eta delta^2/s, s the second layer's least squared singular value",
-        ),
-        Within(
-            0.15,
-            "each",
-            of=1,
-            errors=ERRORS,
-            what="each rate over its prediction",
-            form=".2f",
-            because="rates of different directions mix until the singular values lie apart",
-        ),
-        Above(
-            1.5,
-            "apart",
-            what="predicted rates of one output, largest over smallest",
-            form=".1f",
-            because="rates that were all alike would not show the covariance",
-        ),
-    ),
-    reads="rates of {networks} networks in each of {cases} cases",
-)
-def label_noise_rates(trial: Trial) -> Numbers:
-    steps = LONG if trial.quick else 2 * LONG
-    means, each, apart = {}, {}, np.nan
-    for outputs, eigenvalues in ((1, SKEWED), (2, SKEWED), (2, (1.0,) * 4)):
-        problem = _skewed_problem(outputs, eigenvalues, key=[trial.seed, 32, outputs])
-        rates = _late_rates(problem, steps, key=[trial.seed, 33, outputs])
-        predicted = ln.theories.label_noise.decay_rates(problem, learning_rate=RATE, noise_std=DELTA)
-        name = f"{outputs} output(s), eigenvalues {eigenvalues[0]:g} to {eigenvalues[-1]:g}"
-        means[name] = Estimate.of_mean(rates.mean(1) / predicted.mean())
-        for mode, ratios in enumerate((rates / predicted).T):
-            each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
-        if outputs == 1:
-            apart = float(predicted[-1] / predicted[0])
-    return {"value": means, "each": each, "apart": apart, "networks": NETWORKS, "cases": len(means)}
-
-
-def _skewed_problem(outputs: int, eigenvalues: tuple[float, ...], *, key: list[int]) -> ln.Problem:
-    """As many samples as inputs, a covariance with these eigenvalues, a solution of equal singular values whose squares
-    add up to 2d: so the second layer has no small one."""
-    random, d = np.random.default_rng(key), len(eigenvalues)
-    left, right = (np.linalg.qr(random.normal(size=(d, d)))[0] for _ in range(2))
-    X = np.sqrt(d) * left @ (right * np.sqrt(eigenvalues) @ right.T)
-    solution = np.linalg.qr(random.normal(size=(d, outputs)))[0].T
-    return ln.Problem.from_data(X, X @ solution.T * np.sqrt(2 * d / outputs))
-
-
-def _late_rates(problem: ln.Problem, steps: int, *, key: list[int]) -> np.ndarray:
-    """Rates of the small singular values of W1 over the second half of the run (network, value)."""
-    d, k = problem.in_dim, problem.out_dim
-    start = ln.inits.orthogonal(key=key, in_dim=d, out_dim=k, width=2 * d, scale=1.0)
-    run = ln.label_noise_descent(
-        problem,
-        ln.Weights(*(np.repeat(layer[None], NETWORKS, 0) for layer in (start.first, start.second))),
-        learning_rate=RATE,
-        steps=steps,
-        noise_std=DELTA * np.sqrt(d),
-        key=key,
-        save_every=steps // 2,
-    )
-    _, half, end = np.log(np.linalg.svd(run.reduced.first, compute_uv=False))
-    return (half - end)[:, k:d] / (RATE * steps / 2)
