@@ -64,8 +64,8 @@ class DeepReduction(Reduction):
         >>> import numpy as np
         >>> import linnet as ln
         >>> start = ln.inits.deep_gaussian(in_dim=2, out_dim=1, width=100, depth=3, stds="ntk", key=0)
-        >>> found = ln.reduce(ln.Problem.from_target([[1.0, 2.0]]), start, order=6)
-        >>> found.weights.widths, found.exact, found.error < 1e-4
+        >>> reduction = ln.reduce(ln.Problem.from_target([[1.0, 2.0]]), start, order=6)
+        >>> reduction.weights.widths, reduction.exact, reduction.error < 1e-4
         ((11, 10), False, True)
     """
 

@@ -157,7 +157,8 @@ def test_drawn_data_with_as_many_samples_as_inputs(spectrum, threshold):
     eigenvalues, overlaps, counts = SPECTRA[spectrum]
     each = np.repeat(eigenvalues, np.asarray(counts, dtype=int))
     shares = np.repeat(np.asarray(overlaps) / counts, np.asarray(counts, dtype=int))
-    times = np.array([2.0, 10.0, 30.0]) if threshold < 1 else np.array([0.1, 1.0, 10.0]) / threshold
+    correlation = np.sqrt(each**2 @ shares + 0.1 * each.sum() / DIM)  # the rate at which a tiny start grows
+    times = np.array([40.0, 100.0, 400.0]) / correlation if threshold < 1 else np.array([0.1, 1.0, 10.0]) / threshold
     curves = []
     for seed in range(40):
         random = np.random.default_rng([7, seed])
