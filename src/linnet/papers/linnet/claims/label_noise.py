@@ -25,6 +25,7 @@ class Corner(NamedTuple):
     noise_std: float = DELTA
     width: int = 8
     scale: float = 1.0  # of the start
+    fitted: bool = False  # start at the balanced solution: directions of little variance take long to fit
 
 
 PLAIN = Corner("plain")
@@ -32,11 +33,11 @@ CORNERS = (
     Corner("two nearly equal singular values", outputs=2, values=(2.02, 2.0)),
     Corner("two singular values ten times apart", outputs=2, values=(3.0, 0.3)),
     Corner("three outputs of four inputs", outputs=3),
-    Corner("condition number 10^4", eigenvalues=(10.0, 1.0, 0.1, 0.001)),
-    Corner("two units", width=2, noise_std=1.0),
+    Corner("condition number 10^4, from an interpolator", eigenvalues=(10.0, 1.0, 0.1, 0.001), fitted=True),
+    Corner("two units, whitened inputs", eigenvalues=(1.0,) * 4, width=2, noise_std=1.0),
     Corner("200 units", width=200),
     Corner("a start 1000 times smaller", scale=1e-3),
-    Corner("a start 10 times larger", scale=10.0, noise_std=1.0),
+    Corner("a start 10 times larger", scale=10.0, noise_std=1.5),
     Corner("large noise", values=(2.8,), noise_std=2.0),
     Corner("long steps", values=(2.8,), learning_rate=0.12, noise_std=0.3),
 )
@@ -155,12 +156,7 @@ def _skewed_problem(
 def _late_rates(problem: ln.Problem, steps: int, *, key: list[int], corner: Corner) -> np.ndarray:
     """Rates of the small singular values of W1 over the second half of the run (network, value)."""
     d, k = problem.in_dim, problem.out_dim
-    if corner.width >= d:
-        start = ln.inits.orthogonal(key=key, in_dim=d, out_dim=k, width=corner.width, scale=corner.scale)
-    else:
-        start = ln.inits.gaussian(
-            key=key, in_dim=d, out_dim=k, width=corner.width, first_std=corner.scale, second_std=corner.scale
-        )
+    start = _start(problem, corner, key)
     run = ln.label_noise_descent(
         problem,
         ln.Weights(*(np.repeat(layer[None], NETWORKS, 0) for layer in (start.first, start.second))),
@@ -172,3 +168,15 @@ def _late_rates(problem: ln.Problem, steps: int, *, key: list[int], corner: Corn
     )
     _, half, end = np.log(np.linalg.svd(run.reduced.first, compute_uv=False))[:3]
     return (half - end)[:, k : min(d, corner.width)] / (corner.learning_rate * (steps // 2))
+
+
+def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
+    sizes = {"in_dim": problem.in_dim, "out_dim": problem.out_dim, "width": corner.width}
+    if corner.width < problem.in_dim:
+        return ln.inits.gaussian(key=key, first_std=corner.scale, second_std=corner.scale, **sizes)
+    start = ln.inits.orthogonal(key=key, scale=corner.scale, **sizes)
+    if not corner.fitted:
+        return start
+    fitted = ln.inits.balanced(problem.min_norm_solution())
+    rest = 0.01 * np.asarray(start.first)[: corner.width - fitted.width]
+    return ln.Weights(np.vstack([fitted.first, rest]), np.pad(fitted.second, ((0, 0), (0, len(rest)))))
