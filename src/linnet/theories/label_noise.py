@@ -105,7 +105,11 @@ def expansion_parameters(problem: Problem, *, learning_rate: float, noise_std: f
     with s the eigenvalues of $W_2 W_2^\top = (k A \Sigma A^\top/\mathrm{tr}\,\Sigma)^{1/2}$ at the flattest
     interpolator: x compares the noise with the second layer, and y = 1 is where descent leaves that interpolator.
 
-    **Arguments:** `problem`, `learning_rate` and `noise_std` as in `decay_rates`.
+    **Arguments:**
+
+    - `problem`: square loss, a covariance of full rank, a solution of rank $k$
+    - `learning_rate`: $\eta$
+    - `noise_std`: $\delta$, noise of labels divided by $\sqrt n$
 
     **Returns** x and y.
 
