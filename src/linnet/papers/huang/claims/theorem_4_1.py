@@ -69,7 +69,6 @@ def first_time(trial: Trial) -> Numbers:
     rows, starts = scalings.read(results), scalings.start_times(results)
     return {
         "value": highest(*(row.worst for row in rows), *(ours for ours, _ in starts.values())),
-        "leading": highest(row.leading for row in rows),
         "measured": {row.name: row.alignment for row in rows},
         "by_loss": {row.name: row.loss for row in rows},
         "printed": {row.name: row.printed for row in rows},

@@ -106,9 +106,6 @@ def _row(networks: xr.Dataset) -> dict[str, Any]:
         # cosines of X'X W v to X'y after the first saved step (median) and at t1 (least)
         "output_start": np.median(networks["output_start"].values),
         "output_first": networks["output_first"].values.min(),
-        # where the loss has lost 5% the least median rho/(v sqrt(gamma)); the least share of the loss at t1
-        "settled": networks["settled"].values.min(),
-        "share": networks["share"].values.min(),
         # the mean of rho^2 at the end in units of gamma^(5/2)/phi; the median distance of rho_r^2 from that mean
         "limit": (networks["limit"].values / np.array([t.limit for t in theories])).mean(),
         "spread": np.median(networks["spread"].values),

@@ -88,7 +88,6 @@ class Scaling:
     corrected: Estimate
     printed: float
     worst: float  # of `Stages.first_time` in any network
-    leading: float  # of log(1/(v0 sqrt(gamma))) alone
 
 
 def read(networks: xr.Dataset) -> list[Scaling]:
@@ -108,15 +107,13 @@ def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
         "loss": chosen["loss_steps"].sel(share=SHARES[0]).values,
         "corrected": np.array(predicted).T,
     }
-    leading = np.array([[leading_time(t) / t.learning_rate for t in row] for row in theories]).T
     worst = float(np.abs(times["alignment"] / times["corrected"] - 1).max())
-    alone = float(np.abs(leading / times["alignment"] - 1).max())
     if name == "v0":  # t1 is linear in log(1/v0): the slope in units of the growth time
         units = np.array([growths(row) for row in theories]).T
         fits = {kind: slope(-np.log(values), numbers * units) for kind, numbers in times.items()}
     else:
         fits = {kind: slope(np.log(values), np.log(numbers)) for kind, numbers in times.items()}
-    return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst, leading=alone)
+    return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst)
 
 
 def theory(networks: xr.Dataset) -> list[Stages]:
@@ -137,11 +134,6 @@ def growths(theories: list[Stages]) -> np.ndarray:
 def slope(x: object, rows: np.ndarray) -> Estimate:
     """The mean slope of the lines through each of `rows` (replicate, point) and its standard error over replicates."""
     return Estimate.of_mean(np.array([line(x, row)[0] for row in rows]))
-
-
-def leading_time(stages: Stages) -> float:
-    """log(1/(v0 sqrt(gamma))) growth times: what is left of t1 for v0 -> 0 without sigma_0."""
-    return float(np.log(1 / (stages.magnitude * np.sqrt(stages.gamma))) / stages.rate)
 
 
 def start_times(networks: xr.Dataset) -> dict[float, tuple[float, float]]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import linnet as ln
 from linnet._randomness import generator
-from linnet.papers.tu.networks.starts import active_start, gaussian_start, threshold_start
+from linnet.papers.tu.networks.starts import active_start, threshold_start
 from linnet.reproduction.cells import Block, Points, cell_by_cell, one_of_each
 from linnet.reproduction.fits import first_index
 from linnet.trajectories.saving import at
@@ -37,8 +37,7 @@ def active_cells(
         for seed in seeds
     ]
     cross, truth = np.stack([task.cross for task in tasks]), np.stack([np.asarray(task.truth) for task in tasks])
-    std, width = float(np.sqrt(dim ** gammas[0])), round(dim ** gammas[1])
-    weights = ln.Weights.stack([gaussian_start(dim, width, std=std, key=[int(seed), 1]) for seed in seeds])
+    weights = ln.Weights.stack([active_start(dim, gammas, key=[int(seed), 1]) for seed in seeds])
     run = ln.gradient_descent(
         ln.Problem.from_target(cross, truth=truth), weights, learning_rate=rate, steps=steps, keep="losses"
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.tu.networks.starts import gaussian_start
+from linnet.papers.tu.networks.starts import active_start
 from linnet.reproduction import plane
 from linnet.reproduction.cells import Block, Points, one_of_each
 
 
 def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, seed: int) -> Block:
-    r"""Test and train error per entry after `last_step` steps of the public loop, for a block of one published cell.
+    r"""Test error per entry after `last_step` steps of the public loop, for a block of one published cell.
 
     `points` has `cell` ("variance width step", as text) and `replicate`, one task for each; the start is another in
     every cell. The step is the plane's.
@@ -20,12 +20,11 @@ def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, s
 
     (name,) = one_of_each(points, "cell")
     gamma_variance, gamma_width, steps = (float(word) for word in name.split())
-    std, width = float(np.sqrt(dim**gamma_variance)), round(dim**gamma_width)
     tasks = [
         ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=plane.NOISE_STD, key=[seed, int(replicate)])
         for replicate in points["replicate"]
     ]
-    starts = [gaussian_start(dim, width, std=std, key=int(key)) for key in seeds]
+    starts = [active_start(dim, (gamma_variance, gamma_width), key=int(key)) for key in seeds]
     sizes = np.array([np.linalg.norm(np.asarray(task.truth), 2) for task in tasks])
     run = ln.gradient_descent(
         ln.Problem.stack(tasks),
@@ -37,4 +36,4 @@ def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, s
         keep="losses",
     )
     scale = 2 / dim**2
-    return {"test_error": scale * run.test_loss[-1], "train_error": scale * run.loss[-1]}
+    return {"test_error": scale * run.test_loss[-1]}

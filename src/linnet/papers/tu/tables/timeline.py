@@ -54,7 +54,7 @@ class Stages:
 
     - `reached`: t1 (Lemma C.8), T1, T2, T3 and T5 on the paper's clock, over d
     - `growth`: T3 - T1, canonical; `start`: s_K at T1; `second`: s_K at T2 over the threshold
-    - `defect`: x at those times; `highest`: its largest from T1 on; `least`: its least from T3 on; `end`: the last one
+    - `defect`: x at those times; `highest`: its largest from T1 on; `end`: the last one
     - `noise`: s_(K+1) at T3 over the threshold, over what it was at the start, and the largest s_(K+1)/s_K from T3 on
     - `rest`: the largest Frobenius norm of all that is beyond the signal, to T3, over the sum of its two bounds
     - `left`: how far the signal's singular values end from those of A* + E, relative to these
@@ -72,7 +72,6 @@ class Stages:
     start: np.ndarray
     second: np.ndarray
     highest: np.ndarray
-    least: np.ndarray
     end: np.ndarray
     noise: np.ndarray
     rest: np.ndarray
@@ -154,7 +153,6 @@ def read_run(network: xr.Dataset, dim: int, spectrum: tuple[float, ...], gammas:
         "times": reached,
         "defect": {stage: at(stage, defect) for stage in reached},
         "highest": float(defect[from_first].max()),
-        "least": min(at("T3", defect), float(defect[from_third].min())),
         "end": float(defect[-1]),
         "noise": [
             at("T3", noise) / threshold,

@@ -66,7 +66,6 @@ def synthetic_cells(key: int) -> Block:
     """Section 6's own run, at its own size: ratio, alignments and kernel where the loss has lost 5%, and at the end."""
     run = trained_to(1e-8, "section 6", key, dim=settings.DIM, width=settings.WIDTH)
     history, first = run.history, run.history.loss_time(1 - settings.FIRST_SHARE)
-    end = history.alignments[-1] ** 2
     predicted = ln.theories.feature_learning.end(run.data.inputs @ run.data.inputs.T, run.data.outputs)
     before, later = history.times < first, history.times >= first
     # until the loss has all but gone: beyond, the distance no longer moves
@@ -76,15 +75,12 @@ def synthetic_cells(key: int) -> Block:
         "ratio_first": np.interp(first, history.times, history.median_ratio),
         "ratio_least": history.median_ratio[later].min(),
         "ratio_most": history.median_ratio[later].max(),
-        "ratio_before": history.median_ratio[before].max(),
         "ratio_rising": (np.diff(history.median_ratio[before]) > 0).mean(),
         "loss_settled": np.where(history.median_ratio >= 0.9, run.share, np.nan)[
             (history.median_ratio >= 0.9).argmax()
         ],
         "drop_steps": (history.loss_time(0.9) - first) / run.scales["learning_rate"],
         "mean_of_ratios_end": (history.alignments[-1] / history.magnitudes[-1]).mean() / np.sqrt(history.gamma),
-        "square_mean": end.mean(),
-        "square_spread": np.median(np.abs(end / end.mean() - 1)),
         "kernel_distance_first": np.interp(first, history.times, distance),
         "kernel_distance_least": distance.min(),
         "kernel_distance_end": distance[-1],
@@ -95,7 +91,6 @@ def synthetic_cells(key: int) -> Block:
         "kernel_cosine": cosine[later].min(),
         "kernel_growth": history.kernel_norm[-1] / np.interp(first, history.times, history.kernel_norm),
         "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
-        "layers_within": _within_half(run, later),
         **ingredients(run),
     }
 
@@ -103,9 +98,3 @@ def synthetic_cells(key: int) -> Block:
 def _relative(kernel: np.ndarray, other: np.ndarray) -> float:
     """Return the distance of a kernel from another, relative to that one, in operator norm."""
     return float(np.linalg.norm(kernel - other, 2) / np.linalg.norm(other, 2))
-
-
-def _within_half(run: FeatureRun, states: np.ndarray) -> float:
-    """The share of neurons whose layers differ by at most half the alignment, at all of the states."""
-    rho, v = run.history.alignments[states], run.history.magnitudes[states] * np.sqrt(run.history.gamma)
-    return float((np.abs(rho - v) <= 0.5 * np.abs(rho)).all(axis=0).mean())

@@ -69,8 +69,6 @@ def neurons_cells(key: int, *, ratio: float, margin: float, dim: int, width: int
         "output_start": _output_cosine(run, run.outputs[1]),
         "output_first": _output_cosine(run, _at(first.time, history.times, run.outputs)),
         "first_steps": first.time / run.scales["learning_rate"],
-        "share": np.interp(first.time, history.times, run.share),
-        "settled": np.interp(history.loss_time(1 - settings.FIRST_SHARE), history.times, history.median_ratio),
         "limit": (history.alignments[-1] ** 2).mean(),
         "spread": np.median(np.abs(history.alignments[-1] ** 2 / (history.alignments[-1] ** 2).mean() - 1)),
         **ingredients(run),
@@ -120,10 +118,6 @@ def region_cells(key: int, *, signal: float, margin: float, dim: int, width: int
         "first_share": np.interp(first, history.times, run.share) if first == first else np.nan,
         "worst": worst,
         "first_output": np.abs(run.outputs[0]).max() / np.abs(run.data.outputs).min(),
-        "end_ratio": history.median_ratio[-1],
-        "end_square": (history.alignments[-1] ** 2).mean(),
-        "end_magnitude": (history.magnitudes[-1] ** 2).mean(),
-        "last": run.share[-1],
         **ingredients(run),
     }
 
