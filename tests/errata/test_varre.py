@@ -475,7 +475,8 @@ def test_theorem_c11_static_vectors_and_sides():
 def test_figure_4_gaussian_layers(variance):
     """n = 5, d = 10, k = 3, width 200, W_1 of variance 0.001: three values grow, near the formula with two scales."""
     g1, g2 = 0.001 * 200 / 2, variance * 200 / 2
-    ours, corollary, away = [], [], []
+    off: dict[str, list[float]] = {"ours": [], "corollary": []}
+    away = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((5, 10)) / np.sqrt(5)
@@ -491,9 +492,9 @@ def test_figure_4_gaussian_layers(variance):
         values, beta = np.linalg.svd(W1, compute_uv=False), np.linalg.svd(best, compute_uv=False)[:3]
         assert np.all(values[:3] > start[0]) and np.abs(values[3:] / start[3:] - 1).max() < 0.3
         away.append(np.linalg.norm(W1 @ W2 - best) / np.linalg.norm(best))
-        for off, second in ((ours, g2), (corollary, 0.0)):
+        for name, second in (("ours", g2), ("corollary", 0.0)):
             wanted = np.sqrt(np.hypot(beta, g1 + second) + g1 - second)
-            off.append(np.abs(values[:3] / wanted - 1).max() if beta[2] > 0.5 else 0.0)
-    assert max(ours) < 0.06, ours
+            off[name].append(float(np.abs(values[:3] / wanted - 1).max()) if beta[2] > 0.5 else 0.0)
+    assert max(off["ours"]) < 0.06, off
     assert 0.03 < min(away) < max(away) < 0.085, away
-    assert variance < 0.01 or 0.25 < max(corollary) < 0.33, corollary
+    assert variance < 0.01 or 0.25 < max(off["corollary"]) < 0.33, off

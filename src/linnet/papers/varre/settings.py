@@ -25,7 +25,8 @@ STATES = 100
 SHORTEST, LONGEST = 25.0, 25600.0  # times at which a flow may end
 LEFT = 1e-21  # of the loss, where it may
 _FROM_SMALL, _FROM_TINY = (1e-6, 1e-4, 1e-2, 1.0, 10.0), (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0)
-FLOW_GRIDS = {  # gammas and number of data sets of each kind of flow, quick or not
+# gammas and number of data sets of each kind of flow, quick or not
+FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
     "regression": {True: (_FROM_SMALL, 6), False: (_FROM_SMALL, 12)},
     "scalar": {True: (_FROM_TINY, 4), False: (_FROM_TINY, 12)},
     "white": {True: ((1e-12, 1e-6, 1.0), 4), False: ((1e-12, 1e-9, 1e-6, 1e-3, 1.0), 6)},
