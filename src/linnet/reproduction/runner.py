@@ -86,7 +86,13 @@ def _keeping(work: Path) -> AbstractContextManager[Any]:
 
 
 def _draw(picture: Picture, folder: Path) -> None:
-    """Save the picture in every format, without dates, so that equal figures are equal files."""
+    """Save the picture in every format, without dates, so that equal figures are equal files.
+
+    The layout is found once, while the first is drawn; `savefig` would find it for each, and draw each picture twice.
+    """
+    import matplotlib
+    from matplotlib.backend_bases import get_registered_canvas_class
+
     dateless: dict[str, dict[str, Any]] = {
         "png": {"Software": None},
         "svg": {"Date": None},
@@ -94,7 +100,10 @@ def _draw(picture: Picture, folder: Path) -> None:
     }
     with style.applied():
         for kind in PICTURES:
-            picture.savefig(folder / f"figure.{kind}", metadata=dateless[kind])
+            picture.set_dpi(matplotlib.rcParams["savefig.dpi"])  # vector formats change it
+            canvas = get_registered_canvas_class(kind)(picture)
+            getattr(canvas, f"print_{kind}")(folder / f"figure.{kind}", metadata=dateless[kind])
+            picture.set_layout_engine("none")
 
 
 def _clear(folder: Path, keep: Path | None) -> None:
