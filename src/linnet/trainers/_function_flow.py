@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from linnet.trainers._compiling import WHOLE
+
 
 class FunctionState(NamedTuple):
     r"""A scalar network as its training sees it, in the eigenbasis of the inputs: `product` $p = W_2 W_1$ (r,), `gain`
@@ -28,7 +30,7 @@ class FunctionRun(NamedTuple):
     steps: Array
 
 
-@partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",))
+@partial(jax.jit, static_argnames=("max_steps",), donate_argnames=("start",), compiler_options=WHOLE)
 def function_flow(
     values: Array,
     cross: Array,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,7 @@ from linnet._arguments import count, non_negative, positive, real_array, refuse_
 from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
+from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._function_flow import FunctionState, function_flow
 from linnet.trainers._states import Array
 from linnet.trajectories.status import StepLimitError
@@ -118,7 +120,7 @@ def interpolating_network(
         return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=QUICKLY)
 def _eigenbasis(inputs: Array, labels: Array, first: Array, second: Array) -> tuple[Array, Array, Array, FunctionState]:
     n = inputs.shape[0]
     values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
@@ -126,7 +128,7 @@ def _eigenbasis(inputs: Array, labels: Array, first: Array, second: Array) -> tu
     return values, vectors, cross, FunctionState(second @ first, second @ second, first.T @ first)
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=QUICKLY)
 def _predictors(
     inputs: Array, values: Array, vectors: Array, cross: Array, state: FunctionState, noise: Array
 ) -> tuple[Array, Array]:

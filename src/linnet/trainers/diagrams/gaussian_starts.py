@@ -17,6 +17,7 @@ from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.trainers import _loop as loop
+from linnet.trainers._compiling import QUICKLY
 from linnet.trainers._states import Array, Arrays, Params
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
@@ -180,7 +181,7 @@ def _of_each(name: str, values: ArrayLike, total: int) -> np.ndarray:
     return np.broadcast_to(array, total)
 
 
-@partial(jax.jit, static_argnames=("in_dim", "out_dim"))
+@partial(jax.jit, static_argnames=("in_dim", "out_dim"), compiler_options=QUICKLY)
 def _gaussian(key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int) -> tuple[Array, Array]:
     """First and transposed second layer with all rows that any width can need: one compilation serves all."""
     typed = jax.random.wrap_key_data(key, impl="threefry2x32")
