@@ -172,5 +172,5 @@ def test_folds_that_are_none_are_refused_though_none_are_asked_for(cv):
 
 def test_a_start_beyond_training_is_refused():
     X, Y = regression(n=20)
-    with pytest.raises(ValueError, match=r"`init_scale` must be such that training can begin: 1e\+150"):
+    with pytest.raises(ValueError, match=r"`init_scale` must be at most 1e\+30: training cannot begin at 1e\+150"):
         LinearNetworkRegressor(width=5, steps=3, init_scale=1e150).fit(X, Y)

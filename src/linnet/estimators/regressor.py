@@ -28,7 +28,6 @@ from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import log_spaced
 
 STATES = 100  # of the path that is kept
-LARGEST_START = 1e60  # product of the largest weights of both layers: training raises it to the fourth power
 
 
 class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -146,8 +145,6 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         else:
             self.init_scale_ = positive("init_scale", self.init_scale)
         weights = start(self.init, **shape, key=key, scale=self.init_scale_)
-        if float(np.abs(weights.first).max()) * float(np.abs(weights.second).max()) > LARGEST_START:
-            raise ValueError(f"`init_scale` must be such that training can begin: {self.init_scale_:g} is too large.")
         rate, steps = self._rate_and_steps(problem, parts, weights)
         run = gradient_descent(
             problem,

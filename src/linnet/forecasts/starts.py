@@ -13,7 +13,8 @@ from linnet.inits.gaussian_weights import gaussian, reduced_gaussian
 from linnet.inits.weights import Weights
 
 NAMES = ("pytorch", "gaussian")
-LARGEST = 5_000_000  # weights of a network that is drawn as it is; beyond, its reduced Gaussian law is
+MAX_WEIGHTS = 5_000_000  # of a network that is drawn as it is; beyond, its reduced Gaussian law is
+LARGEST_SCALE = 1e30  # training raises a start to the eighth power
 
 
 def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
@@ -22,7 +23,7 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
     "pytorch" is what `torch.nn.Linear` does, uniform within 1/sqrt(fan-in): variances 1/(3 d) and 1/(3 width);
     "gaussian" has variances 1/d and 1/width; a pair is the two standard deviations themselves. `scale` multiplies both.
     """
-    scale = positive("init_scale", scale)
+    scale = _checked_scale(scale)
     if isinstance(init, str):
         if init not in NAMES:
             raise ValueError(
@@ -69,10 +70,10 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
                 f"`init` must fit {in_dim} inputs and {out_dim} outputs: got weights for {init.in_dim} and "
                 f"{init.out_dim}."
             )
-        scale = positive("init_scale", scale)
+        scale = _checked_scale(scale)
         return init if scale == 1.0 else Weights(scale * init.first, scale * init.second)
     first, second = stds(init, in_dim=in_dim, width=width, scale=scale)
-    small = width * (in_dim + out_dim) <= LARGEST
+    small = width * (in_dim + out_dim) <= MAX_WEIGHTS
     if isinstance(init, str) and init == "pytorch" and small:
         random, root = generator(key), np.sqrt(3.0)
         return Weights(
@@ -81,3 +82,11 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
         )
     draw = gaussian if small else reduced_gaussian
     return draw(key=key, in_dim=in_dim, out_dim=out_dim, width=width, first_std=first, second_std=second)
+
+
+def _checked_scale(scale: float) -> float:
+    """The scale as a number, if training can begin there."""
+    number = positive("init_scale", scale)
+    if number > LARGEST_SCALE:
+        raise ValueError(f"`init_scale` must be at most {LARGEST_SCALE:g}: training cannot begin at {number:g}.")
+    return number
