@@ -109,6 +109,19 @@ def test_large_steps_are_told_for():
     assert apart(start, small, rate=ln.stable_learning_rate(PROBLEM, start)) <= small.error
 
 
+@pytest.mark.parametrize("order", [3, 6])
+def test_an_order_keeps_its_words_and_has_the_error_of_the_step_that_is_run(order):
+    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=150, depth=3, stds=150**-0.5, key=1)
+    rate = 0.8 * 0.362
+    small, own = (ln.reduce(PROBLEM, start, order=order, learning_rate=each) for each in (None, rate))
+    assert own.order == small.order == order
+    for one, other in zip(own.weights.layers, small.weights.layers, strict=True):
+        assert_allclose(one, other, rtol=0, atol=0)
+    true = apart(start, own, rate=rate, steps=400)
+    assert true <= own.error < 30 * true
+    assert true > 5 * small.error  # the control: the error of small steps is not that of large ones
+
+
 def test_lift_is_the_way_back():
     start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=50, depth=4, stds="ntk", key=0)
     reduction = ln.reduce(PROBLEM, start, order=3)
