@@ -21,7 +21,7 @@ SPECTRA = {
     "spike": ([21.0, 1.0], [0.5, 0.5], [1, DIM - 1]),
     "power law": (1 / np.arange(1.0, DIM + 1), np.full(DIM, 1 / DIM), np.ones(DIM)),
 }
-MOST_STEPS = 600  # of the clock, tried; 20 000 did not suffice before its steps were solved by Newton's method
+MAX_STEPS = 600  # of the clock, tried; 20 000 did not suffice before its steps were solved by Newton's method
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_large_start_at_the_edge(samples, noise, steps):
     # the reference cuts the spectrum at exp(-70)
     assert_allclose(curve.test_loss, test, rtol=1e-6, atol=1e-9)
     assert_allclose(curve.loss, train, rtol=1e-6, atol=1e-12)
-    assert len(steps) < MOST_STEPS
+    assert len(steps) < MAX_STEPS
 
 
 def test_a_tiny_start_takes_few_steps_at_the_edge(steps):
@@ -98,7 +98,7 @@ def test_a_tiny_start_takes_few_steps_at_the_edge(steps):
     test, train = integrated(1.0, 0.0, 1e-12, 80)
     for own, expected in zip(errors(values, weights, 1.0, 0.0, filters[1:]), (test, train), strict=True):
         assert_allclose(own, expected, rtol=1e-7)
-    assert len(steps) < MOST_STEPS
+    assert len(steps) < MAX_STEPS
 
 
 @pytest.mark.slow
@@ -136,7 +136,7 @@ def test_the_whole_grid(spectrum, threshold, steps):
         steps.clear()
         options = {"multiplicities": counts, "noise_variance": noise}
         curve = asymptotic(eigenvalues, overlaps, samples, threshold=threshold, times=TIMES, **options)
-        assert len(steps) < MOST_STEPS
+        assert len(steps) < MAX_STEPS
         assert np.isfinite(curve.test_loss).all() and (curve.test_loss > -1e-12).all()
         assert_allclose([2 * curve.test_loss[0], 2 * curve.loss[0]], [signal, signal + noise], rtol=1e-10)
         assert (np.diff(curve.loss) <= 1e-12).all()

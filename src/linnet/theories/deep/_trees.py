@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 MOST_UNITS = 400  # of one hidden layer
-MOST_STEPS = 20_000
+MAX_STEPS = 20_000
 ARRIVED = (
     20.0  # times the tolerance from its value, a network has arrived; steps at the border of stability stay closer
 )
@@ -74,7 +74,7 @@ def flowing(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol
     step = 1e-3 / np.maximum(_stiffness(values, start), np.finfo(float).tiny)
     size = np.maximum(np.abs(state).max(axis=1), values ** (1 / len(start)))
     alive = np.arange(modes)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         now = _product(state[alive], shapes)
         due = times[saved[alive], alive] <= clock[alive]
         while due.any():

@@ -12,7 +12,8 @@ from linnet.theories.feature_learning.assumptions import (
     spectrum_gap,
 )
 from linnet.theories.feature_learning.ends import End, end, lazy_feature_ratio
-from linnet.theories.feature_learning.stages import Stages, target_aligned_kernel
+from linnet.theories.feature_learning.kernels import target_aligned_kernel
+from linnet.theories.feature_learning.stages import Stages
 
 __all__ = [
     "Assumption",

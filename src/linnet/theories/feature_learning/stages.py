@@ -24,8 +24,9 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet import _arguments as arguments
+from linnet.theories.feature_learning.kernels import target_aligned_kernel
 
-MOST_STEPS = 1_000_000  # of a recursion: about five seconds
+MAX_STEPS = 1_000_000  # of a recursion: about five seconds
 
 
 class Stages:
@@ -331,42 +332,6 @@ class Stages:
         return kept
 
 
-@arguments.representable
-def target_aligned_kernel(
-    gram: Float[np.ndarray, "sample sample"], outputs: Float[np.ndarray, " sample"]
-) -> Float[np.ndarray, "sample sample"]:
-    r"""The kernel towards which feature learning moves: the inputs' own, strengthened along the feature.
-
-    $$ X\Big(I + \frac1\gamma X^T y y^T X\Big)X^T, \qquad \gamma = |X^T y|^2 $$
-
-    **Arguments:**
-
-    - `gram`: $XX^T$, (sample, sample)
-    - `outputs`: $y$, (sample,)
-
-    **Returns** the kernel, (sample, sample).
-
-    **Example:**
-
-        >>> import numpy as np
-        >>> from linnet.theories.feature_learning import target_aligned_kernel
-        >>> target_aligned_kernel(np.eye(2), np.array([1.0, 0.0])).tolist()
-        [[2.0, 0.0], [0.0, 1.0]]
-    """
-    gram, y = arguments.symmetric("gram", gram), arguments.real_array("outputs", outputs, ndim=1)
-    if y.size != gram.shape[0]:
-        raise ValueError(f"`outputs` must have one value per row of `gram`, {gram.shape[0]}: got {y.size}.")
-    size, unit = np.abs(gram).max(), np.abs(y).max()
-    if size == 0 or unit == 0:
-        raise ValueError("`gram` and `outputs` must not be zero: there is no feature to align with.")
-    gram, y = gram / size, y / unit  # the kernel is of degree 1 in the first and 0 in the second: nothing overflows
-    image = gram @ y
-    gamma = float(y @ image)
-    if not gamma > 0:
-        raise ValueError("`outputs` must have a feature, y^T `gram` y > 0: it is not positive.")
-    return size * (gram + np.outer(image, image) / gamma)
-
-
 def _whole(steps: object) -> np.ndarray:
     """Steps as whole numbers, non-negative and increasing; as floats, which a closed form may take at any size."""
     array = np.atleast_1d(arguments.real_array("steps", steps, ndim=(0, 1)))
@@ -383,9 +348,9 @@ def _log_sinh(value: float) -> float:
 def _countable(steps: object) -> np.ndarray:
     """Steps that a recursion can take one by one."""
     array = _whole(steps)
-    if array[-1] > MOST_STEPS:
+    if array[-1] > MAX_STEPS:
         raise ValueError(
-            f"`steps` must end by {MOST_STEPS}, as they are taken one by one: got {array[-1]:g}. With a larger "
+            f"`steps` must end by {MAX_STEPS}, as they are taken one by one: got {array[-1]:g}. With a larger "
             "learning rate fewer are needed."
         )
     return array.astype(np.int64)
