@@ -27,7 +27,7 @@ class Statement:
 
     - `where`: its number (`Eq. (27)`, `Lemma 5.2`)
     - `text`: what it says
-    - `checked`: short names of claims, figures and tables
+    - `checked`: short names of claims, figures and tables; these claims stand where it does
     - `reason`: why it is not checked, where nothing checks it
     - `mutation`: the deliberate error that makes it false and turns one of these claims (tests/papers/NAME)
 
