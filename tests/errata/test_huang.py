@@ -31,28 +31,28 @@ def least_distance(data, s0, v0):
 
 def test_lemma_52iii_constant_grows_with_the_signal():
     signals = (1, 1.5, 2, 3)
-    found, shares = [], []
+    constants, shares = [], []
     for signal in signals:
         data = Data(signal)
         s0, v0 = data.scales()
         constant, share = least_distance(data, s0, v0)
-        found.append(constant)
+        constants.append(constant)
         shares.append(share / (v0**2 * data.gamma))
-    power = np.polyfit(np.log(signals), np.log(found), 1)[0]
+    power = np.polyfit(np.log(signals), np.log(constants), 1)[0]
     assert abs(power - 4.0) < 0.05
-    assert np.allclose(found, [3.4e3, 1.7e4, 5.5e4, 2.8e5], rtol=0.5)
+    assert np.allclose(constants, [3.4e3, 1.7e4, 5.5e4, 2.8e5], rtol=0.5)
     assert np.allclose(shares, 0.17, atol=0.02)
 
 
 @pytest.mark.slow
 def test_lemma_52iii_from_a_vanishing_start():
     """What is left is how far K is from a multiple of the identity, another number for each draw of the data."""
-    found: dict[int, list[float]] = {}
+    constants: dict[int, list[float]] = {}
     for signal in (1, 3):
         data = [Data(signal, seed) for seed in range(3)]
-        found[signal] = [least_distance(one, *(1e-3 * np.array(one.scales())))[0] for one in data]
-    assert np.all(np.array(found[3]) > 1.5 * np.array(found[1]))
-    assert min(found[1]) > 0.5 and max(found[1]) < 30
+        constants[signal] = [least_distance(one, *(1e-3 * np.array(one.scales())))[0] for one in data]
+    assert np.all(np.array(constants[3]) > 1.5 * np.array(constants[1]))
+    assert min(constants[1]) > 0.5 and max(constants[1]) < 30
 
 
 def test_eq13_bounds_fail_after_one_step():
@@ -115,7 +115,7 @@ def test_signs_kept(r, share):
 )
 def test_small_signals_are_lazy(signal, share, printed, noiseless):
     """Assumption 4.1 at small signals: the ratio where 5% of the loss is lost, and the law of the crossover."""
-    found: dict[float, list[float]] = {}
+    ratios: dict[float, list[float]] = {}
     for noise in (0.1, 0.0):
         for seed in range(4):
             data = Data(signal, seed=seed, noise=noise)
@@ -128,9 +128,9 @@ def test_small_signals_are_lazy(signal, share, printed, noiseless):
             assert np.isclose(
                 ratio, np.tanh(0.5 * np.arcsinh(2 * lost * np.sqrt(data.gamma) / data.trace / v0**2)), rtol=0.1
             )
-            found.setdefault(noise, []).append(ratio)
-    assert np.isclose(min(found[0.1]), printed, rtol=0.4)
-    assert np.isclose(np.mean(found[0.0]), noiseless, rtol=0.1)
+            ratios.setdefault(noise, []).append(ratio)
+    assert np.isclose(min(ratios[0.1]), printed, rtol=0.4)
+    assert np.isclose(np.mean(ratios[0.0]), noiseless, rtol=0.1)
 
 
 def exact_end(K, y):

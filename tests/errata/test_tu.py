@@ -14,7 +14,7 @@ from errata.tu_networks import roots, scaled, start, task, train
     ("strengths", "printed"), [((1, 0.5), {50: 6.4, 100: 8.9}), ((1,), {50: 4.8, 100: 6.1})], ids=["two", "one"]
 )
 def test_lazy_values_do_not_remain_constant(strengths, printed):
-    K, found = len(strengths), {}
+    K, grown = len(strengths), {}
     for d in printed:
         variance, w = scaled(d, (-1.85, 2.25))
         A_star, E = task(d, strengths)
@@ -24,11 +24,11 @@ def test_lazy_values_do_not_remain_constant(strengths, printed):
             values = s if values is None else values
             if s[K - 1] >= strengths[-1] * d / 2:
                 break
-        found[d] = s[K] / values[K], s[K] / s[K - 1]
+        grown[d] = s[K] / values[K], s[K] / s[K - 1]
     for d, growth in printed.items():
-        assert np.isclose(found[d][0], growth, rtol=0.1)
-    assert found[50][0] < found[100][0]
-    assert np.isclose(found[50][1], {1: 0.15, 2: 0.38}[K], rtol=0.1)  # and over s_K
+        assert np.isclose(grown[d][0], growth, rtol=0.1)
+    assert grown[50][0] < grown[100][0]
+    assert np.isclose(grown[50][1], {1: 0.15, 2: 0.38}[K], rtol=0.1)  # and over s_K
 
 
 def test_convex_cost_without_exponential_convergence():
@@ -133,7 +133,7 @@ def test_time_from_t1_to_t3_is_half_of_the_printed_one():
 @pytest.mark.slow
 def test_final_alignment_falls_like_one_over_d():
     """x of A* + E: what is missing in the alignment of its leading singular vectors with those of A*."""
-    found = []
+    defects = []
     dims = (50, 100, 200, 400)
     for d in dims:
         missing = []
@@ -141,8 +141,8 @@ def test_final_alignment_falls_like_one_over_d():
             A_star, E = task(d, (1, 0.5), seed)
             (U, _, Vt), (u, _, vt) = np.linalg.svd(A_star + E), np.linalg.svd(A_star)
             missing.append(sum(2 - abs(U[:, i] @ u[:, i]) ** 2 - abs(Vt[i] @ vt[i]) ** 2 for i in range(2)))
-        found.append(np.mean(missing))
-    power = np.polyfit(np.log(dims), np.log(found), 1)[0]
+        defects.append(np.mean(missing))
+    power = np.polyfit(np.log(dims), np.log(defects), 1)[0]
     assert abs(power + 0.99) < 0.1
 
 
