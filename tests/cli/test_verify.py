@@ -120,7 +120,7 @@ def test_a_killed_worker_takes_no_outcome_with_it(
             assert process is not None
             os.kill(process, signal.SIGKILL)
 
-    monkeypatch.setattr(verify, "_row", kill)
+    monkeypatch.setattr(verify, "_print_row", kill)
     with pytest.raises(SystemExit, match="1"):
         main(["verify", "watanabe", "linnet", "--quick", "--workers", "2", "--json", str(tmp_path / "claims.json")])
     assert "a process that measured claims was killed" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from linnet.reproduction import report, runner
-from linnet.reproduction.report import Failure
+from linnet.reproduction.report import FigureFailure
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.verdicts import ClaimRow
 
@@ -35,7 +35,9 @@ def page_file(toys: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Pat
     results = [
         runner.make(FigureRequest.of(toys.FIGURES[name], quick=True), out) for name in ("watanabe-fig1", "tu-fig1")
     ]
-    failure = Failure("tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2", "it did not fit into memory " * 5)
+    failure = FigureFailure(
+        "tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2", "it did not fit into memory " * 5
+    )
     return report.write(out, results, [failure], CLAIMS)
 
 

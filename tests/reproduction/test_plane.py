@@ -23,7 +23,7 @@ def test_a_step_is_one_over_the_larger_scale():
 def test_runs_end_as_published():
     rule = plane.published_rule(10)
     assert set(rule.reasons) >= {"test loss rising", "loss below threshold", "loss stalled"}
-    assert plane.learned(10).reasons == ("loss below threshold",)
+    assert plane.learned_rule(10).reasons == ("loss below threshold",)
     assert list(plane.grid(3)) == ["gamma_width", "gamma_variance"] and plane.grid(3)["gamma_width"][
         1
     ] == pytest.approx(1.4)

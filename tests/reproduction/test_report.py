@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from linnet.reproduction import papers, report, runner
-from linnet.reproduction.report import Failure
+from linnet.reproduction.report import FigureFailure
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.result import Result
 from linnet.reproduction.verdicts import ClaimRow
@@ -51,7 +51,7 @@ class Page(HTMLParser):
             self.text += data
 
 
-FAILURE = Failure("tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2 --quick", "no <memory> left")
+FAILURE = FigureFailure("tu-fig2", "tu", "The phase diagram", "linnet run tu-fig2 --quick", "no <memory> left")
 
 
 @pytest.fixture(scope="module")

@@ -73,7 +73,7 @@ def test_other_settings_other_code_and_fresh_run_again(
     assert compute.calls == 3 and len(list(tmp_path.iterdir())) == 3
     runner.make(FigureRequest.of(figure, quick=True), tmp_path, fresh=True)
     assert compute.calls == 4
-    monkeypatch.setattr(request, "fingerprint", lambda figure: "other code")
+    monkeypatch.setattr(request, "_fingerprint", lambda figure: "other code")
     runner.make(FigureRequest.of(figure, quick=True), tmp_path)
     assert compute.calls == 5 and len(list(tmp_path.iterdir())) == 3
 

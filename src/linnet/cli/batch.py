@@ -10,7 +10,7 @@ from linnet import _extras as extras
 from linnet import _progress as progress
 from linnet.cli import failures, terminal
 from linnet.reproduction import runner
-from linnet.reproduction.report import Failure
+from linnet.reproduction.report import FigureFailure
 from linnet.reproduction.request import FigureRequest
 from linnet.reproduction.result import Result
 
@@ -25,10 +25,12 @@ def prepare(out: Path) -> None:
     runner.writable(out)
 
 
-def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) -> tuple[list[Result], list[Failure]]:
+def run(
+    requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False
+) -> tuple[list[Result], list[FigureFailure]]:
     """Runs every request; a failure is reported at once and again at the end, and the others go on."""
     results: list[Result] = []
-    failed: list[Failure] = []
+    failed: list[FigureFailure] = []
     with progress.bar("figures", len(requests) if len(requests) > 1 else 0, hosts=True) as advance:
         for number, request in enumerate(requests, start=1):
             where = f"[{number}/{len(requests)}] " if len(requests) > 1 else ""
@@ -38,16 +40,16 @@ def run(requests: Sequence[FigureRequest], out: Path, *, fresh: bool = False) ->
             except Exception as reason:  # one figure that fails must not take the others with it
                 figure = request.figure
                 why = failures.broken_down(reason, request.changes)
-                failed.append(Failure(request.name, figure.paper, figure.title, request.command, why))
+                failed.append(FigureFailure(request.name, figure.paper, figure.title, request.command, why))
                 if len(requests) > 1:
                     terminal.say(f"{where}{request.name}: not made: {why}", terminal.BAD)
             else:
-                _tell(results[-1], where)
+                _print_result(results[-1], where)
             advance(1)
     return results, failed
 
 
-def verdict(results: Sequence[Result], failed: Sequence[Failure]) -> str:
+def verdict(results: Sequence[Result], failed: Sequence[FigureFailure]) -> str:
     """Name the figures that failed or exceed a limit, in one line; empty if there are none."""
     parts = [f"{failure.name} was not made ({failure.reason})" for failure in failed]
     beyond = [result.name for result in results if result.failed]
@@ -55,7 +57,8 @@ def verdict(results: Sequence[Result], failed: Sequence[Failure]) -> str:
     return "; ".join(parts)
 
 
-def _tell(result: Result, where: str) -> None:
+def _print_result(result: Result, where: str) -> None:
+    """Print a figure: its name, its checks, and where the picture is."""
     time = "finished before" if result.reused else f"{result.seconds:.1f} s"
     size = " (quick)" * result.quick
     terminal.say(f"{where}{result.name}{size}: {result.title}, {time}", bold=True)

@@ -26,17 +26,17 @@ def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[st
     """The overview and a page for each paper, by file name; `note` stands first on each."""
     mine = [(paper, [claim for claim in known if claim.paper == paper.name]) for paper in papers]
     mine = [(paper, own) for paper, own in mine if own]
-    pages = {"claims.md": _overview(known, mine, note)}
-    return pages | {f"{FOLDER}/{paper.name}.md": _of_paper(paper, own, note) for paper, own in mine}
+    pages = {"claims.md": _overview_page(known, mine, note)}
+    return pages | {f"{FOLDER}/{paper.name}.md": _paper_page(paper, own, note) for paper, own in mine}
 
 
-def _overview(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
+def _overview_page(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
     """The count, one line for every theorem, and the claims that do not simply hold."""
-    listed = "".join(f"- [{paper.title}]({FOLDER}/{paper.name}.md): {_count(own)}\n" for paper, own in mine)
+    listed = "".join(f"- [{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n" for paper, own in mine)
     text = f"""{note}
 # Claims
 
-{len(known)} claims: {_count(known)}.
+{len(known)} claims: {_verdict_counts(known)}.
 `linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdicts are those
 expected; `linnet verify` measures them anew, prints the numbers, and fails where another comes out.
 What is wrong in print, what is right, and how it was found stands in [errata.md](errata.md). The claims of each paper,
@@ -45,18 +45,19 @@ with their limits and what was measured:
 {listed}
 | verdict | claims |
 |---|---|
-{_verdicts(known)}"""
+{_verdict_rows(known)}"""
     verdicts = {claim.name: claim.expected for claim in known}
-    answered = "".join(_answers(paper, verdicts) for paper, _ in mine)
+    answered = "".join(_answer_lines(paper, verdicts) for paper, _ in mine)
     return text + (f"\n## Is it true?\n{answered}" if answered else "")
 
 
-def _count(known: Sequence[Claim]) -> str:
+def _verdict_counts(known: Sequence[Claim]) -> str:
+    """Say how many claims have each verdict."""
     count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
     return ", ".join(f"{count[verdict]} {_PLURAL[verdict]}" for verdict in sorted(count, key=lambda v: -count[v]))
 
 
-def _verdicts(known: Sequence[Claim]) -> str:
+def _verdict_rows(known: Sequence[Claim]) -> str:
     """A row for each verdict but "holds", with the names that have it."""
     names = {verdict: [_link(c.name, c.paper) for c in known if c.expected == verdict] for verdict in Verdict}
     rows = ((verdict, claims) for verdict, claims in names.items() if verdict != Verdict.HOLDS and claims)
@@ -64,10 +65,11 @@ def _verdicts(known: Sequence[Claim]) -> str:
 
 
 def _link(name: str, paper: str) -> str:
+    """Write a link to a claim."""
     return f"[`{name}`]({FOLDER}/{paper}.md#{name})"
 
 
-def _answers(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
+def _answer_lines(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
     """One line for each theorem of the paper, with the verdicts it rests on."""
     lines = ""
     for one in paper.answers:
@@ -79,15 +81,16 @@ def _answers(paper: Paper, verdicts: Mapping[str, Verdict]) -> str:
     return head + lines if lines else ""
 
 
-def _of_paper(paper: Paper, own: Sequence[Claim], note: str) -> str:
+def _paper_page(paper: Paper, own: Sequence[Claim], note: str) -> str:
+    """Write the page of one paper."""
     return f"""{note}
 # {paper.title}
 
-{paper.authors}: {paper.subject}. {len(own)} claims: {_count(own)}. [All papers](../claims.md).
-{"".join(map(_claim, own))}"""
+{paper.authors}: {paper.subject}. {len(own)} claims: {_verdict_counts(own)}. [All papers](../claims.md).
+{"".join(map(_claim_entry, own))}"""
 
 
-def _claim(claim: Claim) -> str:
+def _claim_entry(claim: Claim) -> str:
     """What it says, the verdict, what was measured; and, folded, on what and by which limits it is judged."""
     kept, measured = record.shares().get(claim.name), record.last_measured().get(claim.name)
     seeds = f", in {kept}" if kept else ""

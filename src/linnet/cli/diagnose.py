@@ -46,9 +46,9 @@ def diagnose(
 
     settings = Settings(
         width=width,
-        init=_init(init),
+        init=_parse_init(init),
         init_scale=init_scale,
-        learning_rate=_rate(lr),
+        learning_rate=_parse_rate(lr),
         steps=steps,
         folds=folds,
         seeds=seeds,
@@ -66,7 +66,8 @@ def diagnose(
     terminal.say(f"Page: {diagnosis.write(out)}")
 
 
-def _init(text: str) -> Any:
+def _parse_init(text: str) -> Any:
+    """Parse --init: a name, or two numbers with a comma."""
     parts = text.split(",")
     if len(parts) != 2:
         return text
@@ -78,7 +79,8 @@ def _init(text: str) -> Any:
         ) from None
 
 
-def _rate(text: str) -> Any:
+def _parse_rate(text: str) -> Any:
+    """Parse --lr: a number, or 'stable'."""
     if text == "stable":
         return text
     try:

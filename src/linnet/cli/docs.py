@@ -50,7 +50,7 @@ def figures_page(known: Iterable[Figure]) -> str:
 `linnet run NAME` makes one, and a letter after the name one panel of it. `--quick` is the same code on a smaller
 problem, `--set field=value` changes a setting.
 """
-    return start + _by_paper(known, _figure)
+    return start + _by_paper(known, _figure_entry)
 
 
 def tables_page(known: Iterable[Table]) -> str:
@@ -69,7 +69,7 @@ keeps them.
 `--quick` is the same on a smaller grid, `--seed` another draw. In Python, `linnet.reproduction.tables()[NAME]` has
 `.results(trial)` and `.text(results)`.
 """
-    return start + _by_paper(known, _table)
+    return start + _by_paper(known, _table_entry)
 
 
 def coverage_page(papers: Iterable[Paper]) -> str:
@@ -90,11 +90,12 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
         for statement in paper.statements:
             by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
             by = by or f"not checked: {typeset(statement.reason)}"
-            text += f"| {_value(statement.where)} | {typeset(statement.text)} | {by} |\n"
+            text += f"| {_value_text(statement.where)} | {typeset(statement.text)} | {by} |\n"
     return text
 
 
 def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
+    """Write a section for each paper with what it has."""
     text = ""
     for paper in registry.papers().values():
         mine = [item for item in known if item.paper == paper.name]
@@ -103,12 +104,13 @@ def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:
     return text
 
 
-def _figure(figure: Figure) -> str:
+def _figure_entry(figure: Figure) -> str:
+    """Write the entry of one figure."""
     letters = f" (panels {', '.join(figure.panels)})" if figure.panels else ""
     usual, quick = figure.configure().model_dump(mode="json"), figure.configure(quick=True).model_dump(mode="json")
     rows = "".join(
-        f"| `{name}` | {_value(usual[name])} | {_value(quick[name]) if quick[name] != usual[name] else ''} |\n"
-        for name in usual
+        f"| `{name}` | {_value_text(value)} | {_value_text(quick[name]) if quick[name] != value else ''} |\n"
+        for name, value in usual.items()
     )
     options = "".join(f"`--{name}` chooses {words}.\n\n" for name, words in figure.options.items())
     return f"""
@@ -123,12 +125,13 @@ def _figure(figure: Figure) -> str:
 {rows}"""
 
 
-def _table(table: Table) -> str:
+def _table_entry(table: Table) -> str:
+    """Write the entry of one table."""
     whole, quick = table.sweep(Trial()), table.sweep(Trial(quick=True))
     lists = [{**sweep.axes, **({"seed": range(sweep.seeds)} if sweep.seeds > 1 else {})} for sweep in (whole, quick)]
     rows = "".join(
-        f"| `{name}` | {_values(values)} | {_values(lists[1][name]) if lists[1].get(name, values) != values else ''} "
-        "|\n"
+        f"| `{name}` | {_axis_text(values)} | "
+        f"{_axis_text(lists[1][name]) if lists[1].get(name, values) != values else ''} |\n"
         for name, values in lists[0].items()
     )
     counts = [Grid.of(sweep) for sweep in (whole, quick)]
@@ -145,13 +148,14 @@ def _table(table: Table) -> str:
 {rows}"""
 
 
-def _values(values: Any) -> str:
+def _axis_text(values: Any) -> str:
     """The values of an axis; where there are many, how many and which."""
     if len(values) > 12:
-        return f"{len(values)} from {_value(values[0])} to {_value(values[-1])}"
+        return f"{len(values)} from {_value_text(values[0])} to {_value_text(values[-1])}"
     return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
 
 
-def _value(value: object) -> str:
-    text = ", ".join(map(_value, value)) if isinstance(value, (list, tuple)) else str(value)
+def _value_text(value: object) -> str:
+    """Write one value."""
+    text = ", ".join(map(_value_text, value)) if isinstance(value, (list, tuple)) else str(value)
     return text.replace("|", "\\|")

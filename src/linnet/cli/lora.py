@@ -42,7 +42,7 @@ def lora(
 ) -> None:
     """Show what an adapter's settings mean, and findings about them."""
     from linnet.lora import lint, read
-    from linnet.lora._training import PICKLE
+    from linnet.lora._training import PICKLE_NAME
 
     if training is not None and (optimizer or lr or weight_decay or momentum or clip is not None or before or after):
         raise failures.WrongCallError("--training has optimizer, rate, decay, momentum and clipping: leave those out.")
@@ -54,7 +54,7 @@ def lora(
     if alpha is not None and not (0 < alpha < math.inf):
         raise failures.WrongCallError(f"--alpha takes a positive number: got {alpha}.")
     if before is not None or after is not None:
-        _answer(before, after, optimizer, weight_decay, clip)
+        _print_equivalent(before, after, optimizer, weight_decay, clip)
         return
     if source is None:
         raise failures.WrongCallError("lora takes the path of an adapter, or --from and --to.")
@@ -68,16 +68,18 @@ def lora(
     terminal.say(f"Adapters ({len(adapters)})", bold=True)
     names = list(adapters)
     for name in names[:_MAX_SHOWN]:
-        terminal.row([name], [26], _described(adapters[name]))
+        terminal.row([name], [26], _adapter_line(adapters[name]))
     if len(names) > _MAX_SHOWN:
         terminal.say(f"  and {len(names) - _MAX_SHOWN} more")
     terminal.say("Training", bold=True)
-    terminal.say("  " + _trained_by(next(iter(adapters.values()))))
-    if training is None and (source / PICKLE).is_file():
-        terminal.say(f"  {PICKLE} was not read: a pickle can run any program. Its JSON can be given with --training.")
+    terminal.say("  " + _training_line(next(iter(adapters.values()))))
+    if training is None and (source / PICKLE_NAME).is_file():
+        terminal.say(
+            f"  {PICKLE_NAME} was not read: a pickle can run any program. Its JSON can be given with --training."
+        )
     if alpha is not None:
         terminal.say(f"The same training with alpha {alpha:g}", bold=True)
-        for text in _equivalents(adapters, alpha):
+        for text in _equivalent_groups(adapters, alpha):
             terminal.say("  " + text)
     terminal.say("Findings", bold=True)
     for finding in lint(adapters):
@@ -90,12 +92,14 @@ def lora(
         )
 
 
-def _answer(before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None) -> None:
+def _print_equivalent(
+    before: str | None, after: str | None, optimizer: str, weight_decay: float, clip: float | None
+) -> None:
     """What a change of alpha does to the rates, as one line and the optimizer's groups as code."""
     from linnet.lora import Adapter, equivalent
 
-    old = _settings("--from", before, {"alpha", "r", "lr"})
-    new = _settings("--to", after, set(), may={"alpha", "r"})
+    old = _parse_settings("--from", before, {"alpha", "r", "lr"})
+    new = _parse_settings("--to", after, set(), may={"alpha", "r"})
     if not float(old["r"]).is_integer() or not float(new.get("r", 1)).is_integer():
         raise failures.WrongCallError("r takes a whole number.")
     plain = Adapter(
@@ -107,7 +111,7 @@ def _answer(before: str | None, after: str | None, optimizer: str, weight_decay:
         clip=clip,
     )
     if new.get("r", old["r"]) != old["r"]:
-        _answer_rank(plain, int(new["r"]), new.get("alpha"))
+        _print_rank_matches(plain, int(new["r"]), new.get("alpha"))
         return
     if "alpha" not in new:
         raise failures.WrongCallError(f"--to takes alpha=... or r=..., another than in --from: got {after!r}.")
@@ -130,7 +134,7 @@ def _answer(before: str | None, after: str | None, optimizer: str, weight_decay:
         terminal.say(f"  if {condition}")
 
 
-def _answer_rank(plain: Adapter, rank: int, alpha: float | None) -> None:
+def _print_rank_matches(plain: Adapter, rank: int, alpha: float | None) -> None:
     """What another rank can share with this one, and with which alpha."""
     from linnet.lora import matched_alpha
 
@@ -170,8 +174,8 @@ def _resize(source: Path, rank: int, out: Path | None, alpha: float | None) -> N
         terminal.say(f"  {condition}")
 
 
-def _settings(option: str, text: str | None, needed: set[str], may: Set[str] = frozenset()) -> dict[str, float]:
-    """Settings written as name=number, with commas."""
+def _parse_settings(option: str, text: str | None, needed: set[str], may: Set[str] = frozenset()) -> dict[str, float]:
+    """Parse settings written as name=number, with commas; refuse unknown and missing names."""
     try:
         given = {name.strip(): float(value) for name, value in (part.split("=") for part in (text or "").split(","))}
     except ValueError:
@@ -182,8 +186,8 @@ def _settings(option: str, text: str | None, needed: set[str], may: Set[str] = f
     return given
 
 
-def _trained_by(adapter: Adapter) -> str:
-    """What is taken to train the adapters, clipping included."""
+def _training_line(adapter: Adapter) -> str:
+    """Say which optimizer, rates and clipping are taken to train the adapters."""
     clip = {None: "clipping not said, so none is assumed", 0.0: "not clipped"}
     parts = [
         f"{adapter.optimizer}, learning rate {adapter.learning_rate_a:g} of A and {adapter.learning_rate_b:g} of B",
@@ -194,7 +198,7 @@ def _trained_by(adapter: Adapter) -> str:
     return ", ".join(parts)
 
 
-def _described(adapter: Adapter) -> str:
+def _adapter_line(adapter: Adapter) -> str:
     """One line on one adapter."""
     size = "" if adapter.in_dim is None else f"{adapter.in_dim} -> {adapter.out_dim or '?'}, "
     parts = [f"{size}rank {adapter.rank}, s = {adapter.scale:.4g}, {adapter.init}"]
@@ -215,7 +219,7 @@ def _described(adapter: Adapter) -> str:
     return "; ".join(parts)
 
 
-def _equivalents(adapters: dict[str, Adapter], alpha: float) -> list[str]:
+def _equivalent_groups(adapters: dict[str, Adapter], alpha: float) -> list[str]:
     """Groups of the optimizer, once for each kind of adapter."""
     from linnet.lora import equivalent
 

@@ -40,7 +40,7 @@ def commands(only: str | None = None) -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_common)
+    app.callback()(_common_options)
     for name in [only] if only in COMMANDS else COMMANDS:
         module, function = COMMANDS[name].split(":")
         command = getattr(importlib.import_module(f"linnet.cli.{module}"), function)
@@ -48,24 +48,28 @@ def commands(only: str | None = None) -> typer.Typer:
     return app
 
 
-def _version(requested: bool) -> None:
+def _print_version(requested: bool) -> None:
+    """Print the version and exit."""
     if requested:
         terminal.say(f"linnet {linnet.__version__}")
         raise typer.Exit
 
 
-def _common(
+def _common_options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
+    """Take the options that stand before a command."""
     pass
 
 
 _doubts: list[str] = []  # warnings about numbers, which an error explains better if one follows
 
 
-def _warn(message: Warning | str, category: type[Warning] = UserWarning, *place: object, **rest: object) -> None:
+def _print_warning(
+    message: Warning | str, category: type[Warning] = UserWarning, *place: object, **rest: object
+) -> None:
     """Print a warning as one line, without its place in the code, which does not help the user of a command."""
     if issubclass(category, RuntimeWarning):
         _doubts.append(str(message))
@@ -78,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings():  # which puts things back at its end
-            warnings.showwarning = _warn
+            warnings.showwarning = _print_warning
             _doubts.clear()
             app = commands(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)

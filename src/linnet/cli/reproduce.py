@@ -28,7 +28,7 @@ def reproduce(
     batch.prepare(out)
     with verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring:
         results, failed = batch.run(requests, out, fresh=fresh)
-        rows, missing = ([], "") if measuring is None else _claims(measuring)
+        rows, missing = ([], "") if measuring is None else _await_claims(measuring)
     page = report.write(out, results, failed, rows, missing)
     terminal.say(f"The report is at {page.resolve().as_uri() if terminal.interactive() else page}", bold=True)
     alarms = [row.name for row in rows if not row.as_expected]
@@ -37,7 +37,7 @@ def reproduce(
         raise RuntimeError("; ".join(filter(None, wrong)))
 
 
-def _claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
+def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
     """Wait for the claims and print their verdicts; return a sentence on those that are missing."""
     if not measuring.reused:
         terminal.say("measuring the claims ...")

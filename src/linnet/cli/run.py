@@ -41,21 +41,22 @@ def run(
     options = {"data": data, "path": None if path is None else str(path), "seeds": seeds}
     requests = []
     for name in names:
-        figure, panels = _find(name)
+        figure, panels = _find_figure(name)
         changes = {} if seed is None else {"seed": seed}
-        changes |= _options(figure, options) | dict(_assignment(figure, text) for text in assign or ())
+        changes |= _check_options(figure, options) | dict(_parse_assignment(figure, text) for text in assign or ())
         try:
             requests.append(FigureRequest.of(figure, panels=panels, quick=quick, **changes))
         except ValueError as reason:
             raise failures.WrongCallError(str(reason)) from None
     batch.prepare(out)
-    with _compiled_in(compiled):
+    with _compilation_cache(compiled):
         results, failed = batch.run(requests, out, fresh=fresh)
     if wrong := batch.verdict(results, failed):
         raise RuntimeError(wrong)
 
 
-def _compiled_in(folder: Path | None) -> AbstractContextManager[object]:
+def _compilation_cache(folder: Path | None) -> AbstractContextManager[object]:
+    """Keep compiled programs in a folder, where one is given."""
     if folder is None:
         return nullcontext()
     from linnet.precision import compilation_cache
@@ -63,14 +64,16 @@ def _compiled_in(folder: Path | None) -> AbstractContextManager[object]:
     return compilation_cache(folder)
 
 
-def _find(name: str) -> tuple[Figure, tuple[str, ...]]:
+def _find_figure(name: str) -> tuple[Figure, tuple[str, ...]]:
+    """Return the figure and the panels of a name; an unknown one is a wrong call."""
     try:
         return registry.find_figure(name)
     except ValueError as reason:
         raise failures.WrongCallError(str(reason)) from None
 
 
-def _options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
+def _check_options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given; refuse those that the figure does not have."""
     changes = {}
     for option, value in given.items():
         if value is not None:
@@ -80,7 +83,7 @@ def _options(figure: Figure, given: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def _assignment(figure: Figure, text: str) -> tuple[str, Any]:
+def _parse_assignment(figure: Figure, text: str) -> tuple[str, Any]:
     """`field=value`: the value as JSON where it is that, comma-separated values as a list, other text as it stands."""
     field, equals, value = text.partition("=")
     if not equals:

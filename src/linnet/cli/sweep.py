@@ -50,7 +50,7 @@ def sweep(
         raise typer.BadParameter("--workers and --scheduler exclude each other.")
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
-    described, table = _described(config, code or [], quick, seed)
+    described, table = _sweep_of(config, code or [], quick, seed)
     with interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
         report = sweeps.complete(
             described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
@@ -67,7 +67,7 @@ def sweep(
             terminal.say(f"\n{table.text(results.load())}")
 
 
-def _described(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
+def _sweep_of(config: str, code: list[str], quick: bool, seed: int | None) -> tuple[Sweep, Table | None]:
     """The sweep of a file, or else of the table of that name."""
     from linnet import sweeps
     from linnet.reproduction.declaration import Trial

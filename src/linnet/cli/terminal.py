@@ -28,15 +28,15 @@ def width() -> int:
 
 def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
     """One line on standard output, wrapped at the end of the window."""
-    write("\n".join(_styled(line, colour, bold) for part in text.split("\n") for line in _wrapped(part, 2)))
+    write("\n".join(_colour(line, colour, bold) for part in text.split("\n") for line in _wrap(part, 2)))
 
 
 def row(cells: list[str], widths: list[int], text: str, colour: str | None = None) -> None:
     """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent, end = sum(map(len, padded)) + 2, len(padded[0])
-    first, *rest = _wrapped("".join(padded) + "  " + text, indent if width() >= indent + MIN_COLUMNS else 4)
-    write("\n".join([_styled(first[:end], colour) + first[end:], *rest]))
+    first, *rest = _wrap("".join(padded) + "  " + text, indent if width() >= indent + MIN_COLUMNS else 4)
+    write("\n".join([_colour(first[:end], colour) + first[end:], *rest]))
 
 
 def shortened(text: str, indent: int) -> str:
@@ -45,12 +45,14 @@ def shortened(text: str, indent: int) -> str:
     return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
 
 
-def _wrapped(text: str, indent: int) -> list[str]:
+def _wrap(text: str, indent: int) -> list[str]:
+    """Wrap a text at the terminal's width, with an indent from the second line on."""
     columns = width() if interactive() else sys.maxsize
     return textwrap.wrap(text, columns, subsequent_indent=" " * indent, break_on_hyphens=False) or [""]
 
 
-def _styled(text: str, colour: str | None, bold: bool = False) -> str:
+def _colour(text: str, colour: str | None, bold: bool = False) -> str:
+    """Colour a text, where a person is looking and has not asked for none."""
     plain = not interactive() or os.environ.get("NO_COLOR")
     return text if plain else typer.style(text, fg=colour, bold=bold or None)
 

@@ -19,11 +19,11 @@ from linnet.reproduction import parallel, stability
 from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.registry import select_claims
 from linnet.reproduction.runner import writable
-from linnet.reproduction.verification import Outcome
+from linnet.reproduction.verification import Outcome, in_words
 from linnet.reproduction.verification import verify as measure
 
-_WIDTHS = [5, 26, 25]
-_MANY = 40  # claims, from which on starting processes is worth its seconds
+_COLUMN_WIDTHS = [5, 26, 25]
+_MANY_CLAIMS = 40  # claims, from which on starting processes is worth its seconds
 
 
 def verify(
@@ -63,17 +63,17 @@ def verify(
             raise failures.WrongCallError(f"--json takes a file: {str(to_json)!r} is a folder.")
         writable(to_json.parent)
     if seeds is not None:
-        return _survey(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
+        return _survey_seeds(chosen, range(seed or 0, (seed or 0) + seeds), workers or 0, quick, to_json)
     if store is not None:
         writable(store)
     table = terminal.interactive() and terminal.width() >= 110
     if table and not piped:
-        terminal.row(["", "claim, number", "verdict, time"], _WIDTHS, "required, measured")
+        terminal.row(["", "claim, number", "verdict, time"], _COLUMN_WIDTHS, "required, measured")
     outcomes: list[Outcome] = []
     kept = "" if store is None else f"; trained cells are in {store}, and the same command goes on from there"
     with (
         _results(to_json, chosen, len(chosen), kept) as results,
-        _kept(store),
+        _kept_sweeps(store),
         progress.bar("claims", len(chosen), hosts=True) as advance,
     ):
 
@@ -81,31 +81,31 @@ def verify(
             outcomes.append(outcome)
             results.put(outcome.claim.name, outcome.to_json())
             if not piped:
-                _row(outcome, table)
+                _print_row(outcome, table)
             advance(1)
 
-        trial, several = Trial(quick=quick, seed=seed or 0), _workers(chosen, workers, store)
+        trial, several = Trial(quick=quick, seed=seed or 0), _process_count(chosen, workers, store)
         if several:
             for _, outcome in parallel.outcomes(chosen, parallel.batches(chosen, trial), several):
                 tell(outcome)
         else:
             measure(chosen, trial, tell)
     if not piped:
-        _summary(outcomes)
+        _print_summary(outcomes)
     wrong = [outcome.claim.name for outcome in outcomes if not outcome.as_expected]
     if wrong:
         raise RuntimeError(f"{len(wrong)} of {len(outcomes)} claims not as expected: {', '.join(wrong)}")
 
 
-def _workers(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
+def _process_count(chosen: list[Claim], requested: int | None, store: Path | None) -> int:
     """How many processes: the number requested; by default one per core where several whole papers are measured."""
     if requested is not None or store is not None:
         return requested or 0
     papers = {claim.paper for claim in chosen}
-    return min(os.cpu_count() or 1, len(papers)) if len(papers) > 1 and len(chosen) >= _MANY else 0
+    return min(os.cpu_count() or 1, len(papers)) if len(papers) > 1 and len(chosen) >= _MANY_CLAIMS else 0
 
 
-def _survey(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
+def _survey_seeds(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_json: Path | None) -> None:
     """Every claim at several seeds: how often each verdict comes out."""
     total = len(seeds) * len(chosen)
     with _results(to_json, chosen, total) as results, progress.bar("claims", total, unit="claims") as advance:
@@ -119,24 +119,24 @@ def _survey(chosen: list[Claim], seeds: range, workers: int, quick: bool, to_jso
         counts = ", ".join(f"{verdict} {count}" for verdict, count in row.verdicts.most_common())
         mark, colour = ("ok", terminal.GOOD) if row.stable else ("ALARM", terminal.BAD)
         example = "" if row.stable else f"; {row.example}"
-        terminal.row([mark, row.claim.name], _WIDTHS[:2], f"{counts}{example}", colour)
+        terminal.row([mark, row.claim.name], _COLUMN_WIDTHS[:2], f"{counts}{example}", colour)
     wrong = [row.claim.name for row in rows if not row.stable]
     if wrong:
-        least = f"{stability.LEAST_SHARE:.0%} of {len(seeds)} seeds"
+        least = f"{stability.MIN_SHARE:.0%} of {len(seeds)} seeds"
         raise RuntimeError(
             f"{len(wrong)} of {len(rows)} claims keep their verdict in less than {least}: {', '.join(wrong)}"
         )
     if to_json != Path("-"):
-        terminal.say(f"{len(rows)} claims keep their verdicts over {_seeds(seeds)}.", bold=True)
+        terminal.say(f"{len(rows)} claims keep their verdicts over {_seeds_text(seeds)}.", bold=True)
 
 
-def _seeds(seeds: range) -> str:
+def _seeds_text(seeds: range) -> str:
     """How many, and which where they do not begin at 0."""
     which = f" ({seeds[0]} to {seeds[-1]})" if seeds[0] else ""
     return f"{len(seeds)} seeds{which}"
 
 
-def _kept(store: Path | None) -> AbstractContextManager[object]:
+def _kept_sweeps(store: Path | None) -> AbstractContextManager[object]:
     """Sweeps of the claims are kept under a fingerprint of the code: cells that other code trained are never reused."""
     if store is None:
         return nullcontext()
@@ -194,32 +194,30 @@ def _results(to_json: Path | None, chosen: list[Claim], total: int, more: str = 
             results.write()
 
 
-def _row(outcome: Outcome, table: bool) -> None:
+def _print_row(outcome: Outcome, table: bool) -> None:
     """One claim: two lines of a table on a wide terminal, three lines on a narrow one, one line elsewhere."""
-    claim, measurement = outcome.claim, outcome.measurement
-    verdict = str(measurement.verdict) if measurement else "no verdict"
-    measured = measurement.measured if measurement else outcome.error or ""
+    claim, (verdict, measured) = outcome.claim, in_words(outcome)
     if not outcome.as_expected:
         measured += f" (expected: {claim.expected})"
     mark, colour = ("ok", terminal.GOOD) if outcome.as_expected else ("ALARM", terminal.BAD)
     seconds = f"{outcome.seconds:.1f} s"
     if table:
-        terminal.row([mark, claim.name, verdict], _WIDTHS, f"required: {claim.requirement}", colour)
-        terminal.row(["", claim.where, seconds], _WIDTHS, f"measured: {measured}", colour)
+        terminal.row([mark, claim.name, verdict], _COLUMN_WIDTHS, f"required: {claim.requirement}", colour)
+        terminal.row(["", claim.where, seconds], _COLUMN_WIDTHS, f"measured: {measured}", colour)
     elif terminal.interactive():
         terminal.row([mark], [5], f"{claim.name}: {verdict} [{claim.where}, {seconds}]", colour)
         terminal.row(["  required"], [10], claim.requirement)
         terminal.row(["  measured"], [10], measured)
     else:
         text = f"required: {claim.requirement}; measured: {measured} [{claim.where}, {seconds}]"
-        terminal.row([mark, claim.name, verdict], _WIDTHS, text, colour)
+        terminal.row([mark, claim.name, verdict], _COLUMN_WIDTHS, text, colour)
 
 
-def _summary(outcomes: list[Outcome]) -> None:
+def _print_summary(outcomes: list[Outcome]) -> None:
+    """Print the count of every verdict, and the claims that do not simply hold."""
     names: dict[str, list[str]] = {}
     for outcome in outcomes:
-        verdict = str(outcome.measurement.verdict) if outcome.measurement else "no verdict"
-        names.setdefault(verdict, []).append(outcome.claim.name)
+        names.setdefault(in_words(outcome)[0], []).append(outcome.claim.name)
     names = dict(sorted(names.items(), key=lambda item: -len(item[1])))
     counts = ", ".join(f"{verdict} {len(claims)}" for verdict, claims in names.items())
     for verdict, claims in names.items():

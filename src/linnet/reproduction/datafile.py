@@ -13,17 +13,17 @@ from linnet._files import written_whole
 if TYPE_CHECKING:
     import xarray as xr
 
-_WHOLE = np.iinfo(np.int32)  # netCDF 3 has no larger whole numbers
+_INT32 = np.iinfo(np.int32)  # netCDF 3 has no larger whole numbers
 
 
 def write(data: xr.Dataset, path: Path) -> None:
     """Writes the dataset whole or not at all; attributes that the format cannot hold become JSON text."""
     data = data.copy()
-    data.attrs = _attributes(data.attrs)
+    data.attrs = _storable_attributes(data.attrs)
     for name, variable in data.variables.items():
-        if variable.dtype.kind in "iu" and variable.size and not _fits(variable.values):
+        if variable.dtype.kind in "iu" and variable.size and not _fits_int32(variable.values):
             data[name] = data[name].astype(np.float64)
-        data[name].attrs = _attributes(variable.attrs)
+        data[name].attrs = _storable_attributes(variable.attrs)
         data[name].encoding = {}
     with written_whole(path) as draft:
         data.to_netcdf(draft, engine="scipy", format="NETCDF3_64BIT")
@@ -36,22 +36,22 @@ def read(path: Path) -> xr.Dataset:
     return xr.load_dataset(path, engine="scipy", decode_times=False)
 
 
-def _fits(values: np.ndarray) -> bool:
+def _fits_int32(values: np.ndarray) -> bool:
     """Return whether whole numbers fit into what the file can hold."""
-    return bool(values.min() >= _WHOLE.min and values.max() <= _WHOLE.max)
+    return bool(values.min() >= _INT32.min and values.max() <= _INT32.max)
 
 
-def _attributes(attributes: dict[Any, Any]) -> dict[Any, Any]:
+def _storable_attributes(attributes: dict[Any, Any]) -> dict[Any, Any]:
     """Return attributes that the file can hold."""
-    return {name: _attribute(value) for name, value in attributes.items()}
+    return {name: _storable(value) for name, value in attributes.items()}
 
 
-def _attribute(value: object) -> Any:
+def _storable(value: object) -> Any:
     """Return a value as the file can hold it: other objects become JSON."""
     if isinstance(value, (str, float)):
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return int(value) if _fits(np.asarray(value)) else float(value)
+        return int(value) if _fits_int32(np.asarray(value)) else float(value)
     if isinstance(value, (np.floating, np.ndarray)):
         return value
     return json.dumps(value, default=str)

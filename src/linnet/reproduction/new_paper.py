@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
-ENDING = ".template"
+TEMPLATE_ENDING = ".template"
 
 
 def write(name: str, out: Path) -> Path:
@@ -28,7 +28,7 @@ def write(name: str, out: Path) -> Path:
         place = folder.joinpath(*(f"linnet_{name}" if part == "package" else part for part in parts))
         place.parent.mkdir(parents=True, exist_ok=True)
         text = Template(template.read_text(encoding="utf-8")).safe_substitute(name=name)
-        place.with_name(place.name.removesuffix(ENDING)).write_text(text, encoding="utf-8")
+        place.with_name(place.name.removesuffix(TEMPLATE_ENDING)).write_text(text, encoding="utf-8")
     return folder
 
 
@@ -38,6 +38,6 @@ def _templates(folder: Traversable, parts: tuple[str, ...] = ()) -> list[tuple[t
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             templates += _templates(entry, (*parts, entry.name))
-        elif entry.name.endswith(ENDING):
+        elif entry.name.endswith(TEMPLATE_ENDING):
             templates.append(((*parts, entry.name), entry))
     return templates

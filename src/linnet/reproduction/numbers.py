@@ -7,6 +7,7 @@ A number is a float, an `Estimate` (with its standard error), a text, or a list 
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -84,12 +85,14 @@ class _Sentences(string.Formatter):
     """Format strings in which lists and mappings are printed entry by entry."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        """Return the number that a template names, or the entry of it that it picks."""
         name, _, pick = field_name.partition(".")
         if name not in kwargs:
             raise ValueError(f"the sentence prints {name!r}, which was not measured: there are {', '.join(kwargs)}.")
-        return (_picked(kwargs[name], pick) if pick else kwargs[name]), name
+        return (_pick_entry(kwargs[name], pick) if pick else kwargs[name]), name
 
     def format_field(self, value: object, format_spec: str) -> str:
+        """Write a number, or every entry of it with its label."""
         if isinstance(value, Estimate) or not isinstance(value, (Mapping, list, tuple, np.ndarray)):
             return value if isinstance(value, str) else format(value, format_spec)
         shown = [(label, self.format_field(entry, format_spec)) for label, entry in entries(value)]
@@ -99,7 +102,7 @@ class _Sentences(string.Formatter):
 _SENTENCES = _Sentences()
 
 
-def _picked(number: object, pick: str) -> Any:
+def _pick_entry(number: object, pick: str) -> Any:
     """Return the entry that a template picks: the first, last, lowest or highest, or their count."""
     values = [value for _, value in entries(number)]
     if pick == "first":
@@ -114,3 +117,20 @@ def _picked(number: object, pick: str) -> Any:
     if pick == "highest":
         return float(floats.max())
     raise ValueError(f"a sentence can pick .lowest, .highest, .first, .last or .count of a number: got .{pick}")
+
+
+def json_value(value: object) -> Any:
+    """Return the value as JSON can hold it: NumPy's numbers become Python's, NaN and infinity None, others text."""
+    if isinstance(value, Mapping):
+        return {str(name): json_value(entry) for name, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return json_value(value.tolist())
+    if isinstance(value, (list, tuple, set)):
+        return [json_value(entry) for entry in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return None if value is None else str(value)

@@ -27,7 +27,7 @@ class Statement:
 
     - `where`: its number (`Eq. (27)`, `Lemma 5.2`)
     - `text`: what it says
-    - `checked`: short names of claims, figures and tables; these claims stand where it does
+    - `checked`: short names of claims, figures and tables
     - `reason`: why it is not checked, where nothing checks it
     - `mutation`: the deliberate error that makes it false and turns one of these claims (tests/papers/NAME)
 
@@ -96,7 +96,7 @@ def read_statements(path: Path) -> list[Statement]:
         ) from None
 
 
-def _defined(entry: object, wanted: type) -> Iterator[Any]:
+def _parts_of_module(entry: object, wanted: type) -> Iterator[Any]:
     """What a module defines of that kind, in its order; anything else is itself."""
     if isinstance(entry, ModuleType):
         yield from (value for value in vars(entry).values() if isinstance(value, wanted))
@@ -152,13 +152,15 @@ class Paper:
         for part, wanted in (("figures", Figure), ("tables", Table), ("claims", Claim), ("statements", Statement)):
             given = getattr(self, part)
             if isinstance(given, (list, tuple)):
-                given = [one for entry in given for one in _defined(entry, wanted)]
+                given = [one for entry in given for one in _parts_of_module(entry, wanted)]
                 object.__setattr__(self, part, given)
             if not isinstance(given, (list, tuple)) or not all(isinstance(one, wanted) for one in given):
                 raise ValueError(f"`{part}` of a paper must be a list of {wanted.__name__}s: got {shown(given)}.")
-        object.__setattr__(self, "figures", self._bound(self.figures, "figures"))
-        object.__setattr__(self, "tables", self._bound(self.tables, "tables"))
-        object.__setattr__(self, "claims", self._bound([self._placed(claim) for claim in self.claims], "claims"))
+        object.__setattr__(self, "figures", self._with_paper_name(self.figures, "figures"))
+        object.__setattr__(self, "tables", self._with_paper_name(self.tables, "tables"))
+        object.__setattr__(
+            self, "claims", self._with_paper_name([self._with_places(claim) for claim in self.claims], "claims")
+        )
         known = set(self.names)
         for answer in self.answers:
             if missing := [name for name in answer.claims if f"{self.name}-{name}" not in known]:
@@ -176,7 +178,7 @@ class Paper:
         names = [figure.name for figure in self.figures] + [table.name for table in self.tables]
         return list(dict.fromkeys(names + [claim.name for claim in self.claims]))
 
-    def _placed(self, claim: Claim) -> Claim:
+    def _with_places(self, claim: Claim) -> Claim:
         """Return the claim with the places of the statements that name it; where none does, it says its own."""
         places = [statement.where for statement in self.statements if claim.name in statement.checked]
         if places and claim.where:
@@ -191,7 +193,8 @@ class Paper:
             )
         return replace(claim, where=joined(places)) if places else claim
 
-    def _bound(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:
+    def _with_paper_name(self, parts: Sequence[Part], kind: str) -> tuple[Part, ...]:
+        """Put the paper's name before those of its parts; refuse two of one name."""
         names = [part.name for part in parts]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:

@@ -17,11 +17,11 @@ from typing import Any
 
 from linnet._files import temporary_folder
 from linnet.reproduction import record
-from linnet.reproduction.declaration import Claim, Measurement, Trial, Verdict
-from linnet.reproduction.verification import Outcome, verify
+from linnet.reproduction.declaration import Claim, Trial
+from linnet.reproduction.verification import Outcome, from_json, verify
 
-POLL = 0.2  # seconds between looks at what the workers have measured
-UNKNOWN = 1.0  # seconds of a claim that was never measured: about the mean of those that were
+POLL_SECONDS = 0.2  # seconds between looks at what the workers have measured
+UNMEASURED_SECONDS = 1.0  # seconds of a claim that was never measured: about the mean of those that were
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ def batches(chosen: Sequence[Claim], trial: Trial) -> list[Batch]:
     known = record.last_measured()
     papers = list(dict.fromkeys(claim.paper for claim in chosen))
     made = [Batch(tuple(claim.name for claim in chosen if claim.paper == paper), trial) for paper in papers]
-    return sorted(made, key=lambda batch: -sum(known[n].seconds if n in known else UNKNOWN for n in batch.names))
+    return sorted(
+        made, key=lambda batch: -sum(known[n].seconds if n in known else UNMEASURED_SECONDS for n in batch.names)
+    )
 
 
 def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> Iterator[tuple[Trial, Outcome]]:
@@ -57,17 +59,20 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
         def new() -> Iterator[tuple[Trial, Outcome]]:
             for batch, file in zip(work, files):
                 for values in file.new():
-                    yield batch.trial, _outcome(known[values["name"]], values)
+                    yield batch.trial, from_json(known[values["name"]], values)
 
         with interrupts_later():  # its semaphores are watched by a process that must not warn of them
             pool = ProcessPoolExecutor(
-                min(workers, len(work)), mp_context=get_context("spawn"), initializer=_alone, initargs=(os.getpid(),)
+                min(workers, len(work)),
+                mp_context=get_context("spawn"),
+                initializer=_end_with_parent,
+                initargs=(os.getpid(),),
             )
         try:
             with interrupts_later():  # workers are started by `submit`, and inherit that Ctrl-C is blocked
                 pending = {pool.submit(_measure, batch, file.path) for batch, file in zip(work, files)}
             while pending:
-                done, pending = wait(pending, timeout=POLL)
+                done, pending = wait(pending, timeout=POLL_SECONDS)
                 yield from new()
                 for future in done:
                     future.result()
@@ -86,8 +91,8 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _alone(parent: int) -> None:
-    """A worker leaves Ctrl-C to the process that started it, and ends when that one does, however it ended."""
+def _end_with_parent(parent: int) -> None:
+    """Start a worker: leave Ctrl-C to the process that started it, and end when that one does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -115,15 +120,6 @@ class _OutcomeLines:
                     return
                 self._read += len(line)
                 yield json.loads(line)
-
-
-def _outcome(claim: Claim, values: dict[str, Any]) -> Outcome:
-    """The outcome that `Outcome.to_json` has written; its numbers are plain ones."""
-    measurement = None
-    if values["verdict"] is not None:
-        rest = (values[name] for name in ("measured", "value", "uncertainty", "numbers"))
-        measurement = Measurement(Verdict(values["verdict"]), *rest)
-    return Outcome(claim, measurement, values["seconds"], values["error"])
 
 
 def _measure(batch: Batch, path: Path) -> None:

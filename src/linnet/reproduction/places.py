@@ -62,5 +62,6 @@ def _runs(parts: Iterable[str]) -> list[str]:
 
 
 def _text(head: str, separator: str, parts: list[str]) -> str:
+    """Write a place with its parts, "Eq." where it is one equation."""
     single = head == "Eqs." and len(parts) == 1 and "-" not in parts[0]
     return ("Eq." if single else head) + separator + ", ".join(parts)

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 RANK = 5  # of the truth
 NOISE_STD = 1.0
-VARIANCES = (-3.0, 0.0)  # exponents, least and most
-WIDTHS = (0.0, 2.8)
-CAREFUL = 50.0  # c, which sets the step
-STEPS = 750  # a run is no longer
+VARIANCE_EXPONENTS = (-3.0, 0.0)  # exponents, least and most
+WIDTH_EXPONENTS = (0.0, 2.8)
+STEP_C = 50.0  # c: the step is 1/(c |A*|)
+MAX_STEPS = 750  # of a run
 
 # Errors per entry of the matrix, without the half of the canonical loss
-LEARNED = 1e-3  # train error below which a run ends
-UNCHANGED = 2e-4  # change of the train error over a step below which it ends ...
-BEGUN = 1e-2  # ... once the train error has fallen by more than this
-RISEN = 2  # steps running over which the test error rises at the end of a run ...
-SETTLED = 3  # ... which is looked at after this step
+LEARNED_ERROR = 1e-3  # train error below which a run ends
+STALLED_CHANGE = 2e-4  # change of the train error over a step below which it ends ...
+STALLED_AFTER_FALL = 1e-2  # ... once the train error has fallen by more than this
+RISING_STEPS = 2  # steps running over which the test error rises at the end of a run ...
+RISING_AFTER_STEP = 3  # ... which is looked at after this step
 
 
 def grid(points: int) -> dict[str, list[float]]:
     """Exponents of a grid over the whole plane, `points` along each side."""
     return {
-        "gamma_width": np.linspace(*WIDTHS, points).tolist(),
-        "gamma_variance": np.linspace(*VARIANCES, points).tolist(),
+        "gamma_width": np.linspace(*WIDTH_EXPONENTS, points).tolist(),
+        "gamma_variance": np.linspace(*VARIANCE_EXPONENTS, points).tolist(),
     }
 
 
@@ -50,7 +50,7 @@ def is_lazy(gamma_variance: ArrayLike, gamma_width: ArrayLike) -> np.ndarray:
 
 
 def step_size(
-    gamma_variance: ArrayLike, gamma_width: ArrayLike, *, dim: int, size: ArrayLike, c: float = CAREFUL
+    gamma_variance: ArrayLike, gamma_width: ArrayLike, *, dim: int, size: ArrayLike, c: float = STEP_C
 ) -> np.ndarray:
     r"""The step of each cell, $1/(c |A^*|)$, or $1/(c \sigma^2 w)$ above the lazy border; `size` is $|A^*|$.
 
@@ -65,15 +65,15 @@ def step_size(
     return 1 / (c * np.where(is_lazy(variances, powers), float(dim) ** variances * widths, size))
 
 
-def learned(dim: int) -> Rule:
+def learned_rule(dim: int) -> Rule:
     """The end of a run whose train error is below 1e-3 per entry."""
     from linnet.trainers import stopping
 
-    return stopping.LossBelow(LEARNED * dim**2 / 2)
+    return stopping.LossBelow(LEARNED_ERROR * dim**2 / 2)
 
 
 def published_rule(dim: int) -> Rule:
-    """Where the public loop ends a run, whatever comes first; `STEPS` bounds it besides.
+    """Where the public loop ends a run, whatever comes first; `MAX_STEPS` bounds it besides.
 
     The test error rose two steps running (after step 3); the train error is below 1e-3; or it changed by less than
     2e-4 in a step and has fallen by more than 1e-2, so that the plateau a small start begins with is no end.
@@ -82,7 +82,7 @@ def published_rule(dim: int) -> Rule:
 
     entry = dim**2 / 2
     return stopping.first_of(
-        stopping.TestLossRising(RISEN, after=SETTLED),
-        learned(dim),
-        stopping.Stalled(absolute=UNCHANGED * entry, fallen=BEGUN * entry),
+        stopping.TestLossRising(RISING_STEPS, after=RISING_AFTER_STEP),
+        learned_rule(dim),
+        stopping.Stalled(absolute=STALLED_CHANGE * entry, fallen=STALLED_AFTER_FALL * entry),
     )

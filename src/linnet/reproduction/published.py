@@ -43,7 +43,7 @@ def phase_diagram_cells() -> xr.Dataset:
     cells = xr.Dataset(
         {name: (("gamma_variance", "gamma_width"), grid[..., i]) for i, name in enumerate(names) if i > 1},
         coords={"gamma_variance": variances, "gamma_width": widths},
-        attrs={"origin": origin, "dim": 200, "rank": plane.RANK, "c": plane.CAREFUL},
+        attrs={"origin": origin, "dim": 200, "rank": plane.RANK, "c": plane.STEP_C},
     )
     return cells.assign(last_step=cells["last_step"].astype(int))
 

@@ -27,7 +27,7 @@ from linnet.reproduction.figure import Figure
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.table import Table
 
-GROUP = "linnet.papers"
+ENTRY_POINT_GROUP = "linnet.papers"
 
 
 class PluginWarning(UserWarning):
@@ -49,6 +49,7 @@ class _Shelf:
     origins: dict[str, str] = field(default_factory=dict)  # of papers and of their parts
 
     def put(self, paper: object, origin: str) -> None:
+        """Take a paper; refuse one whose names are taken."""
         if not isinstance(paper, Paper):
             raise TypeError(f"it is a {type(paper).__name__}, not a linnet.reproduction.Paper")
         names = [paper.name, *paper.names]
@@ -71,7 +72,7 @@ def load_papers() -> dict[str, Paper]:
     for name in _own_names():
         module = importlib.import_module(f"linnet.papers.{name}")
         shelf.put(module.PAPER, module.__name__)
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         package = entry.dist.name if entry.dist is not None else entry.value
         origin = f"{entry.value} of the package {package}"
         try:
@@ -89,7 +90,7 @@ def papers_of(names: Iterable[str]) -> list[Paper]:
     """
     loaded: dict[str, Paper] = {}
     for name in names:
-        paper = _alone(name.partition("-")[0])
+        paper = _paper_alone(name.partition("-")[0])
         if paper is None:
             return []
         loaded[paper.name] = paper
@@ -103,12 +104,12 @@ def _own_names() -> list[str]:
     return sorted(names, key=lambda name: (folder.ORDER.index(name) if name in folder.ORDER else len(names), name))
 
 
-def _alone(name: str) -> Paper | None:
+def _paper_alone(name: str) -> Paper | None:
     """The paper of this name; None where there is none, several, or one that cannot be loaded: `papers` says why."""
     if name in _own_names():
         paper = importlib.import_module(f"linnet.papers.{name}").PAPER
     else:
-        entries = [entry for entry in entry_points(group=GROUP) if entry.name == name]
+        entries = [entry for entry in entry_points(group=ENTRY_POINT_GROUP) if entry.name == name]
         if len(entries) != 1:
             return None
         try:

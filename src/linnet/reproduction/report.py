@@ -18,14 +18,14 @@ from linnet.reproduction import report_claims
 from linnet.reproduction.figure import Check
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.registry import papers
-from linnet.reproduction.result import DATA, PICTURES, Result
+from linnet.reproduction.result import DATA_FILE, PICTURE_FORMATS, Result
 from linnet.reproduction.verdicts import ClaimRow
 
 PAGE = "index.html"
 
 
 @dataclass(frozen=True)
-class Failure:
+class FigureFailure:
     """A figure that could not be made, and why."""
 
     name: str
@@ -38,7 +38,7 @@ class Failure:
 def write(
     out: Path,
     results: Sequence[Result],
-    failures: Sequence[Failure] = (),
+    failures: Sequence[FigureFailure] = (),
     claims: Sequence[ClaimRow] = (),
     missing: str = "",
 ) -> Path:
@@ -48,18 +48,18 @@ def write(
 
 def build(
     results: Sequence[Result],
-    failures: Sequence[Failure],
+    failures: Sequence[FigureFailure],
     out: Path,
     claims: Sequence[ClaimRow] = (),
     missing: str = "",
 ) -> str:
     """The page as text; `out` is the folder it will lie in, from which the files beside it are linked."""
-    made: list[Result | Failure] = [*results, *failures]
+    made: list[Result | FigureFailure] = [*results, *failures]
     named = {m.paper for m in made} | {row.paper for row in claims}
-    order = {name: index for index, name in enumerate(sorted(named, key=_place))}
+    order = {name: index for index, name in enumerate(sorted(named, key=_paper_position))}
     made.sort(key=lambda item: (order[item.paper], item.name))
     sections = "".join(
-        _paper(name, [m for m in made if m.paper == name], [row for row in claims if row.paper == name], out)
+        _paper_section(name, [m for m in made if m.paper == name], [row for row in claims if row.paper == name], out)
         for name in order
     )
     header = f"""<h1>How linear networks learn</h1>
@@ -69,16 +69,18 @@ formula. Each comes with what was measured in it, above all the distance between
 {_contents(made)}"""
     title = "linnet: the papers' figures, made again"
     main = report_claims.filters(claims) + sections
-    return page.document(title, header=header, main=main, footer=_origin(results), script=report_claims.script())
+    return page.document(title, header=header, main=main, footer=_provenance(results), script=report_claims.script())
 
 
-def _place(paper: str) -> int:
+def _paper_position(paper: str) -> int:
     """Where a paper stands in the order; one that is not known comes last."""
     order = list(papers())
     return order.index(paper) if paper in order else len(order)
 
 
-def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Sequence[ClaimRow], missing: str) -> str:
+def _summary(
+    results: Sequence[Result], failures: Sequence[FigureFailure], claims: Sequence[ClaimRow], missing: str
+) -> str:
     """Write the tiles at the top of the page: what was made, within which limits, in what time."""
     checks = [check for result in results for check in result.checks]
     judged = [check for check in checks if check.passed is not None]
@@ -110,23 +112,23 @@ def _summary(results: Sequence[Result], failures: Sequence[Failure], claims: Seq
     return f'<dl class="tiles">{inside}</dl>\n<p class="soft">{size} {words}</p>\n{alarm}'
 
 
-def _contents(made: Iterable[Result | Failure]) -> str:
+def _contents(made: Iterable[Result | FigureFailure]) -> str:
     """Write the list of figures, each with a link."""
     links = "".join(f"<li>{_card(item)}</li>" for item in made)
     return f'<nav aria-label="Figures"><ul>{links}</ul></nav>'
 
 
-def _card(item: Result | Failure) -> str:
+def _card(item: Result | FigureFailure) -> str:
     """A figure in the list: how it looks, what it shows, its name."""
     small = page.thumbnail((item.folder / "figure.png").read_bytes()) if isinstance(item, Result) else "not made"
     inside = f'<span class="small">{small}</span>{escape(item.title)} <span class="name">{escape(item.name)}</span>'
-    return f'<a href="#{escape(item.name)}"{_alarm(item)}>{inside}</a>'
+    return f'<a href="#{escape(item.name)}"{_alarm_class(item)}>{inside}</a>'
 
 
-def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRow], out: Path) -> str:
+def _paper_section(name: str, made: Iterable[Result | FigureFailure], claims: Sequence[ClaimRow], out: Path) -> str:
     """Write the part of one paper: its figures, then its claims."""
     paper = papers().get(name, Paper(name=name, title=name, authors=""))
-    cards = "".join(_result(item, out) if isinstance(item, Result) else _failure(item) for item in made)
+    cards = "".join(_figure_section(item, out) if isinstance(item, Result) else _failure_section(item) for item in made)
     judged = report_claims.answers(paper, claims) + report_claims.table(claims)
     return f"""<details class="paper" open><summary><h2>{escape(paper.title)}</h2></summary>
 <p class="soft">{escape(paper.authors)}</p>
@@ -134,12 +136,12 @@ def _paper(name: str, made: Iterable[Result | Failure], claims: Sequence[ClaimRo
 """
 
 
-def _result(result: Result, out: Path) -> str:
+def _figure_section(result: Result, out: Path) -> str:
     """Write a figure: the picture, its checks, its settings and the command."""
     folder = result.folder.relative_to(out).as_posix()
     picture, hint = page.image((result.folder / "figure.png").read_bytes(), result.title)
-    links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURES]
-    links.append(f'<a href="{escape(folder)}/{DATA}">dataset (netCDF)</a>')
+    links = [f'<a href="{escape(folder)}/figure.{kind}">{kind.upper()}</a>' for kind in PICTURE_FORMATS]
+    links.append(f'<a href="{escape(folder)}/{DATA_FILE}">dataset (netCDF)</a>')
     rows = [("seed", result.seed), *((k, v) for k, v in result.settings.items() if k != "seed")]
     rows += [("precision", result.dtype), ("device", result.device), ("made in", _duration(result.seconds))]
     return f"""<article id="{escape(result.name)}">
@@ -160,7 +162,7 @@ def _result(result: Result, out: Path) -> str:
 """
 
 
-def _failure(failure: Failure) -> str:
+def _failure_section(failure: FigureFailure) -> str:
     """Write why a figure was not made, and how to try it alone."""
     return f"""<article id="{escape(failure.name)}">
 {_heading(failure)}
@@ -171,7 +173,7 @@ def _failure(failure: Failure) -> str:
 """
 
 
-def _heading(item: Result | Failure) -> str:
+def _heading(item: Result | FigureFailure) -> str:
     """Write the title and the name of a figure."""
     return f'<header><h3>{escape(item.title)}</h3><div class="name">{escape(item.name)}</div></header>'
 
@@ -194,24 +196,24 @@ def _row(term: str, value: object) -> str:
     return f'<tr><th scope="row">{escape(term)}</th><td>{escape(text)}</td></tr>'
 
 
-def _link(item: Result | Failure) -> str:
+def _link(item: Result | FigureFailure) -> str:
     """Write a link to a figure on the page."""
-    return f'<a href="#{escape(item.name)}"{_alarm(item)}>{escape(item.name)}</a>'
+    return f'<a href="#{escape(item.name)}"{_alarm_class(item)}>{escape(item.name)}</a>'
 
 
-def _alarm(item: Result | Failure) -> str:
+def _alarm_class(item: Result | FigureFailure) -> str:
     """Return the class that marks a figure that failed."""
-    return ' class="bad"' if isinstance(item, Failure) or item.failed else ""
+    return ' class="bad"' if isinstance(item, FigureFailure) or item.failed else ""
 
 
-def _origin(results: Sequence[Result]) -> str:
+def _provenance(results: Sequence[Result]) -> str:
     """Write with which version, commit and device the figures were made."""
-    versions = sorted({f"linnet {r.version}, commit {_short(r.commit)}, {r.device}" for r in results})
+    versions = sorted({f"linnet {r.version}, commit {_short_commit(r.commit)}, {r.device}" for r in results})
     made = "".join(f"<p>Made with {escape(version)}.</p>" for version in versions)
     return f"{made}\n<p><code>linnet verify NAME</code> measures a claim again.</p>"
 
 
-def _short(commit: str) -> str:
+def _short_commit(commit: str) -> str:
     """Twelve digits of a commit, and whether files differed from it."""
     digits, *rest = commit.split("-")
     return "-".join([digits[:12], *rest])

@@ -11,7 +11,7 @@ from linnet.reproduction.declaration import Verdict
 from linnet.reproduction.paper import Paper
 from linnet.reproduction.verdicts import ClaimRow
 
-_KINDS = {str(verdict): verdict.name.lower() for verdict in Verdict}
+_CLASSES = {str(verdict): verdict.name.lower() for verdict in Verdict}
 
 
 def script() -> str:
@@ -29,7 +29,7 @@ def filters(rows: Sequence[ClaimRow]) -> str:
     buttons = [f'<button type="button" data-kind="" aria-pressed="true">all {len(rows)}</button>']
     for verdict, number in counts.most_common():
         buttons.append(
-            f'<button type="button" data-kind="{_kind(verdict)}" aria-pressed="false">{escape(verdict)} '
+            f'<button type="button" data-kind="{_verdict_class(verdict)}" aria-pressed="false">{escape(verdict)} '
             f"{number}</button>"
         )
     alarms = sum(not row.as_expected for row in rows)
@@ -78,9 +78,10 @@ def table(rows: Sequence[ClaimRow]) -> str:
 def _row(row: ClaimRow) -> str:
     """Write one claim: verdict, sentence, what is required and what was measured."""
     alarm = "" if row.as_expected else f' <b class="bad">expected: {escape(row.expected)}</b>'
-    kind = _kind(row.verdict) + ("" if row.as_expected else " alarm")
-    return f"""<div class="claim" role="listitem" id="{escape(row.name)}" data-kinds="{kind}">
-<p class="sentence"><b class="verdict {_kind(row.verdict)}">{escape(row.verdict)}</b>{alarm} {escape(row.says)}</p>
+    verdict = _verdict_class(row.verdict)
+    kinds = verdict + ("" if row.as_expected else " alarm")
+    return f"""<div class="claim" role="listitem" id="{escape(row.name)}" data-kinds="{kinds}">
+<p class="sentence"><b class="verdict {verdict}">{escape(row.verdict)}</b>{alarm} {escape(row.says)}</p>
 <dl><dt>{escape(row.name)}</dt><dd>{escape(row.where)}</dd>
 <dt>required</dt><dd>{escape(row.requirement)}</dd>
 <dt>measured</dt><dd>{escape(row.measured)}</dd></dl>
@@ -88,6 +89,6 @@ def _row(row: ClaimRow) -> str:
 """
 
 
-def _kind(verdict: str) -> str:
+def _verdict_class(verdict: str) -> str:
     """Return the class that colours a verdict."""
-    return _KINDS.get(verdict, "none")
+    return _CLASSES.get(verdict, "none")

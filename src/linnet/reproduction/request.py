@@ -7,10 +7,15 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import linnet
 from linnet.reproduction.figure import Figure, Settings
-from linnet.reproduction.fingerprint import fingerprint
+from linnet.sweeps import _provenance as provenance
+
+# What draws and stores a figure, beside what computes it and the paper's own folder.
+_MAKERS = ("style.py", "reproduction/datafile.py", "reproduction/figure.py", "reproduction/runner.py")
 
 
 @dataclass(frozen=True)
@@ -41,13 +46,13 @@ class FigureRequest:
         """The name of its folder: runs with other settings never overwrite each other."""
         rest = {key: value for key, value in self.changes.items() if key != "seed"}
         parts = [self.name, "quick" * self.quick, f"seed{self.settings.seed}" * ("seed" in self.changes)]
-        return "-".join(part for part in [*parts, _digest(rest)[:6] * bool(rest)] if part)
+        return "-".join(part for part in [*parts, _digest_of_values(rest)[:6] * bool(rest)] if part)
 
     @property
     def key(self) -> str:
         """What must agree for finished work to be reused: configuration and code."""
         configuration = self.settings.model_dump(mode="json")
-        return _digest([self.figure.name, self.panels, configuration, fingerprint(self.figure)])
+        return _digest_of_values([self.figure.name, self.panels, configuration, _fingerprint(self.figure)])
 
     @property
     def command(self) -> str:
@@ -55,15 +60,24 @@ class FigureRequest:
         words = ["linnet", "run", self.name] + ["--quick"] * self.quick
         for name, value in self.settings.model_dump(mode="json").items():
             if name in self.changes:
-                words += ["--seed", str(value)] if name == "seed" else ["--set", f"{name}={_text(value)}"]
+                words += ["--seed", str(value)] if name == "seed" else ["--set", f"{name}={_command_line_text(value)}"]
         return shlex.join(words)
 
 
-def _digest(content: object) -> str:
+def _fingerprint(figure: Figure) -> str:
+    """Return a digest of every source file that has a part in making this figure."""
+    digest = hashlib.blake2b(provenance.fingerprint(figure.compute.__module__).encode(), digest_size=6)
+    home = Path(linnet.__file__).parent
+    for name in _MAKERS:
+        digest.update((home / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _digest_of_values(content: object) -> str:
     """Return a digest of plain values."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _text(value: object) -> str:
+def _command_line_text(value: object) -> str:
     """Return a setting as the command line takes it."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,8 @@ from linnet._files import write_whole
 from linnet.reproduction.figure import Check
 from linnet.reproduction.request import FigureRequest
 
-DATA, MARK = "data.nc", "result.json"
-PICTURES = ("png", "svg", "pdf")
+DATA_FILE, RESULT_FILE = "data.nc", "result.json"
+PICTURE_FORMATS = ("png", "svg", "pdf")
 _NOT_STORED = ("folder", "reused")
 
 
@@ -68,8 +67,8 @@ class Result:
 def store(result: Result) -> None:
     """Writes `result.json` whole or not at all, with a digest of every file that belongs to it."""
     content = {key: value for key, value in asdict(result).items() if key not in _NOT_STORED}
-    content["files"] = {name: _digest(result.folder / name) for name in _files()}
-    write_whole(result.folder / MARK, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    content["files"] = {name: _digest_of_file(result.folder / name) for name in _file_names()}
+    write_whole(result.folder / RESULT_FILE, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def finished(request: FigureRequest, out: Path) -> Result | None:
@@ -77,8 +76,10 @@ def finished(request: FigureRequest, out: Path) -> Result | None:
     one that is missing, truncated or changed since is not believed."""
     folder = out / request.folder_name
     try:
-        stored = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        if stored["key"] != request.key or stored["files"] != {name: _digest(folder / name) for name in _files()}:
+        stored = json.loads((folder / RESULT_FILE).read_text(encoding="utf-8"))
+        if stored["key"] != request.key or stored["files"] != {
+            name: _digest_of_file(folder / name) for name in _file_names()
+        }:
             return None
         stored["checks"] = tuple(Check(**check) for check in stored["checks"])
         stored["panels"] = tuple(stored["panels"])
@@ -88,23 +89,12 @@ def finished(request: FigureRequest, out: Path) -> Result | None:
     return Result(**kept, folder=folder, reused=True)
 
 
-def plain(check: Check) -> Check:
-    """The check with numbers that JSON can hold: NumPy's become Python's, NaN and infinity become none."""
-    passed = None if check.passed is None else bool(check.passed)
-    return Check(check.text, _number(check.value), _number(check.limit), passed)
-
-
-def _number(value: float | None) -> float | None:
-    """Return the number as JSON can hold it: None where it is not finite."""
-    return float(value) if value is not None and math.isfinite(value) else None
-
-
-def _digest(path: Path) -> str:
+def _digest_of_file(path: Path) -> str:
     """Return the digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _files() -> list[str]:
+def _file_names() -> list[str]:
     """List the files that a finished figure has."""
-    return [DATA, *(f"figure.{kind}" for kind in PICTURES)]
+    return [DATA_FILE, *(f"figure.{kind}" for kind in PICTURE_FORMATS)]

@@ -23,8 +23,10 @@ import linnet
 from linnet import style
 from linnet.reproduction import result
 from linnet.reproduction.datafile import read, write
+from linnet.reproduction.figure import Check
+from linnet.reproduction.numbers import json_value
 from linnet.reproduction.request import FigureRequest
-from linnet.reproduction.result import DATA, MARK, PICTURES, Result
+from linnet.reproduction.result import DATA_FILE, PICTURE_FORMATS, RESULT_FILE, Result
 from linnet.sweeps._provenance import device
 from linnet.trajectories._dataset import provenance
 
@@ -56,11 +58,13 @@ def make(request: FigureRequest, out: Path, *, fresh: bool = False) -> Result:
     }
     names = {"version": "linnet_version", "commit": "linnet_commit", "dtype": "dtype", "device": "device"}
     origin = {name: described[attribute] for name, attribute in names.items()}
-    (folder / MARK).unlink(missing_ok=True)
-    write(data.assign_attrs(described), folder / DATA)
-    data = read(folder / DATA)
+    (folder / RESULT_FILE).unlink(missing_ok=True)
+    write(data.assign_attrs(described), folder / DATA_FILE)
+    data = read(folder / DATA_FILE)
     _draw(request.figure.plot(data), folder)
-    checks = tuple(result.plain(check) for check in request.figure.check(data))
+    checks = tuple(
+        Check(*map(json_value, (one.text, one.value, one.limit, one.passed))) for one in request.figure.check(data)
+    )
     done = Result.of(request, folder, checks=checks, settings=settings, seconds=time.perf_counter() - start, **origin)
     result.store(done)
     _clear(folder, keep=None)
@@ -99,7 +103,7 @@ def _draw(picture: Picture, folder: Path) -> None:
         "pdf": {"CreationDate": None},
     }
     with style.applied():
-        for kind in PICTURES:
+        for kind in PICTURE_FORMATS:
             picture.set_dpi(matplotlib.rcParams["savefig.dpi"])  # vector formats change it
             canvas = get_registered_canvas_class(kind)(picture)
             getattr(canvas, f"print_{kind}")(folder / f"figure.{kind}", metadata=dateless[kind])

@@ -10,10 +10,9 @@ from typing import Any
 from linnet.reproduction import parallel
 from linnet.reproduction.declaration import Claim, Trial, Verdict
 from linnet.reproduction.rules import Limit
-from linnet.reproduction.verification import Outcome, verify
+from linnet.reproduction.verification import NO_VERDICT, Outcome, in_words, verify
 
-LEAST_SHARE = Limit(0.95, "19 of 20 seeds: one odd draw in twenty is what a rule with honest error bars may have")
-NONE = "no verdict"  # the measuring broke down
+MIN_SHARE = Limit(0.95, "19 of 20 seeds: one odd draw in twenty is what a rule with honest error bars may have")
 
 
 @dataclass
@@ -37,7 +36,7 @@ class Stability:
     @property
     def stable(self) -> bool:
         """Whether the verdict may be published."""
-        return self.share >= LEAST_SHARE
+        return self.share >= MIN_SHARE
 
     def add(self, seed: int, verdict: str, measured: str) -> None:
         """Counts the verdict of one seed."""
@@ -47,7 +46,7 @@ class Stability:
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, one object of `linnet verify --seeds N --json`."""
-        counts = {str(verdict): self.verdicts[verdict] for verdict in [*Verdict, NONE] if self.verdicts[verdict]}
+        counts = {str(verdict): self.verdicts[verdict] for verdict in [*Verdict, NO_VERDICT] if self.verdicts[verdict]}
         expected = str(self.claim.expected)
         rest = {"seeds": self.seeds, "verdicts": counts, "share": self.share, "example": self.example}
         return {"name": self.claim.name, "expected": expected, **rest}
@@ -68,9 +67,7 @@ def survey(
     """
     by_name = {claim.name: Stability(claim) for claim in chosen}
     for trial, outcome in _outcomes(chosen, seeds, quick, workers):
-        measured = outcome.measurement
-        verdict = str(measured.verdict) if measured else NONE
-        by_name[outcome.claim.name].add(trial.seed, verdict, measured.measured if measured else outcome.error or "")
+        by_name[outcome.claim.name].add(trial.seed, *in_words(outcome))
         report(by_name[outcome.claim.name])
     return list(by_name.values())
 

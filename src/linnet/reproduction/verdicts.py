@@ -16,8 +16,9 @@ import linnet
 from linnet._files import write_whole
 from linnet._workers import command, environment
 from linnet.reproduction.registry import claims, papers
+from linnet.reproduction.verification import NO_VERDICT
 
-FILE = "claims.json"
+OUTCOMES_FILE = "claims.json"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class ClaimRow:
     @classmethod
     def of(cls, outcome: Mapping[str, Any]) -> ClaimRow:
         """From one object of `linnet verify --json`."""
-        verdict = outcome["verdict"] or "no verdict"
+        verdict = outcome["verdict"] or NO_VERDICT
         measured = outcome["measured"] or outcome["error"] or ""
         rest = {f.name: outcome[f.name] for f in fields(cls) if f.name not in ("verdict", "measured")}
         return cls(verdict=verdict, measured=measured, **rest)
@@ -56,10 +57,10 @@ class Verdicts:
     again, even where that run was interrupted or killed."""
 
     def __init__(self, out: Path, *, quick: bool, fresh: bool = False) -> None:
-        self._file = out / (f"quick-{FILE}" if quick else FILE)
+        self._file = out / (f"quick-{OUTCOMES_FILE}" if quick else OUTCOMES_FILE)
         self._key = fingerprint(quick)
         self._draft = self._file.with_name(f"{self._file.name}.{self._key[:8]}.measuring")  # where the process writes
-        self._outcomes = {} if fresh else self._kept() | self._measured()
+        self._outcomes = {} if fresh else self._read_kept() | self._read_measured()
         self._process: subprocess.Popen[str] | None = None
         self._said: str | None = None  # what the process has said, once it has ended
         missing = [name for name in claims() if name not in self._outcomes]
@@ -102,22 +103,25 @@ class Verdicts:
         self._keep()
 
     def _rows(self) -> list[ClaimRow]:
+        """Return all outcomes as rows of the page."""
         return [ClaimRow.of(outcome) for outcome in self._outcomes.values()]
 
     def _keep(self) -> None:
         """Moves what the process has measured to the file that lasts."""
-        self._outcomes |= self._measured()
+        self._outcomes |= self._read_measured()
         if self._draft.exists():
             kept = [outcome for outcome in self._outcomes.values() if outcome["verdict"]]  # others are tried again
             write_whole(self._file, json.dumps({"key": self._key, "outcomes": kept}, indent=1) + "\n")
             self._draft.unlink(missing_ok=True)
 
-    def _kept(self) -> dict[str, Any]:
+    def _read_kept(self) -> dict[str, Any]:
+        """Read the outcomes that an earlier run kept; none where they are of other code."""
         stored = _read(self._file)
         same = isinstance(stored, dict) and stored.get("key") == self._key
         return _by_name(stored.get("outcomes")) if same else {}
 
-    def _measured(self) -> dict[str, Any]:
+    def _read_measured(self) -> dict[str, Any]:
+        """Read the outcomes that the process has written so far."""
         return _by_name(_read(self._draft))
 
 

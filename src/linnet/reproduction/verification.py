@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
 from linnet._arguments import of_kind
-from linnet.reproduction.declaration import Claim, Measurement, Trial
+from linnet.reproduction.declaration import Claim, Measurement, Trial, Verdict
+from linnet.reproduction.numbers import json_value
+
+NO_VERDICT = "no verdict"  # where measuring broke down
+_MEASURED = [field.name for field in fields(Measurement)]
 
 
 @dataclass(frozen=True)
@@ -48,22 +49,27 @@ class Outcome:
         """The outcome as plain values, one object of `linnet verify --json`."""
         words = [f.name for f in fields(Claim) if f.type in ("str", "Verdict") and f.name != "reads"]
         claim = {name: str(getattr(self.claim, name)) for name in [*words, "requirement"]}
-        measured: dict[str, Any] = {
-            "verdict": None,
-            "measured": None,
-            "value": None,
-            "uncertainty": None,
-            "numbers": {},
-        }
-        if (result := self.measurement) is not None:
-            measured = {
-                "verdict": str(result.verdict),
-                "measured": result.measured,
-                "numbers": plain(dict(result.numbers)),
-            }
-            measured |= {"value": plain(result.value), "uncertainty": plain(result.uncertainty)}
+        measured: dict[str, Any] = {**dict.fromkeys(_MEASURED), "numbers": {}}
+        if self.measurement is not None:
+            measured = {name: json_value(getattr(self.measurement, name)) for name in _MEASURED}
         rest = {"seconds": self.seconds, "error": self.error, "as_expected": self.as_expected}
         return {**claim, **measured, **rest}
+
+
+def from_json(claim: Claim, values: Mapping[str, Any]) -> Outcome:
+    """Return the outcome that `Outcome.to_json` has written; its numbers are plain ones."""
+    measurement = None
+    if values["verdict"] is not None:
+        rest = {name: values[name] for name in _MEASURED if name != "verdict"}
+        measurement = Measurement(verdict=Verdict(values["verdict"]), **rest)
+    return Outcome(claim, measurement, values["seconds"], values["error"])
+
+
+def in_words(outcome: Outcome) -> tuple[str, str]:
+    """Return the verdict and what was measured; where measuring broke down, that and the reason."""
+    if outcome.measurement is None:
+        return NO_VERDICT, outcome.error or ""
+    return str(outcome.measurement.verdict), outcome.measurement.measured
 
 
 def verify(
@@ -101,7 +107,7 @@ def verify(
         try:
             measurement = claim.measurement(trial)
         except Exception as reason:  # a broken measurement is a red claim, not the end of the others
-            if _of_the_machine(reason):
+            if _is_of_the_machine(reason):
                 raise
             error = f"{type(reason).__name__}: {reason}"
         outcomes.append(Outcome(claim, measurement, time.perf_counter() - start, error))
@@ -109,24 +115,7 @@ def verify(
     return outcomes
 
 
-def plain(value: object) -> Any:
-    """The value as JSON can hold it: NumPy's numbers become Python's, NaN and infinity none, other objects text."""
-    if isinstance(value, Mapping):
-        return {str(name): plain(entry) for name, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple, set)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return None if value is None else str(value)
-
-
-def _of_the_machine(reason: Exception) -> bool:
+def _is_of_the_machine(reason: Exception) -> bool:
     """Whether a full disk, a lock or the like is to blame, which says nothing of a claim."""
     from linnet.sweeps.errors import ExecutorError, StoreError
 

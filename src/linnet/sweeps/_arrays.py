@@ -21,7 +21,7 @@ from linnet.sweeps._memory import STATUS, STATUS_ATTRIBUTES, Variable
 from linnet.sweeps._task import fill_value
 from linnet.sweeps.errors import StoreError
 
-DOCUMENT = "zarr.json"
+METADATA_FILE = "zarr.json"
 
 
 class Arrays:
@@ -53,14 +53,14 @@ class Arrays:
 
     def describe(self, attributes: Mapping[str, Any]) -> None:
         """Writes the group's document: attributes, and the metadata of every array."""
-        members = {name: json.loads((self.folder / name / DOCUMENT).read_text()) for name in self.open}
+        members = {name: json.loads((self.folder / name / METADATA_FILE).read_text()) for name in self.open}
         document = {
             "attributes": dict(attributes),
             "zarr_format": 3,
             "node_type": "group",
             "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": members},
         }
-        write_whole(self.folder / DOCUMENT, json.dumps(document, indent=1))
+        write_whole(self.folder / METADATA_FILE, json.dumps(document, indent=1))
 
     def write(self, name: str, block: Block, data: np.ndarray) -> Path:
         """Writes one chunk; the file appears whole or not at all. Returns its path."""
@@ -75,6 +75,7 @@ class Arrays:
         return data.reshape(block.size, *data.shape[len(block.shape) :])
 
     def _coordinate(self, name: str, values: np.ndarray) -> None:
+        """Write a coordinate, unless the store holds it already; one that is damaged is written anew."""
         text = values.dtype.kind == "U"
         array = self._array(name, values.shape, values.shape, np.dtype(str) if text else values.dtype, (name,), {})
         self.open[name] = array
@@ -99,9 +100,10 @@ class Arrays:
         dims: tuple[str, ...],
         attributes: Mapping[str, Any],
     ) -> Any:
+        """Open one array; make it where it is missing, or where its metadata is not what the ledger knows."""
         zarr = extras.need("zarr", "a store of a sweep")
 
-        document = self.folder / name / DOCUMENT
+        document = self.folder / name / METADATA_FILE
         known = self.documents.get(name)
         try:
             text = document.read_text(encoding="utf-8")

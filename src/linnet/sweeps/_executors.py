@@ -26,19 +26,19 @@ from linnet._files import temporary_folder
 from linnet._memory import check_fits
 from linnet._workers import ENVIRONMENT, WORKER_BYTES, starting
 from linnet.sweeps import _provenance as provenance
-from linnet.sweeps._grid import Cells, Grid, PendingBlock
-from linnet.sweeps._task import FAILED, BlockResult, Failure, Task
+from linnet.sweeps._grid import CellArguments, Grid, PendingBlock
+from linnet.sweeps._task import FAILED, BlockResult, CellFailure, Task
 from linnet.sweeps.errors import CellFunctionError, ExecutorError, SweepError
 
 Work = Callable[[Iterable[PendingBlock]], Iterator[tuple[PendingBlock, BlockResult]]]
 
-WAIT = 60.0  # seconds to wait for the first worker of a scheduler
-TOLD_AFTER_SECONDS = 5.0  # without a worker, after which a scheduler's silence is explained
+FIRST_WORKER_SECONDS = 60.0  # seconds to wait for the first worker of a scheduler
+WARN_AFTER_SECONDS = 5.0  # without a worker, after which a scheduler's silence is explained
 POLL_SECONDS = 0.02
-CONNECTING = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
+CONNECT_SECONDS = 10.0  # seconds at most for a scheduler to answer; without a bar, as one that is there answers at once
 
 
-def described(workers: int, scheduler: str | None) -> str:
+def executor_words(workers: int, scheduler: str | None) -> str:
     """The executor in words, as stores note it."""
     if scheduler is not None:
         return f"Dask scheduler {scheduler}"
@@ -64,7 +64,7 @@ def check(task: Task, workers: int, scheduler: str | None) -> None:
 
 @contextmanager
 def executor(
-    task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None, wait: float = WAIT
+    task: Task, grid: Grid, *, workers: int = 0, scheduler: str | None = None, wait: float = FIRST_WORKER_SECONDS
 ) -> Iterator[Work]:
     """A function that computes jobs and yields finished ones: here, on `workers` processes, or by `scheduler`, whose
     first worker is waited for `wait` seconds."""
@@ -72,14 +72,15 @@ def executor(
         yield lambda jobs: ((job, task(grid.arguments(job))) for job in jobs)
         return
     with ExitStack() as stack:
-        client = stack.enter_context(_local(workers) if scheduler is None else _remote(scheduler, wait))
+        client = stack.enter_context(_local_client(workers) if scheduler is None else _remote_client(scheduler, wait))
         patience = math.inf if scheduler is None else wait  # local workers are started again
-        yield lambda jobs: _distributed(client, task, grid, jobs, patience)
+        yield lambda jobs: _compute_on_workers(client, task, grid, jobs, patience)
 
 
 @contextmanager
-def _local(workers: int) -> Iterator[Any]:
-    dask, distributed = _imported()
+def _local_client(workers: int) -> Iterator[Any]:
+    """Start a Dask cluster on this machine and yield its client."""
+    dask, distributed = _import_dask()
     settings = {
         "distributed.worker.multiprocessing-method": "spawn",  # a fork after JAX has started hangs
         "distributed.nanny.pre-spawn-environ": ENVIRONMENT,
@@ -106,12 +107,13 @@ def _local(workers: int) -> Iterator[Any]:
                     "`workers`, or for none."
                 ) from error
             stack.enter_context(cluster)
-        stack.enter_context(_replenished(cluster, workers))
+        stack.enter_context(_keep_workers(cluster, workers))
         yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
 
 
 @contextmanager
-def _replenished(cluster: Any, workers: int) -> Iterator[None]:
+def _keep_workers(cluster: Any, workers: int) -> Iterator[None]:
+    """Keep starting workers while the block runs, where some died before they were ready."""
     # Dask replaces a worker that dies at work, and gives up one that dies while it starts. Asked again for as many as
     # there should be, it starts those that are missing.
     ended = threading.Event()
@@ -168,7 +170,8 @@ def environment_restored(changes: Mapping[str, str] | None = None) -> Iterator[N
 
 
 def _check_address(address: str) -> None:
-    _imported()
+    """Refuse an address that no Dask scheduler can have."""
+    _import_dask()
     from distributed.comm.addressing import parse_address, parse_host_port
     from distributed.comm.registry import get_backend
 
@@ -186,20 +189,21 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _remote(address: str, wait: float) -> Iterator[Any]:
-    dask, distributed = _imported()
-    configured = dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect", CONNECTING))
+def _remote_client(address: str, wait: float) -> Iterator[Any]:
+    """Connect to a Dask scheduler and yield the client."""
+    dask, distributed = _import_dask()
+    configured = dask.utils.parse_timedelta(dask.config.get("distributed.comm.timeouts.connect", CONNECT_SECONDS))
     client = distributed.Client.__new__(distributed.Client)
     try:
         # In two steps, as a client that cannot start must be closed here: at exit it would wait for its dead thread.
-        client.__init__(address, set_as_default=False, timeout=min(configured, CONNECTING))
+        client.__init__(address, set_as_default=False, timeout=min(configured, CONNECT_SECONDS))
     except Exception as error:  # of the network, of TLS, or of the protocol's own library
         with suppress(Exception):
             client.close(timeout=3)
         raise ExecutorError(
             f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler`, or correct the address."
         ) from error
-    with _quietly(), client:
+    with _silent_dask(), client:
         _await_worker(client, address, wait)
         yield client
 
@@ -220,7 +224,8 @@ def _await_worker(client: Any, address: str, wait: float) -> None:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def _silent_dask() -> Iterator[None]:
+    """Keep Dask's own log silent: failures are raised as exceptions."""
     # Failures are raised as exceptions; Dask's own log of them is for people who debug Dask.
     handlers = [(handler, handler.level) for handler in logging.getLogger("distributed").handlers]
     for handler, _ in handlers:
@@ -232,31 +237,32 @@ def _quietly() -> Iterator[None]:
             handler.setLevel(level)
 
 
-def _distributed(
+def _compute_on_workers(
     client: object, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult]]:
+    """Compute jobs on Dask workers; jobs whose worker died are tried again one by one."""
     suspects = []
-    for job, outcome in _gathered(client, task, grid, jobs, patience):
+    for job, outcome in _gather(client, task, grid, jobs, patience):
         if isinstance(outcome, BlockResult):
             yield job, outcome
         else:
             suspects.append(job)
     # Dask blames a worker's death on every block it had in hand. Tried again one by one, only the guilty fail.
     for suspect in suspects:
-        for job, outcome in _gathered(client, task, grid, [suspect], patience):
-            yield job, outcome if isinstance(outcome, BlockResult) else _died(job, outcome)
+        for job, outcome in _gather(client, task, grid, [suspect], patience):
+            yield job, outcome if isinstance(outcome, BlockResult) else _lost_block(job, outcome)
 
 
-def _gathered(
+def _gather(
     client: Any, task: Task, grid: Grid, jobs: Iterable[PendingBlock], patience: float
 ) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
     """Yield finished jobs with their results: `KilledWorker` for a job whose workers died."""
     from distributed import KilledWorker, as_completed
 
     code = (linnet.__version__, provenance.source(task.function, task.fixed))
-    futures = {client.submit(_on_worker, task, grid.arguments(job), code, pure=False): job for job in jobs}
+    futures = {client.submit(_compute_block, task, grid.arguments(job), code, pure=False): job for job in jobs}
     completion = as_completed(list(futures), loop=client.loop)
-    for future in _completed(client, completion, patience):
+    for future in _completed_futures(client, completion, patience):
         if future.status in ("pending", "lost"):  # its worker died before the result was fetched: it is computed again
             completion.add(future)
             continue
@@ -264,7 +270,7 @@ def _gathered(
         if future.status not in ("finished", "error"):
             raise ExecutorError("the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
         try:
-            outcome = _fetched(client, future, patience)
+            outcome = _fetch(client, future, patience)
         except KilledWorker as error:
             yield job, error
         except SweepError:
@@ -278,7 +284,7 @@ def _gathered(
             yield job, outcome
 
 
-def _completed(client: Any, completion: Any, patience: float) -> Iterator[Any]:
+def _completed_futures(client: Any, completion: Any, patience: float) -> Iterator[Any]:
     """Yield futures as they are completed."""
 
     def ready() -> bool:
@@ -291,7 +297,7 @@ def _completed(client: Any, completion: Any, patience: float) -> Iterator[Any]:
         yield next(completion)
 
 
-def _fetched(client: Any, future: Any, patience: float) -> Any:
+def _fetch(client: Any, future: Any, patience: float) -> Any:
     """The result of a completed future. Its worker may die before it is fetched, and there may be no other one."""
     answer: threaded.Future[Any] = threaded.Future()
 
@@ -315,7 +321,7 @@ def _wait(client: Any, ready: Callable[[], bool], patience: float) -> None:
             seen, warned = time.monotonic(), False
             continue
         alone = time.monotonic() - seen
-        if alone > min(TOLD_AFTER_SECONDS, patience) and not warned:
+        if alone > min(WARN_AFTER_SECONDS, patience) and not warned:
             warned = True
             warnings.warn(f"the Dask scheduler has no worker any more: waiting {patience:g} s for one.", stacklevel=2)
         if alone > patience:
@@ -325,7 +331,8 @@ def _wait(client: Any, ready: Callable[[], bool], patience: float) -> None:
             )
 
 
-def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
+def _compute_block(task: Task, cells: CellArguments, code: tuple[str, str]) -> BlockResult:
+    """Compute one block in a worker, which must have the same code."""
     if "jax" not in sys.modules:  # for workers that others have started: XLA reads it when it starts
         os.environ.setdefault("NPROC", "1")
     task.resolve()
@@ -338,13 +345,14 @@ def _on_worker(task: Task, cells: Cells, code: tuple[str, str]) -> BlockResult:
     return task(cells)
 
 
-def _died(job: PendingBlock, error: Exception) -> BlockResult:
+def _lost_block(job: PendingBlock, error: Exception) -> BlockResult:
     reason = f"every worker that took this block died, perhaps for want of memory: {error}"
-    failures = [Failure(position, "KilledWorker", reason) for position in range(job.size)]
+    failures = [CellFailure(position, "KilledWorker", reason) for position in range(job.size)]
     return BlockResult({}, np.full(job.size, FAILED, dtype=np.int8), failures, 0.0, "worker lost")
 
 
-def _imported() -> tuple[Any, Any]:
+def _import_dask() -> tuple[Any, Any]:
+    """Import Dask, or say in one line how to install it."""
     try:
         return extras.need("dask", "a sweep on workers"), extras.need("distributed", "a sweep on workers")
     except ModuleNotFoundError as reason:

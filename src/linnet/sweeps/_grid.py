@@ -12,8 +12,8 @@ import numpy as np
 
 from linnet.sweeps.configuration import Sweep
 
-FILES = 2000  # what the default block size keeps the number of a store's files below
-MIN_CELLS = 64  # cells per block, where nothing else decides
+MAX_FILES = 2000  # what the default block size keeps the number of a store's files below
+MIN_BLOCK_CELLS = 64  # cells per block, where nothing else decides
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PendingBlock:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellArguments:
     """The arguments of one call: `size` cells, then the last one repeated up to the length of a full block.
 
     Every call of a sweep has the same length: compiled batches of one length give the same bits whatever is in them.
@@ -80,13 +80,13 @@ class Grid:
         if tile is None:
             most = [1 if name in sweep.apart else length for name, length in zip(coords, lengths)]
             chunks = 1 + (len(sweep.record) or 3)  # files per block: `cell_status` and the variables, or a guess
-            cells = sweep.block or max(MIN_CELLS, math.ceil(math.prod(lengths) * chunks / FILES))
-            tile = _tile(lengths, most, cells)
+            cells = sweep.block or max(MIN_BLOCK_CELLS, math.ceil(math.prod(lengths) * chunks / MAX_FILES))
+            tile = _tile_shape(lengths, most, cells)
         return cls(tuple(coords), coords, tile, tuple(sweep.axes), sweep.seed)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Cells along each dimension."""
+        """CellArguments along each dimension."""
         return tuple(len(self.coords[name]) for name in self.dims)
 
     @property
@@ -114,7 +114,7 @@ class Grid:
         """Every block, in order."""
         return [PendingBlock(self.block(number)) for number in range(self.blocks)]
 
-    def arguments(self, job: PendingBlock) -> Cells:
+    def arguments(self, job: PendingBlock) -> CellArguments:
         """The coordinates and seeds of the job's cells, the last dimension fastest, padded to a full block."""
         index = np.unravel_index(self.numbers(job.block), self.shape)
         if job.positions is not None:
@@ -123,7 +123,7 @@ class Grid:
         points = {name: columns[name] for name in self.axes}
         seeds = cell_seeds(self.seed, points, columns.get("seed", np.zeros(job.size, dtype=int)))
         padded = np.minimum(np.arange(math.prod(self.tile)), job.size - 1)
-        return Cells({name: values[padded] for name, values in points.items()}, seeds[padded], job.size)
+        return CellArguments({name: values[padded] for name, values in points.items()}, seeds[padded], job.size)
 
     def coordinates(self, cell: int) -> dict[str, Any]:
         """Where the cell of that number (last dimension fastest) lies, for people to read."""
@@ -143,7 +143,7 @@ def cell_seeds(seed: int, points: dict[str, np.ndarray], replicas: np.ndarray) -
     same value.
     """
     names = sorted(points)
-    columns = [[_spelled(value) for value in points[name].tolist()] for name in names]
+    columns = [[_canonical_text(value) for value in points[name].tolist()] for name in names]
     seeds = np.empty(len(replicas), dtype=np.int64)
     for cell, replica in enumerate(replicas.tolist()):
         text = json.dumps([seed, replica, [[name, column[cell]] for name, column in zip(names, columns)]])
@@ -152,7 +152,8 @@ def cell_seeds(seed: int, points: dict[str, np.ndarray], replicas: np.ndarray) -
     return seeds
 
 
-def _spelled(value: Any) -> str:
+def _canonical_text(value: Any) -> str:
+    """Write a value so that equal numbers, whole or not, give equal text."""
     if isinstance(value, (bool, str)):
         return json.dumps(value)
     if isinstance(value, int) and int(float(value)) != value:
@@ -160,7 +161,7 @@ def _spelled(value: Any) -> str:
     return (float(value) + 0.0).hex()
 
 
-def _tile(lengths: list[int], most: list[int], cells: int) -> tuple[int, ...]:
+def _tile_shape(lengths: list[int], most: list[int], cells: int) -> tuple[int, ...]:
     """The box of at most `cells` cells, long in the last dimensions, that wastes little at the edges."""
     tile = [1] * len(lengths)
     for axis in reversed(range(len(lengths))):

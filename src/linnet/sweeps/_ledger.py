@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from linnet.sweeps._memory import Variable
-from linnet.sweeps._task import Failure
+from linnet.sweeps._task import CellFailure
 from linnet.sweeps.errors import StoreError
 
-NAME = "ledger.sqlite"
-SCHEMA = 2  # 1 had no checksum
+LEDGER_FILE = "ledger.sqlite"
+SCHEMA_VERSION = 2  # 1 had no checksum
 CHECKSUM = "checksum"
-DOCUMENT = "document of "  # settings of this name hold the metadata of an array
-APPLICATION = 0x4C4E4554  # "LNET": tells our ledger from any other SQLite file
-TABLES = """
+DOCUMENT_PREFIX = "document of "  # settings of this name hold the metadata of an array
+APPLICATION_ID = 0x4C4E4554  # "LNET": tells our ledger from any other SQLite file
+CREATE_TABLES = """
 create table settings (name text primary key, value text not null);
 create table variables (name text primary key, dims text not null, shape text not null, dtype text not null);
 create table sessions (
@@ -54,7 +54,7 @@ class Ledger:
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only = folder, read_only
         self.session = self.checksum = 0
-        place = f"{(folder / NAME).resolve().as_uri()}?{'mode=ro&immutable=1' if read_only else 'mode=rwc'}"
+        place = f"{(folder / LEDGER_FILE).resolve().as_uri()}?{'mode=ro&immutable=1' if read_only else 'mode=rwc'}"
         self.database = sqlite3.connect(place, isolation_level=None, uri=True)
         if read_only:
             return
@@ -87,13 +87,13 @@ class Ledger:
     def create(self, configuration: Mapping[str, Any], tile: tuple[int, ...]) -> None:
         """Starts the ledger of a new store, unless it is there already."""
         with self.transaction():
-            for statement in TABLES.split(";"):
+            for statement in CREATE_TABLES.split(";"):
                 self.database.execute(statement)
             self.database.execute("insert into settings values (?, ?)", (CHECKSUM, "0"))
             for name, value in {"configuration": configuration, "tile": tile}.items():
                 self._insert("settings", (name, json.dumps(value)))
-            self.database.execute(f"pragma application_id = {APPLICATION}")
-            self.database.execute(f"pragma user_version = {SCHEMA}")
+            self.database.execute(f"pragma application_id = {APPLICATION_ID}")
+            self.database.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
     def exists(self) -> bool:
         """Whether a store was created here; refuses what is not ours, newer than this version, or damaged."""
@@ -102,15 +102,15 @@ class Ledger:
         tables = self.database.execute("select count(*) from sqlite_master").fetchone()[0]
         if application == 0 and version == 0 and tables == 0:
             return False
-        if application != APPLICATION:
-            raise StoreError(f"{self.folder / NAME} is not a ledger of linnet. Choose another folder.")
-        if version > SCHEMA:
+        if application != APPLICATION_ID:
+            raise StoreError(f"{self.folder / LEDGER_FILE} is not a ledger of linnet. Choose another folder.")
+        if version > SCHEMA_VERSION:
             raise StoreError(
                 f"{self.folder} was written by a newer linnet (store schema {version}, this version reads up to "
-                f"{SCHEMA}). Install that version, or start in another folder."
+                f"{SCHEMA_VERSION}). Install that version, or start in another folder."
             )
         try:
-            verified = self._verify()
+            verified = self._verify_checksum()
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
             raise StoreError(
                 f"the ledger of {self.folder} is damaged: {error}. Restore it, or start in another folder."
@@ -118,17 +118,17 @@ class Ledger:
         if not verified and not self.read_only:
             with self.transaction():
                 self.database.execute("insert into settings values (?, ?)", (CHECKSUM, "0"))
-                self.database.execute(f"pragma user_version = {SCHEMA}")
+                self.database.execute(f"pragma user_version = {SCHEMA_VERSION}")
         return True
 
-    def _verify(self) -> bool:
+    def _verify_checksum(self) -> bool:
         """Whether there is a checksum; `ValueError` where the rows do not agree with it."""
         (state,) = self.database.execute("pragma integrity_check(1)").fetchone()
         if state != "ok":
             raise ValueError(" ".join(state.split()))
         for (table,) in self.database.execute("select name from sqlite_master where type = 'table'").fetchall():
             for row in self.database.execute(f"select * from {table}"):
-                self.checksum ^= _hash(table, row)
+                self.checksum ^= _row_hash(table, row)
         kept = self.database.execute("select value from settings where name = ?", (CHECKSUM,)).fetchone()
         if kept is None and self.database.execute("pragma user_version").fetchone() == (1,):
             return False
@@ -137,9 +137,10 @@ class Ledger:
         return True
 
     def _insert(self, table: str, *rows: tuple[Any, ...]) -> None:
+        """Insert rows and bring the checksum up to date."""
         for row in rows:
             self.database.execute(f"insert into {table} values ({', '.join('?' * len(row))})", row)
-            self.checksum ^= _hash(table, row)
+            self.checksum ^= _row_hash(table, row)
 
     def setting(self, name: str) -> Any:
         """The arguments of `create`."""
@@ -147,13 +148,13 @@ class Ledger:
 
     def documents(self) -> dict[str, str]:
         """The metadata of each array as it was written."""
-        rows = self.database.execute("select name, value from settings where name like ?", (f"{DOCUMENT}%",))
-        return {name.removeprefix(DOCUMENT): json.loads(value) for name, value in rows}
+        rows = self.database.execute("select name, value from settings where name like ?", (f"{DOCUMENT_PREFIX}%",))
+        return {name.removeprefix(DOCUMENT_PREFIX): json.loads(value) for name, value in rows}
 
     def note_document(self, array: str, text: str) -> None:
         """Notes the metadata of an array, against which its file is compared from now on."""
         with self.transaction():
-            self._insert("settings", (DOCUMENT + array, json.dumps(text)))
+            self._insert("settings", (DOCUMENT_PREFIX + array, json.dumps(text)))
 
     def begin(self, *, version: str, source: str, executor: str) -> None:
         """Notes that a process starts to work on the store."""
@@ -185,16 +186,16 @@ class Ledger:
             marks.setdefault(block, {})[variable] = (size, digest)
         return marks
 
-    def failures(self) -> dict[int, tuple[int, Failure]]:
+    def failures(self) -> dict[int, tuple[int, CellFailure]]:
         """The failed cells, by their number in the grid: their block and why."""
         rows = self.database.execute("select cell, block, position, kind, message from failures order by cell")
-        return {cell: (block, Failure(position, kind, message)) for cell, block, position, kind, message in rows}
+        return {cell: (block, CellFailure(position, kind, message)) for cell, block, position, kind, message in rows}
 
     def commit(
         self,
         block: int,
         chunks: Mapping[str, tuple[int, str]],
-        failures: Mapping[int, Failure],
+        failures: Mapping[int, CellFailure],
         *,
         seconds: float,
         device: str,
@@ -212,7 +213,7 @@ class Ledger:
             for block in blocks:
                 for table, column in (("blocks", "number"), ("chunks", "block"), ("failures", "block")):
                     for row in self.database.execute(f"select * from {table} where {column} = ?", (block,)):
-                        self.checksum ^= _hash(table, row)
+                        self.checksum ^= _row_hash(table, row)
                     self.database.execute(f"delete from {table} where {column} = ?", (block,))
 
     def devices(self) -> list[str]:
@@ -229,7 +230,7 @@ class Ledger:
         return [dict(zip(names, row)) for row in rows]
 
 
-def _hash(table: str, row: tuple[Any, ...]) -> int:
+def _row_hash(table: str, row: tuple[Any, ...]) -> int:
     """128 bits for a row; none for the checksum itself."""
     if row[0] == CHECKSUM:
         return 0
@@ -237,4 +238,5 @@ def _hash(table: str, row: tuple[Any, ...]) -> int:
 
 
 def _now() -> str:
+    """Return the time in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

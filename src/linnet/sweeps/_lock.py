@@ -13,7 +13,7 @@ from pathlib import Path
 
 from linnet.sweeps.errors import LockedError, StoreError
 
-NAME = "lock.json"
+LOCK_FILE = "lock.json"
 
 
 @contextmanager
@@ -24,31 +24,33 @@ def held(folder: Path) -> Iterator[None]:
     except ImportError:
         raise StoreError("a store needs POSIX file locks, which this system lacks: run with store=None.") from None
     # Not inherited by child processes, so that workers outliving a killed owner do not hold its lock.
-    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
                 raise LockedError(
-                    f"the store {folder} is in use by {_owner(descriptor)}. Wait for it, or stop it: its lock ends "
-                    "with it."
+                    f"the store {folder} is in use by {_read_owner(descriptor)}. Wait for it, or stop it: its lock "
+                    "ends with it."
                 ) from None
             raise StoreError(f"the file system of {folder} has no file locks: {error.strerror}. Use another.") from None
-        _sign(descriptor)
+        _write_owner(descriptor)
         yield
     finally:
         os.close(descriptor)
 
 
-def _sign(descriptor: int) -> None:
+def _write_owner(descriptor: int) -> None:
+    """Write who holds the lock into its file."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     text = json.dumps({"host": platform.node(), "process": os.getpid(), "since": now})
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, text.encode(), 0)
 
 
-def _owner(descriptor: int) -> str:
+def _read_owner(descriptor: int) -> str:
+    """Read who holds the lock."""
     try:
         owner = json.loads(os.pread(descriptor, 4096, 0))
         return f"process {owner['process']} on {owner['host']} since {owner['since']}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from linnet.sweeps import _provenance as provenance
 from linnet.sweeps._grid import Grid, PendingBlock
-from linnet.sweeps._task import UNFINISHED, BlockResult, Failure, Values, fill_value
+from linnet.sweeps._task import UNFINISHED, BlockResult, CellFailure, Values, fill_value
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
 
@@ -40,7 +40,7 @@ class Variable:
         return cls(name, values.dims, values.data.shape[1:], values.data.dtype.name)
 
 
-def described(outcome: BlockResult, sweep: Sweep, grid: Grid) -> dict[str, Variable]:
+def variables_of(outcome: BlockResult, sweep: Sweep, grid: Grid) -> dict[str, Variable]:
     """The variables of a sweep, as its first block with a result shows them."""
     variables = {name: Variable.of(name, values) for name, values in outcome.values.items()}
     lengths = {name: len(labels) for name, labels in sweep.coords.items()}
@@ -56,7 +56,7 @@ def described(outcome: BlockResult, sweep: Sweep, grid: Grid) -> dict[str, Varia
     return variables
 
 
-def matched(outcome: BlockResult, variables: Mapping[str, Variable], function: str) -> None:
+def check_variables(outcome: BlockResult, variables: Mapping[str, Variable], function: str) -> None:
     """Refuses a block whose variables are not those of the blocks before it."""
     for name, values in outcome.values.items():
         if name not in variables or Variable.of(name, values) != variables[name]:
@@ -83,7 +83,7 @@ class Memory:
         grid = self.grid
         self.variables: dict[str, Variable] = {}
         self.arrays: dict[str, np.ndarray] = {STATUS: np.zeros(grid.shape, dtype=np.int8)}
-        self.failed: dict[int, Failure] = {}
+        self.failed: dict[int, CellFailure] = {}
         self.devices: set[str] = set()
 
     def pending(self) -> list[PendingBlock]:
@@ -94,11 +94,11 @@ class Memory:
         """Store one block."""
         block = job.block
         if outcome.values and not self.variables:
-            self.variables = described(outcome, self.sweep, self.grid)
+            self.variables = variables_of(outcome, self.sweep, self.grid)
             for name, variable in self.variables.items():
                 dtype = np.dtype(variable.dtype)
                 self.arrays[name] = np.full((*self.grid.shape, *variable.shape), fill_value(dtype), dtype=dtype)
-        matched(outcome, self.variables, self.sweep.function)
+        check_variables(outcome, self.variables, self.sweep.function)
         for name, values in outcome.values.items():
             self.arrays[name][block.region] = values.data.reshape(*block.shape, *values.data.shape[1:])
         self.arrays[STATUS][block.region] = outcome.status.reshape(block.shape)
@@ -114,7 +114,7 @@ class Memory:
         """How many cells their function has marked as unfinished."""
         return int(np.count_nonzero(self.arrays[UNFINISHED])) if marks_unfinished(self.variables) else 0
 
-    def failures(self) -> dict[int, Failure]:
+    def failures(self) -> dict[int, CellFailure]:
         """The failed cells by their number in the grid."""
         return self.failed
 

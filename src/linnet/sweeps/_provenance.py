@@ -130,17 +130,19 @@ def _imported_names(module: str, path: Path) -> Iterator[str]:
     for value in list(vars(sys.modules.get(module, object)).values()):
         yield value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in _nodes(path):
+    for node in _syntax_nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = _absolute("." * node.level + (node.module or ""), package)
+            base = _absolute_module_name("." * node.level + (node.module or ""), package)
             yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
-            yield from (_absolute(name, package) for name in texts([getattr(a, "value", None) for a in node.args]))
+            yield from (
+                _absolute_module_name(name, package) for name in texts([getattr(a, "value", None) for a in node.args])
+            )
 
 
-def _absolute(name: str, package: str) -> str:
+def _absolute_module_name(name: str, package: str) -> str:
     """The full name of a module that is imported inside `package`, by a relative name or not."""
     bare = name.lstrip(".")
     level, parts = len(name) - len(bare), package.split(".")
@@ -149,7 +151,7 @@ def _absolute(name: str, package: str) -> str:
 
 def _named_data(files: Iterable[Path], names: Iterable[str]) -> set[Path]:
     """The data files of these `names`, and those that Python files name by a literal, beside them or in this folder."""
-    named = [(path.parent, texts([getattr(node, "value", None) for node in _nodes(path)])) for path in files]
+    named = [(path.parent, texts([getattr(node, "value", None) for node in _syntax_nodes(path)])) for path in files]
     return {
         place
         for folder, literals in [(Path(), names), *named]
@@ -159,7 +161,7 @@ def _named_data(files: Iterable[Path], names: Iterable[str]) -> set[Path]:
     }
 
 
-def _nodes(path: Path) -> Iterator[ast.AST]:
+def _syntax_nodes(path: Path) -> Iterator[ast.AST]:
     """The syntax tree of a Python file; empty where it has errors."""
     with contextlib.suppress(SyntaxError, ValueError):
         yield from ast.walk(ast.parse(path.read_bytes()))
@@ -182,17 +184,18 @@ def fingerprint(module: str, others: Iterable[str] = (), data: Iterable[str] = (
         with contextlib.suppress(Exception):  # a name that cannot be imported is refused where it is used
             importlib.import_module(other)
     files = _own_files({module, *others})
-    return _digest(_engine(), {own, *_beside(module, own), *files, *_named_data(files, data)})
+    return _digest_of_files(_engine_digest(), {own, *_files_of_package(module, own), *files, *_named_data(files, data)})
 
 
 @cache
-def _engine() -> str:
+def _engine_digest() -> str:
     """A digest of what computes in linnet; its files do not change under a running process, those of users may."""
     home = Path(linnet.__file__).parent
-    return _digest(linnet.__version__, {path for name in ENGINE for path in _sources(home / name)})
+    return _digest_of_files(linnet.__version__, {path for name in ENGINE for path in _python_files(home / name)})
 
 
-def _digest(start: str, files: set[Path]) -> str:
+def _digest_of_files(start: str, files: set[Path]) -> str:
+    """Return a digest of a text and of the names and contents of files."""
     digest = hashlib.blake2b(start.encode(), digest_size=6)
     for path in sorted(files):
         with path.open("rb") as file:
@@ -200,15 +203,18 @@ def _digest(start: str, files: set[Path]) -> str:
     return digest.hexdigest()
 
 
-def _sources(place: Path) -> list[Path]:
+def _python_files(place: Path) -> list[Path]:
+    """List the Python files of a module or a folder."""
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
 
 
-def _beside(module: str, own: Path) -> list[Path]:
+def _files_of_package(module: str, own: Path) -> list[Path]:
     """The files of the paper or package that `module` belongs to, but for those that only read its results."""
     parts = module.split(".")
     depth = 3 if parts[:2] == ["linnet", "papers"] else 1
     if len(parts) <= depth:  # a script, or a module on its own; linnet's own files are counted already
         return []
     folder = own.parents[len(parts) - depth - 1] if own.name != "__init__.py" else own.parents[len(parts) - depth]
-    return [path for path in _sources(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS]
+    return [
+        path for path in _python_files(folder) if path.relative_to(folder).parts[0].removesuffix(".py") not in READERS
+    ]

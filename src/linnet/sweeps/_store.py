@@ -17,11 +17,11 @@ from linnet.sweeps import _disk as disk
 from linnet.sweeps import _ledger as ledger
 from linnet.sweeps import _lock as lock
 from linnet.sweeps import _provenance as provenance
-from linnet.sweeps._arrays import DOCUMENT, Arrays
+from linnet.sweeps._arrays import METADATA_FILE, Arrays
 from linnet.sweeps._grid import Block, Grid, PendingBlock
 from linnet.sweeps._ledger import Ledger
-from linnet.sweeps._memory import STATUS, described, marks_unfinished, matched
-from linnet.sweeps._task import UNFINISHED, BlockResult, Failure, fill_value
+from linnet.sweeps._memory import STATUS, check_variables, marks_unfinished, variables_of
+from linnet.sweeps._task import UNFINISHED, BlockResult, CellFailure, fill_value
 from linnet.sweeps.configuration import Sweep, differences
 from linnet.sweeps.errors import ChangedError, StoreError
 
@@ -39,10 +39,12 @@ def opened(
     """
     folder = Path(path)
     with ExitStack() as stack:
-        with disk.explained(folder):
+        with disk.store_errors(folder):
             _refuse_foreign(folder)
             folder.mkdir(parents=True, exist_ok=True)
-            refused = disk.refusal(folder / ledger.NAME) if (folder / ledger.NAME).exists() else ""
+            refused = (
+                disk.why_not_writable(folder / ledger.LEDGER_FILE) if (folder / ledger.LEDGER_FILE).exists() else ""
+            )
             if not refused:
                 stack.enter_context(lock.held(folder))
                 stack.enter_context(drafted_by_others(folder))
@@ -52,7 +54,7 @@ def opened(
             if refused and store.pending():
                 raise StoreError(f"cannot write to {folder}: {refused}; its sweep is not finished. Copy it elsewhere.")
         yield store
-        with disk.explained(folder):
+        with disk.store_errors(folder):
             store.describe()
 
 
@@ -65,11 +67,12 @@ class Store:
         self.folder, self.sweep, self.book = folder, sweep, book
         self.retry_failed, self.executor = retry_failed, executor
         if book.exists():
-            self._admit(resume)
+            self._check_configuration(resume)
             for draft in folder.rglob(f"*{DRAFT}") if not book.read_only else ():  # of a killed writer
                 draft.unlink(missing_ok=True)
         else:
-            if (folder / DOCUMENT).exists():  # written after the ledger: a new store, or one killed here, has none yet
+            # It is written after the ledger: a new store, or one killed here, has none yet.
+            if (folder / METADATA_FILE).exists():
                 raise StoreError(
                     f"the ledger of {folder} is empty but the folder holds results. "
                     f"Restore it, or start in another folder."
@@ -99,22 +102,22 @@ class Store:
     def write(self, job: PendingBlock, outcome: BlockResult) -> None:
         """Write one block: its chunks, then, when they are safe on the disk, its row in the ledger."""
         if outcome.values and not self.variables:
-            self.variables = described(outcome, self.sweep, self.grid)
-            with disk.explained(self.folder):
+            self.variables = variables_of(outcome, self.sweep, self.grid)
+            with disk.store_errors(self.folder):
                 self.book.declare(self.variables.values())
                 self.arrays.prepare(self.sweep.coords, self.variables)
                 self.describe()
         if self.variables and UNFINISHED not in self.variables:  # begun by a linnet whose cells did not tell
             outcome = replace(outcome, values={n: v for n, v in outcome.values.items() if n != UNFINISHED})
-        matched(outcome, self.variables, self.sweep.function)
+        check_variables(outcome, self.variables, self.sweep.function)
         block = job.block
-        with disk.explained(self.folder):
-            values, status, failures = self._whole(job, outcome)
+        with disk.store_errors(self.folder):
+            values, status, failures = self._merged_block(job, outcome)
             if job.positions is not None:
                 self.book.forget([block.number])
             files = {name: self.arrays.write(name, block, data) for name, data in {**values, STATUS: status}.items()}
             settle(files.values(), self.folder)
-            marks = {name: disk.fingerprint(file) for name, file in files.items()}
+            marks = {name: disk.file_fingerprint(file) for name, file in files.items()}
             numbers = self.grid.numbers(block)
             reasons = {int(numbers[failure.position]): failure for failure in failures}
             self.book.commit(block.number, marks, reasons, seconds=outcome.seconds, device=outcome.device)
@@ -131,7 +134,7 @@ class Store:
         blocks = map(self.grid.block, self.book.finished())
         return sum(int(np.count_nonzero(self.arrays.read(UNFINISHED, block))) for block in blocks)
 
-    def failures(self) -> dict[int, Failure]:
+    def failures(self) -> dict[int, CellFailure]:
         """The failed cells by their number in the grid."""
         return {cell: failure for cell, (_, failure) in self.book.failures().items()}
 
@@ -151,9 +154,9 @@ class Store:
             return
         attributes = provenance.attributes(self.sweep, executor=self.executor, devices=self.book.devices())
         sessions = json.dumps(self.book.sessions())
-        self.arrays.describe({**attributes, "store_schema": ledger.SCHEMA, "sessions": sessions})
+        self.arrays.describe({**attributes, "store_schema": ledger.SCHEMA_VERSION, "sessions": sessions})
 
-    def _admit(self, resume: bool) -> None:
+    def _check_configuration(self, resume: bool) -> None:
         changes = differences(self.book.setting("configuration"), self.sweep)
         if changes:
             raise ChangedError(
@@ -166,9 +169,9 @@ class Store:
                 f"Resume it (--resume, or resume=True), or choose another folder."
             )
 
-    def _whole(
+    def _merged_block(
         self, job: PendingBlock, outcome: BlockResult
-    ) -> tuple[dict[str, np.ndarray], np.ndarray, list[Failure]]:
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, list[CellFailure]]:
         """The block as it is to be stored: what was computed, on top of what is there if only failed cells were."""
         block, cells = job.block, slice(None) if job.positions is None else list(job.positions)
         values = {}
@@ -184,15 +187,15 @@ class Store:
         status[cells] = outcome.status
         if job.positions is None:
             return values, status, outcome.failures
-        return values, status, [Failure(job.positions[f.position], f.kind, f.message) for f in outcome.failures]
+        return values, status, [CellFailure(job.positions[f.position], f.kind, f.message) for f in outcome.failures]
 
     def _check_chunks(self) -> None:
         """Compares every finished block with what the ledger says was written; damaged ones are dropped on request."""
         damaged: dict[int, str] = {}
         for number, marks in self.book.chunks().items():
             for name, mark in marks.items():
-                file = self._file(name, self.grid.block(number))
-                present = disk.fingerprint(file)
+                file = self._chunk_file(name, self.grid.block(number))
+                present = disk.file_fingerprint(file)
                 if present != mark:
                     state = f"has {present[0]} bytes" if present[0] != mark[0] else "has other bytes"
                     state = "is missing" if present[0] < 0 else state
@@ -209,18 +212,20 @@ class Store:
             )
         self.book.forget(damaged)
 
-    def _file(self, name: str, block: Block) -> Path:
+    def _chunk_file(self, name: str, block: Block) -> Path:
+        """Return the file of one block of one variable."""
         further = len(self.variables[name].shape) if name in self.variables else 0
         return self.arrays.chunk(name, block, further)
 
 
 def _refuse_foreign(folder: Path) -> None:
+    """Refuse a path that holds something else than a store."""
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"`store`: {folder} is a file, not the folder of a store. Choose another path.")
-    if (folder / ledger.NAME).is_dir():
-        raise StoreError(f"{folder / ledger.NAME} is a folder where a file of the store belongs. Remove it.")
-    if folder.is_dir() and not (folder / ledger.NAME).exists():
-        others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.NAME)
+    if (folder / ledger.LEDGER_FILE).is_dir():
+        raise StoreError(f"{folder / ledger.LEDGER_FILE} is a folder where a file of the store belongs. Remove it.")
+    if folder.is_dir() and not (folder / ledger.LEDGER_FILE).exists():
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name != lock.LOCK_FILE)
         if others:
             raise StoreError(
                 f"`store`: {folder} is not a store of linnet: it holds {', '.join(others[:3])} and no ledger. Choose "

@@ -14,13 +14,13 @@ import numpy as np
 
 from linnet._arguments import did_you_mean, shown
 from linnet.sweeps import _provenance as provenance
-from linnet.sweeps._grid import Cells
+from linnet.sweeps._grid import CellArguments
 from linnet.sweeps.configuration import Sweep
 from linnet.sweeps.errors import CellFunctionError
 
 DONE, FAILED = 1, 2  # values of `cell_status`; 0 is a cell not computed yet
 UNFINISHED = "unfinished"  # the variable by which a cell function marks cells that ended before they were done
-MAX_LETTERS = 2000  # letters of a failure's reason
+MAX_REASON_CHARACTERS = 2000  # letters of a failure's reason
 DEFECTS = (
     AttributeError,
     ImportError,
@@ -32,7 +32,7 @@ DEFECTS = (
 
 
 @dataclass(frozen=True)
-class Failure:
+class CellFailure:
     """Why one cell has no result. `position` counts within its block."""
 
     position: int
@@ -54,7 +54,7 @@ class BlockResult:
 
     values: dict[str, Values]
     status: np.ndarray
-    failures: list[Failure]
+    failures: list[CellFailure]
     seconds: float
     device: str
 
@@ -107,19 +107,19 @@ class Task:
             wants = False
         return {"dtype": self.dtype, **self.fixed} if wants else dict(self.fixed)
 
-    def __call__(self, cells: Cells) -> BlockResult:
+    def __call__(self, cells: CellArguments) -> BlockResult:
         """Computes the block. If the function refuses it, halves are tried, down to the cells that are to blame."""
         began = time.perf_counter()
         function = self.resolve()
         keywords = self.keywords(function)
         parts: list[tuple[int, int, dict[str, Values]]] = []
-        failures: list[Failure] = []
+        failures: list[CellFailure] = []
         queue = [(0, cells.size)]
         while queue:
             first, last = queue.pop()
             try:
                 with _precision(self.dtype):
-                    raw = function(*_padded(cells, first, last), **keywords)
+                    raw = function(*_part_of_block(cells, first, last), **keywords)
             except (*DEFECTS, SystemExit) as error:
                 raise CellFunctionError(
                     f"`{self.function}` raised {type(error).__name__}: {error}. That is a fault of the function rather "
@@ -132,22 +132,22 @@ class Task:
                         f"Give the sweep a smaller `block`."
                     ) from error
                 if last - first == 1:
-                    failures.append(Failure(first, type(error).__name__, str(error)[:MAX_LETTERS]))
+                    failures.append(CellFailure(first, type(error).__name__, str(error)[:MAX_REASON_CHARACTERS]))
                 else:
                     middle = (first + last) // 2
                     queue += [(middle, last), (first, middle)]
                 continue
-            parts.append((first, last, self.tidied(raw, len(cells.seeds), last - first)))
-            for position, reason in self.reported(raw, len(cells.seeds)).items():
+            parts.append((first, last, self.check_result(raw, len(cells.seeds), last - first)))
+            for position, reason in self.reported_failures(raw, len(cells.seeds)).items():
                 if position < last - first:
-                    failures.append(Failure(first + position, "reported", str(reason)[:MAX_LETTERS]))
+                    failures.append(CellFailure(first + position, "reported", str(reason)[:MAX_REASON_CHARACTERS]))
         failed = sorted(failure.position for failure in failures)
         status = np.full(cells.size, DONE, dtype=np.int8)
         status[failed] = FAILED
-        values = _joined(parts, failed, cells.size)
+        values = _join_parts(parts, failed, cells.size)
         return BlockResult(values, status, failures, time.perf_counter() - began, provenance.device())
 
-    def reported(self, raw: dict[str, Any], padded: int) -> dict[int, Any]:
+    def reported_failures(self, raw: dict[str, Any], padded: int) -> dict[int, Any]:
         """The failures that the function reports, by the position of their cells in the call."""
         reasons = raw.get("failures", {})
         whole = isinstance(reasons, Mapping) and all(isinstance(key, (int, np.integer)) for key in reasons)
@@ -158,8 +158,9 @@ class Task:
             )
         return {int(position): reason for position, reason in reasons.items()}
 
-    def tidied(self, raw: object, padded: int, size: int) -> dict[str, Values]:
-        """What the function returned as named arrays of the block's own cells, or an error that says what is wrong."""
+    def check_result(self, raw: object, padded: int, size: int) -> dict[str, Values]:
+        """Return what the function gave as named arrays of the block's own cells, or raise an error that says what is
+        wrong."""
         if not isinstance(raw, dict) or not raw:
             raise CellFunctionError(f"`{self.function}` must return a dict of arrays: got {type(raw).__name__}.")
         missing = [name for name in self.record if name not in raw]
@@ -169,7 +170,7 @@ class Task:
                 f"`{self.function}` does not return `{missing[0]}`, which `record` asks "
                 f"for{did_you_mean(missing[0], known)} It returns {', '.join(known)}."
             )
-        tidied: dict[str, Values] = {}
+        checked: dict[str, Values] = {}
         wanted = self.record or tuple(name for name in raw if name != "failures")
         if UNFINISHED in raw and UNFINISHED not in wanted:  # kept whatever is recorded: results are read by it
             wanted += (UNFINISHED,)
@@ -195,8 +196,8 @@ class Task:
                 raise CellFunctionError(
                     f"`{name}` of `{self.function}` names the further dimensions {names} for shape {data.shape}."
                 )
-            tidied[name] = Values(names, data[:size])
-        return tidied
+            checked[name] = Values(names, data[:size])
+        return checked
 
 
 def fill_value(dtype: np.dtype) -> Any:
@@ -204,12 +205,14 @@ def fill_value(dtype: np.dtype) -> Any:
     return dtype.type(np.nan) if dtype.kind in "fc" else dtype.type(0)
 
 
-def _padded(cells: Cells, first: int, last: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def _part_of_block(cells: CellArguments, first: int, last: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Return the arguments of a part of the cells, its last one repeated up to a full block."""
     index = np.minimum(first + np.arange(len(cells.seeds)), last - 1)
     return {name: values[index] for name, values in cells.points.items()}, cells.seeds[index]
 
 
-def _joined(parts: list[tuple[int, int, dict[str, Values]]], failed: list[int], size: int) -> dict[str, Values]:
+def _join_parts(parts: list[tuple[int, int, dict[str, Values]]], failed: list[int], size: int) -> dict[str, Values]:
+    """Put the results of the parts of a block together; failed cells get fill values."""
     if len(parts) == 1 and not failed:
         return parts[0][2]
     joined: dict[str, Values] = {}
@@ -230,6 +233,7 @@ def _joined(parts: list[tuple[int, int, dict[str, Values]]], failed: list[int], 
 
 
 def _precision(dtype: str | None) -> contextlib.AbstractContextManager[Any]:
+    """Return the context of a precision; one that does nothing where none is asked for."""
     # Set here, inside the task: what a parent process sets does not reach its workers.
     if dtype is None:
         return contextlib.nullcontext()

@@ -17,7 +17,7 @@ from linnet.problems.low_rank import low_rank_plus_noise
 from linnet.problems.problem import Problem
 from linnet.problems.spiked import spiked_covariance
 from linnet.reductions.reduction import reduce
-from linnet.trainers.diagrams._independent_runs import Run, train_all
+from linnet.trainers.diagrams._independent_runs import IndependentRun, train_all
 from linnet.trainers.stability import stable_learning_rate
 
 SETTINGS: dict[str, Any] = {
@@ -72,13 +72,13 @@ def train(
             raise TypeError(f"`{name}` is not a setting of `train`{near} Known are {', '.join(known)}")
     _, own, which = np.unique(seeds, return_index=True, return_inverse=True)  # a padded block repeats its last cell
     cells = [{**SETTINGS, **settings, **{name: values[i].item() for name, values in points.items()}} for i in own]
-    runs = [_run(cell, int(seeds[i])) for cell, i in zip(cells, own)]
-    groups: dict[tuple[Any, ...], list[Run]] = {}
+    runs = [_run_of_cell(cell, int(seeds[i])) for cell, i in zip(cells, own)]
+    groups: dict[tuple[Any, ...], list[IndependentRun]] = {}
     for cell, run in zip(cells, runs):
         groups.setdefault((run.shape, non_negative("stop", cell["stop"])), []).append(run)
     for (_, stop), members in groups.items():
         train_all(members, slots=min(count("batch", batch), len(seeds)), stop=stop or None, dtype=dtype)
-    measured = [_measured(run, cell["stop"]) for run, cell in zip(runs, cells)]
+    measured = [_measure(run, cell["stop"]) for run, cell in zip(runs, cells)]
     results: dict[str, Any] = {name: np.array([row[name] for row in measured])[which] for name in measured[0]}
     results["failures"] = {
         position: f"descent diverged at step {runs[index].taken} with a learning rate of {runs[index].rate:g}"
@@ -88,9 +88,10 @@ def train(
     return results
 
 
-def _run(cell: dict[str, Any], seed: int) -> Run:
+def _run_of_cell(cell: dict[str, Any], seed: int) -> IndependentRun:
+    """Build the run of one cell: its problem, its start and its learning rate."""
     drawn = seed if cell["problem_seed"] < 0 else int(cell["problem_seed"])
-    problem = _problem(cell, [drawn, 0])
+    problem = _problem_of_cell(cell, [drawn, 0])
     stds = {"first_std": cell["first_std"], "second_std": cell["second_std"]}
     if cell["threshold"]:
         stds = dict.fromkeys(stds, math.sqrt(positive("threshold", cell["threshold"]) / count("width", cell["width"])))
@@ -101,10 +102,11 @@ def _run(cell: dict[str, Any], seed: int) -> Run:
         rate = positive("learning_rate", cell["learning_rate"])
     else:
         rate = positive("relative_rate", cell["relative_rate"]) * (stable_learning_rate(problem, weights) or math.nan)
-    return Run(reduce(problem, weights), rate, count("steps", cell["steps"]))
+    return IndependentRun(reduce(problem, weights), rate, count("steps", cell["steps"]))
 
 
-def _problem(cell: dict[str, Any], key: list[int]) -> Problem:
+def _problem_of_cell(cell: dict[str, Any], key: list[int]) -> Problem:
+    """Build the problem of one cell."""
     if cell["problem"] == "low-rank":
         return low_rank_plus_noise(cell["dim"], rank=cell["rank"], noise_std=cell["noise_std"], key=key)
     if cell["problem"] == "spiked":
@@ -117,15 +119,15 @@ def _problem(cell: dict[str, Any], key: list[int]) -> Problem:
             samples=samples,
             key=key,
         )
-    make = _named(cell["problem"])
-    taken = {name: cell[name] for name in _arguments(make) if name in cell and name != "problem"}
-    problem = make(**taken, **({"key": key} if "key" in _arguments(make) else {}))
+    make = _problem_function(cell["problem"])
+    taken = {name: cell[name] for name in _parameters(make) if name in cell and name != "problem"}
+    problem = make(**taken, **({"key": key} if "key" in _parameters(make) else {}))
     if not isinstance(problem, Problem) or problem.batch:
         raise ValueError(f"`problem` {cell['problem']!r} must return one linnet Problem: got {problem!r}.")
     return problem
 
 
-def _named(name: str) -> Callable[..., Any]:
+def _problem_function(name: str) -> Callable[..., Any]:
     """The function that a problem is made by, from its name in Python."""
     module, _, path = str(name).partition(":")
     if not path:
@@ -141,30 +143,33 @@ def _named(name: str) -> Callable[..., Any]:
     return function
 
 
-def _arguments(make: Callable[..., Any]) -> list[str]:
+def _parameters(make: Callable[..., Any]) -> list[str]:
+    """List the parameters of a function."""
     return list(inspect.signature(make).parameters)
 
 
 def _own_settings(problems: list[Any]) -> list[str]:
     """What the functions among `problems` take beyond the settings known here."""
     named = {str(name) for name in problems if name is not None and ":" in str(name)}
-    return sorted({argument for name in named for argument in _arguments(_named(name))} - {"key"})
+    return sorted({argument for name in named for argument in _parameters(_problem_function(name))} - {"key"})
 
 
-def _tested(problem: Problem, product: np.ndarray) -> float:
+def _test_loss(problem: Problem, product: np.ndarray) -> float:
+    """Return the test loss, else the validation loss, else NaN."""
     if problem.truth is not None:
         return float(problem.test_loss(product))
     return float(problem.validation_loss(product)) if problem.validation is not None else math.nan
 
 
-def _measured(run: Run, stop: float) -> dict[str, Any]:
+def _measure(run: IndependentRun, stop: float) -> dict[str, Any]:
+    """Return what is recorded of a finished run."""
     assert run.weights is not None  # every run has been taken to its end
     reduced, weights = run.reduction, run.weights
     product = reduced.products(weights.product, weights.second)
     loss = reduced.problem.loss(weights.product)
     return {
         "loss": loss,
-        "test_loss": _tested(reduced.full_problem, product),
+        "test_loss": _test_loss(reduced.full_problem, product),
         "stable_rank": stable_rank(product) if product.any() else 0.0,
         "steps": run.taken,
         "time": run.taken * run.rate,

@@ -20,10 +20,10 @@ from linnet._models import Model, sentence
 from linnet.sweeps.errors import ConfigurationError
 
 MAX_VALUES = 10**6  # values of an axis, seeds
-CELLS = 10**9  # of a grid, whose numbers are kept in memory
+MAX_CELLS = 10**9  # of a grid, whose numbers are kept in memory
 RESERVED = ("seed", "cell_status", "failures")
 # Where the functions lie that a file may name without being allowed to: none of them writes, or runs what it is given.
-OPEN = ("linnet.sweeps.cells", "linnet.problems", "linnet.papers")
+ALLOWED_MODULES = ("linnet.sweeps.cells", "linnet.problems", "linnet.papers")
 
 
 class Range(Model):
@@ -52,10 +52,11 @@ class Range(Model):
     spacing: Literal["linear", "log"] = "linear"
 
     def __init__(self, **fields: object) -> None:
-        super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
+        super().__init__(**{name: _plain_value(name, value) for name, value in fields.items()})
 
     @model_validator(mode="after")
-    def _has_logarithms(self) -> Range:
+    def _check_ends(self) -> Range:
+        """Refuse ends that are not finite, or not positive where the spacing is logarithmic."""
         if self.spacing == "log" and not (self.start > 0 and self.stop > 0):
             raise ValueError(
                 f"`start` and `stop` of a logarithmic range must be positive: got {self.start}, {self.stop}"
@@ -115,11 +116,12 @@ class Sweep(Model):
     coords: dict[str, list[Any]] = Field(default_factory=dict)
 
     def __init__(self, **fields: object) -> None:
-        super().__init__(**{name: _plain(name, value) for name, value in fields.items()})
+        super().__init__(**{name: _plain_value(name, value) for name, value in fields.items()})
 
     @field_validator("function", mode="before")
     @classmethod
-    def _names_a_function(cls, value: object) -> str:
+    def _function_name(cls, value: object) -> str:
+        """Return the function as `module:name`; refuse what other processes could not import."""
         if callable(value):
             if not hasattr(value, "__qualname__"):
                 raise ValueError(
@@ -127,39 +129,49 @@ class Sweep(Model):
                     "Give its arguments in `fixed`"
                 )
             value = f"{value.__module__}:{value.__qualname__}"
-        if not isinstance(value, str) or value.count(":") != 1 or not all(_is_path(part) for part in value.split(":")):
+        if (
+            not isinstance(value, str)
+            or value.count(":") != 1
+            or not all(_is_dotted_name(part) for part in value.split(":"))
+        ):
             raise ValueError(f"must name a function of a module as 'module:function': got {value!r}")
         return value
 
     @field_validator("dtype", mode="before")
     @classmethod
     def _none_in_toml(cls, value: object) -> Any:
+        """Read "none" as None, which TOML does not have."""
         return None if value == "none" else value
 
     @field_validator("axes", mode="before")
     @classmethod
-    def _expands_ranges(cls, axes: object) -> Any:
+    def _expand_ranges(cls, axes: object) -> Any:
+        """Replace ranges by their values."""
         if not isinstance(axes, dict):
             return axes
         expanded = {}
         for name, values in axes.items():
             if isinstance(values, dict):
-                values = _range(name, values)
+                values = _parse_range(name, values)
             expanded[name] = values.values() if isinstance(values, Range) else values
         return expanded
 
     @model_validator(mode="after")
-    def _fits(self) -> Sweep:
+    def _check_size(self) -> Sweep:
+        """Refuse a grid of more cells than can be counted."""
         cells = math.prod([self.seeds, *(len(values) for values in self.axes.values())])
-        if cells > CELLS:
-            raise ValueError(f"the grid of `axes` and `seeds` has {cells:,} cells: at most {CELLS:,} can be counted")
+        if cells > MAX_CELLS:
+            raise ValueError(
+                f"the grid of `axes` and `seeds` has {cells:,} cells: at most {MAX_CELLS:,} can be counted"
+            )
         return self
 
     @field_validator("axes", "coords")
     @classmethod
-    def _are_labels(cls, axes: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    def _check_labels(cls, axes: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Refuse axes whose names or values cannot label a dataset."""
         for name, values in axes.items():
-            if not _is_path(name) or "." in name or name in RESERVED:
+            if not _is_dotted_name(name) or "." in name or name in RESERVED:
                 raise ValueError(f"axis `{name}` must be a Python name other than {', '.join(RESERVED)}")
             kinds = {"number" if type(v) in (int, float) else type(v).__name__ for v in values}
             if len(kinds) != 1 or not kinds <= {"number", "str", "bool"}:
@@ -174,7 +186,8 @@ class Sweep(Model):
         return axes
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Sweep:
+    def _check_consistency(self) -> Sweep:
+        """Refuse fields that contradict each other."""
         if not self.axes and self.seeds == 1:
             raise ValueError("a sweep needs at least one axis in `axes`, or `seeds` above 1")
         both = set(self.axes) & (set(self.fixed) | set(self.coords))
@@ -238,7 +251,7 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
         raise ConfigurationError(f"{path}: {error}") from None
     for name in named_functions([sweep.function, sweep.fixed, sweep.axes]):
         module, _, function = name.partition(":")
-        ours = any(f"{module}.".startswith(f"{place}.") for place in OPEN)
+        ours = any(f"{module}.".startswith(f"{place}.") for place in ALLOWED_MODULES)
         if module not in code and not (ours and function.isidentifier() and not function.startswith("_")):
             raise ConfigurationError(
                 f"{path} names the function `{name}`, which running the sweep would import and call. Read the file and "
@@ -249,7 +262,7 @@ def load(path: str | Path, *, code: Sequence[str] = ()) -> Sweep:
 
 def named_functions(value: object) -> list[str]:
     """The functions that settings name (`module:name`)."""
-    return [text for text in texts(value) if text.count(":") == 1 and all(map(_is_path, text.split(":")))]
+    return [text for text in texts(value) if text.count(":") == 1 and all(map(_is_dotted_name, text.split(":")))]
 
 
 def texts(value: object) -> list[str]:
@@ -264,35 +277,37 @@ def differences(stored: dict[str, Any], sweep: Sweep) -> list[str]:
     """Where the configuration a store remembers differs from `sweep`, a line for each."""
     with contextlib.suppress(ConfigurationError):
         stored = Sweep(**stored).plain()  # fields that did not exist then have their defaults
-    return list(_compared("", stored, sweep.plain()))
+    return list(_differences("", stored, sweep.plain()))
 
 
-def _compared(where: str, old: object, new: object) -> Iterator[str]:
+def _differences(where: str, old: object, new: object) -> Iterator[str]:
+    """Yield a line for each difference between two configurations."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in [*old, *(name for name in new if name not in old)]:
             inside = f"{where}.{name}" if where else name
             if name not in new:
-                yield f"{inside}: {_short(old[name])} in the store, absent now"
+                yield f"{inside}: {_short_value(old[name])} in the store, absent now"
             elif name not in old:
-                yield f"{inside}: absent in the store, {_short(new[name])} now"
+                yield f"{inside}: absent in the store, {_short_value(new[name])} now"
             else:
-                yield from _compared(inside, old[name], new[name])
+                yield from _differences(inside, old[name], new[name])
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new) > 6:
         apart = [place for place, pair in enumerate(zip(old, new)) if json.dumps(pair[0]) != json.dumps(pair[1])]
         for place in apart[:1]:
             more = f" (and {len(apart) - 1} more of its {len(old)} values)" if len(apart) > 1 else ""
             yield f"{where}[{place}]: {old[place]!r} in the store, {new[place]!r} now{more}"
     elif json.dumps(old) != json.dumps(new):
-        yield f"{where}: {_short(old)} in the store, {_short(new)} now"
+        yield f"{where}: {_short_value(old)} in the store, {_short_value(new)} now"
 
 
-def _short(value: object) -> str:
+def _short_value(value: object) -> str:
+    """Write a value, a long list by its ends."""
     if isinstance(value, list) and len(value) > 6:
         return f"[{value[0]!r}, ..., {value[-1]!r}] ({len(value)} values)"
     return repr(value)
 
 
-def _plain(name: str, value: object) -> Any:
+def _plain_value(name: str, value: object) -> Any:
     """Python numbers, strings, lists and tables in place of NumPy's; anything else has no place in a configuration."""
     if isinstance(value, (np.ndarray, np.generic)):
         no_mask(name, value)
@@ -300,13 +315,13 @@ def _plain(name: str, value: object) -> Any:
     if name == "function" or value is None or isinstance(value, (bool, int, float, str, Range)):
         return value
     if isinstance(value, (list, tuple, range)):
-        return [_plain(f"{name}[{i}]", item) for i, item in enumerate(value)]
+        return [_plain_value(f"{name}[{i}]", item) for i, item in enumerate(value)]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _plain(f"{name}.{key}", item) for key, item in value.items()}
+        return {key: _plain_value(f"{name}.{key}", item) for key, item in value.items()}
     raise ConfigurationError(f"`{name}` must be numbers, strings, lists or tables: got {type(value).__name__}.")
 
 
-def _range(name: str, fields: dict[str, Any]) -> Range:
+def _parse_range(name: str, fields: dict[str, Any]) -> Range:
     """The range of an axis; its messages name the axis as well."""
     try:
         return Range(**fields)
@@ -318,5 +333,6 @@ def _range(name: str, fields: dict[str, Any]) -> Range:
         raise ConfigurationError("; ".join(inside)) from None
 
 
-def _is_path(text: str) -> bool:
+def _is_dotted_name(text: str) -> bool:
+    """Return whether a text is a dotted Python name."""
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in text.split("."))

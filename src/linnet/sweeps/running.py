@@ -112,7 +112,7 @@ def run(
     retry_failed: bool = False,
     workers: int = 0,
     scheduler: str | None = None,
-    wait: float = executors.WAIT,
+    wait: float = executors.FIRST_WORKER_SECONDS,
     throw: bool = True,
 ) -> xr.Dataset:
     """Computes the cells of `sweep` that are not done yet, and returns all of them.
@@ -141,7 +141,7 @@ def run(
         >>> results.loss.dims, results.cell_status.values.tolist()
         (('width',), [1, 1])
     """
-    report, dataset = _run(
+    report, dataset = _compute_missing(
         sweep,
         store,
         _dataset,
@@ -169,7 +169,7 @@ def complete(
     retry_failed: bool = False,
     workers: int = 0,
     scheduler: str | None = None,
-    wait: float = executors.WAIT,
+    wait: float = executors.FIRST_WORKER_SECONDS,
 ) -> Report:
     """Computes the cells of a sweep that are not done yet and leaves them in the store, however many they are.
 
@@ -198,7 +198,7 @@ def complete(
         >>> first.computed, again.computed  # nothing is computed twice
         (2, 0)
     """
-    report, _ = _run(
+    report, _ = _compute_missing(
         sweep,
         store,
         lambda sink: None,
@@ -211,7 +211,7 @@ def complete(
     return report
 
 
-def _run(
+def _compute_missing(
     sweep: Sweep,
     path: str | Path | None,
     finish: Callable[[Memory | store.Store], Result],
@@ -222,13 +222,14 @@ def _run(
     scheduler: str | None,
     wait: float,
 ) -> tuple[Report, Result]:
+    """Compute what is missing into a store or into memory; return the report and what `finish` reads there."""
     began = time.perf_counter()
     of_kind("sweep", sweep, Sweep, "`sweeps.Sweep(...)` or `sweeps.load`")
     path = None if path is None else path_of("store", path)
     resume, retry_failed = flag("resume", resume), flag("retry_failed", retry_failed)
     task = Task.of(sweep)
     executors.check(task, workers, scheduler)
-    executor = executors.described(workers, scheduler)
+    executor = executors.executor_words(workers, scheduler)
     folder = _folder.get()
     if path is None and folder is not None:
         retry_failed = True
@@ -262,4 +263,5 @@ def _run(
 
 
 def _dataset(sink: Memory | store.Store) -> xr.Dataset:
+    """Return everything that was computed."""
     return sink.dataset()

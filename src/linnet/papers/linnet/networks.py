@@ -41,7 +41,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
         learning_rates=rates,
         tasks=which,
         steps=steps,
-        stop=stopping.first_of(stopping.TestLossRising(PATIENCE), plane.learned(dim)),
+        stop=stopping.first_of(stopping.TestLossRising(PATIENCE), plane.learned_rule(dim)),
     )
     return {
         "best_test": runs.best_test,

@@ -47,8 +47,8 @@ def task(number: int, seed: int, sides: tuple[int, int]) -> ln.Problem:
 def chosen_cells(number: int, seed: int, dim: int, cells: int) -> list[Cell]:
     """Random cells of a task over the whole plane, their widths spread evenly over its exponents."""
     draw = generator([seed, number, 1])
-    powers = plane.WIDTHS[1] * (np.arange(cells) + draw.uniform(size=cells)) / cells
-    variances = float(dim) ** draw.uniform(*plane.VARIANCES, size=cells)
+    powers = plane.WIDTH_EXPONENTS[1] * (np.arange(cells) + draw.uniform(size=cells)) / cells
+    variances = float(dim) ** draw.uniform(*plane.VARIANCE_EXPONENTS, size=cells)
     return [
         Cell(plane.width_of(dim, power), float(variance)) for power, variance in zip(powers, variances, strict=True)
     ]

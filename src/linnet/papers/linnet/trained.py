@@ -42,5 +42,5 @@ def trained_diagram(dim: int) -> xr.Dataset:
     return xr.Dataset(
         {name: (axes, rows[:, i].reshape(widths.size, variances.size)) for i, name in enumerate(names) if i > 2},
         coords={"gamma_width": widths, "gamma_variance": variances},
-        attrs={"dim": dim, "rank": plane.RANK, "c": plane.CAREFUL},
+        attrs={"dim": dim, "rank": plane.RANK, "c": plane.STEP_C},
     )

@@ -5,7 +5,7 @@ that draw the conclusion. So none of them can drift from the others.
 
     Below(1e-8, because="a closed form against an integrator of tolerance 1e-12")         # numbers["value"] < 1e-8
     Above(0.95, "slope", because="a power fitted over decades falls short by less than 0.05")
-    Within(-1, 0.15, "slope", because="twice its scatter over seeds")                        # |slope + 1| < 0.15
+    Within(0.15, "slope", of=-1, because="twice its scatter over seeds")                     # |slope + 1| <= 0.15
     AllOf(Below(...), Above(...))
 
 A number may be a list or a mapping: then every entry must meet the rule, and the words name the worst one.

@@ -21,25 +21,31 @@ class _OneSided(Leaf):
     sign: ClassVar[int]  # +1 where small numbers meet the rule
     beyond: ClassVar[Callable[[float, float], bool]]  # on which side of the limit they do
 
-    def _nearest(self, value: object, numbers: Numbers) -> float:
-        """The end of the number's error bar that is nearer to the limit's other side."""
+    def _pessimistic(self, value: object, numbers: Numbers) -> float:
+        """Return the number, or the end of its error bar at which the rule is harder to meet."""
         if not self.errors:
             return float(value_of(value))
         error = value.error if isinstance(value, Estimate) else float(numbers["uncertainty"])
         return float(value_of(value)) + self.sign * self.errors * error  # NaN, and so never met, where the error is
 
     def _worst(self, measured: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
-        unknown = [pair for pair in measured if math.isnan(self._nearest(pair[1], numbers))]
-        return unknown[0] if unknown else max(measured, key=lambda pair: self.sign * self._nearest(pair[1], numbers))
+        """Return the entry that is hardest for the rule, one that is NaN before all others."""
+        unknown = [pair for pair in measured if math.isnan(self._pessimistic(pair[1], numbers))]
+        return (
+            unknown[0] if unknown else max(measured, key=lambda pair: self.sign * self._pessimistic(pair[1], numbers))
+        )
 
     def _limit_words(self, numbers: Numbers | None = None) -> str:
+        """Write the limit, and by how many standard errors it must be passed."""
         by = f" by {self.errors:g} standard errors" if self.errors else ""
         return super()._limit_words(numbers) + by
 
-    def _margin(self, value: object, numbers: Numbers) -> bool:
-        return bool(type(self).beyond(self._nearest(value, numbers), self.limit * self._factor(numbers)))
+    def _is_met_by(self, value: object, numbers: Numbers) -> bool:
+        """Return whether one entry lies on the right side of the limit, its error bar included."""
+        return bool(type(self).beyond(self._pessimistic(value, numbers), self.limit * self._limit_factor(numbers)))
 
-    def _beside(self, met: bool) -> dict[str, Any]:
+    def _example_number(self, met: bool) -> dict[str, Any]:
+        """Return a number half the limit away from it, on either side."""
         step = self.sign * (0.5 * abs(self.limit) or 0.5)
         return {self.number: float(self.limit) - step if met else float(self.limit) + step}
 

@@ -155,7 +155,7 @@ class Leaf(Rule):
     def met(self, numbers: Numbers) -> bool:
         """Whether every entry of the number lies on the right side of the limit."""
         measured = entries(numbers[self.number])
-        return bool(measured) and all(self._margin(value, numbers) for _, value in measured)
+        return bool(measured) and all(self._is_met_by(value, numbers) for _, value in measured)
 
     def words(self, numbers: Numbers) -> str:
         """The number that decides, which side of the limit it is on, and what that means."""
@@ -174,25 +174,30 @@ class Leaf(Rule):
     def example(self, *, met: bool) -> dict[str, Any]:
         """Numbers on the asked side of the limit, for the test that looks at every limit of every claim."""
         errors = {"uncertainty": 0.0} if getattr(self, "errors", 0.0) else {}
-        return {**self._beside(met), **({self.times: 1.0} if self.times else {}), **errors}
+        return {**self._example_number(met), **({self.times: 1.0} if self.times else {}), **errors}
 
-    def _factor(self, numbers: Numbers) -> float:
+    def _limit_factor(self, numbers: Numbers) -> float:
+        """Return the measured number that multiplies the limit, 1 where there is none."""
         return float(numbers[self.times]) if self.times else 1.0
 
     def _limit_words(self, numbers: Numbers | None = None) -> str:
+        """Write the limit; with `numbers`, times the measured number that multiplies it."""
         if not self.times:
             return printed(float(self.limit), self.form)
         name = self.times.replace("_", " ")
         words = f"{float(self.limit):g} times {name}"
-        return words if numbers is None else f"{printed(self.limit * self._factor(numbers), self.form)} ({words})"
+        return words if numbers is None else f"{printed(self.limit * self._limit_factor(numbers), self.form)} ({words})"
 
-    def _margin(self, value: object, numbers: Numbers) -> bool:
+    def _is_met_by(self, value: object, numbers: Numbers) -> bool:
+        """Return whether one entry of the number lies on the right side of the limit."""
         raise NotImplementedError
 
     def _worst(self, measured: Sequence[tuple[str, Any]], numbers: Numbers) -> tuple[str, Any]:
+        """Return the entry that decides, with its label."""
         raise NotImplementedError
 
-    def _beside(self, met: bool) -> dict[str, Any]:
+    def _example_number(self, met: bool) -> dict[str, Any]:
+        """Return a number that meets the rule, or one that does not."""
         raise NotImplementedError
 
 

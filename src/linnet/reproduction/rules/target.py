@@ -53,12 +53,12 @@ class Within(Leaf):
 
     def met(self, numbers: Numbers) -> bool:
         """Whether every entry lies within the distance of its target."""
-        pairs = self._pairs(numbers)
+        pairs = self._distances(numbers)
         return bool(pairs) and all(distance <= 1 for *_, distance in pairs)
 
     def words(self, numbers: Numbers) -> str:
         """The entry farthest from its target."""
-        pairs = self._pairs(numbers)
+        pairs = self._distances(numbers)
         unknown = [row for row in pairs if math.isnan(row[-1])]
         label, value, target, _ = unknown[0] if unknown else max(pairs, key=lambda row: row[-1])
         place = f" ({label})" if label and len(pairs) > 1 else ""
@@ -67,13 +67,14 @@ class Within(Leaf):
         limit = f"within {self._limit_words(numbers)}{share}{either} of {printed(target, self.form)}"
         return self._sentence(f"{printed(value, self.form)}{place}", limit, self.met(numbers), numbers)
 
-    def _beside(self, met: bool) -> dict[str, Any]:
+    def _example_number(self, met: bool) -> dict[str, Any]:
+        """Return a number at half the allowed distance from the target, or at twice it."""
         target = 1.0 if isinstance(self.of, str) else float(self.of)
         allowed = float(self.limit) * (abs(target) if self.relative else 1.0)
         numbers = {self.number: target + (0.5 if met else 2.0) * allowed}
         return numbers | ({self.of: target} if isinstance(self.of, str) else {})
 
-    def _pairs(self, numbers: Numbers) -> list[tuple[str, Any, float, float]]:
+    def _distances(self, numbers: Numbers) -> list[tuple[str, Any, float, float]]:
         """Label, value, target, and the distance over the allowed one."""
         measured = entries(numbers[self.number])
         if isinstance(self.of, str):
@@ -86,7 +87,7 @@ class Within(Leaf):
         rows = []
         for (label, value), (_, target) in zip(measured, targets, strict=True):
             goal = float(value_of(target))
-            allowed = float(self.limit) * self._factor(numbers) * (abs(goal) if self.relative else 1.0)
+            allowed = float(self.limit) * self._limit_factor(numbers) * (abs(goal) if self.relative else 1.0)
             if self.errors:
                 allowed = max(allowed, self.errors * _standard_error(value, numbers))
             distance = abs(float(value_of(value)) - goal)

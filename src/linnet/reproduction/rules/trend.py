@@ -32,8 +32,8 @@ class Falls(Leaf):
 
     def met(self, numbers: Numbers) -> bool:
         """Whether every step has the right sign and size."""
-        steps = self._steps(numbers)
-        return bool(len(steps)) and bool(np.all(steps > self.limit * self._factor(numbers)))
+        steps = self._signed_steps(numbers)
+        return bool(len(steps)) and bool(np.all(steps > self.limit * self._limit_factor(numbers)))
 
     def words(self, numbers: Numbers) -> str:
         """All entries, and whether they go the right way."""
@@ -41,11 +41,13 @@ class Falls(Leaf):
         by = f" by more than {printed(float(self.limit), self.form)} each" if self.limit else ""
         return self._sentence(shown, f"{self.relation.split()[0]}{by}", self.met(numbers), numbers)
 
-    def _beside(self, met: bool) -> dict[str, Any]:
+    def _example_number(self, met: bool) -> dict[str, Any]:
+        """Return three numbers in the right order, or in the wrong one."""
         step = (abs(self.limit) * 2 or 1.0) * (1 if met else -1) * -self.sign
         return {self.number: [1.0, 1.0 + step, 1.0 + 2 * step]}
 
-    def _steps(self, numbers: Numbers) -> np.ndarray:
+    def _signed_steps(self, numbers: Numbers) -> np.ndarray:
+        """Return the differences between neighbours, positive where they go the right way."""
         values = np.array([float(value_of(value)) for _, value in entries(numbers[self.number])])
         return -self.sign * np.diff(values)
 

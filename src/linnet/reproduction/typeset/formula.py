@@ -30,10 +30,12 @@ class Reader:
         self.tokens, self.at, self.depth = tokens, at, 0
 
     def next(self, ahead: int = 0) -> Token | None:
+        """Return a token ahead without taking it; None at the end."""
         place = self.at + ahead
         return self.tokens[place] if place < len(self.tokens) else None
 
     def take(self) -> Token:
+        """Take the next token; there must be one."""
         token = self.next()
         if token is None:
             raise NoFormulaError
@@ -50,6 +52,7 @@ class Reader:
             return None
 
     def relation(self) -> str:
+        """Read sums with =, <, -> and the like between them."""
         tex = self.sum()
         while (token := self.next()) is not None and token.kind == "relation":
             at = self.at
@@ -62,6 +65,7 @@ class Reader:
         return tex
 
     def sum(self) -> str:
+        """Read products with signs between them."""
         token = self.next()
         sign = ""
         if token is not None and token.text in ("-", "+-", "+"):
@@ -86,6 +90,7 @@ class Reader:
         return tex
 
     def product(self) -> str:
+        """Read powers that are multiplied or divided, with a sign or without."""
         tex = self.power()
         while (token := self.next()) is not None:
             at = self.at
@@ -131,6 +136,7 @@ class Reader:
         return group is not None and any(token.kind == "sign" for token in used)
 
     def power(self) -> str:
+        """Read an atom with its star and its exponent."""
         tex = self.atom()
         token = self.next()
         if token is not None and token.text == "*" and not token.spaced and self.is_star():
@@ -152,6 +158,7 @@ class Reader:
         )
 
     def exponent(self) -> str:
+        """Read what follows a ^."""
         token = self.next()
         sign = ""
         if token is not None and token.text in ("-", "+"):
@@ -176,6 +183,7 @@ class Reader:
         return sign + tex
 
     def atom(self) -> str:
+        """Read a number, a letter, a function, or something in parentheses or bars."""
         token = self.take()
         if token.kind == "number":
             return _number(token.text)
@@ -204,6 +212,7 @@ class Reader:
         return rf"\langle {sides[0]}, {sides[1]} \rangle"
 
     def group(self) -> str:
+        """Read what stands in parentheses, brackets or braces."""
         opening = self.take()
         if opening.kind != "open":
             raise NoFormulaError
@@ -219,6 +228,7 @@ class Reader:
         return f"{opening.text}{', '.join(inside)}{closing.text}"
 
     def bars(self) -> str:
+        """Read a norm or an absolute value."""
         end = None
         for place in range(self.at, len(self.tokens)):
             if self.tokens[place].kind == "bar":
@@ -235,6 +245,7 @@ class Reader:
         return rf"\lvert {tex} \rvert" + self.subscript()
 
     def letter(self, token: Token) -> str:
+        """Read a letter or a name of mathematics, with its subscript."""
         name, digits = re.fullmatch(r"([A-Za-z]+)(\d*)", token.text).groups()  # type: ignore[union-attr]
         after = self.next()
         called = after is not None and after.text == "(" and not after.spaced
@@ -266,6 +277,7 @@ class Reader:
         return tex
 
     def function(self, tex: str, called: bool) -> str:
+        """Read a function with its argument."""
         after = self.next()
         if after is not None and after.text == "^" and not after.spaced:
             self.take()
@@ -284,6 +296,7 @@ class Reader:
         raise NoFormulaError
 
     def subscript(self) -> str:
+        """Read what follows a _; empty where nothing does."""
         token = self.next()
         if token is None or token.text != "_" or token.spaced:
             return ""

@@ -58,6 +58,8 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Token:
+    """One sign, number or word of a sentence, and whether a space stands before it."""
+
     kind: str
     text: str
     spaced: bool  # whether a space stands before it

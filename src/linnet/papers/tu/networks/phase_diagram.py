@@ -20,7 +20,7 @@ def plane_cells(
     update: str,
     seed: int,
     noise_std: float = plane.NOISE_STD,
-    steps: int = plane.STEPS,
+    steps: int = plane.MAX_STEPS,
     dim: int | None = None,
     slots: int | None = None,
     dtype: str = "float64",
@@ -74,7 +74,7 @@ def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float
     """
     variance, width = np.array([cases[name] for name in points["case"].tolist()]).T
     grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
-    cells = plane_cells(grid, seeds, rank=rank, c=plane.CAREFUL, update="simultaneous", seed=seed)
+    cells = plane_cells(grid, seeds, rank=rank, c=plane.STEP_C, update="simultaneous", seed=seed)
     dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
     sizes = {replicate: _sizes(dim, rank, [seed, replicate]) for replicate in set(replicates)}
     signal, noise = np.array([sizes[replicate] for replicate in replicates]).T

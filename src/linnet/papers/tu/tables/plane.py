@@ -26,7 +26,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
         function=plane_cells,
         axes={"replicate": [0], **plane.grid(points)},
         seed=trial.seed,
-        fixed={"dim": dim, "rank": plane.RANK, "c": plane.CAREFUL, "update": "simultaneous", "seed": trial.seed},
+        fixed={"dim": dim, "rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": trial.seed},
         block=points**2,
     )
 

@@ -50,11 +50,11 @@ class TuFig2(Settings):
     rank: PositiveInt = plane.RANK
     noise_std: float = plane.NOISE_STD
     grid: PositiveInt = 35
-    least_variance: float = plane.VARIANCES[0]
-    most_variance: float = plane.VARIANCES[1]
-    most_width: float = plane.WIDTHS[1]
-    c: PositiveFloat = plane.CAREFUL
-    steps: PositiveInt = plane.STEPS
+    least_variance: float = plane.VARIANCE_EXPONENTS[0]
+    most_variance: float = plane.VARIANCE_EXPONENTS[1]
+    most_width: float = plane.WIDTH_EXPONENTS[1]
+    c: PositiveFloat = plane.STEP_C
+    steps: PositiveInt = plane.MAX_STEPS
     update: Literal["simultaneous", "sequential"] = "simultaneous"
     seeds: PositiveInt = 1
     dtype: Literal["float32", "float64"] = "float32"
