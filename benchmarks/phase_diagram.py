@@ -20,7 +20,7 @@ from linnet.papers.tu.networks import phase_diagram
 from linnet.reproduction import plane
 
 DIM, GRID = 200, 35
-FIXED = {"rank": plane.RANK, "c": plane.CAREFUL, "update": "simultaneous", "seed": 0, "dim": DIM}
+FIXED = {"rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": 0, "dim": DIM}
 
 
 def diagram(count: int) -> tuple[dict[str, np.ndarray], np.ndarray, float]:

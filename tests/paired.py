@@ -19,7 +19,7 @@ from linnet.trainers._states import Arrays, Params
 from linnet.trainers.diagrams import DiagramRuns, _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
 from linnet.trainers.diagrams._numpy_run import RunStart
-from linnet.trainers.diagrams._paired_step import BestRecord, bind, layers, result, updates
+from linnet.trainers.diagrams._paired_step import BestRecord, bind, pair_params, paired_update, run_result
 from linnet.trainers.diagrams._runs import train_runs
 from linnet.trainers.stopping import rule_of
 
@@ -47,14 +47,14 @@ def paired_descent(
     slots: int | None = None,
 ) -> DiagramRuns:
     """Train the runs that `make` draws when their turn comes, as `gaussian_diagram` does its own."""
-    plan, number = loop.Plan(updates(update), rule_of(stop), record=BestRecord()), resolve(dtype)
+    plan, number = loop.Plan(paired_update(update), rule_of(stop), record=BestRecord()), resolve(dtype)
 
     def specs(runs: list[int], rows: int) -> dict[str, np.ndarray]:
         loads = [_arrays(make(run), rows) for run in runs]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
     return train_runs(
-        lambda rows: _slots.RunKind(plan, partial(_draw, number.name), bind, result),
+        lambda rows: _slots.RunKind(plan, partial(_draw, number.name), bind, run_result),
         specs,
         lambda run: RunStart(**_arrays(make(run))),  # type: ignore[arg-type]
         widths,
@@ -71,7 +71,7 @@ def paired_descent(
 
 def _draw(dtype: str, shared: Arrays, spec: Arrays) -> tuple[Arrays, Params]:
     first, second = spec["first"], spec["second"]
-    params = layers((first, second), narrow_network(second @ first, spec["threshold"]))
+    params = pair_params((first, second), narrow_network(second @ first, spec["threshold"]))
     slot = {name: spec[name] for name in ("target", "truth", "rate")}
     return jax.tree.map(lambda array: array.astype(dtype), (slot, params))
 

@@ -105,7 +105,7 @@ def matrix_shape(name: str, value: Any) -> tuple[int, int]:
     """Return the shape of a matrix, (rows, columns)."""
     one_axis = value.ndim == 1 if isinstance(value, np.ndarray) else isinstance(value, (tuple, list))
     if not one_axis or len(value) != 2:
-        raise ValueError(f"`{name}` must be the two matrix_shape of a matrix, (rows, columns): got {shown(value)}.")
+        raise ValueError(f"`{name}` must be the two sides of a matrix, (rows, columns): got {shown(value)}.")
     return count(name, value[0]), count(name, value[1])
 
 
@@ -293,7 +293,7 @@ def representable(function: Callable[Given, Result], *, whole: bool = True) -> C
         given = signature.bind(*args, **kwargs).arguments
         sized = {name: value for name, value in given.items() if name != "self" and _has_size(value)}
         listed = ", ".join(f"`{name}`" for name in sized or _part_names(args[0]))  # of a property: what its object is
-        ranges = {name: _range(value) for name, value in sized.items()}
+        ranges = {name: _extent(value) for name, value in sized.items()}
         if isinstance(cause, ArithmeticError) and ranges and all(map(_is_near_one, ranges.values())):
             raise cause  # no size explains it
         sizes = [f"`{name}` {_range_text(*extent)}" for name, extent in ranges.items() if extent is not None]
@@ -322,7 +322,7 @@ def _has_size(value: object) -> bool:
     return value is not None and not isinstance(value, (str, bool, np.bool_))
 
 
-def _range(value: object) -> tuple[float, float] | None:
+def _extent(value: object) -> tuple[float, float] | None:
     """The smallest and the largest of the numbers in an argument, apart from zero; None where it is not of numbers."""
     try:
         sizes = np.abs(np.asarray(value, dtype=np.float64))

@@ -33,17 +33,17 @@ def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = 
     drawn = _drawn.set(True)
     try:
         if not sys.stderr.isatty():
-            yield _lines(title, total, done, unit)
+            yield _line_writer(title, total, done, unit)
             return
         if host is not None:
             token = _host.set(None)
             try:
-                with _task(host, f"  {title}", total, done, unit) as advance:
+                with _bar_line(host, f"  {title}", total, done, unit) as advance:
                     yield advance
             finally:
                 _host.reset(token)
             return
-        with _progress() as progress, _task(progress, title, total, done, unit) as advance:
+        with _build_bar() as progress, _bar_line(progress, title, total, done, unit) as advance:
             token = _host.set(progress if hosts else None)
             try:
                 yield advance
@@ -53,7 +53,7 @@ def bar(title: str, total: int, *, done: int = 0, unit: str = "", hosts: bool = 
         _drawn.reset(drawn)
 
 
-def _lines(title: str, total: int, done: int, unit: str) -> Callable[..., None]:
+def _line_writer(title: str, total: int, done: int, unit: str) -> Callable[..., None]:
     """An `advance` that writes a line to standard error where the last one, or the beginning, is a minute ago."""
     began = last = time.monotonic()
     finished, shown = done, title
@@ -75,7 +75,7 @@ def _lines(title: str, total: int, done: int, unit: str) -> Callable[..., None]:
 
 
 @contextmanager
-def _task(progress: Progress, title: str, total: int, done: int, unit: str) -> Iterator[Callable[..., None]]:
+def _bar_line(progress: Progress, title: str, total: int, done: int, unit: str) -> Iterator[Callable[..., None]]:
     """Add one line to a bar and yield its `advance`; the line goes at the end of the block."""
     task = progress.add_task(title, total=total, completed=done, unit=unit)
     progress.refresh()
@@ -89,7 +89,7 @@ def _task(progress: Progress, title: str, total: int, done: int, unit: str) -> I
         progress.remove_task(task)
 
 
-def _progress() -> Progress:
+def _build_bar() -> Progress:
     """Build the bar of all commands: title, share done, rate, time left."""
     from rich.console import Console
     from rich.progress import (

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import linnet as ln
-from linnet.forecasts._rivals import _components
+from linnet.forecasts._rivals import _partial_least_squares
 from linnet.forecasts._rows import Rows, condensed_batch, condensed_problem
 
 
@@ -87,10 +87,10 @@ def test_the_regressor_decomposes_each_fold_once_and_the_table_once(decomposed):
 def test_components_end_where_all_is_explained():
     X, Y = table(40, 6)
     whitened = np.linalg.svd(X - X.mean(0), full_matrices=False)[0]
-    products = _components(Rows(whitened, Y - Y.mean(0)).condensed)
+    products = _partial_least_squares(Rows(whitened, Y - Y.mean(0)).condensed)
     assert len(products) == 1  # one direction holds everything: the next would be made of rounding errors
     assert_allclose(products[0], (whitened.T @ Y).T, atol=1e-12)
-    assert not _components(Rows(whitened, np.zeros((40, 1))).condensed).any()
+    assert not _partial_least_squares(Rows(whitened, np.zeros((40, 1))).condensed).any()
 
 
 def test_a_whitened_table_of_several_targets_is_diagnosed():

@@ -245,7 +245,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
 
     monkeypatch.setattr(packaged, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"the set of pictures needs foolbox, .*linnet\[pictures\]"):
-        packaged._package("pictures", "foolbox")
+        packaged._package_folder("pictures", "foolbox")
 
 
 def test_digits_come_with_scikit_learn():

@@ -63,7 +63,7 @@ def watched(model, optimizer, closure, steps, every=4, **options):
                 for pair, read in zip(monitor.pairs, monitor.readings[monitor.steps], strict=True):
                     keys = id(pair.first), id(pair.second)
                     parts = [[copies[key] for key in keys] for copies in (before, start, gradients)]
-                    seen.append((read, dense(pair, *parts, monitor._ratio(pair, monitor._rates()))))
+                    seen.append((read, dense(pair, *parts, monitor._rate_ratio(pair, monitor._current_rates()))))
     return monitor, seen
 
 

@@ -50,7 +50,7 @@ def test_a_few_times_share_one_program_and_change_no_bit(monkeypatch):
         filled.products[0], rel=1e-8
     )
     assert solve._cache_size() - before <= 1
-    monkeypatch.setattr(flow_rounds, "HEAVY", 0)
+    monkeypatch.setattr(flow_rounds, "MAX_FILLED_ENTRIES", 0)
     plain = ln.gradient_flow(problem, weights, times=times)
     assert len(filled) == len(plain) == 3 and (filled.products == plain.products).all()
     assert (filled.loss == plain.loss).all() and filled.status.steps == plain.status.steps

@@ -15,7 +15,7 @@ from linnet.trainers import _pauses as pauses
 )
 def test_every_state_asked_for_is_kept_and_no_call_is_long(wanted, most):
     wanted = np.array(wanted)
-    calls = list(loop._schedule(wanted, most))
+    calls = list(loop._chunks_of_steps(wanted, most))
     kept = [step for until, keep in calls for step in until[keep]]
     assert kept == wanted[1:].tolist()
     ends = [0, *(until[-1] for until, _ in calls)]
@@ -23,13 +23,13 @@ def test_every_state_asked_for_is_kept_and_no_call_is_long(wanted, most):
 
 
 def test_a_run_without_an_end_is_not_listed_beforehand():
-    calls = itertools.islice(loop._schedule(np.array([0, 2**62]), 1000), 3)
+    calls = itertools.islice(loop._chunks_of_steps(np.array([0, 2**62]), 1000), 3)
     assert [int(until[-1]) for until, _ in calls] == [1000, 2000, 3000]
 
 
 def test_large_networks_pause_more_often():
     small, large = jnp.ones((4, 4)), jnp.ones((600, 300))
-    assert pauses.affordable(small, 1e3) > 100_000
-    assert pauses.affordable(large, 1e12) == 1
-    assert flow_rounds._length(small, small) == flow_rounds.ROUND
-    assert flow_rounds._length(large, large.T) == flow_rounds.SHORTEST
+    assert pauses.steps_per_call(small, 1e3) > 100_000
+    assert pauses.steps_per_call(large, 1e12) == 1
+    assert flow_rounds._steps_per_round(small, small) == flow_rounds.MAX_ROUND_STEPS
+    assert flow_rounds._steps_per_round(large, large.T) == flow_rounds.MIN_ROUND_STEPS

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from linnet.precision import computing
 from linnet.trainers import _runge_kutta as runge_kutta
 
-NODES = runge_kutta.STAGES.sum(axis=1)
+NODES = runge_kutta.STAGE_WEIGHTS.sum(axis=1)
 
 
 @jax.vmap
@@ -32,12 +32,15 @@ def solved(slope, starts, times, *, where=0.0, rtol=1e-10, atol=1e-12, max_steps
         return compiled(slope, starts, begins, times, rtol=rtol, atol=atol, size=size, max_steps=max_steps)
 
 
-@pytest.mark.parametrize(("weights", "order"), [(runge_kutta.STAGES[13], 8), (runge_kutta.SEVENTH, 7)])
+@pytest.mark.parametrize(
+    ("weights", "order"), [(runge_kutta.STAGE_WEIGHTS[13], 8), (runge_kutta.SEVENTH_ORDER_WEIGHTS, 7)]
+)
 def test_the_weights_integrate_polynomials_up_to_their_order(weights, order):
     """Quadrature with and without an inner stage: conditions of the order."""
     outer = [abs(weights @ NODES**power - 1 / (power + 1)) for power in range(order + 1)]
     inner = [
-        abs(weights @ runge_kutta.STAGES @ NODES**power - 1 / ((power + 1) * (power + 2))) for power in range(order)
+        abs(weights @ runge_kutta.STAGE_WEIGHTS @ NODES**power - 1 / ((power + 1) * (power + 2)))
+        for power in range(order)
     ]
     assert max(outer[:order] + inner[: order - 1]) < 1e-14
 

@@ -30,7 +30,7 @@ def test_a_mode_that_fades_is_followed_to_any_time():
     assert found[:, :2] == pytest.approx(expected[:, :2], rel=3e-9)
     assert found[:3, 2] == pytest.approx(expected[:3, 2], rel=3e-9)
     assert abs(found[3, 2]) < 1e-12  # exp(-200) is below the tolerance
-    assert flow_rounds.ROUND < run.status.steps < 3 * flow_rounds.ROUND
+    assert flow_rounds.MAX_ROUND_STEPS < run.status.steps < 3 * flow_rounds.MAX_ROUND_STEPS
 
 
 def test_it_agrees_with_another_implicit_solver_on_inputs_that_are_not_white():
@@ -54,7 +54,7 @@ def test_it_agrees_with_another_implicit_solver_on_inputs_that_are_not_white():
 
 def test_the_jacobian_is_the_slope_of_the_slope():
     rng = np.random.default_rng(0)
-    flow, state = stiff.Square(rng.standard_normal((2, 3)), np.array([1.0, 2.0, 0.5]), 4), rng.standard_normal(20)
+    flow, state = stiff.SquareFlow(rng.standard_normal((2, 3)), np.array([1.0, 2.0, 0.5]), 4), rng.standard_normal(20)
     step = 1e-6 * np.eye(20)
     numerical = [(flow.slope(0.0, state + e) - flow.slope(0.0, state - e)) / 2e-6 for e in step]
     assert flow.jacobian(0.0, state) == pytest.approx(np.transpose(numerical), abs=1e-7)
@@ -67,7 +67,7 @@ def test_a_mode_that_has_still_to_grow_is_not_left_to_it(monkeypatch):
     layers = np.diag([np.sqrt(30.0), 1e-30]) @ rotation.T, rotation @ np.diag([np.sqrt(30.0), 1e-30])
     target, times = rotation @ np.diag([30.0, 1e-3]) @ rotation.T, np.array([1.5e5])  # exp(150) * 1e-30 is long grown
     assert stiff.follow(*layers, target, None, times=times, **TOLERANCES) is None
-    monkeypatch.setattr(stiff, "GROWTH", np.inf)
+    monkeypatch.setattr(stiff, "MAX_LOG_GROWTH", np.inf)
     found = stiff.follow(*layers, target, None, times=times, **TOLERANCES)
     assert found is not None
     first, second, _ = found

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from linnet._arguments import count, no_mask, positive, shown
 from linnet._randomness import words
-from linnet.forecasts.cross_validation import CAREFUL, RATE_STEPS, cross_validate
+from linnet.forecasts.cross_validation import FIRST_RATE_SHARE, RATE_STEPS, cross_validate
 from linnet.forecasts.folds import Fold, prepare, row_roots, split
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.forecasts.scaling import scaler, target_scaler
@@ -27,7 +27,7 @@ from linnet.problems.problem import Problem
 from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import log_spaced
 
-STATES = 100  # of the path that is kept
+MAX_STATES = 100  # of the path that is kept
 
 
 class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -96,9 +96,9 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "rows."""
         no_mask("X", X)
         no_mask("y", y)
-        folds = _folds_of(self.cv)
+        folds = _check_cv(self.cv)
         count("max_steps", self.max_steps)
-        key = _key(self.random_state)
+        key = _resolve_seed(self.random_state)
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         Y = np.asarray(y, dtype=np.float64).reshape(len(X), -1)
         weights = None
@@ -120,7 +120,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
             self.learning_rate_, self.n_iter_, self.init_scale_ = 0.0, 1, 1.0
         else:
-            products, losses, taken = self._trained(problem, X, Y, weights, key, folds)
+            products, losses, taken = self._train(problem, X, Y, weights, key, folds)
             products[:, still] = 0.0
         forth = np.diag(1 / inputs.scale) if inputs.matrix is None else inputs.matrix
         coefficients = outputs.scale[:, None] * (products @ forth.T)
@@ -134,14 +134,14 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.rank_ = int((values > 0.01 * values[0]).sum()) if values[0] > 0 else 0
         return self
 
-    def _trained(
+    def _train(
         self, problem: Problem, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int], cv: object
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Products, losses and steps of the run, after the choices that folds make."""
-        parts = self._folds(X, Y, rows, key, cv) if "cv" in (str(self.steps), str(self.init_scale)) else []
+        parts = self._resolve_folds(X, Y, rows, key, cv) if "cv" in (str(self.steps), str(self.init_scale)) else []
         shape = {"in_dim": problem.in_dim, "out_dim": problem.out_dim, "width": self.width}
         if isinstance(self.init_scale, str):
-            self.init_scale_ = self._chosen_scale(parts, start(self.init, **shape, key=key))
+            self.init_scale_ = self._cross_validated_scale(parts, start(self.init, **shape, key=key))
         else:
             self.init_scale_ = positive("init_scale", self.init_scale)
         weights = start(self.init, **shape, key=key, scale=self.init_scale_)
@@ -152,7 +152,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
             learning_rate=rate,
             steps=steps,
             keep="products",
-            save_every=log_spaced(STATES),
+            save_every=log_spaced(MAX_STATES),
             throw=False,
         )
         if not run.status.ok:
@@ -164,7 +164,9 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_iter_, self.learning_rate_ = int(steps), float(rate)
         return np.array(run.products), run.loss, run.steps  # type: ignore[return-value]
 
-    def _folds(self, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int], cv: object) -> list[Fold]:
+    def _resolve_folds(
+        self, X: np.ndarray, Y: np.ndarray, rows: np.ndarray | None, key: list[int], cv: object
+    ) -> list[Fold]:
         """The folds of `cv`: a number of them, a splitter, or pairs of rows."""
         if isinstance(cv, int):
             folds = min(cv, len(X) // 2)
@@ -180,7 +182,8 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         options: dict[str, Any] = {"centre": self.fit_intercept, "weights": rows}
         return [prepare(X, Y, held, self.scale, training=training, **options) for training, held in pairs]
 
-    def _chosen_scale(self, parts: list[Fold], weights: Weights) -> float:
+    def _cross_validated_scale(self, parts: list[Fold], weights: Weights) -> float:
+        """Return the factor of the start of least held-out error by the exact flow, for one target."""
         if self.init_scale != "cv":
             raise ValueError(f"`init_scale` must be 'cv' or a number: got {self.init_scale!r}.")
         if weights.out_dim != 1:
@@ -197,13 +200,14 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.asarray(X @ np.transpose(self.coef_) + self.intercept_)
 
     def _rate_and_steps(self, problem: Problem, parts: list[Fold], weights: Weights) -> tuple[float, int]:
+        """Return the learning rate and the steps, found by cross-validation where they are not given."""
         stable = isinstance(self.learning_rate, str)
         if stable and self.learning_rate != "stable":
             raise ValueError(f"`learning_rate` must be 'stable' or a number: got {self.learning_rate!r}.")
         rate = None if stable else positive("learning_rate", self.learning_rate)
         if not isinstance(self.steps, str):
             steps = count("steps", self.steps)
-            return rate or CAREFUL * largest_stable_rate(problem, weights, steps=RATE_STEPS).rate, steps
+            return rate or FIRST_RATE_SHARE * largest_stable_rate(problem, weights, steps=RATE_STEPS).rate, steps
         if self.steps != "cv":
             raise ValueError(f"`steps` must be 'cv' or a number: got {self.steps!r}.")
         curves = self.cv_curves_ = cross_validate(parts, [weights], learning_rate=rate, longest=self.max_steps)
@@ -224,7 +228,7 @@ class LinearNetworkRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return f"{settings}  # {self.n_iter_} steps at rate {self.learning_rate_:.3g}, rank {self.rank_}"
 
 
-def _folds_of(cv: object) -> object:
+def _check_cv(cv: object) -> object:
     """The number of folds, or what scikit-learn splits by: a splitter, pairs of rows, None for its default."""
     if cv is None or (hasattr(cv, "split") and not isinstance(cv, (str, bytes))):
         return cv
@@ -236,7 +240,7 @@ def _folds_of(cv: object) -> object:
     return count("cv", cv, least=2)
 
 
-def _key(random_state: object) -> list[int]:
+def _resolve_seed(random_state: object) -> list[int]:
     """The seed; as everywhere in scikit-learn, None or a `RandomState` draws one."""
     if random_state is None or isinstance(random_state, np.random.RandomState):
         random_state = int(check_random_state(random_state).randint(2**31))

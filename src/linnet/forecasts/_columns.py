@@ -11,10 +11,10 @@ import numpy as np
 from linnet._arguments import no_mask
 from linnet._memory import check_fits
 
-NAMED = 6  # columns named in one message; more are counted
-OUTLIER = 1e4  # times the median distance from the median
-CLASSES = 20
-SMALL = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are read), or fewer columns."
+MAX_COLUMNS_NAMED = 6  # columns named in one message; more are counted
+OUTLIER_FACTOR = 1e4  # times the median distance from the median
+MAX_CLASSES = 20
+TAKE_FEWER = "Take some of its rows (`rows`, --rows N: for NPY and NPZ only those are read), or fewer columns."
 
 
 def named_columns(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
@@ -25,7 +25,9 @@ def named_columns(name: str, value: Any, letter: str) -> tuple[Any, list[str]]:
         names = [str(column) for column in value.columns]
         if len(set(names)) < len(names):
             twice = sorted({n for n in names if names.count(n) > 1})
-            raise ValueError(f"`{name}` must have columns of different names: {some(twice)} occur more than once.")
+            raise ValueError(
+                f"`{name}` must have columns of different names: {first_names(twice)} occur more than once."
+            )
         return value, names
     no_mask(name, value)
     try:
@@ -49,7 +51,7 @@ def without(value: Any, names: list[str], drop: Any) -> tuple[Any, list[str], li
     if not keep:
         raise ValueError("`drop` must leave columns to predict from: it names all of them.")
     left = value.iloc[:, keep] if hasattr(value, "iloc") else value[:, keep]
-    return left, [names[index] for index in keep], [f"Left out, as asked: {some(gone)}."]
+    return left, [names[index] for index in keep], [f"Left out, as asked: {first_names(gone)}."]
 
 
 def numbers(name: str, value: Any, names: list[str]) -> np.ndarray:
@@ -58,7 +60,7 @@ def numbers(name: str, value: Any, names: list[str]) -> np.ndarray:
         refuse_text(value, names, f"target{'s' * (len(names) > 1)}" if name == "Y" else "")
         return value.to_numpy(dtype=np.float64, na_value=np.nan)
     array = value
-    check_fits(32 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", SMALL)
+    check_fits(32 * array.size, f"working on a table of {' x '.join(map(str, array.shape))}", TAKE_FEWER)
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
@@ -76,7 +78,7 @@ def refuse_text(frame: Any, names: list[str], target: str = "") -> None:
 
     Columns that count the rows or are constant go with them: they would be the next to be noticed.
     """
-    wrong = [n for n, kind in zip(names, frame.dtypes, strict=True) if not _numeric(kind)]
+    wrong = [n for n, kind in zip(names, frame.dtypes, strict=True) if not _is_numeric_type(kind)]
     if not wrong:
         return
     if len(frame) == 0:
@@ -85,13 +87,14 @@ def refuse_text(frame: Any, names: list[str], target: str = "") -> None:
     several = len(wrong) > 1
     if target:
         raise ValueError(
-            f"target {some(examples)} {'hold' if several else 'holds'} text or dates, and a network predicts numbers: "
-            "name another (`target`, --target), or make a column of 0 and 1 for each class (`pandas.get_dummies`)."
+            f"target {first_names(examples)} {'hold' if several else 'holds'} text or dates, and a network predicts "
+            "numbers: name another (`target`, --target), or make a column of 0 and 1 for each class "
+            "(`pandas.get_dummies`)."
         )
-    more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _useless(frame.iloc[:, i], n))}
+    more = {n: why for i, n in enumerate(names) if n not in wrong and (why := _why_useless(frame.iloc[:, i], n))}
     leave = [*wrong, *more]
     asked = ",".join(leave if not any("," in n for n in leave) else [str(names.index(n)) for n in leave])
-    first = f"columns {some(examples)} hold" if several else f"column {wrong[0]!r} holds"
+    first = f"columns {first_names(examples)} hold" if several else f"column {wrong[0]!r} holds"
     shown = "" if several else f" ({frame.iloc[0, names.index(wrong[0])]!r})"
     also = f"; with them {', '.join(f'{n!r} ({why})' for n, why in more.items())}" if more else ""
     raise ValueError(
@@ -100,7 +103,7 @@ def refuse_text(frame: Any, names: list[str], target: str = "") -> None:
     )
 
 
-def _useless(column: Any, name: str) -> str:
+def _why_useless(column: Any, name: str) -> str:
     """Why a column of numbers says nothing: it counts the rows or is constant; empty where it may say something."""
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if counts_rows(values):
@@ -115,7 +118,7 @@ def counts_rows(values: np.ndarray) -> bool:
     return len(values) > 4 and values[0] in (0.0, 1.0) and bool((np.diff(values) == 1).all())
 
 
-def filled(
+def fill_gaps(
     inputs: np.ndarray,
     outputs: np.ndarray,
     input_names: list[str],
@@ -145,13 +148,13 @@ def filled(
     if missing == "refuse":
         raise ValueError(
             f"column {columns[0]!r} has {count_of(int(gaps[:, first].sum()), 'missing value')}, the first in "
-            f"{place_of(int(np.argmax(gaps[:, first])))}{_others(columns)}: fill them, or say what to do (`missing`, "
-            f"--missing drop or mean)."
+            f"{place_of(int(np.argmax(gaps[:, first])))}{_and_others(columns)}: fill them, or say what to do "
+            f"(`missing`, --missing drop or mean)."
         )
     if missing == "drop":
         whole, kinds = ~gaps.any(axis=1), "missing or infinite" if infinite.any() else "missing"
         notes.append(
-            f"{int((~whole).sum())} of {len(whole)} rows have {kinds} values ({some(columns)}) and are left out."
+            f"{int((~whole).sum())} of {len(whole)} rows have {kinds} values ({first_names(columns)}) and are left out."
         )
         return inputs[whole], outputs[whole]
     unknown = gaps[:, len(input_names) :].any(axis=0)
@@ -164,7 +167,9 @@ def filled(
         raise ValueError(f"column {names[int(np.argmax(empty))]!r} has no values at all: leave it out (`drop`).")
     means = np.nanmean(np.where(gaps, np.nan, both), axis=0)
     number, are = int(gaps.sum()), "is" if gaps.sum() == 1 else "are"
-    notes.append(f"{count_of(number, 'missing value')} ({some(columns)}) {are} filled with the means of their columns.")
+    notes.append(
+        f"{count_of(number, 'missing value')} ({first_names(columns)}) {are} filled with the means of their columns."
+    )
     return np.where(gaps, means, both)[:, : len(input_names)], outputs
 
 
@@ -181,16 +186,18 @@ def look_over(
     still = np.ptp(outputs, axis=0) == 0
     if still.all():
         raise ValueError(
-            f"`Y`: target {output_names[0]!r} is constant{_others(output_names)}: there is nothing to learn."
+            f"`Y`: target {output_names[0]!r} is constant{_and_others(output_names)}: there is nothing to learn."
         )
     if constant.all():
         raise ValueError("`X`: all input columns are constant: there is nothing to learn from.")
     if still.any():
-        notes.append(f"Constant targets, which the intercept alone fits: {some(_named(output_names, still))}.")
+        notes.append(
+            f"Constant targets, which the intercept alone fits: {first_names(_names_where(output_names, still))}."
+        )
     if constant.any():
         notes.append(
             f"Constant inputs, which say nothing beside the intercept and are kept at zero: "
-            f"{some(_named(input_names, constant))}."
+            f"{first_names(_names_where(input_names, constant))}."
         )
     seen: dict[bytes, str] = {}
     equal = []
@@ -200,15 +207,15 @@ def look_over(
             equal.append(f"{input_names[index]} = {seen[column]}")
         seen.setdefault(column, input_names[index])
     if equal:
-        notes.append(f"Equal inputs, between which the solution is split evenly: {some(equal)}.")
+        notes.append(f"Equal inputs, between which the solution is split evenly: {first_names(equal)}.")
     counting = [n for i, n in enumerate(input_names) if counts_rows(inputs[:, i])]
     if counting:
         notes.append(
-            f"{some(counting)} counts the rows: leave it out (`drop`, --drop {shlex.quote(','.join(counting))})."
+            f"{first_names(counting)} counts the rows: leave it out (`drop`, --drop {shlex.quote(','.join(counting))})."
         )
-    notes += _outliers(inputs, input_names, place_of) + _outliers(outputs, output_names, place_of)
-    notes += _copies(inputs, outputs, input_names, output_names)
-    notes += _classes(outputs, output_names)
+    notes += _outlier_note(inputs, input_names, place_of) + _outlier_note(outputs, output_names, place_of)
+    notes += _copy_note(inputs, outputs, input_names, output_names)
+    notes += _class_note(outputs, output_names)
     if outputs.shape[1] > outputs.shape[0]:
         notes.append(
             f"More targets ({outputs.shape[1]}) than rows ({outputs.shape[0]}): at most {outputs.shape[0]} "
@@ -216,14 +223,14 @@ def look_over(
         )
 
 
-def _outliers(values: np.ndarray, names: list[str], place_of: Callable[[int], str]) -> list[str]:
+def _outlier_note(values: np.ndarray, names: list[str], place_of: Callable[[int], str]) -> list[str]:
     """One sentence for the first column with a value that is out of all proportion to the others."""
     middle = np.median(values, axis=0)
     away = np.abs(values - middle)
     half, three = np.quantile(away, [0.5, 0.75], axis=0)
     spread = np.where(half > 0, half, np.where(three > 0, three, np.inf))
     far = away.max(axis=0) / spread
-    if not (far > OUTLIER).any():
+    if not (far > OUTLIER_FACTOR).any():
         return []
     column = int(np.argmax(far))
     row = int(np.argmax(away[:, column]))
@@ -234,7 +241,7 @@ def _outliers(values: np.ndarray, names: list[str], place_of: Callable[[int], st
     ]
 
 
-def _copies(inputs: np.ndarray, outputs: np.ndarray, input_names: list[str], output_names: list[str]) -> list[str]:
+def _copy_note(inputs: np.ndarray, outputs: np.ndarray, input_names: list[str], output_names: list[str]) -> list[str]:
     """A sentence for inputs that are the target itself, up to their units."""
     rows = len(inputs)
     if rows < 4:
@@ -252,20 +259,20 @@ def _copies(inputs: np.ndarray, outputs: np.ndarray, input_names: list[str], out
         return []
     leave = ",".join(input_names[i] for i in np.flatnonzero(alike.any(axis=1)))
     return [
-        f"Inputs that are the target itself, up to its units: {some(pairs)}. The error says nothing then; leave them "
-        f"out (`drop`, --drop {shlex.quote(leave)})."
+        f"Inputs that are the target itself, up to its units: {first_names(pairs)}. The error says nothing then; leave "
+        f"them out (`drop`, --drop {shlex.quote(leave)})."
     ]
 
 
-def _classes(outputs: np.ndarray, names: list[str]) -> list[str]:
+def _class_note(outputs: np.ndarray, names: list[str]) -> list[str]:
     """A sentence for targets that look like numbers of classes."""
     for index, name in enumerate(names):
         values = np.unique(outputs[:, index])
-        few = 3 <= len(values) <= CLASSES and 10 * len(values) <= len(outputs)
+        few = 3 <= len(values) <= MAX_CLASSES and 10 * len(values) <= len(outputs)
         if few and bool((values == np.round(values)).all()):
             return [
-                f"Target {name!r} takes {len(values)} whole values ({some([f'{v:g}' for v in values])}): if they are "
-                "classes, their order and distances mean nothing; predict a column of 0 and 1 for each "
+                f"Target {name!r} takes {len(values)} whole values ({first_names([f'{v:g}' for v in values])}): if "
+                "they are classes, their order and distances mean nothing; predict a column of 0 and 1 for each "
                 "(`pandas.get_dummies`)."
             ]
     return []
@@ -285,13 +292,13 @@ def chosen(what: str, value: object, names: list[str]) -> list[str]:
         elif is_number(part) and float(part).is_integer() and -len(names) <= int(part) < len(names):
             columns.append(names[int(part)])
         else:
-            raise ValueError(f"`{what}` must name columns: there is no {str(part)!r} among {some(names)}.")
+            raise ValueError(f"`{what}` must name columns: there is no {str(part)!r} among {first_names(names)}.")
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"`{what}` must name columns, each once: got {value!r}.")
     return columns
 
 
-def _numeric(kind: object) -> bool:
+def _is_numeric_type(kind: object) -> bool:
     """Whether a column's type is a real number; text, dates, categories and complex numbers are not."""
     from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
@@ -307,12 +314,14 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def _named(names: list[str], which: np.ndarray) -> list[str]:
+def _names_where(names: list[str], which: np.ndarray) -> list[str]:
+    """Return the names that `which` chooses."""
     return [name for name, wanted in zip(names, which, strict=True) if wanted]
 
 
-def _others(names: list[str]) -> str:
-    return f" (and {len(names) - 1} more: {some(names[1:])})" if len(names) > 1 else ""
+def _and_others(names: list[str]) -> str:
+    """Say how many columns there are besides the first, and name some."""
+    return f" (and {len(names) - 1} more: {first_names(names[1:])})" if len(names) > 1 else ""
 
 
 def count_of(number: int, noun: str) -> str:
@@ -320,7 +329,7 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def some(names: list[str]) -> str:
+def first_names(names: list[str]) -> str:
     """The first few names, and how many more there are."""
-    shown = ", ".join(names[:NAMED])
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"
+    shown = ", ".join(names[:MAX_COLUMNS_NAMED])
+    return shown if len(names) <= MAX_COLUMNS_NAMED else f"{shown} and {len(names) - MAX_COLUMNS_NAMED} more"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from linnet.forecasts.forecasting import Forecast
 
-DRAWN = 10  # modes
-WORDS = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
+MAX_MODES_DRAWN = 10  # modes
+COLOUR_OF_WORD = {"lazily": style.LAZY, "crossing": style.GREEN, "actively": style.ACTIVE}
 
 
 def picture(forecast: Forecast) -> Figure:
@@ -30,14 +30,14 @@ def picture(forecast: Forecast) -> Figure:
 
 def draw_losses(axes: Any, forecast: Forecast) -> None:
     """Training and held-out loss by step, and where to stop."""
-    steps = _drawn(forecast.steps)
+    steps = _on_log_axis(forecast.steps)
     axes.plot(steps, forecast.loss, color=style.LOSS, label="training", **style.ALONE)
     if forecast.closed_form is not None:
         axes.plot(steps, forecast.closed_form.loss, color=style.LOSS, label="closed form", **style.THEORY)
     if forecast.held_out is not None and forecast.best_step is not None:
         name = "held out" if forecast.validation_loss is not None else "test"
         axes.plot(steps, forecast.held_out, color=style.TEST_LOSS, label=name, **style.ALONE)
-        at = _drawn(np.array([forecast.best_step]))
+        at = _on_log_axis(np.array([forecast.best_step]))
         axes.plot(
             at, [forecast.best_loss], color=style.TEST_LOSS, label=f"best: step {forecast.best_step}", **style.MARKS
         )
@@ -47,29 +47,29 @@ def draw_losses(axes: Any, forecast: Forecast) -> None:
 
 def draw_modes(axes: Any, forecast: Forecast, words: list[str] | None = None) -> None:
     """How much of each mode is learned by step, in the colour of how (`words`, by default as measured)."""
-    steps, seen = _drawn(forecast.steps), set()
-    for mode, word in enumerate((words or forecast.learned)[:DRAWN]):
+    steps, seen = _on_log_axis(forecast.steps), set()
+    for mode, word in enumerate((words or forecast.learned)[:MAX_MODES_DRAWN]):
         name = None if word in seen else word
         seen.add(word)
-        axes.plot(steps, forecast.shares[:, mode], color=WORDS[word], label=name, **style.ALONE)
+        axes.plot(steps, forecast.shares[:, mode], color=COLOUR_OF_WORD[word], label=name, **style.ALONE)
         if forecast.closed_form is not None:
-            axes.plot(steps, forecast.closed_form.shares[:, mode], color=WORDS[word], **style.THEORY)
+            axes.plot(steps, forecast.closed_form.shares[:, mode], color=COLOUR_OF_WORD[word], **style.THEORY)
     axes.axhline(0.5, **style.GUIDELINE)
-    low = float(np.min(forecast.shares[:, :DRAWN]))
+    low = float(np.min(forecast.shares[:, :MAX_MODES_DRAWN]))
     axes.set(xscale="log", xlabel="step", title="share of each mode learned", ylim=(max(low, -0.5) - 0.05, 1.1))
     axes.legend()
 
 
 def draw_kernels(axes: Any, forecast: Forecast, words: list[str] | None = None) -> None:
     """The tangent kernel along each mode, over its start."""
-    steps = _drawn(forecast.steps)
-    for mode, word in enumerate((words or forecast.learned)[:DRAWN]):
-        axes.plot(steps, forecast.kernel[:, mode], color=WORDS[word], **style.ALONE)
+    steps = _on_log_axis(forecast.steps)
+    for mode, word in enumerate((words or forecast.learned)[:MAX_MODES_DRAWN]):
+        axes.plot(steps, forecast.kernel[:, mode], color=COLOUR_OF_WORD[word], **style.ALONE)
     axes.axhline(ACTIVE_MOVEMENT, **style.GUIDELINE)
     axes.text(steps[0], ACTIVE_MOVEMENT, " threshold", va="bottom", fontsize=7, color=style.GUIDE)
     axes.set(xscale="log", yscale="log", xlabel="step", title="tangent kernel over its start")
 
 
-def _drawn(steps: np.ndarray) -> np.ndarray:
+def _on_log_axis(steps: np.ndarray) -> np.ndarray:
     """Steps on a logarithmic axis, where the start has no place: it stands at one half."""
     return np.maximum(steps, 0.5)

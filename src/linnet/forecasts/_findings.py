@@ -11,13 +11,13 @@ from linnet.forecasts._columns import count_of
 from linnet.forecasts._telling import regime_sentence
 from linnet.forecasts.curves import paired
 from linnet.forecasts.rates import pytorch_rates
-from linnet.forecasts.scale_trials import MATTERS, SURE, helpful_factor
+from linnet.forecasts.scale_trials import MIN_GAIN, SURE_STANDARD_ERRORS, helpful_factor
 from linnet.observables.mode_regimes import regimes
 
 if TYPE_CHECKING:
     from linnet.forecasts.diagnosis import Diagnosis
 
-EXACT = 1e-6  # of the variance: an error below it is none
+EXACT_ERROR = 1e-6  # of the variance: an error below it is none
 LEARNED = {"lazy": "lazily", "active": "actively"}
 SCALED = {
     "std": "inputs and targets are centred and divided by their standard deviations",
@@ -32,17 +32,17 @@ def findings(diagnosis: Diagnosis) -> list[str]:
     lines = [
         f"{s['rows']} rows, {s['inputs']} inputs, {count_of(s['targets'], 'target')}; {SCALED[s['scale']]}.",
         *diagnosis.table.notes,
-        _spectrum(diagnosis),
-        _regimes(diagnosis),
-        _border(diagnosis),
-        _kernels(diagnosis),
-        *_when(diagnosis),
-        *_stopping(diagnosis),
-        *_rivals(diagnosis),
-        _trial(diagnosis),
+        _spectrum_sentence(diagnosis),
+        _regimes_sentence(diagnosis),
+        _border_sentence(diagnosis),
+        _kernels_sentence(diagnosis),
+        *_learning_times(diagnosis),
+        *_stopping_sentences(diagnosis),
+        *_rivals_sentences(diagnosis),
+        _trial_sentence(diagnosis),
         _scale_of_start(diagnosis),
-        _samples(diagnosis),
-        *_rates(diagnosis),
+        _samples_sentence(diagnosis),
+        *_rates_sentences(diagnosis),
     ]
     return [line for line in lines if line]
 
@@ -81,7 +81,8 @@ def rate_table(diagnosis: Diagnosis) -> list[tuple[str, ...]]:
     return rows
 
 
-def _spectrum(diagnosis: Diagnosis) -> str:
+def _spectrum_sentence(diagnosis: Diagnosis) -> str:
+    """Say how the variance of the inputs is spread over their directions."""
     variances = diagnosis.forecast.problem.factor.scales**2
     shares = np.cumsum(variances) / variances.sum()
     most = int(np.searchsorted(shares, 0.9)) + 1
@@ -91,15 +92,16 @@ def _spectrum(diagnosis: Diagnosis) -> str:
     )
 
 
-def _regimes(diagnosis: Diagnosis) -> str:
+def _regimes_sentence(diagnosis: Diagnosis) -> str:
+    """Say how many modes this start learns lazily and how many actively."""
     s, r = diagnosis.settings, diagnosis.regimes.regimes
     return (
         f"Width {s['width']}, init {s['init']} x {s['init_scale']:g}: {regime_sentence(learned_words(diagnosis))} "
-        f"Threshold {r.thresholds.mean():.3g}, sizes {_span(r.sizes)} (of what ridge learns)."
+        f"Threshold {r.thresholds.mean():.3g}, sizes {_range_text(r.sizes)} (of what ridge learns)."
     )
 
 
-def _border(diagnosis: Diagnosis) -> str:
+def _border_sentence(diagnosis: Diagnosis) -> str:
     """Say which change of the start would make lazy modes active, or active ones lazy."""
     judged, scale = diagnosis.regimes, diagnosis.advised_scale
     all_active = judged.active == len(judged.words)
@@ -115,7 +117,8 @@ def _border(diagnosis: Diagnosis) -> str:
     ).replace("they are learned", "it is learned" if len(judged.words) == 1 else "they are learned")
 
 
-def _kernels(diagnosis: Diagnosis) -> str:
+def _kernels_sentence(diagnosis: Diagnosis) -> str:
+    """Say by how much the tangent kernel has moved at the stopping step, predicted and measured."""
     ahead = diagnosis.forecast
     at = int(np.searchsorted(ahead.steps, diagnosis.stop).clip(0, len(ahead.steps) - 1))
     predicted = regimes(ahead.problem, ahead.weights, product=ahead.trajectory.products[at]).movement
@@ -129,12 +132,13 @@ def _kernels(diagnosis: Diagnosis) -> str:
             f"(predicted within {off:.1%})."
         )
     return (
-        f"At step {ahead.steps[at]} the tangent kernel along the modes is {_span(measured)} times what it was at the "
-        f"start; predicted within {off:.1%}."
+        f"At step {ahead.steps[at]} the tangent kernel along the modes is {_range_text(measured)} times what it was at "
+        f"the start; predicted within {off:.1%}."
     )
 
 
-def _when(diagnosis: Diagnosis) -> list[str]:
+def _learning_times(diagnosis: Diagnosis) -> list[str]:
+    """Say when the first and the last mode are learned."""
     half, times = diagnosis.forecast.half_steps, diagnosis.half_times
     known = np.flatnonzero(~np.isnan(times))
     lines = []
@@ -157,7 +161,8 @@ def _when(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _stopping(diagnosis: Diagnosis) -> list[str]:
+def _stopping_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Say when to stop, and what the held-out error is then."""
     c = diagnosis.curves
     honest = c.honest_error()
     level, spread = (digits(part) for part in paired(honest))
@@ -169,12 +174,14 @@ def _stopping(diagnosis: Diagnosis) -> list[str]:
             f"No step is better than the mean of the targets: {error}, that of the mean is {digits(-gain)} +- "
             f"{digits(doubt)} lower (within folds). There is nothing here that the network can learn."
         ]
-    elif c.mean[c.best] < EXACT:
-        first = int(c.steps[np.argmax(c.mean < EXACT)])
-        lines = [f"The held-out error is zero from step {first} on (below {EXACT:g} of the variance): stop there."]
+    elif c.mean[c.best] < EXACT_ERROR:
+        first = int(c.steps[np.argmax(c.mean < EXACT_ERROR)])
+        lines = [
+            f"The held-out error is zero from step {first} on (below {EXACT_ERROR:g} of the variance): stop there."
+        ]
     elif c.still_falling:
         fall, spread = (part / (c.mean[-1] + c.late_fall[0]) for part in c.late_fall)
-        certain = fall > SURE * spread
+        certain = fall > SURE_STANDARD_ERRORS * spread
         lines = [
             f"Stopping: the held-out error still falls at step {c.step}, by {fall:.1%} +- {spread:.1%} over the last "
             f"half of the run ({error}); "
@@ -192,23 +199,24 @@ def _stopping(diagnosis: Diagnosis) -> list[str]:
             "itself) "
             f"steps {low} to {high} are within one standard error; at step {c.steps[-1]} it is {late:.1%} higher."
         ]
-    if 0 < gain <= SURE * doubt:
+    if 0 < gain <= SURE_STANDARD_ERRORS * doubt:
         lines.append(f"That it is better than the mean of the targets is not certain: by {gain:.3f} +- {doubt:.3f}.")
     if diagnosis.stein is not None:
         lines.append(f"Stein's estimate, without held-out rows, says step {diagnosis.stein.step}.")
     return lines
 
 
-def _rivals(diagnosis: Diagnosis) -> list[str]:
+def _rivals_sentences(diagnosis: Diagnosis) -> list[str]:
+    """Compare the network with other methods in the same folds."""
     network, ridge = diagnosis.curves.honest_error(), diagnosis.rivals["ridge"]
     methods = {"the network": network, **diagnosis.rivals}
     listed = ", ".join(f"{name} {digits(errors.mean())}" for name, errors in methods.items())
     lines = [f"In the same folds, every choice made without the held-out ones: {listed}."]
-    if max(network.mean(), ridge.mean()) < EXACT:
+    if max(network.mean(), ridge.mean()) < EXACT_ERROR:
         return [*lines, "The targets are a linear map of the inputs: each of these methods finds it."]
     gap = network - ridge
     mean, spread = gap.mean(), gap.std(ddof=1) / np.sqrt(len(gap))
-    unit = max(ridge.mean(), EXACT)
+    unit = max(ridge.mean(), EXACT_ERROR)
     if abs(mean) <= 2 * spread:
         lines.append(
             f"The network is no different from ridge ({mean / unit:+.1%} +- {spread / unit:.1%}): ridge is simpler."
@@ -223,7 +231,7 @@ def _rivals(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _trial(diagnosis: Diagnosis) -> str:
+def _trial_sentence(diagnosis: Diagnosis) -> str:
     """What another scale of the start did to the held-out error, tried in the same folds."""
     trial, c = diagnosis.trial, diagnosis.curves
     if trial is None:
@@ -247,7 +255,7 @@ def _scale_of_start(diagnosis: Diagnosis) -> str:
     """With one target: what another scale of the start would gain, by the exact flow."""
     curve = diagnosis.comparison.thresholds
     now = float(diagnosis.forecast.regimes.thresholds.mean())
-    if curve is None or now <= 0 or curve.mean.min() < EXACT:
+    if curve is None or now <= 0 or curve.mean.min() < EXACT_ERROR:
         return ""
     gain, spread = curve.gain(now)
     low, high = curve.mean.min(), curve.mean.max()
@@ -256,13 +264,14 @@ def _scale_of_start(diagnosis: Diagnosis) -> str:
         "times this "
         f"one the least held-out error of the exact flow goes from {low:.4f} to {high:.4f}"
     )
-    if gain <= max(SURE * spread, MATTERS * low):
+    if gain <= max(SURE_STANDARD_ERRORS * spread, MIN_GAIN * low):
         best = f"the best gains {gain:.4f} +- {spread:.4f} over this one"
         return f"Does the scale of the start matter? Hardly: {across}; {best}."
     return f"Does the scale of the start matter? Yes: {across}; choosing it gains {gain:.4f} +- {spread:.4f}."
 
 
-def _samples(diagnosis: Diagnosis) -> str:
+def _samples_sentence(diagnosis: Diagnosis) -> str:
+    """Say how the test error falls with the number of rows."""
     curve = diagnosis.samples
     first, last = curve.samples[[0, -1]]
     text = (
@@ -276,7 +285,7 @@ def _samples(diagnosis: Diagnosis) -> str:
     )
 
 
-def _rates(diagnosis: Diagnosis) -> list[str]:
+def _rates_sentences(diagnosis: Diagnosis) -> list[str]:
     """The loss, and a small table of rates, steps and times."""
     stable, rate = diagnosis.forecast.largest_stable_rate, diagnosis.forecast.learning_rate
     checked = "5% above diverges, 5% below does not" if stable.checked else "the border is not sharp"
@@ -299,6 +308,7 @@ def digits(error: float) -> str:
     return f"{error:.4f}" if abs(error) < 1e4 else f"{error:.4g}"
 
 
-def _span(values: np.ndarray) -> str:
+def _range_text(values: np.ndarray) -> str:
+    """Write the least and the largest of some values, once where they are nearly equal."""
     low, high = float(np.min(values)), float(np.max(values))
     return f"{high:.3g}" if np.isclose(low, high, rtol=5e-3) else f"{low:.3g} to {high:.3g}"

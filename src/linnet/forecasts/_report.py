@@ -12,7 +12,7 @@ from linnet import _page as page
 from linnet import style
 from linnet._files import written_whole
 from linnet.forecasts._columns import count_of
-from linnet.forecasts._drawing import WORDS, draw_kernels, draw_modes
+from linnet.forecasts._drawing import COLOUR_OF_WORD, draw_kernels, draw_modes
 from linnet.forecasts._findings import active_modes, learned_words, rate_table
 from linnet.trajectories._dataset import provenance
 
@@ -46,15 +46,15 @@ def build(diagnosis: Diagnosis) -> str:
     lines = "".join(f"<li>{escape(line)}</li>" for line in diagnosis.findings() if not line.startswith(" "))
     header = (
         "<h1>What a two-layer linear network learns from this table</h1>\n"
-        f"<p>{s['rows']} rows, {s['inputs']} inputs ({escape(_some(diagnosis.table.input_names))}), "
-        f"{count_of(s['targets'], 'target')} ({escape(_some(diagnosis.table.output_names))}). Errors are shares of "
-        "the targets' variance that are not "
+        f"<p>{s['rows']} rows, {s['inputs']} inputs ({escape(_short_list(diagnosis.table.input_names))}), "
+        f"{count_of(s['targets'], 'target')} ({escape(_short_list(diagnosis.table.output_names))}). Errors are shares "
+        "of the targets' variance that are not "
         f"explained: 1 is as good "
         "as the mean. Both tiles of errors are of folds that took no part in the choice.</p>\n<dl "
         f'class="tiles">{inside}</dl>\n'
         f"<ul>{lines}</ul>"
     )
-    cards = "".join(_card(title, about, page.drawn(figure)) for title, about, figure in pictures(diagnosis))
+    cards = "".join(_section(title, about, page.drawn(figure)) for title, about, figure in pictures(diagnosis))
     rows = "".join(f'<tr><th scope="row">{escape(k)}</th><td>{escape(str(v))}</td></tr>' for k, v in s.items())
     rates = "".join(
         "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
@@ -67,7 +67,8 @@ def build(diagnosis: Diagnosis) -> str:
     return page.document("linnet: a diagnosis", header=header, main=cards + settings, footer=footer)
 
 
-def _card(title: str, about: str, png: bytes) -> str:
+def _section(title: str, about: str, png: bytes) -> str:
+    """Write one section of the page: title, picture and caption."""
     name, (picture, hint) = title.lower().replace(" ", "-"), page.image(png, title)
     return f"""<article id="{escape(name)}"><header><h3>{escape(title)}</h3></header>
 <figure><div class="picture" tabindex="0" role="group" aria-label="{escape(title)}">{picture}</div>
@@ -84,7 +85,7 @@ def pictures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
             "Left: the variance of the inputs along their principal directions. Right: the size of each mode of the "
             "cross-covariance in what ridge learns, against the threshold (the band is its uncertainty): modes below "
             "it are learned lazily, above it actively.",
-            _inputs_and_modes(diagnosis),
+            _draw_inputs_and_modes(diagnosis),
         ),
         (
             "Lazy or active",
@@ -92,33 +93,33 @@ def pictures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
             "learns from this table: the measure of the sentences above. In the paler part, narrower than inputs and "
             "outputs together, "
             f"thresholds are not certain. The cross is width {s['width']} at the chosen scale.",
-            _map(diagnosis),
+            _draw_regime_map(diagnosis),
         ),
         (
             "Training and when to stop",
             "Training and held-out error by step, with the spread over folds (bands: one standard deviation). The "
             "mark is where to stop, the bar the steps within one standard error of it, by the differences within "
             "folds.",
-            _curves(diagnosis),
+            _draw_curves(diagnosis),
         ),
         (
             "When each mode is learned",
             "Left: the share of each mode's residual that is gone, in the run on all rows. Right: the tangent kernel "
             "along each mode over its start, measured; the dotted line is the threshold.",
-            _modes(diagnosis),
+            _draw_modes_and_kernels(diagnosis),
         ),
         (
             "Against other linear methods",
             "Held-out errors in the same folds (points) and their means (lines), every choice made without the "
             "held-out rows.",
-            _rivals(diagnosis),
+            _draw_rivals(diagnosis),
         ),
         (
             "With more or fewer rows",
             f"Test error of ridge regression (penalty {diagnosis.samples.ridge:.2g} per row) against the number of "
             "rows: "
             "measured on random parts of the table (two standard errors) and predicted from the spectrum of the whole.",
-            _samples(diagnosis),
+            _draw_samples(diagnosis),
         ),
     ]
     if diagnosis.comparison.thresholds is not None:
@@ -128,13 +129,14 @@ def pictures(diagnosis: Diagnosis) -> list[tuple[str, str, Figure]]:
                 "The least held-out error of the exact flow of one target against the threshold of the start, which "
                 "a factor of both layers multiplies by its square; the dotted line is this start. Band: one standard "
                 "error over folds.",
-                _thresholds(diagnosis, diagnosis.comparison.thresholds),
+                _draw_thresholds(diagnosis, diagnosis.comparison.thresholds),
             )
         )
     return sections
 
 
-def _inputs_and_modes(diagnosis: Diagnosis) -> Figure:
+def _draw_inputs_and_modes(diagnosis: Diagnosis) -> Figure:
+    """Draw the variance of the inputs, and every mode's strength beside its threshold."""
     ahead = diagnosis.forecast
     r, words = diagnosis.regimes.regimes, learned_words(diagnosis)
     with style.applied():
@@ -163,13 +165,14 @@ def _inputs_and_modes(diagnosis: Diagnosis) -> Figure:
         )
         for word in dict.fromkeys(words):
             at = np.array([w == word for w in words])
-            axes[1].plot(modes[at], r.sizes[at], color=WORDS[word], label=word, **style.MARKS)
+            axes[1].plot(modes[at], r.sizes[at], color=COLOUR_OF_WORD[word], label=word, **style.MARKS)
         axes[1].set(yscale="log", xlabel="mode of the cross-covariance", title="size of each mode, and the threshold")
         axes[1].legend()
     return figure
 
 
-def _map(diagnosis: Diagnosis) -> Figure:
+def _draw_regime_map(diagnosis: Diagnosis) -> Figure:
+    """Draw how many modes are active over width and scale of the start."""
     width, modes = diagnosis.settings["width"], len(diagnosis.regimes.words)
     widths, scales = np.geomspace(1, 1e8, 97), np.geomspace(1e-3, 1e1, 81)
     active = active_modes(diagnosis, widths, scales)
@@ -192,7 +195,8 @@ def _map(diagnosis: Diagnosis) -> Figure:
     return figure
 
 
-def _curves(diagnosis: Diagnosis) -> Figure:
+def _draw_curves(diagnosis: Diagnosis) -> Figure:
+    """Draw training and held-out error by step."""
     c = diagnosis.curves
     steps = np.maximum(c.steps, 0.5)
     # the training loss is half a sum of squares over targets: a share of the variance is twice that, over the variance
@@ -217,7 +221,8 @@ def _curves(diagnosis: Diagnosis) -> Figure:
     return figure
 
 
-def _modes(diagnosis: Diagnosis) -> Figure:
+def _draw_modes_and_kernels(diagnosis: Diagnosis) -> Figure:
+    """Draw how modes and their kernels move."""
     with style.applied():
         figure, axes = style.subplots(1, 2, size=style.column(2, ratio=0.38))
         draw_modes(axes[0], diagnosis.forecast, learned_words(diagnosis))
@@ -225,7 +230,8 @@ def _modes(diagnosis: Diagnosis) -> Figure:
     return figure
 
 
-def _rivals(diagnosis: Diagnosis) -> Figure:
+def _draw_rivals(diagnosis: Diagnosis) -> Figure:
+    """Draw the held-out errors of all methods, fold by fold."""
     methods: dict[str, Any] = {"network": diagnosis.curves.honest_error(), **diagnosis.rivals}
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.5, ratio=0.36))
@@ -238,7 +244,8 @@ def _rivals(diagnosis: Diagnosis) -> Figure:
     return figure
 
 
-def _samples(diagnosis: Diagnosis) -> Figure:
+def _draw_samples(diagnosis: Diagnosis) -> Figure:
+    """Draw the test error against the number of rows."""
     c = diagnosis.samples
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.6))
@@ -260,7 +267,8 @@ def _samples(diagnosis: Diagnosis) -> Figure:
     return figure
 
 
-def _thresholds(diagnosis: Diagnosis, curve: ThresholdCurve) -> Figure:
+def _draw_thresholds(diagnosis: Diagnosis, curve: ThresholdCurve) -> Figure:
+    """Draw the least held-out error against the scale of the start."""
     spread = curve.errors.std(axis=1, ddof=1) / np.sqrt(curve.errors.shape[1])
     with style.applied():
         figure, axes = style.subplots(1, 1, size=style.column(1.25, ratio=0.6))
@@ -274,5 +282,6 @@ def _thresholds(diagnosis: Diagnosis, curve: ThresholdCurve) -> Figure:
     return figure
 
 
-def _some(names: list[str]) -> str:
+def _short_list(names: list[str]) -> str:
+    """List names, the first and the last where there are many."""
     return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:4])}, ... {names[-1]}"

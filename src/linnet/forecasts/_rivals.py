@@ -10,7 +10,7 @@ from linnet.forecasts._rows import Rows
 from linnet.forecasts.curves import chosen_elsewhere
 from linnet.forecasts.folds import Fold
 
-COMPONENTS = 15  # of partial least squares, at most
+MAX_COMPONENTS = 15  # of partial least squares, at most
 
 
 def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
@@ -25,8 +25,8 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
         penalty, coefficients = leave_one_out(fold)
         ridge.append(fold.error(coefficients[None])[0])
         few = fold.condensed
-        partial.append(_padded(fold.error(_components(few)), COMPONENTS))
-        reduced.append(_padded(fold.error(_ranks(few, penalty)), fold.outputs.shape[1]))
+        partial.append(_pad_choices(fold.error(_partial_least_squares(few)), MAX_COMPONENTS))
+        reduced.append(_pad_choices(fold.error(_reduced_rank_ridge(few, penalty)), fold.outputs.shape[1]))
     return {
         "ridge": np.array(ridge),
         "partial least squares": chosen_elsewhere(np.stack(partial, axis=1)),
@@ -34,7 +34,7 @@ def rivals(folds: list[Fold]) -> dict[str, Float[np.ndarray, " fold"]]:
     }
 
 
-def _components(rows: Rows) -> Float[np.ndarray, "component output input"]:
+def _partial_least_squares(rows: Rows) -> Float[np.ndarray, "component output input"]:
     """Partial least squares with one component and more, from the moments alone (Dayal and MacGregor 1997).
 
     It ends early where the components so far have explained all that the inputs can: there are no more.
@@ -43,7 +43,7 @@ def _components(rows: Rows) -> Float[np.ndarray, "component output input"]:
     enough = np.finfo(float).eps * np.linalg.norm(left)
     rotations, loadings = list[np.ndarray](), list[np.ndarray]()
     products = [np.zeros(left.T.shape)]
-    while len(rotations) < COMPONENTS and np.linalg.norm(left) > len(left) * enough:
+    while len(rotations) < MAX_COMPONENTS and np.linalg.norm(left) > len(left) * enough:
         turned = weight = np.linalg.svd(left, full_matrices=False)[0][:, 0]
         for rotation, loading in zip(rotations, loadings, strict=True):
             turned = turned - (loading @ weight) * rotation
@@ -57,7 +57,7 @@ def _components(rows: Rows) -> Float[np.ndarray, "component output input"]:
     return np.stack(products[1:] or products)
 
 
-def _ranks(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]:
+def _reduced_rank_ridge(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]:
     """Reduced-rank ridge regression of every rank: the ridge solution, cut to the leading directions of its own fit."""
     X, Y, penalty = rows.inputs, rows.outputs, penalty * len(rows.inputs)
     gram = X.T @ X + penalty * np.eye(X.shape[1])
@@ -67,6 +67,6 @@ def _ranks(rows: Rows, penalty: float) -> Float[np.ndarray, "rank output input"]
     return np.stack([(full @ right[:r].T @ right[:r]).T for r in range(1, len(right) + 1)])
 
 
-def _padded(errors: np.ndarray, length: int) -> np.ndarray:
-    """Folds of lower rank repeat their last choice."""
+def _pad_choices(errors: np.ndarray, length: int) -> np.ndarray:
+    """Repeat the last choice of folds that have fewer."""
     return np.concatenate([errors, np.full(max(0, length - len(errors)), errors[-1])])[:length]

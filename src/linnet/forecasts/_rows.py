@@ -34,6 +34,7 @@ class Rows:
 
     @cached_property
     def svd(self) -> Decomposition:
+        """The thin SVD of the inputs, computed once."""
         left, scales, right = np.linalg.svd(self.inputs / np.sqrt(len(self.inputs)), full_matrices=False)
         keep = scales > scales[0] * max(self.inputs.shape) * np.finfo(float).eps
         keep[0] = True  # inputs that do not vary have one direction, of scale zero

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from linnet.forecasts.forecasting import Forecast
 
-SHOWN = 12  # modes listed one by one
+MAX_MODES_LISTED = 12  # modes listed one by one
 
 
 def findings(forecast: Forecast) -> list[str]:
@@ -30,8 +30,8 @@ def findings(forecast: Forecast) -> list[str]:
         lines[0] = lines[0][:-1] + f": {gone:.1%} of what it can lose (no linear map gets below {floor:.4g})."
     lines.append(regime_sentence(forecast.learned))
     for mode, (word, half) in enumerate(zip(forecast.learned, forecast.half_steps, strict=True)):
-        if mode == SHOWN:
-            lines.append(f"  and {len(forecast.half_steps) - SHOWN} weaker modes.")
+        if mode == MAX_MODES_LISTED:
+            lines.append(f"  and {len(forecast.half_steps) - MAX_MODES_LISTED} weaker modes.")
             break
         when = "not half learned in this run" if np.isnan(half) else f"half learned at step {half:.0f}"
         r = forecast.regimes
@@ -110,7 +110,7 @@ def dataset(forecast: Forecast) -> xr.Dataset:
 def html(forecast: Forecast) -> str:
     """The sentences about the run and the modes as a table, for notebooks."""
     r, rows = forecast.regimes, []
-    for mode in range(min(SHOWN, len(r.strengths))):
+    for mode in range(min(MAX_MODES_LISTED, len(r.strengths))):
         half = forecast.half_steps[mode]
         cells = [
             f"{mode + 1}",

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 HEAD_BYTES = 1 << 18  # looked at to recognise the form of a file
 HEAD_LINES = 60
 SEPARATORS = ("\t", ";", "|", ",")
-NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
+SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", r"\s+": "spaces"}
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
@@ -114,14 +114,14 @@ def recognise(place: Path) -> TextForm:
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     comma = comma and not any(DECIMAL_POINT.fullmatch(cell) and not GROUPED.fullmatch(cell) for cell in cells)
     grouped = comma and any(GROUPED.fullmatch(cell) for cell in cells)
-    header = not all(_number(cell, comma=comma) for cell in fields[0])
+    header = not all(_is_number(cell, comma=comma) for cell in fields[0])
     notes = []
     if encoding.startswith("utf-16"):
         notes.append(f"{place.name} is read as UTF-16.")
     if encoding == "latin-1":
         notes.append(f"{place.name} is not UTF-8: it is read as Latin-1.")
     if separator != {".csv": ",", ".tsv": "\t"}.get(place.suffix.lower(), separator):
-        notes.append(f"{place.name} is separated by {NAMES[separator]}.")
+        notes.append(f"{place.name} is separated by {SEPARATOR_NAMES[separator]}.")
     if comma:
         notes.append("Its numbers have a decimal comma.")
     if not header:
@@ -148,6 +148,7 @@ def records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
 
 
 def _refuse_shifted(place: Path, form: TextForm) -> NoReturn:
+    """Refuse a file with more fields in a row than names in its header, naming the first such line."""
     rows = records(place, form)
     _, header = next(rows)
     for line, row in rows:
@@ -160,6 +161,7 @@ def _refuse_shifted(place: Path, form: TextForm) -> NoReturn:
 
 
 def _encoding(head: bytes, name: str) -> str:
+    """Return the encoding of a text file, from its mark or its first bytes."""
     for mark, encoding in BOMS:
         if head.startswith(mark):
             return encoding
@@ -197,7 +199,8 @@ def _separator(lines: list[str], kind: str) -> str:
     return most if counts[most][0] > 1 else expected or ","
 
 
-def _number(text: str, *, comma: bool) -> bool:
+def _is_number(text: str, *, comma: bool) -> bool:
+    """Return whether a field is a number, with a decimal comma or point."""
     try:
         float(text.replace(".", "").replace(",", ".") if comma else text)
     except ValueError:

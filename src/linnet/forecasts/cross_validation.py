@@ -10,7 +10,7 @@ import numpy as np
 from linnet._arguments import count, positive, representable, shown
 from linnet._memory import check_fits
 from linnet.forecasts._rows import condensed_batch, condensed_problem
-from linnet.forecasts.curves import FLAT, Curves
+from linnet.forecasts.curves import FLAT_CHANGE, Curves
 from linnet.forecasts.folds import Fold
 from linnet.forecasts.rates import largest_stable_rate
 from linnet.inits.weights import Weights, check_weights
@@ -19,12 +19,12 @@ from linnet.trainers.descent import gradient_descent
 from linnet.trajectories.saving import at
 
 MAX_STEPS = 16_000  # where no number is asked for
-FIRST = 250  # steps after which the curves are looked at; then at every doubling
-SAVED = 24  # states in each of these stretches: the step is known to 3%
-MEMORY = 3e8  # bytes that the states of one stretch may take
-RATE_STEPS = 500
-CAREFUL = 0.25  # of the largest stable rate is used at first
-HALVINGS = 20  # of the rate, at most
+FIRST_LOOK_STEPS = 250  # steps after which the curves are looked at; then at every doubling
+SAVES_PER_STRETCH = 24  # states in each of these stretches: the step is known to 3%
+STRETCH_BYTES = 3e8  # bytes that the states of one stretch may take
+RATE_STEPS = 500  # for which learning rates are tried
+FIRST_RATE_SHARE = 0.25  # of the largest stable rate is used at first
+MAX_HALVINGS = 20  # of the rate, at most
 
 
 @representable
@@ -72,9 +72,9 @@ def cross_validate(
         learning_rate = positive("learning_rate", learning_rate)
     check_batch_fits(len(folds), max(len(fold.inputs) for fold in folds), starts[0].in_dim, len(starts))
     training = _Training(list(folds), starts, steps, longest, float(least_time))
-    rate = learning_rate or CAREFUL * training.stable_rate
+    rate = learning_rate or FIRST_RATE_SHARE * training.stable_rate
     curves = training.curves(rate, restless=learning_rate is not None)
-    for _ in range(0 if learning_rate else HALVINGS):
+    for _ in range(0 if learning_rate else MAX_HALVINGS):
         if curves is not None:
             break
         rate /= 2
@@ -129,7 +129,7 @@ class _Training:
         weights, done = Weights.stack(self.starts * len(self.folds)), 0
         stretches: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         while done < total:
-            until = min(total, max(FIRST, 2 * done))
+            until = min(total, max(FIRST_LOOK_STEPS, 2 * done))
             run = gradient_descent(
                 self.batch,
                 weights,
@@ -137,7 +137,7 @@ class _Training:
                 steps=until - done,
                 keep="weights",
                 throw=False,
-                save_every=at(self._saved(done, until, weights)),
+                save_every=at(self._steps_to_save(done, until, weights)),
             )
             if not run.status.ok:
                 return None
@@ -149,7 +149,7 @@ class _Training:
             curves = Curves(saved, training, errors, rate)
             if curves.restless and not restless:
                 return None
-            if self.steps is None and done >= least and _finished(curves):
+            if self.steps is None and done >= least and _is_finished(curves):
                 break
         return curves
 
@@ -158,18 +158,19 @@ class _Training:
         return values.reshape(len(values), len(self.folds), len(self.starts))
 
     def _held_out(self, products: np.ndarray) -> np.ndarray:
+        """Return the held-out error (time, fold, seed) of products."""
         folds = (fold for fold in self.folds for _ in self.starts)
         return self._by_fold(np.stack([fold.error(products[:, i]) for i, fold in enumerate(folds)], axis=1))
 
-    def _saved(self, done: int, until: int, weights: Weights) -> np.ndarray:
+    def _steps_to_save(self, done: int, until: int, weights: Weights) -> np.ndarray:
         """The steps to save from `done` to `until`, as many as memory has room for."""
         sides = self.batch.factor.rank + self.batch.out_dim
         state = 8 * (self.batch.batch or 1) * min(weights.width, sides) * sides
-        number = int(np.clip(MEMORY / state, 6, SAVED if done else 3 * SAVED))
+        number = int(np.clip(STRETCH_BYTES / state, 6, SAVES_PER_STRETCH if done else 3 * SAVES_PER_STRETCH))
         return np.unique(np.round(np.geomspace(max(done, 1), until, number)).astype(np.int64)) - done
 
 
-def _finished(curves: Curves) -> bool:
+def _is_finished(curves: Curves) -> bool:
     """Whether the held-out error has had its minimum, or nothing moves any more."""
     mean, training = curves.mean, curves.training.mean(axis=(1, 2))
     late = curves.steps > curves.steps[-1] / 2
@@ -179,4 +180,4 @@ def _finished(curves: Curves) -> bool:
     if mean[late].min() >= before and mean[-1] > 1.02 * before:
         return True
     learns = training[~late][-1] - training[-1] > 2e-3 * (training[0] - training[-1])
-    return not learns and mean[late].min() > before / (1 + FLAT) and curves.flat_from is not None
+    return not learns and mean[late].min() > before / (1 + FLAT_CHANGE) and curves.flat_from is not None

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-FLAT = 1e-3  # of the held-out error, relative: less is no change
-RISE = 1e-6  # of a training error from one saved state to the next, relative: more is no descent
+FLAT_CHANGE = 1e-3  # of the held-out error, relative: less is no change
+MAX_RISE = 1e-6  # of a training error from one saved state to the next, relative: more is no descent
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class Curves:
     @property
     def restless(self) -> bool:
         """Whether the training error of any run rises on the way: the rate is too large for where training has come."""
-        return bool((self.training[1:] > (1 + RISE) * self.training[:-1]).any())
+        return bool((self.training[1:] > (1 + MAX_RISE) * self.training[:-1]).any())
 
     @property
     def flat_from(self) -> int | None:
         """The step from which the mean error stays within 0.1% of its least until the end; None where it rises again
         or has been there for less than half of the run."""
-        away = np.flatnonzero(self.mean > (1 + FLAT) * self.mean[self.best])
+        away = np.flatnonzero(self.mean > (1 + FLAT_CHANGE) * self.mean[self.best])
         first = int(away[-1]) + 1 if away.size else 0
         if first == len(self.steps) or 2 * self.steps[first] > self.steps[-1]:
             return None

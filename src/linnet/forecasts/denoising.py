@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 # Thresholds looked at, in units of the edge of the noise: below, the filter is a sharp step; above, it is linear.
 _THRESHOLDS = np.geomspace(1e-4, 30.0, 14)
 _CUTS = 26  # singular values that are half learned at the times looked at
-LEAST_SIDE = 40  # of a matrix whose bulk is tested
-MISFIT = 0.08  # of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
-SMALL_MISFIT = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
+MIN_SIDE = 40  # of a matrix whose bulk is tested
+MAX_MISFIT = (
+    0.08  # of the bulk: more is not one noise; 80 draws of white noise of 40 x 60 and 100 x 100 stay below 0.075
+)
+MISFIT_TIMES_SIDE = 5.0  # over the shorter side: small matrices scatter more, 60 tasks of 40 x 40 by up to 0.11
 MAX_TURNS, TURN_CHANGE = 300, 1e-4  # of filling missing entries
 _REFINEMENTS = 60  # evaluations of the search between the points of that grid
 
@@ -99,6 +101,7 @@ class Denoised:
 
     @property
     def risk_of_data(self) -> float:
+        """The squared error of the data themselves, expected from the noise."""
         return self.matrix.size * self.noise_std**2
 
     def __repr__(self) -> str:
@@ -132,7 +135,7 @@ class Denoised:
             for i, colour in enumerate(style.shades(self.path.thresholds.size)):
                 left.plot(self.path.cuts, self.path.risks[i] / scale, color=colour, linewidth=0.8)
             if self.rank and self.path.cuts.size:  # else nothing, or everything, was kept
-                chosen = np.interp(0.5, *_halves(self.values, self.filtered))
+                chosen = np.interp(0.5, *_kept_shares(self.values, self.filtered))
                 left.plot(chosen, self.risk / scale, "o", color=style.ORANGE, label="chosen")
                 left.legend()
             left.set(
@@ -196,35 +199,36 @@ def denoise(Y: object, *, noise_std: float | None = None) -> Denoised:
         if size > 0 and not 1e-140 < size < 1e140:  # squares are taken, and products of them with others
             raise ValueError(f"`{name}` must be between 1e-140 and 1e140 in size: got {size:.3g}. Use other units.")
     seen = ~np.isnan(data)
-    result = _denoised(data, given) if seen.all() else _completed(data, seen, given)
+    result = _denoise_whole(data, given) if seen.all() else _denoise_incomplete(data, seen, given)
     if frame is None:
         return result
     labelled: Any = type(frame)(result.matrix, index=frame.index, columns=frame.columns)
     return replace(result, matrix=labelled)
 
 
-def _denoised(data: np.ndarray, given: float | None) -> Denoised:
+def _denoise_whole(data: np.ndarray, given: float | None) -> Denoised:
     """The estimate for a whole matrix, with rows and columns brought to one noise where they differ."""
-    plain = _stopped(data, given)
-    if given is not None or min(data.shape) < LEAST_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
+    plain = _best_filter(data, given)
+    if given is not None or min(data.shape) < MIN_SIDE or plain.noise_std <= 1e-14 * plain.values[0]:
         return plain
     misfit = bulk_misfit(plain.values, data.shape)
-    most = max(MISFIT, SMALL_MISFIT / min(data.shape))
+    most = max(MAX_MISFIT, MISFIT_TIMES_SIDE / min(data.shape))
     if misfit <= most:
         return replace(plain, noise_misfit=misfit)
     # how far such noise reaches is seen in the widest gap of the spectrum, not in the law of the bulk
-    careful = _stopped(data, max(conservative_level(plain.values, data.shape), plain.noise_std))
+    careful = _best_filter(data, max(conservative_level(plain.values, data.shape), plain.noise_std))
     rows, columns = noise_profile(data)
-    evened = _stopped(data / np.outer(rows, columns), None)
+    evened = _best_filter(data / np.outer(rows, columns), None)
     after = bulk_misfit(evened.values, data.shape)
     if after > most or not 0 < evened.rank <= careful.rank:  # quiet rows or columns would pass for signal
-        _warn(misfit)
+        _warn_of_misfit(misfit)
         return replace(careful, noise_misfit=misfit)
     matrix = evened.matrix * np.outer(rows, columns)
     return replace(evened, matrix=matrix, noise_misfit=misfit, row_stds=rows * evened.noise_std, column_stds=columns)
 
 
-def _warn(misfit: float) -> None:
+def _warn_of_misfit(misfit: float) -> None:
+    """Warn that the noise is not independent and of one variance."""
     warnings.warn(
         f"the noise does not look independent and of one variance: its singular values are {misfit:.0%} away from "
         "the law "
@@ -234,7 +238,7 @@ def _warn(misfit: float) -> None:
     )
 
 
-def _completed(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoised:
+def _denoise_incomplete(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoised:
     """The estimate where entries are missing: they are filled with it, in turns, until it settles."""
     if not (seen.any(axis=0).all() and seen.any(axis=1).all()):
         raise ValueError(
@@ -244,7 +248,7 @@ def _completed(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoi
     filled = np.where(seen, data, np.nanmean(data))
     spread = float(np.nanstd(data))
     noise = given
-    result = _stopped(filled, noise)
+    result = _best_filter(filled, noise)
     for turn in range(MAX_TURNS):
         before = np.asarray(result.matrix)
         residual = (data - before)[seen]
@@ -256,19 +260,19 @@ def _completed(data: np.ndarray, seen: np.ndarray, given: float | None) -> Denoi
             noise = min(noise, spread)
         filled = np.where(seen, data, before)
         # filled entries carry no noise of their own: on average the noise of the whole is that of the entries seen
-        result = _stopped(filled, None if noise is None else noise * np.sqrt(share))
+        result = _best_filter(filled, None if noise is None else noise * np.sqrt(share))
         change = float(np.linalg.norm(result.matrix - before))
         if turn > 1 and change <= TURN_CHANGE * float(np.linalg.norm(before)):
             break
     return replace(result, noise_std=float(noise or 0.0), observed=share)
 
 
-def _stopped(data: np.ndarray, given: float | None) -> Denoised:
+def _best_filter(data: np.ndarray, given: float | None) -> Denoised:
     """The filter of least estimated risk for one noise."""
     left, values, right = np.linalg.svd(data, full_matrices=False)
     noise, error = noise_level(values, data.shape) if given is None else (given, 0.0)
     if noise <= 1e-14 * values[0]:
-        return _everything(data, values, noise, error)
+        return _keep_everything(data, values, noise, error)
     search = _Search(values, data.shape, noise)
     path = search.grid()
     threshold, time, risk = search.best(path)
@@ -327,19 +331,20 @@ class _Search:
         return float(g), float(half_times([cut], g)[0]), float(optimum.fun)
 
     def _risks(self, threshold: float, times: np.ndarray) -> np.ndarray:
+        """Return Stein's estimate of the risk at one threshold and several times."""
         return self.risk.estimate(
             mode_values(self.values, threshold, times), mode_slopes(self.values, threshold, times), self.noise**2
         )
 
 
-def _halves(values: np.ndarray, filtered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _kept_shares(values: np.ndarray, filtered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shares kept, increasing, and the singular values they belong to."""
     kept = values > 0
     order = np.argsort(values[kept])
     return (filtered[kept] / values[kept])[order], values[kept][order]
 
 
-def _everything(data: np.ndarray, values: np.ndarray, noise: float, error: float) -> Denoised:
+def _keep_everything(data: np.ndarray, values: np.ndarray, noise: float, error: float) -> Denoised:
     """Without noise the data are the truth: the network trained to its end."""
     rank = int((values > 1e-12 * max(values[0], np.finfo(float).tiny)).sum())
     empty = DenoisingPath(np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))

@@ -19,7 +19,7 @@ from linnet.forecasts.diagnosis import Diagnosis
 from linnet.forecasts.folds import Fold, all_folds
 from linnet.forecasts.forecasting import forecast
 from linnet.forecasts.regimes_of_starts import StartRegimes, start_regimes
-from linnet.forecasts.scale_trials import LONGER, MATTERS, SURE, ScaleTrial, helpful_factor
+from linnet.forecasts.scale_trials import MAX_STEPS_FACTOR, MIN_GAIN, SURE_STANDARD_ERRORS, ScaleTrial, helpful_factor
 from linnet.forecasts.scaling import scaler, target_scaler
 from linnet.forecasts.settings import Settings
 from linnet.forecasts.starts import start, stds
@@ -132,7 +132,7 @@ def diagnose_table(
         scaler(data.inputs, asked.scale).apply(data.inputs),
         target_scaler(data.outputs, asked.scale).apply(data.outputs),
     )
-    starts = _starts(asked, whole)
+    starts = _starts_of_seeds(asked, whole)
     with bar("folds", 3) as advance:
         parts = all_folds(data.inputs, data.outputs, folds=folds, scale=asked.scale, key=asked.key)
         comparison = comparing(whole, parts, asked)
@@ -149,7 +149,7 @@ def diagnose_table(
         problem = whole.problem
         judged = start_regimes(problem, starts[0], ridge=comparison.samples.ridge)
         factor = _factor_to_try(comparison, curves, judged)
-        trial = None if factor is None else _tried(factor, whole, parts, asked, curves)
+        trial = None if factor is None else _try_scale(factor, whole, parts, asked, curves)
         ahead = forecast(problem, starts[0], learning_rate=curves.learning_rate, steps=int(curves.steps[-1]))
         _ = ahead.largest_stable_rate
         advance(1)
@@ -176,7 +176,7 @@ def diagnose_table(
     return Diagnosis(data, ahead, curves, comparison, trial, stein, spreads, used)
 
 
-def _starts(asked: Settings, whole: Rows) -> list[Weights]:
+def _starts_of_seeds(asked: Settings, whole: Rows) -> list[Weights]:
     """The starts of all seeds; weights that are given are one."""
     (rows, in_dim), out_dim = whole.inputs.shape, whole.outputs.shape[1]
     seeds = 1 if isinstance(asked.init, Weights) else asked.seeds
@@ -205,14 +205,18 @@ def _factor_to_try(comparison: Comparison, curves: Curves, judged: StartRegimes)
     if now <= 0:
         return None
     gain, spread = flows.gain(now)
-    return float(np.sqrt(flows.best / now)) if gain > max(SURE * spread, MATTERS * flows.mean.min()) else None
+    return (
+        float(np.sqrt(flows.best / now))
+        if gain > max(SURE_STANDARD_ERRORS * spread, MIN_GAIN * flows.mean.min())
+        else None
+    )
 
 
-def _tried(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curves: Curves) -> ScaleTrial:
-    """The start times `factor` in the same folds."""
+def _try_scale(factor: float, whole: Rows, parts: list[Fold], asked: Settings, curves: Curves) -> ScaleTrial:
+    """Train the start times `factor` in the same folds."""
     scale = float(f"{factor * asked.init_scale:.2g}")  # the digits that are printed are those that were tried
-    starts = _starts(replace(asked, init_scale=scale), whole)
-    longest = min(asked.longest, LONGER * int(curves.steps[-1]))
+    starts = _starts_of_seeds(replace(asked, init_scale=scale), whole)
+    longest = min(asked.longest, MAX_STEPS_FACTOR * int(curves.steps[-1]))
     other = cross_validate(parts, starts, learning_rate=asked.rate, steps=asked.steps, longest=longest)
     gain, spread = paired(curves.honest_error() - other.honest_error())
     return ScaleTrial(scale, other, gain, spread)

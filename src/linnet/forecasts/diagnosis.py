@@ -23,8 +23,8 @@ from linnet.forecasts.tables import DataTable
 if TYPE_CHECKING:
     import xarray as xr
 
-MOST_LINES = 24  # and the command adds where the page is
-FINE = 32  # steps in place of one, to see when modes are learned that one step learns
+MAX_LINES = 24  # and the command adds where the page is
+FINE_STEPS_PER_STEP = 32  # steps in place of one, to see when modes are learned that one step learns
 COARSE_STEPS = 8  # modes that are half learned sooner are looked at in finer steps
 
 
@@ -117,8 +117,10 @@ class Diagnosis:
         times = half * ahead.learning_rate
         if not known.size or known.min() >= COARSE_STEPS:
             return times
-        steps = int(FINE * (min(known.max(), 2 * COARSE_STEPS) + 1))
-        fine = forecast(ahead.problem, ahead.weights, learning_rate=ahead.learning_rate / FINE, steps=steps)
+        steps = int(FINE_STEPS_PER_STEP * (min(known.max(), 2 * COARSE_STEPS) + 1))
+        fine = forecast(
+            ahead.problem, ahead.weights, learning_rate=ahead.learning_rate / FINE_STEPS_PER_STEP, steps=steps
+        )
         finer = fine.half_steps * fine.learning_rate
         return np.where(np.isfinite(finer), finer, times)
 
@@ -127,7 +129,7 @@ class Diagnosis:
         from linnet.forecasts._findings import findings
 
         lines = findings(self)
-        return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "More is on the page."]
+        return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "More is on the page."]
 
     def __str__(self) -> str:
         return "\n".join(self.findings())

@@ -77,7 +77,8 @@ def row_roots(weights: np.ndarray) -> np.ndarray:
     return np.sqrt(weights * len(weights) / weights.sum())
 
 
-def _choice(scale: object) -> None:
+def _check_scale(scale: object) -> None:
+    """Refuse a scaling that does not exist."""
     if not isinstance(scale, str) or scale not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {shown(scale)}.")
 
@@ -109,5 +110,5 @@ def all_folds(
         (4, (15, 3))
     """
     X, Y = samples(X, Y)
-    _choice(scale)
+    _check_scale(scale)
     return [prepare(X, Y, held, scale, centre=flag("centre", centre)) for held in split(len(X), folds, key)]

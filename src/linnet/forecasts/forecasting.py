@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-LONGEST = 10_000  # steps by default
-LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
-STATES, BYTES = 1000, 2e8  # kept of a run, and the memory they may take
+DEFAULT_MAX_STEPS = 10_000  # steps by default
+LOSS_LEFT = 1e-3  # of the loss that can be lost: a run without a number of steps ends there
+MAX_STATES, MAX_STATE_BYTES = 1000, 2e8  # kept of a run, and the memory they may take
 RATE_STEPS = 2000  # for which learning rates are tried
 
 
@@ -136,7 +136,7 @@ class Forecast:
     @cached_property
     def half_steps(self) -> Float[np.ndarray, " mode"]:
         """The step at which half of each mode is learned, linear between saved steps; NaN where it never is."""
-        return np.array([_crossing(self.steps, share) for share in self.shares.T])
+        return np.array([_half_step(self.steps, share) for share in self.shares.T])
 
     @property
     def learned(self) -> list[str]:
@@ -157,6 +157,7 @@ class Forecast:
 
     @property
     def _safe_rate(self) -> float:
+        """A learning rate that is certainly stable where one is known, else the run's own."""
         known = stable_learning_rate(self.problem, self.weights)
         return self.learning_rate if known is None else known
 
@@ -232,9 +233,9 @@ def forecast(
     rate = stable_learning_rate(problem, weights) if learning_rate is None else positive("learning_rate", learning_rate)
     if rate is None:
         raise ValueError("`learning_rate` must be given for a general cost: none is known to be stable.")
-    total = LONGEST if steps is None else count("steps", steps, most=2**62)
-    stop = _enough(problem, weights) if steps is None else None
-    saving = _saving(problem, weights, total) if save_every is None else save_every
+    total = DEFAULT_MAX_STEPS if steps is None else count("steps", steps, most=2**62)
+    stop = _final_loss(problem, weights) if steps is None else None
+    saving = _saving_policy(problem, weights, total) if save_every is None else save_every
     run = gradient_descent(
         problem,
         weights,
@@ -249,7 +250,7 @@ def forecast(
     modes = regimes(problem, weights, product=run.products[-1])
     basis = run.reduction.basis
     right = modes.right if basis is None else basis.T @ modes.right  # the modes have data, so the basis spans them
-    shares = _shares(run, modes.left, right)
+    shares = _learned_shares(run, modes.left, right)
     kernel = mode_kernel(run.reduced, modes.left, right)
     closed = _closed_form(problem, weights, run, modes) if weight_decay == 0 and momentum == 0 else None
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -257,29 +258,31 @@ def forecast(
     return Forecast(problem, weights, run, float(rate), modes, shares, moved, closed)
 
 
-def _enough(problem: Problem, weights: Weights) -> float | None:
+def _final_loss(problem: Problem, weights: Weights) -> float | None:
     """The loss at which a run without a number of steps ends."""
     if problem.cost is not None:
         return None
     floor, start = float(problem.factor.floor), float(problem.loss(weights.product))
-    return floor + LEFT * (start - floor) or None
+    return floor + LOSS_LEFT * (start - floor) or None
 
 
-def _saving(problem: Problem, weights: Weights, steps: int) -> Saving:
+def _saving_policy(problem: Problem, weights: Weights, steps: int) -> Saving:
+    """Return which steps to keep: all, or as many as memory has room for, evenly in their logarithm."""
     rank = problem.in_dim if problem.cost is not None else problem.factor.rank
     width = min(weights.width, rank + problem.out_dim)
-    states = int(np.clip(BYTES / (8 * width * (rank + problem.out_dim)), 20, STATES))
+    states = int(np.clip(MAX_STATE_BYTES / (8 * width * (rank + problem.out_dim)), 20, MAX_STATES))
     return every(1) if steps <= states else log_spaced(states)
 
 
-def _shares(run: Trajectory, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _learned_shares(run: Trajectory, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """How much of each mode's residual is gone, from the reduced states: no data are needed."""
     residual = run.reduction.problem.residual(run.reduced.product)
     along = np.einsum("om,toi,im->tm", left, residual, right, optimize=True)
     return 1 - along / np.where(along[0] == 0, 1.0, along[0])
 
 
-def _crossing(steps: np.ndarray, share: np.ndarray) -> float:
+def _half_step(steps: np.ndarray, share: np.ndarray) -> float:
+    """Return the step at which a share reaches one half, linear between saved steps; NaN where it never does."""
     above = np.flatnonzero(share >= 0.5)
     if not above.size:
         return float("nan")

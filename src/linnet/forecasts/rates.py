@@ -14,12 +14,12 @@ from linnet.trainers.descent import gradient_descent
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trajectories.saving import last
 
-TRIED = 12  # rates trained together
-GROWTH = 1.15  # from one rate tried to the next, where none has diverged yet
-WIDEST = 100.0  # times the first guess: beyond it the search gives up
-MARGIN = 0.05
+RATES_PER_BATCH = 12  # rates trained together
+RATE_GROWTH = 1.15  # from one rate tried to the next, where none has diverged yet
+MAX_OVER_GUESS = 100.0  # times the first guess: beyond it the search gives up
+MARGIN = 0.05  # by which a rate beyond the border is tried, relative
 # of a border, tried together: chaotic runs diverge at rates below others that do not
-AROUND = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.965, 0.98, 1 + MARGIN])
+RATES_AROUND_BORDER = np.array([0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.965, 0.98, 1 + MARGIN])
 
 
 @dataclass(frozen=True)
@@ -96,20 +96,20 @@ def largest_stable_rate(
         )
     if known < np.finfo(float).tiny:
         raise ValueError(f"`weights` or `problem` are too large for any learning rate: {known:g} would be stable.")
-    guess = max(known, _sharpest(problem, weights))
+    guess = max(known, _first_guess(problem, weights))
     small = reduce(problem, weights)  # once, rather than once for every rate
     problem, weights = small.problem, small.weights
     low, first_border = known, None
     for _ in range(4):  # where a border has islands of stability above it, the next one is looked for
-        low, high = _border(problem, weights, low, guess, steps)
+        low, high = _find_border(problem, weights, low, guess, steps)
         if high is None:
             break
-        *below, above = _diverges(problem, weights, low * AROUND, steps)
+        *below, above = _diverges(problem, weights, low * RATES_AROUND_BORDER, steps)
         if any(below):
             first = below.index(True)
-            lower = known if first == 0 else float(low * AROUND[first - 1])
-            low = _refined(problem, weights, lower, float(low * AROUND[first]), steps)
-            *below, above = _diverges(problem, weights, low * AROUND, steps)
+            lower = known if first == 0 else float(low * RATES_AROUND_BORDER[first - 1])
+            low = _refine_border(problem, weights, lower, float(low * RATES_AROUND_BORDER[first]), steps)
+            *below, above = _diverges(problem, weights, low * RATES_AROUND_BORDER, steps)
         candidate = StableRate(float(low), steps, not any(below), bool(above))
         if candidate.checked or any(below):
             return candidate
@@ -118,7 +118,7 @@ def largest_stable_rate(
     return first_border or StableRate(float(low), steps, True, False)
 
 
-def _sharpest(problem: Problem, weights: Weights) -> float:
+def _first_guess(problem: Problem, weights: Weights) -> float:
     """Twice the rate at which the start itself would be unstable: the border is seldom far from it or above it."""
     if problem.cost is not None:
         return 0.0
@@ -129,28 +129,33 @@ def _sharpest(problem: Problem, weights: Weights) -> float:
     return 4.0 / max(top * layers, pull, np.finfo(float).tiny)
 
 
-def _border(problem: Problem, weights: Weights, low: float, guess: float, steps: int) -> tuple[float, float | None]:
+def _find_border(
+    problem: Problem, weights: Weights, low: float, guess: float, steps: int
+) -> tuple[float, float | None]:
     """The highest rate found stable below the lowest found to diverge, from `low` up; None where none diverges."""
-    high, top = None, max(guess, low * GROWTH**TRIED)
+    high, top = None, max(guess, low * RATE_GROWTH**RATES_PER_BATCH)
     while high is None:
-        if low > WIDEST * guess:
+        if low > MAX_OVER_GUESS * guess:
             return low, None
-        low, high = _narrowed(problem, weights, low, high, np.geomspace(low, top, TRIED + 1)[1:], steps)
-        top = low * GROWTH**TRIED
-    return _refined(problem, weights, low, high, steps), high
+        low, high = _narrow_border(problem, weights, low, high, np.geomspace(low, top, RATES_PER_BATCH + 1)[1:], steps)
+        top = low * RATE_GROWTH**RATES_PER_BATCH
+    return _refine_border(problem, weights, low, high, steps), high
 
 
-def _refined(problem: Problem, weights: Weights, low: float, high: float, steps: int) -> float:
+def _refine_border(problem: Problem, weights: Weights, low: float, high: float, steps: int) -> float:
     """The highest rate found stable below the lowest found to diverge, between one of each, to 0.4%."""
     while high / low > 1.004:
-        low, lowest = _narrowed(problem, weights, low, high, np.geomspace(low, high, TRIED + 2)[1:-1], steps)
+        low, lowest = _narrow_border(
+            problem, weights, low, high, np.geomspace(low, high, RATES_PER_BATCH + 2)[1:-1], steps
+        )
         high = lowest or high
     return low
 
 
-def _narrowed(
+def _narrow_border(
     problem: Problem, weights: Weights, low: float, high: float | None, rates: np.ndarray, steps: int
 ) -> tuple[float, float | None]:
+    """Try rates in one batch; return the highest that is stable below the lowest that diverges, and that one."""
     wrong = _diverges(problem, weights, rates, steps)
     if wrong.any():
         first = int(np.argmax(wrong))
@@ -161,8 +166,8 @@ def _narrowed(
 def _diverges(problem: Problem, weights: Weights, rates: np.ndarray, steps: int) -> np.ndarray:
     """Whether descent diverges at each of `rates`, trained in one batch."""
     asked = len(rates)
-    rates = np.concatenate([rates, np.repeat(rates[-1:], TRIED - asked)])  # always as many: compiled once
-    copies = Weights.stack([weights] * TRIED)
+    rates = np.concatenate([rates, np.repeat(rates[-1:], RATES_PER_BATCH - asked)])  # always as many: compiled once
+    copies = Weights.stack([weights] * RATES_PER_BATCH)
     run = gradient_descent(
         problem, copies, learning_rate=rates, steps=steps, save_every=last(), keep="losses", throw=False
     )

@@ -13,8 +13,8 @@ from linnet.inits.weights import Weights, check_weights
 from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, regimes, tied_kernel, words
 from linnet.problems.problem import Problem
 
-FACTORS = (1e-8, 1e8)  # of the start, between which the borders are looked for
-MARGIN = 1.02  # beyond the border, so that the printed digits do not fall back
+FACTOR_RANGE = (1e-8, 1e8)  # of the start, between which the borders are looked for
+BORDER_MARGIN = 1.02  # beyond the border, so that the printed digits do not fall back
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class StartRegimes:
     @cached_property
     def critical_factors(self) -> Float[np.ndarray, " mode"]:
         """The factor of the start below which each mode is active."""
-        return self._factors(np.full(len(self.words), ACTIVE_MOVEMENT))
+        return self._factors_of_movement(np.full(len(self.words), ACTIVE_MOVEMENT))
 
     @property
     def advised_factor(self) -> float | None:
@@ -88,15 +88,15 @@ class StartRegimes:
             wanted == "lazy" and share.max() >= ACTIVE_MOVEMENT
         ):  # a kernel that does not move at all may have moved by so much
             return None
-        edges = self._factors(ACTIVE_MOVEMENT / share if wanted == "lazy" else ACTIVE_MOVEMENT * share)
-        edge = edges.max() * MARGIN if wanted == "lazy" else edges.min() / MARGIN
+        edges = self._factors_of_movement(ACTIVE_MOVEMENT / share if wanted == "lazy" else ACTIVE_MOVEMENT * share)
+        edge = edges.max() * BORDER_MARGIN if wanted == "lazy" else edges.min() / BORDER_MARGIN
         unit = 10.0 ** (np.floor(np.log10(edge)) - 1)
         factor = float((np.ceil if wanted == "lazy" else np.floor)(edge / unit) * unit)
         return factor if set(self.words_at(factor)) == {wanted} else None
 
-    def _factors(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
+    def _factors_of_movement(self, moved: Float[np.ndarray, " mode"]) -> Float[np.ndarray, " mode"]:
         """The factor of the start below which the kernel of each mode moves by more than `moved`."""
-        low, high = np.full(len(moved), FACTORS[0]), np.full(len(moved), FACTORS[1])
+        low, high = np.full(len(moved), FACTOR_RANGE[0]), np.full(len(moved), FACTOR_RANGE[1])
         for _ in range(60):
             middle = np.sqrt(low * high)
             more = np.array([self.movement(c)[i] > moved[i] for i, c in enumerate(middle)])

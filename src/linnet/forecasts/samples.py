@@ -16,7 +16,7 @@ from linnet.theories import ridge as theory
 from linnet.theories._sample_spectra import spectrum_from_svd
 
 SIZES, REPEATS = 8, 12
-WELL_POSED = 1e-9  # of the inputs' variance: with a larger penalty the normal equations keep seven digits
+MIN_STABLE_PENALTY = 1e-9  # of the inputs' variance: with a larger penalty the normal equations keep seven digits
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def learning_curve_of(
         for j in range(repeats):
             order = random.permutation(n)
             errors[i, j] = (_held_out(rows.inputs, outputs, order[:size], order[size:], ridge) / variance).mean()
-    predicted = _predicted(rows.svd, outputs, variance, chosen, ridge)
+    predicted = _predicted_errors(rows.svd, outputs, variance, chosen, ridge)
     return LearningCurve(chosen, errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(repeats), predicted, ridge)
 
 
@@ -138,7 +138,7 @@ def _held_out(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray,
     mean, level = X[train].mean(axis=0), Y[train].mean(axis=0)
     A, B = X[train] - mean, Y[train] - level
     gram = A.T @ A if len(A) > A.shape[1] else None
-    if gram is not None and ridge * len(train) > WELL_POSED * np.trace(gram):
+    if gram is not None and ridge * len(train) > MIN_STABLE_PENALTY * np.trace(gram):
         gram[np.diag_indices_from(gram)] += ridge * len(train)
         coefficients = np.linalg.solve(gram, A.T @ B)
     else:
@@ -149,9 +149,10 @@ def _held_out(X: np.ndarray, Y: np.ndarray, train: np.ndarray, test: np.ndarray,
     return ((Y[test] - level - (X[test] - mean) @ coefficients) ** 2).mean(axis=0)
 
 
-def _predicted(
+def _predicted_errors(
     svd: Decomposition, outputs: np.ndarray, variance: np.ndarray, sizes: np.ndarray, ridge: float
 ) -> np.ndarray:
+    """Return the predicted test error at every size; NaN where there are no more rows than inputs."""
     rows = len(svd.left)
     if rows - 1 <= len(svd.scales) or not svd.scales.any():
         return np.full(len(sizes), np.nan)

@@ -8,11 +8,11 @@ import numpy as np
 
 from linnet.forecasts.curves import Curves, paired
 
-SURE = 2.0  # standard errors of a difference within folds: less is not advised
-MATTERS = 0.01  # of the error: less is no gain worth advice
-HURTS = 0.05  # of the variance: what a start may cost before another is tried
-COST = 0.02  # of the variance: what the start costs at the scale that is tried then
-LONGER = 4  # times the steps of the first cross-validation are allowed to another scale
+SURE_STANDARD_ERRORS = 2.0  # standard errors of a difference within folds: less is not advised
+MIN_GAIN = 0.01  # of the error: less is no gain worth advice
+MAX_COST_OF_START = 0.05  # of the variance: what a start may cost before another is tried
+COST_AT_TRIAL = 0.02  # of the variance: what the start costs at the scale that is tried then
+MAX_STEPS_FACTOR = 4  # times the steps of the first cross-validation are allowed to another scale
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,16 @@ class ScaleTrial:
     @property
     def helps(self) -> bool:
         """Whether the error is lower by more than two standard errors, and by more than 1%."""
-        return self.gain > max(SURE * self.gain_error, MATTERS * float(self.curves.honest_error().mean()))
+        return self.gain > max(
+            SURE_STANDARD_ERRORS * self.gain_error, MIN_GAIN * float(self.curves.honest_error().mean())
+        )
 
     @property
     def harms(self) -> bool:
         """Whether the error is higher by more than two standard errors, and by more than 1%."""
-        return -self.gain > max(SURE * self.gain_error, MATTERS * float(self.curves.honest_error().mean()))
+        return -self.gain > max(
+            SURE_STANDARD_ERRORS * self.gain_error, MIN_GAIN * float(self.curves.honest_error().mean())
+        )
 
 
 def helpful_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
@@ -58,6 +62,8 @@ def helpful_factor(curves: Curves, mean_error: np.ndarray) -> float | None:
     after its first step, or where the cost is within its error.
     """
     excess, spread = paired(curves.errors[0].mean(axis=1) - mean_error)
-    if excess <= max(HURTS, SURE * spread) or (curves.step > 1 and curves.honest_error().mean() < mean_error.mean()):
+    if excess <= max(MAX_COST_OF_START, SURE_STANDARD_ERRORS * spread) or (
+        curves.step > 1 and curves.honest_error().mean() < mean_error.mean()
+    ):
         return None
-    return float(np.sqrt(COST / excess))
+    return float(np.sqrt(COST_AT_TRIAL / excess))

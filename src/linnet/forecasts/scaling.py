@@ -37,15 +37,16 @@ class Scaler:
     @representable
     def apply(self, values: np.ndarray) -> np.ndarray:
         """Scaled columns."""
-        centred = self._columns(values) - self.mean
+        centred = self._check_columns(values) - self.mean
         return centred / self.scale if self.matrix is None else centred @ self.matrix
 
     @representable
     def undo(self, values: np.ndarray) -> np.ndarray:
         """Columns in their own units again; not for whitened ones."""
-        return self._columns(values) * self.scale + self.mean
+        return self._check_columns(values) * self.scale + self.mean
 
-    def _columns(self, values: object) -> np.ndarray:
+    def _check_columns(self, values: object) -> np.ndarray:
+        """Return columns as an array, refused where their number is another."""
         array = real_array("values", values)
         if array.shape[-1:] != self.mean.shape:
             raise ValueError(f"`values` must have {self.mean.size} columns: got shape {array.shape}.")
@@ -76,7 +77,7 @@ def scaler(values: np.ndarray, choice: str, *, centre: bool = True, weights: np.
     if not isinstance(choice, str) or choice not in CHOICES:
         raise ValueError(f"`scale` must be one of {', '.join(CHOICES)}: got {choice!r}.")
     X = real_array("values", values, ndim=2)
-    shares = np.full(len(X), 1 / len(X)) if weights is None else _shares(weights, len(X))
+    shares = np.full(len(X), 1 / len(X)) if weights is None else _row_shares(weights, len(X))
     mean = shares @ X if flag("centre", centre) and weights is not None else X.mean(axis=0)
     mean = mean if centre else np.zeros(X.shape[1])
     ones = np.ones(X.shape[1])
@@ -101,7 +102,7 @@ def target_scaler(Y: np.ndarray, scale: str, *, centre: bool = True, weights: np
     return scaler(Y, "none" if scale == "none" else "std", centre=centre, weights=weights)
 
 
-def _shares(weights: object, rows: int) -> np.ndarray:
+def _row_shares(weights: object, rows: int) -> np.ndarray:
     """Weights of rows, not negative, as shares of their sum."""
     array = real_array("weights", weights, ndim=1)
     if array.shape != (rows,) or (array < 0).any() or not array.any():

@@ -12,7 +12,7 @@ from linnet._randomness import Key, generator
 from linnet.inits.gaussian_weights import gaussian, reduced_gaussian
 from linnet.inits.weights import Weights
 
-NAMES = ("pytorch", "gaussian")
+INIT_NAMES = ("pytorch", "gaussian")
 MAX_WEIGHTS = 5_000_000  # of a network that is drawn as it is; beyond, its reduced Gaussian law is
 LARGEST_SCALE = 1e30  # training raises a start to the eighth power
 
@@ -25,9 +25,10 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
     """
     scale = _checked_scale(scale)
     if isinstance(init, str):
-        if init not in NAMES:
+        if init not in INIT_NAMES:
             raise ValueError(
-                f"`init` must be one of {', '.join(NAMES)}, a pair of standard deviations, or Weights: got {init!r}."
+                f"`init` must be one of {', '.join(INIT_NAMES)}, a pair of standard deviations, or Weights: got "
+                f"{init!r}."
             )
         share = 3.0 if init == "pytorch" else 1.0
         return scale / math.sqrt(share * in_dim), scale / math.sqrt(share * width)
@@ -35,7 +36,7 @@ def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[flo
         first, second = init
     except (TypeError, ValueError):
         raise ValueError(
-            f"`init` must be one of {', '.join(NAMES)}, a pair of standard deviations, or Weights: got {init!r}."
+            f"`init` must be one of {', '.join(INIT_NAMES)}, a pair of standard deviations, or Weights: got {init!r}."
         ) from None
     return scale * non_negative("init", first), scale * non_negative("init", second)
 

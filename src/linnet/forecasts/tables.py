@@ -17,20 +17,20 @@ from linnet._arguments import count, path_of
 from linnet._memory import check_fits
 from linnet._randomness import generator, words
 from linnet.forecasts._columns import (
-    SMALL,
+    TAKE_FEWER,
     chosen,
-    filled,
+    fill_gaps,
+    first_names,
     look_over,
     named_columns,
     numbers,
     refuse_text,
-    some,
     without,
 )
 from linnet.forecasts._text_files import FileLines, read_text
 
-MISSING = ("refuse", "drop", "mean")
-KINDS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
+MISSING_CHOICES = ("refuse", "drop", "mean")
+FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ def read(
     place = path_of("path", path)
     words(key)  # refuses what is no key, whether or not rows are drawn
     kind = place.suffix.lower()
-    if kind not in KINDS:
-        raise ValueError(f"`path` must end in one of {', '.join(KINDS)}: got {place.name!r}.")
+    if kind not in FILE_ENDINGS:
+        raise ValueError(f"`path` must end in one of {', '.join(FILE_ENDINGS)}: got {place.name!r}.")
     if not place.is_file():
         raise ValueError(f"`path` must be a file: there is none at {str(place)!r}.")
     if kind in (".npy", ".npz"):
-        frame, others = _arrays(place, rows, key)
+        frame, others = _read_arrays(place, rows, key)
         if others is not None:
             if target is not None:
                 raise ValueError(f"`target` must not be given with arrays X and Y: {place.name} holds both.")
@@ -151,25 +151,25 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     wanted = None if target is None else chosen("target", target, names)  # numbers count all columns of the table
     frame, left, dropped = without(frame, names, drop)
     if gone := [name for name in wanted or [] if name not in left]:
-        raise ValueError(f"`drop` must not name the target: it names {some(gone)}.")
+        raise ValueError(f"`drop` must not name the target: it names {first_names(gone)}.")
     wanted = wanted or [left[-1]]
     kept = [name for name in left if name not in wanted]
     if not kept:
-        raise ValueError(f"`target` must leave columns to predict from: it names all of {some(left)}.")
+        raise ValueError(f"`target` must leave columns to predict from: it names all of {first_names(left)}.")
     lines: FileLines | None = attached.get("linnet_lines")
     notes = [*attached.get("linnet_notes", []), *dropped]
     if target is None:
         notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
     refuse_text(frame[wanted], wanted, "target")
     refuse_text(frame[kept], kept)
-    return _checked(
+    return _checked_table(
         frame[kept],
         frame[wanted],
         kept,
         wanted,
         missing,
         notes,
-        _place_in(index) if lines is None else _line(lines, index),
+        _place_in(index) if lines is None else _line_of_row(lines, index),
     )
 
 
@@ -199,10 +199,10 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
     if len(X) != len(Y):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(X)} and {len(Y)}.")
     X, input_names, notes = without(X, input_names, drop)
-    return _checked(X, Y, input_names, output_names, missing, notes, _place_in(getattr(X, "index", None)))
+    return _checked_table(X, Y, input_names, output_names, missing, notes, _place_in(getattr(X, "index", None)))
 
 
-def _checked(
+def _checked_table(
     X: ArrayLike,
     Y: ArrayLike,
     input_names: list[str],
@@ -212,10 +212,10 @@ def _checked(
     place_of: Callable[[int], str],
 ) -> DataTable:
     """The table of these columns, looked over."""
-    if not isinstance(missing, str) or missing not in MISSING:
-        raise ValueError(f"`missing` must be one of {', '.join(MISSING)}: got {missing!r}.")
+    if not isinstance(missing, str) or missing not in MISSING_CHOICES:
+        raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
     inputs, outputs = numbers("X", X, input_names), numbers("Y", Y, output_names)
-    inputs, outputs = filled(inputs, outputs, input_names, output_names, missing, notes, place_of)
+    inputs, outputs = fill_gaps(inputs, outputs, input_names, output_names, missing, notes, place_of)
     if len(inputs) < 2:
         raise ValueError(f"a table must have at least 2 rows to learn from: got {len(inputs)}.")
     look_over(inputs, outputs, input_names, output_names, notes, place_of)
@@ -227,7 +227,7 @@ def _place_in(index: Any) -> Callable[[int], str]:
     return lambda row: f"row {row if index is None else index[row]}"
 
 
-def _line(lines: FileLines, index: Any) -> Callable[[int], str]:
+def _line_of_row(lines: FileLines, index: Any) -> Callable[[int], str]:
     """Rows by the lines of the file that they were read from."""
     return lambda row: f"line {lines.of(int(index[row]))}"
 
@@ -239,7 +239,7 @@ def read_frame(place: Path) -> Any:
     kind = place.suffix.lower()
     if kind == ".parquet":
         extras.need("pyarrow", "a Parquet table")
-    check_fits(4 * place.stat().st_size, f"reading {place.name}", SMALL)
+    check_fits(4 * place.stat().st_size, f"reading {place.name}", TAKE_FEWER)
     try:
         return pd.read_parquet(place) if kind == ".parquet" else read_text(place)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as reason:
@@ -253,7 +253,7 @@ def read_frame(place: Path) -> Any:
         raise ValueError(f"{place.name} cannot be read as a table: {reason}") from None
 
 
-def _arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
+def _read_arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
     """The arrays of an NPY or NPZ file: one as a frame, or X and Y."""
     import pandas as pd
 
@@ -269,25 +269,27 @@ def _arrays(place: Path, rows: int | None, key: object) -> tuple[Any, Any]:
     upper = {name.upper(): name for name in arrays}
     if {"X", "Y"} <= set(upper):
         pair = [arrays[upper[name]] for name in ("X", "Y")]
-        which = _rows(len(pair[0]), rows, key)
-        return _loaded(place, pair[0], which), _loaded(place, pair[1], which)
+        which = _choose_rows(len(pair[0]), rows, key)
+        return _load_rows(place, pair[0], which), _load_rows(place, pair[1], which)
     if len(arrays) != 1:
         raise ValueError(f"{place.name} must hold arrays X and Y, or one array: it holds {', '.join(sorted(arrays))}.")
     array = next(iter(arrays.values()))
     if array.ndim != 2 or array.shape[1] < 2:
         raise ValueError(f"{place.name} must hold a table of two columns or more: its array has shape {array.shape}.")
-    numbers = _loaded(place, array, _rows(len(array), rows, key))
+    numbers = _load_rows(place, array, _choose_rows(len(array), rows, key))
     return pd.DataFrame(numbers, columns=[str(index) for index in range(array.shape[1])]), None
 
 
-def _loaded(place: Path, array: np.ndarray, which: np.ndarray | None) -> np.ndarray:
+def _load_rows(place: Path, array: np.ndarray, which: np.ndarray | None) -> np.ndarray:
+    """Return the chosen rows of an array in a file; refuse more than memory holds."""
     taken = len(array) if which is None else len(which)
     size = 8 * taken * int(np.prod(array.shape[1:]))
-    check_fits(4 * size, f"an array of {' x '.join(map(str, array.shape))} in {place.name}", SMALL)
+    check_fits(4 * size, f"an array of {' x '.join(map(str, array.shape))} in {place.name}", TAKE_FEWER)
     return np.asarray(array if which is None else array[which])
 
 
-def _rows(total: int, rows: int | None, key: object) -> np.ndarray | None:
+def _choose_rows(total: int, rows: int | None, key: object) -> np.ndarray | None:
+    """Return which rows to take at random, in their order; None for all."""
     if rows is None or count("rows", rows) >= total:
         return None
     return np.sort(generator(key, 9).choice(total, size=rows, replace=False))
@@ -295,5 +297,5 @@ def _rows(total: int, rows: int | None, key: object) -> np.ndarray | None:
 
 def some_rows(frame: Any, rows: int | None, key: Any = 0) -> Any:
     """So many rows of a data frame at random, in their order; all of them if `rows` is None or more."""
-    which = _rows(len(frame), rows, key)
+    which = _choose_rows(len(frame), rows, key)
     return frame if which is None else frame.iloc[which]

@@ -12,8 +12,10 @@ from linnet.forecasts.curves import chosen_elsewhere, paired
 from linnet.forecasts.folds import Fold
 from linnet.theories.one_output import flow
 
-SIZES = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
-TIMES = 96  # a small start learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
+RELATIVE_THRESHOLDS = np.geomspace(0.01, 100.0, 7)  # of the threshold, over the length of the solution
+TIMES_PER_THRESHOLD = (
+    96  # a small start learns within a few hundredths of the time before: with 32 its error was up to 0.02 too high
+)
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,11 @@ def threshold_curve(folds: list[Fold]) -> ThresholdCurve:
     size = float(np.median([np.linalg.norm(problem.min_norm_solution()) for problem in problems])) or 1.0
     pull = float(np.median([np.linalg.norm(problem.cross) for problem in problems])) or 1.0
     slowest = float(np.median([(problem.factor.scales**2).min() for problem in problems]))
-    thresholds, errors, times = SIZES * size, [], []
+    thresholds, errors, times = RELATIVE_THRESHOLDS * size, [], []
     for g in thresholds:
         speed = float(np.hypot(g, size)) + g
         growth = np.arcsinh(size / g) / pull
-        clock = np.geomspace(1e-2 / (speed * pull / size), growth + 6 / (slowest * speed), TIMES)
+        clock = np.geomspace(1e-2 / (speed * pull / size), growth + 6 / (slowest * speed), TIMES_PER_THRESHOLD)
         held = np.stack(
             [fold.error(flow(p, float(g), clock)[:, None, :]) for fold, p in zip(folds, problems, strict=True)], axis=1
         )

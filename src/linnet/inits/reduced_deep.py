@@ -127,21 +127,21 @@ class _LayersDrawnOnDemand:
         before, spaces = list(self.held), len(self.held)
         for space in range(spaces):  # the words of the last round, through the layer above and the one below
             if space + 1 < spaces:
-                self._image(space, before[space], upwards=True)
+                self._draw_images(space, before[space], upwards=True)
             if space > 0:
-                self._image(space, before[space], upwards=False)
+                self._draw_images(space, before[space], upwards=False)
         return self.held != before
 
     def all_layers(self) -> list[np.ndarray]:
         """Return all layers; what has not been drawn yet is drawn now."""
         between = [np.where(np.isnan(m), self.random.standard_normal(m.shape), m) for m in self.inner]
         first, last = (
-            _padded(outer, held, outer.shape[-1])
+            _pad_matrix(outer, held, outer.shape[-1])
             for outer, held in ((self.first, self.held[0]), (self.last, self.held[-1]))
         )
         return [first, *between, np.swapaxes(last, -1, -2)]
 
-    def _image(self, space: int, until: int, *, upwards: bool) -> None:
+    def _draw_images(self, space: int, until: int, *, upwards: bool) -> None:
         """Show the images of the directions of `space` up to `until`, in the space next to it."""
         to, shown = (space + 1, self.up) if upwards else (space - 1, self.down)
         since, there = shown[space], self.held[to]
@@ -159,29 +159,29 @@ class _LayersDrawnOnDemand:
         """The triangular factor of Gaussian columns in what is left of `space`, whose directions are now held."""
         left = self.width - self.held[space]
         if left < columns:  # they fill the space
-            self._hold(space, left)
+            self._hold_directions(space, left)
             return self.random.standard_normal((*self.lead, left, columns))
         triangle = np.triu(self.random.standard_normal((*self.lead, columns, columns)), 1)
         heights = np.array([float(left - j) for j in range(columns)])
         at = np.arange(columns)
         triangle[..., at, at] = np.sqrt(self.random.chisquare(heights, size=(*self.lead, columns)))
-        self._hold(space, columns)
+        self._hold_directions(space, columns)
         return triangle
 
-    def _hold(self, space: int, count: int) -> None:
+    def _hold_directions(self, space: int, count: int) -> None:
         """Hold `count` more directions of a space: nothing is known of their images."""
         self.held[space] += count
         if space > 0:
-            layer = _padded(self.inner[space - 1], self.held[space], self.held[space - 1], np.nan)
+            layer = _pad_matrix(self.inner[space - 1], self.held[space], self.held[space - 1], np.nan)
             layer[..., self.held[space] - count :, : self.up[space - 1]] = 0.0
             self.inner[space - 1] = layer
         if space + 1 < len(self.held):
-            layer = _padded(self.inner[space], self.held[space + 1], self.held[space], np.nan)
+            layer = _pad_matrix(self.inner[space], self.held[space + 1], self.held[space], np.nan)
             layer[..., : self.down[space + 1], self.held[space] - count :] = 0.0
             self.inner[space] = layer
 
 
-def _padded(matrix: np.ndarray, rows: int, columns: int, fill: float = 0.0) -> np.ndarray:
+def _pad_matrix(matrix: np.ndarray, rows: int, columns: int, fill: float = 0.0) -> np.ndarray:
     """The matrix in the upper left corner of a larger one."""
     whole = np.full((*matrix.shape[:-2], rows, columns), fill)
     whole[..., : matrix.shape[-2], : matrix.shape[-1]] = matrix

@@ -96,12 +96,12 @@ def balanced(product: ArrayLike, imbalance: float = 0.0, *, width: int | None = 
         raise ValueError(f"`product` is too large to be factored: its largest entry is {largest:.3g}.")
     if h < values.shape[-1] and (values[..., h:] > 1e-14 * values[..., :1]).any():
         raise ValueError(f"`width` must be at least the rank of `product`: got {h} for {k} x {d} of higher rank.")
-    padded = _resized(values[..., None, :], h)[..., 0, :]
+    padded = _resize_columns(values[..., None, :], h)[..., 0, :]
     strong = np.sqrt(g + np.hypot(padded, g))
     weak = np.divide(padded, strong, out=np.zeros_like(padded), where=strong > 0)
     first, second = (strong, weak) if imbalance >= 0 else (weak, strong)
-    rows = np.swapaxes(_resized(np.swapaxes(right, -1, -2), h), -1, -2)
-    return Weights(first[..., :, None] * rows, _resized(left, h) * second[..., None, :])
+    rows = np.swapaxes(_resize_columns(np.swapaxes(right, -1, -2), h), -1, -2)
+    return Weights(first[..., :, None] * rows, _resize_columns(left, h) * second[..., None, :])
 
 
 @by_keyword
@@ -141,7 +141,7 @@ def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: 
     return Weights(first / np.sqrt(m), second / np.sqrt(m))
 
 
-def _resized(matrix: np.ndarray, columns: int) -> np.ndarray:
+def _resize_columns(matrix: np.ndarray, columns: int) -> np.ndarray:
     """The first `columns` columns, filled up with zeros where there are fewer."""
     kept = matrix[..., :columns]
     missing = columns - kept.shape[-1]

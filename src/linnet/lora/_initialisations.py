@@ -23,7 +23,7 @@ FROM_DATA = ("pissa", "olora", "corda", "loftq", "lora_ga", "mica")
 SECOND_IS_ZERO = ("default", "gaussian", "eva")
 
 
-def known(name: object) -> str:
+def initialisation_name(name: object) -> str:
     """The initialisation under linnet's name: peft's True is "default", False "random", "pissa_niter_4" "pissa"."""
     if name is True or name is None:
         return "default"
@@ -57,19 +57,22 @@ def grams(name: str, rank: int, in_dim: int | None, out_dim: int | None) -> tupl
     if name == "eva":
         return ones, zeros
     if name == "gaussian":
-        return ones * _needed("in_dim", in_dim, name) / rank**2, zeros
+        return ones * _check_given("in_dim", in_dim, name) / rank**2, zeros
     if name == "random":
-        return ones / 3, ones * _needed("out_dim", out_dim, name) / (3 * rank)
+        return ones / 3, ones * _check_given("out_dim", out_dim, name) / (3 * rank)
     if name == "orthogonal":
         half = (np.arange(rank) < rank / 2).astype(float)
-        return half * _needed("in_dim", in_dim, name) / 100, (1 - half) * _needed("out_dim", out_dim, name) / 100
+        return half * _check_given("in_dim", in_dim, name) / 100, (1 - half) * _check_given(
+            "out_dim", out_dim, name
+        ) / 100
     raise ValueError(
         f"`init` {name!r} is made from the frozen matrix or from gradients: it has no law of its own. Read the adapter "
         "from the model, or from a folder with its weights."
     )
 
 
-def _needed(name: str, value: int | None, init: str) -> int:
+def _check_given(name: str, value: int | None, init: str) -> int:
+    """Return a dimension; refuse an adapter that does not say it."""
     if value is None:
         raise ValueError(f"`{name}` is needed for the law of the initialisation {init!r}: give it with the adapter.")
     return value

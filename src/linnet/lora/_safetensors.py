@@ -15,7 +15,7 @@ from linnet._arguments import shown
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1"}
 
 
-def parsed(content: bytes, what: str) -> Any:
+def parse_json(content: bytes, what: str) -> Any:
     """The value of a JSON text, or `ValueError` that begins with `what`: nothing a file may hold ends otherwise."""
     try:
         return json.loads(content.decode())
@@ -34,11 +34,11 @@ def read_tensors(file: Path) -> dict[str, np.ndarray]:
         length = int.from_bytes(stream.read(8), "little")
         if not 2 <= length <= size - 8:
             raise ValueError(f"{wanted} has a header of {length} bytes in {size}.")
-        header = parsed(stream.read(length), f"{wanted} has a header that")
+        header = parse_json(stream.read(length), f"{wanted} has a header that")
         body = stream.read()
     if not isinstance(header, dict):
         raise ValueError(f"{wanted} has a header that lists no arrays.")
-    entries = {name: _entry(wanted, name, entry) for name, entry in header.items() if name != "__metadata__"}
+    entries = {name: _parse_entry(wanted, name, entry) for name, entry in header.items() if name != "__metadata__"}
     at, tensors = 0, {}
     for name, (kind, shape, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         width = 2 if kind == "BF16" else np.dtype(_TYPES[kind]).itemsize
@@ -57,7 +57,7 @@ def read_tensors(file: Path) -> dict[str, np.ndarray]:
     return {name: tensors[name] for name in entries}
 
 
-def _entry(wanted: str, name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
+def _parse_entry(wanted: str, name: str, entry: Any) -> tuple[str, tuple[int, ...], int, int]:
     """Type, shape, first byte and last of an array, from its entry in the header."""
     try:
         kind, shape, (start, end) = entry["dtype"], entry["shape"], entry["data_offsets"]

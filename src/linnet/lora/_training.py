@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from linnet._arguments import non_negative, positive, shown
-from linnet.lora._safetensors import parsed
+from linnet.lora._safetensors import parse_json
 
 DEFAULT_CLIP = 1.0  # `max_grad_norm` of transformers.TrainingArguments
-PICKLE = "training_args.bin"
-_NEEDED = ("learning_rate", "optim", "max_grad_norm")
+PICKLE_NAME = "training_args.bin"
+_NEEDED_FIELDS = ("learning_rate", "optim", "max_grad_norm")
 # Trainer's names of PyTorch's own optimizers; others quantise their state or follow another rule and keep their names.
 _FAMILIES = {"adamw_torch": "adamw", "adamw_torch_fused": "adamw", "adamw_hf": "adamw", "sgd": "sgd"}
 
 
 def training_options(training: object, *, clip_only: bool = False) -> dict[str, Any]:
     """What the arguments of a `Trainer` mean for an `Adapter`; of them only the clipping where rates are known."""
-    given = _fields(training)
+    given = _training_fields(training)
     clip = given["max_grad_norm"]
     options: dict[str, Any] = {"clip": 0.0 if clip is None else non_negative("training.max_grad_norm", clip)}
     if clip_only:
@@ -37,20 +37,22 @@ def training_options(training: object, *, clip_only: bool = False) -> dict[str, 
     }
 
 
-def _fields(training: object) -> Mapping[str, Any]:
+def _training_fields(training: object) -> Mapping[str, Any]:
+    """Return the arguments of a `Trainer` by name, from an object, a mapping or a file of JSON."""
     if isinstance(training, (str, Path)):
         training = _from_json(Path(training))
-    elif not isinstance(training, Mapping) and all(hasattr(training, name) for name in _NEEDED):
+    elif not isinstance(training, Mapping) and all(hasattr(training, name) for name in _NEEDED_FIELDS):
         return vars(training)
-    if not isinstance(training, Mapping) or not all(name in training for name in _NEEDED):
+    if not isinstance(training, Mapping) or not all(name in training for name in _NEEDED_FIELDS):
         raise ValueError(
             "`training` must be transformers' TrainingArguments, or the JSON of one, with "
-            f"{', '.join(f'`{name}`' for name in _NEEDED)}: got {shown(training)}."
+            f"{', '.join(f'`{name}`' for name in _NEEDED_FIELDS)}: got {shown(training)}."
         )
     return training
 
 
 def _from_json(file: Path) -> Any:
+    """Read training arguments from JSON; refuse a pickle, which would run code."""
     if file.suffix == ".bin" or _begins_as_a_pickle(file):
         raise ValueError(
             f"`training` must be JSON: {file} is a pickle, which can run any program when read, and is not. Write "
@@ -60,7 +62,7 @@ def _from_json(file: Path) -> Any:
         content = file.read_bytes()
     except OSError as reason:
         raise ValueError(f"`training` must be readable JSON: {file} is not ({reason.strerror}).") from None
-    return parsed(content, f"`training` must be readable JSON: {file}")
+    return parse_json(content, f"`training` must be readable JSON: {file}")
 
 
 def _begins_as_a_pickle(file: Path) -> bool:

@@ -79,7 +79,7 @@ class Adapter:
                 put(name, count(name, getattr(self, name)))
         if self.scaling not in SCALINGS:
             raise ValueError(f"`scaling` must be one of {SCALINGS}: got {self.scaling!r}.")
-        put("init", initialisations.known(self.init))
+        put("init", initialisations.initialisation_name(self.init))
         for name, check in (("learning_rate", positive), ("weight_decay", non_negative), ("eps", non_negative)):
             a, b = getattr(self, f"{name}_a"), getattr(self, f"{name}_b")
             put(f"{name}_a", None if a is None else check(f"{name}_a", a))
@@ -95,6 +95,7 @@ class Adapter:
             self._check_weights(self.weights)
 
     def _check_weights(self, weights: Weights) -> None:
+        """Refuse weights that are not of this rank, and take their dimensions."""
         if not isinstance(weights, Weights):
             raise ValueError(f"`weights` must be `Weights(A, B)`: got {type(weights).__name__}.")
         if weights.first.ndim != 2 or weights.width != self.rank:
@@ -186,11 +187,11 @@ class Adapter:
         self._only_sgd("mode_rate")
         if self.learning_rate_a is None or self.learning_rate_b is None:
             raise ValueError("`learning_rate_a` is needed for a rate: give it with the adapter.")
-        reach_a, reach_b = self._reach("right", right), self._reach("left", left)
+        reach_a, reach_b = self._squared_reach("right", right), self._squared_reach("left", left)
         speed = self.learning_rate_b * reach_a + self.learning_rate_a * reach_b
         return float(positive("strength", strength) * self.scale**2 * speed)
 
-    def _reach(self, name: str, direction: object) -> float:
+    def _squared_reach(self, name: str, direction: object) -> float:
         """|A v|^2 for the right vector, |B^T u|^2 for the left one."""
         side = "in_dim" if name == "right" else "out_dim"
         if direction is not None and self.weights is not None:
@@ -202,7 +203,7 @@ class Adapter:
                 raise ValueError(f"`{name}` must be a direction: all its entries are zero.")
             vector = vector / np.abs(vector).max()  # a direction, whatever its length
             return float(((layer @ (vector / np.linalg.norm(vector))) ** 2).sum())
-        total = float(self._grams()[0 if name == "right" else 1].sum())
+        total = float(self._gram_eigenvalues()[0 if name == "right" else 1].sum())
         if total == 0:
             return 0.0
         dim = getattr(self, side)
@@ -210,7 +211,7 @@ class Adapter:
             raise ValueError(f"`{side}` is needed for the mean over directions: give it with the adapter.")
         return total / dim
 
-    def _grams(self) -> tuple[np.ndarray, np.ndarray]:
+    def _gram_eigenvalues(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A A^T and of B^T B."""
         if self.weights is not None:
             first, second = self.weights.first, self.weights.second
@@ -239,7 +240,7 @@ class Adapter:
         """
         self._only_sgd("stable_learning_rate")
         ratio, s = self.plus_ratio, self.scale
-        first, second = self._grams()
+        first, second = self._gram_eigenvalues()
         slope = non_negative("gradient", gradient)
         given = real_array("curvature", curvature, ndim=(0, 2))
         if given.ndim == 0:
@@ -269,6 +270,7 @@ class Adapter:
         return top, float(first.max() * np.trace(cov) / cov.shape[0])
 
     def _only_sgd(self, what: str) -> None:
+        """Refuse a question that has an answer under SGD alone."""
         if self.optimizer not in (None, "sgd"):
             raise ValueError(
                 f"`{what}` has a meaning only under SGD: the optimizer here is {self.optimizer!r}, which does not "

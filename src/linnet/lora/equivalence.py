@@ -106,7 +106,7 @@ def equivalent(
         256.0
     """
     of_kind("adapter", adapter, Adapter, "`lora.Adapter(...)` or `lora.read`")
-    _refuse(adapter, rank, flag("rescale_start", rescale_start))
+    _refuse_inequivalent(adapter, rank, flag("rescale_start", rescale_start))
     if (alpha is None and scaling is None and plus_ratio is None) or (alpha is not None and plus_ratio is not None):
         raise ValueError(
             "`alpha`, `scaling` or `plus_ratio` says what is wanted: give alpha, or scaling, or a ratio (with scaling, "
@@ -124,7 +124,9 @@ def equivalent(
         new = adapter.with_(alpha=adapter.alpha if alpha is None else positive("alpha", alpha), scaling=rule)
         c = adapter.scale / new.scale
     rate, decay, eps = adapter.learning_rate_b, adapter.weight_decay_b, adapter.eps_b
-    assert rate is not None and decay is not None and eps is not None  # checked by `_refuse`; set by Adapter
+    assert (
+        rate is not None and decay is not None and eps is not None
+    )  # checked by `_refuse_inequivalent`; set by Adapter
     changes: dict[str, Any] = {
         "learning_rate_b": rate * c**power,
         "weight_decay_b": decay / (c if adapter.optimizer == "adamw" else c**2),
@@ -137,7 +139,8 @@ def equivalent(
     return Equivalence(new.with_(**changes), RULE if adapter.clip else IDENTITY, c, _conditions(adapter, c))
 
 
-def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
+def _refuse_inequivalent(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
+    """Refuse what no rates make equivalent."""
     if rank is not None:
         raise ValueError(
             f"`rank` cannot be changed: an adapter of rank {rank} is another model than one of rank {adapter.rank}, "
@@ -163,6 +166,7 @@ def _refuse(adapter: Adapter, rank: int | None, rescale_start: bool) -> None:
 
 
 def _conditions(adapter: Adapter, c: float) -> tuple[str, ...]:
+    """List what must hold besides for the trainings to be equal."""
     conditions = ["A starts from the same numbers (the same seed), and data and dropout masks come in the same order"]
     conditions.append("a schedule multiplies the rates of A and of B by the same factor")
     if adapter.optimizer != "sgd" and adapter.eps_b is not None:

@@ -80,21 +80,23 @@ def lint(
     for name, adapter in named.items():
         if not isinstance(adapter, Adapter):
             raise ValueError(f"`adapters` must be an `Adapter` or a mapping to some: got {type(adapter).__name__}.")
-        findings = [finding for rule in RULES for finding in rule(adapter)]
+        findings = [finding for rule in LINT_RULES for finding in rule(adapter)]
         if curvature is not None and adapter.optimizer == "sgd":
-            findings += _stability(adapter, curvature, gradient)
+            findings += _lint_stability(adapter, curvature, gradient)
         for finding in findings:
             key = (finding.rule, finding.sentence)
             where = merged[key].where if key in merged else ()
-            merged[key] = Finding(*_fields(finding), where=(*where, name) if name else where)
+            merged[key] = Finding(*_identity(finding), where=(*where, name) if name else where)
     return sorted(merged.values(), key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def _fields(finding: Finding) -> tuple[str, str, str, float, str]:
+def _identity(finding: Finding) -> tuple[str, str, str, float, str]:
+    """Return what makes two findings the same."""
     return finding.rule, finding.severity, finding.sentence, finding.number, finding.reference
 
 
-def _scale(a: Adapter) -> Iterator[Finding]:
+def _lint_scale(a: Adapter) -> Iterator[Finding]:
+    """Note what alpha does to the learning rate of B."""
     if a.optimizer in OPTIMIZERS:
         factor, words = (a.scale**2, "s²") if a.optimizer == "sgd" else (a.scale, "s")
         rule = "alpha/r" if a.scaling == "standard" else "alpha/sqrt(r)"
@@ -109,14 +111,15 @@ def _scale(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _initialisation(a: Adapter) -> Iterator[Finding]:
+def _lint_initialisation(a: Adapter) -> Iterator[Finding]:
+    """Compare the start's imbalance with the default's."""
     if a.init == "gaussian" and a.in_dim is not None:
         ratio = 3 * a.in_dim / a.rank**2
         yield Finding(
             "initialisation",
             "warning" if max(ratio, 1 / ratio) > 10 else "note",
             f"gaussian at r = {a.rank}, d = {a.in_dim}: {ratio:.4g} times the default's imbalance, so B's first steps "
-            f"move the product {ratio:.4g} times as fast under SGD{_first_steps(a, ratio)}.",
+            f"move the product {ratio:.4g} times as fast under SGD{_adam_remark(a, ratio)}.",
             ratio,
             "peft's init_lora_weights; " + _ALGEBRA,
         )
@@ -145,11 +148,13 @@ def _initialisation(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _first_steps(a: Adapter, ratio: float) -> str:
+def _adam_remark(a: Adapter, ratio: float) -> str:
+    """Say how much faster Adam's first steps are."""
     return f" (and {np.sqrt(ratio):.4g} times under Adam)" if a.optimizer in ("adam", "adamw") else ""
 
 
-def _ratio(a: Adapter) -> Iterator[Finding]:
+def _lint_plus_ratio(a: Adapter) -> Iterator[Finding]:
+    """Note which alpha the LoRA+ ratio amounts to."""
     q = a.plus_ratio
     if a.optimizer not in OPTIMIZERS or np.isclose(q, 1):
         return
@@ -165,7 +170,8 @@ def _ratio(a: Adapter) -> Iterator[Finding]:
     )
 
 
-def _clipping(a: Adapter) -> Iterator[Finding]:
+def _lint_clipping(a: Adapter) -> Iterator[Finding]:
+    """Note what clipping does to an equivalence of alpha and rates."""
     if a.clip is None and a.optimizer in OPTIMIZERS:
         yield Finding(
             "clipping",
@@ -186,7 +192,8 @@ def _clipping(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _decay(a: Adapter) -> Iterator[Finding]:
+def _lint_decay(a: Adapter) -> Iterator[Finding]:
+    """Note what the weight decay of B is on the product."""
     decay = a.weight_decay_b or 0.0
     if decay and a.optimizer in OPTIMIZERS and not np.isclose(a.scale, 1):
         effective = decay / (a.scale if a.optimizer == "adamw" else a.scale**2)
@@ -199,14 +206,15 @@ def _decay(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _adam(a: Adapter) -> Iterator[Finding]:
+def _lint_adam(a: Adapter) -> Iterator[Finding]:
+    """Note that Adam does not conserve the imbalance; warn of an unknown optimizer."""
     if a.optimizer in ("adam", "adamw"):
         yield Finding(
             "adam",
             "note",
             "Adam does not conserve the imbalance: whether this adapter learns lazily or actively cannot be told from "
             "its start; measure it along the run with ln.torch.PairMonitor.",
-            float(a.imbalance.mean()) if _has_law(a) else float("nan"),
+            float(a.imbalance.mean()) if _imbalance_is_known(a) else float("nan"),
             _ALGEBRA,
         )
     elif a.optimizer is not None and a.optimizer not in OPTIMIZERS:
@@ -220,14 +228,16 @@ def _adam(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _has_law(a: Adapter) -> bool:
+def _imbalance_is_known(a: Adapter) -> bool:
+    """Return whether the imbalance of the start is known."""
     try:
         return bool(a.imbalance.size)
     except ValueError:
         return False
 
 
-def _rank(a: Adapter) -> Iterator[Finding]:
+def _lint_rank(a: Adapter) -> Iterator[Finding]:
+    """Warn of a rank above the matrix's smaller side; refuse an odd one where the start needs an even one."""
     least = min((dim for dim in (a.in_dim, a.out_dim) if dim is not None), default=None)
     if least is not None and a.rank > least:
         yield Finding(
@@ -243,7 +253,8 @@ def _rank(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _frozen(a: Adapter) -> Iterator[Finding]:
+def _lint_frozen(a: Adapter) -> Iterator[Finding]:
+    """Note which factor does not learn."""
     if a.frozen:
         other = "b" if a.frozen == "a" else "a"
         yield Finding(
@@ -255,7 +266,8 @@ def _frozen(a: Adapter) -> Iterator[Finding]:
         )
 
 
-def _stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[Finding]:
+def _lint_stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[Finding]:
+    """Report a learning rate near or above the largest stable one."""
     if a.learning_rate_a is None:
         return []
     limit = a.stable_learning_rate(curvature, gradient=gradient)
@@ -274,13 +286,13 @@ def _stability(a: Adapter, curvature: ArrayLike, gradient: float) -> list[Findin
     ]
 
 
-RULES: tuple[Callable[[Adapter], Iterator[Finding]], ...] = (
-    _scale,
-    _initialisation,
-    _ratio,
-    _clipping,
-    _decay,
-    _adam,
-    _rank,
-    _frozen,
+LINT_RULES: tuple[Callable[[Adapter], Iterator[Finding]], ...] = (
+    _lint_scale,
+    _lint_initialisation,
+    _lint_plus_ratio,
+    _lint_clipping,
+    _lint_decay,
+    _lint_adam,
+    _lint_rank,
+    _lint_frozen,
 )

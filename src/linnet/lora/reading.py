@@ -13,7 +13,7 @@ import numpy as np
 
 from linnet._arguments import count, non_negative, positive, shown
 from linnet.inits.weights import Weights
-from linnet.lora._safetensors import parsed, read_tensors
+from linnet.lora._safetensors import parse_json, read_tensors
 from linnet.lora._training import training_options
 from linnet.lora.adapter import Adapter
 
@@ -98,6 +98,7 @@ def read(
 
 
 def _from_path(path: Path, options: dict[str, Any], in_dim: int | None, out_dim: int | None) -> dict[str, Adapter]:
+    """Read the adapters of a saved configuration, with their weights where the folder has them."""
     folder, file = (path, path / CONFIG) if path.is_dir() else (path.parent, path)
     if not file.is_file():
         raise ValueError(f"`source` must be an {CONFIG} or a folder with one: there is no {file}.")
@@ -106,16 +107,17 @@ def _from_path(path: Path, options: dict[str, Any], in_dim: int | None, out_dim:
         if not tensors.is_file():
             raise ValueError(f"`source` must hold its weights in a file: {tensors} is none.")
         return {
-            name: _adapter(file, name, _settings(config, name, first, second), options)
-            for name, (first, second) in _pairs(read_tensors(tensors), tensors).items()
+            name: _build_adapter(file, name, _settings_of_module(config, name, first, second), options)
+            for name, (first, second) in _factors_by_module(read_tensors(tensors), tensors).items()
         }
     targets = config.get("target_modules") or ["(every target)"]
     names = [targets] if isinstance(targets, str) else sorted(targets)
     sizes = {"in_dim": in_dim, "out_dim": out_dim}
-    return {name: _adapter(file, name, _settings(config, name) | sizes, options) for name in names}
+    return {name: _build_adapter(file, name, _settings_of_module(config, name) | sizes, options) for name in names}
 
 
-def _adapter(file: Path, name: str, settings: dict[str, Any], options: dict[str, Any]) -> Adapter:
+def _build_adapter(file: Path, name: str, settings: dict[str, Any], options: dict[str, Any]) -> Adapter:
+    """Build an adapter; a refusal names the module and the folder."""
     try:
         return Adapter(**settings, **options)
     except ValueError as reason:
@@ -128,7 +130,7 @@ def configuration(file: Path) -> dict[str, Any]:
         content = file.read_bytes()
     except OSError as reason:
         raise ValueError(f"`source` must be readable: {file} is not ({reason.strerror}).") from None
-    config = parsed(content, f"`source` must be readable JSON: {file}")
+    config = parse_json(content, f"`source` must be readable JSON: {file}")
     if not isinstance(config, dict) or "r" not in config or "lora_alpha" not in config:
         raise ValueError(
             f"`source` must be the configuration of a LoRA adapter with `r` and `lora_alpha`: {file} is not."
@@ -159,6 +161,7 @@ def configuration(file: Path) -> dict[str, Any]:
 
 
 def _is_pattern(text: str) -> bool:
+    """Return whether a text is a regular expression."""
     try:
         re.compile(text)
     except (re.error, RecursionError, OverflowError):
@@ -166,13 +169,13 @@ def _is_pattern(text: str) -> bool:
     return True
 
 
-def _settings(
+def _settings_of_module(
     config: Mapping[str, Any], name: str, first: np.ndarray | None = None, second: np.ndarray | None = None
 ) -> dict[str, Any]:
     """Rank, alpha and the rest for the module `name`: peft lets patterns of names override the first two."""
     return {
-        "rank": _matched(config.get("rank_pattern"), name, config["r"]),
-        "alpha": _matched(config.get("alpha_pattern"), name, config["lora_alpha"]),
+        "rank": _first_match(config.get("rank_pattern"), name, config["r"]),
+        "alpha": _first_match(config.get("alpha_pattern"), name, config["lora_alpha"]),
         "scaling": "rslora" if config.get("use_rslora") else "standard",
         "init": config.get("init_lora_weights", True),
         "dora": bool(config.get("use_dora", False)),
@@ -180,14 +183,15 @@ def _settings(
     }
 
 
-def _matched(patterns: Mapping[str, Any] | None, name: str, otherwise: object) -> Any:
+def _first_match(patterns: Mapping[str, Any] | None, name: str, otherwise: object) -> Any:
+    """Return the value of the first pattern that matches a module's name, else `otherwise`."""
     for pattern, value in (patterns or {}).items():
         if re.match(rf"(.*\.)?({pattern})$", name):
             return value
     return otherwise
 
 
-def _pairs(tensors: Mapping[str, np.ndarray], file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _factors_by_module(tensors: Mapping[str, np.ndarray], file: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """A and B by module: convolutions as matrices on patches, embeddings as matrices on one-hot vectors."""
     pairs = {}
     factors = [key for key in tensors if "lora_A" in key or "lora_embedding_A" in key]
@@ -210,7 +214,8 @@ def _pairs(tensors: Mapping[str, np.ndarray], file: Path) -> dict[str, tuple[np.
 
 
 def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str, Adapter]:
-    groups = _groups(optimizer)
+    """Read the adapters of a peft model, with their rates where there is an optimizer."""
+    groups = _groups_by_parameter(optimizer)
     configs = getattr(model, "peft_config", {})
     adapters: dict[str, Adapter] = {}
     for name, module in model.named_modules():
@@ -218,7 +223,7 @@ def _from_model(model: Any, optimizer: Any, options: dict[str, Any]) -> dict[str
             config = configs.get(adapter) if isinstance(configs, Mapping) else None
             settings = _module_settings(module, adapter, config) | options
             if optimizer is not None:
-                settings |= _rates(optimizer, groups.get(id(first)), groups.get(id(second)))
+                settings |= _rates_of_factors(optimizer, groups.get(id(first)), groups.get(id(second)))
             trained = [p.requires_grad and (optimizer is None or id(p) in groups) for p in (first, second)]
             if trained.count(True) == 1:
                 settings["frozen"] = "b" if trained[0] else "a"
@@ -256,6 +261,7 @@ def as_matrix(parameter: Any) -> np.ndarray:
 
 
 def _module_settings(module: Any, adapter: str, config: Any) -> dict[str, Any]:
+    """Return rank, alpha, scaling, start and DoRA of one adapter of a module."""
     rank, alpha, scale = module.r[adapter], module.lora_alpha[adapter], module.scaling[adapter]
     scaling = "rslora" if getattr(config, "use_rslora", False) else "standard"
     divisor = rank if scaling == "standard" else np.sqrt(rank)
@@ -270,7 +276,8 @@ def _module_settings(module: Any, adapter: str, config: Any) -> dict[str, Any]:
     }
 
 
-def _groups(optimizer: object) -> dict[int, dict[str, Any]]:
+def _groups_by_parameter(optimizer: object) -> dict[int, dict[str, Any]]:
+    """Return the parameter group of each parameter, by its `id`."""
     if optimizer is None:
         return {}
     if not hasattr(optimizer, "param_groups"):
@@ -278,7 +285,7 @@ def _groups(optimizer: object) -> dict[int, dict[str, Any]]:
     return {id(parameter): group for group in optimizer.param_groups for parameter in group["params"]}
 
 
-def _rates(optimizer: object, first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any]:
+def _rates_of_factors(optimizer: object, first: dict[str, Any] | None, second: dict[str, Any] | None) -> dict[str, Any]:
     """Rates of A and B from their groups; a factor that the optimizer does not have counts with the other's."""
     a, b = first or second, second or first
     if a is None or b is None:

@@ -37,18 +37,20 @@ def commutator(weights: Weights, *, normalized: bool = False) -> Float[np.ndarra
     weights = check_weights(weights)
     if weights.out_dim != 1:
         raise ValueError(f"`weights` must have one output for the commutator: got {weights.out_dim}.")
-    rows, sizes = _scaled(np.swapaxes(weights.first, -1, -2))  # (..., input, hidden)
-    a, size = _scaled(weights.second)
+    rows, sizes = _scale_to_one(np.swapaxes(weights.first, -1, -2))  # (..., input, hidden)
+    a, size = _scale_to_one(weights.second)
     lengths, length = np.linalg.norm(rows, axis=-1), np.linalg.norm(a, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         along = np.sum(rows * a, axis=-1) / lengths**2
         # the part of a across z_i, not sqrt(|z|^2 |a|^2 - (z.a)^2): that would lose half the digits of an aligned pair
         across = np.linalg.norm(a - along[..., None] * rows, axis=-1)
         sines = across / length
-    return sines if flag("normalized", normalized) else _areas(weights, lengths * sizes, length * size, sines)
+    return (
+        sines if flag("normalized", normalized) else _commutator_sizes(weights, lengths * sizes, length * size, sines)
+    )
 
 
-def _scaled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _scale_to_one(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Vectors along the last axis over their largest entries, whose squares neither overflow nor vanish."""
     sizes = np.abs(vectors).max(axis=-1)
     safe = np.where(sizes > 0, sizes, 1.0)
@@ -56,6 +58,6 @@ def _scaled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @representable
-def _areas(weights: Weights, lengths: np.ndarray, length: np.ndarray, sines: np.ndarray) -> np.ndarray:
+def _commutator_sizes(weights: Weights, lengths: np.ndarray, length: np.ndarray, sines: np.ndarray) -> np.ndarray:
     """Return the commutators' sizes from lengths and sines, zero where a vector is."""
     return np.where((lengths > 0) & (length > 0), lengths * length * sines, 0.0)

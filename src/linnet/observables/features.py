@@ -48,13 +48,13 @@ class FeatureHistory:
 
         NaN where a magnitude is zero, as at a start without a second layer; so are the other ratios.
         """
-        return np.median(_ratio(self.alignments, self.magnitudes * np.sqrt(self.gamma)), axis=-1)
+        return np.median(_divide(self.alignments, self.magnitudes * np.sqrt(self.gamma)), axis=-1)
 
     @property
     def mean_ratio(self) -> np.ndarray:
         r"""The ratio of means $\mathrm{mean}|\rho_r|/(\sqrt\gamma\,\mathrm{mean}|v_r|)$, (time,)."""
         means = np.abs(self.alignments).mean(axis=-1), np.abs(self.magnitudes).mean(axis=-1)
-        return _ratio(means[0], means[1] * np.sqrt(self.gamma))
+        return _divide(means[0], means[1] * np.sqrt(self.gamma))
 
     @property
     def mean_square(self) -> np.ndarray:
@@ -71,7 +71,7 @@ class FeatureHistory:
         r"""$|\Theta - v^2 T|/|v^2 T|$ in operator norm; T is the target-aligned kernel, $v^2$ the mean of $v_r^2$."""
         squares = (self.magnitudes**2).mean(axis=-1)
         gaps = _operator_norms(self.kernels - squares[:, None, None] * self.target)
-        return _ratio(gaps, squares * _operator_norms(self.target))
+        return _divide(gaps, squares * _operator_norms(self.target))
 
     @property
     def kernel_cosine(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class FeatureHistory:
         Between saved states its logarithm is interpolated; NaN if it never does.
         """
         medians = np.median(np.abs(self.alignments), axis=-1)
-        return crossing_time(self.times, _log(medians), np.log(arguments.positive("level", level)))
+        return crossing_time(self.times, _log_or_smallest(medians), np.log(arguments.positive("level", level)))
 
     def loss_time(self, share: float = 0.05) -> float:
         """The time at which the loss has lost `share` of its start, the other empirical $t_1$ (or, near 1, $t_2$).
@@ -95,7 +95,7 @@ class FeatureHistory:
         left = 1 - arguments.positive("share", share)
         if left <= 0:
             raise ValueError(f"`share` must be below 1: got {share}.")
-        return crossing_time(self.times, -_log(self.loss / self.loss[0]), -np.log(left))
+        return crossing_time(self.times, -_log_or_smallest(self.loss / self.loss[0]), -np.log(left))
 
 
 def feature_history(trajectory: Trajectory, *, activation: str = "linear", member: int | None = None) -> FeatureHistory:
@@ -155,7 +155,7 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
         loss=loss,
         alignments=root * (neurons - neurons[0]),
         magnitudes=root * seconds_lifted,
-        deviations=root * _across(first, seen.T @ y, frame),
+        deviations=root * _distance_across(first, seen.T @ y, frame),
         overlaps=root * neurons[0],
         kernels=kernels,
         gamma=float(y @ gram @ y),
@@ -163,7 +163,7 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
     )
 
 
-def _across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None) -> np.ndarray:
+def _distance_across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None) -> np.ndarray:
     """How far each neuron has moved across the feature, (time, neuron), one state at a time."""
     unit = feature / np.linalg.norm(feature)
     lengths = []
@@ -190,7 +190,7 @@ def _relu_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> 
     return np.stack(kernels)
 
 
-def _ratio(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
+def _divide(upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """Divide; NaN where the divisor is zero."""
     return np.divide(upper, lower, out=np.full(np.shape(upper), np.nan), where=lower != 0)
 
@@ -200,6 +200,6 @@ def _operator_norms(symmetric: np.ndarray) -> np.ndarray:
     return np.abs(np.linalg.eigvalsh(symmetric)).max(axis=-1)
 
 
-def _log(values: np.ndarray) -> np.ndarray:
+def _log_or_smallest(values: np.ndarray) -> np.ndarray:
     """The logarithm, of zero that of the smallest number: what starts at zero or ends there can be interpolated too."""
     return np.log(np.maximum(values, np.finfo(float).tiny))

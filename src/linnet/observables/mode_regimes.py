@@ -183,13 +183,13 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
     left, strengths, right = np.linalg.svd(cross, full_matrices=False)
     rank = max(1, int((strengths > strengths[0] * max(cross.shape) * np.finfo(float).eps).sum()))
     U, V = left[:, :rank], right[:rank].T
-    after = _end(problem, before) if product is None else problem._check_product("product", product)
+    after = _end_of_flow(problem, before) if product is None else problem._check_product("product", product)
     if after.ndim != 2:
         raise ValueError(f"`product` must be one matrix, (output, input): got shape {after.shape}.")
     if np.abs(after).max() > 1e140:  # squares of it are taken
         raise ValueError(f"`product` must be below 1e140 in size: the largest entry is {np.abs(after).max():.3g}.")
     kernel = mode_kernel(weights, U, V)
-    g = _thresholds(kernel, before, U, V)
+    g = _thresholds_of_kernel(kernel, before, U, V)
     end = tied_kernel(g, after, U, V)
     with np.errstate(divide="ignore", invalid="ignore"):
         movement = end / kernel
@@ -199,7 +199,7 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
         right=V,
         sizes=np.sqrt(np.clip((end / 2) ** 2 - g**2, 0, None)),
         thresholds=g,
-        uncertainties=_coupling(weights, U, V),
+        uncertainties=_coupling_to_others(weights, U, V),
         kernel=kernel,
         movement=np.where(np.isnan(movement), 1.0, movement),
     )
@@ -213,7 +213,7 @@ def _finite_product(weights: Weights) -> np.ndarray:
     return weights.product
 
 
-def _end(problem: Problem, before: np.ndarray) -> np.ndarray:
+def _end_of_flow(problem: Problem, before: np.ndarray) -> np.ndarray:
     """Where gradient flow ends: the minimum-norm solution, and the start on directions that the data never touch."""
     if problem.cost is not None:
         raise ValueError(
@@ -231,7 +231,7 @@ def tied_kernel(g: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray
     return 2 * g + ((U.T @ left) ** 2 * beyond).sum(axis=1) + ((V.T @ right.T) ** 2 * beyond).sum(axis=1)
 
 
-def _thresholds(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+def _thresholds_of_kernel(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     """The g of each mode at which the tied kernel is the start's own; zero where the product alone makes more."""
     low, high = np.zeros_like(kernel), kernel / 2
     for _ in range(60):  # bisection: the tied kernel rises with g, and at kernel/2 it is at least the kernel
@@ -241,7 +241,7 @@ def _thresholds(kernel: np.ndarray, product: np.ndarray, U: np.ndarray, V: np.nd
     return high
 
 
-def _coupling(weights: Weights, U: np.ndarray, V: np.ndarray) -> np.ndarray:
+def _coupling_to_others(weights: Weights, U: np.ndarray, V: np.ndarray) -> np.ndarray:
     """Half the length of what C1 and C2 send from a mode into others: hidden units that it shares with them."""
     parts = []
     for layer, vectors in ((weights.first, V), (weights.second.T, U)):

@@ -74,7 +74,7 @@ def stable_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         >>> round(stable_rank(np.diag([2.0, 2.0, 1.0])), 6)
         2.25
     """
-    values = _shares(matrix)
+    values = _relative_values(matrix)
     top = values[..., :1]
     shares = np.divide(values, top, out=np.zeros_like(values), where=top > 0)  # first, as squares may leave the range
     return _scalar((shares**2).sum(axis=-1))
@@ -99,7 +99,7 @@ def effective_rank(matrix: ArrayLike) -> float | Float[np.ndarray, " ..."]:
         >>> round(effective_rank(np.eye(3)), 6), round(effective_rank(np.diag([1.0, 0.01])), 3)
         (3.0, 1.057)
     """
-    return _scalar(effective_rank_of_values(_shares(matrix)))
+    return _scalar(effective_rank_of_values(_relative_values(matrix)))
 
 
 def effective_rank_of_values(values: Float[np.ndarray, "*batch mode"]) -> Float[np.ndarray, "*batch"]:
@@ -132,7 +132,7 @@ def numerical_rank(values: ArrayLike, *, share: float = 0.1) -> int | Int[np.nda
     return int(counted) if np.ndim(counted) == 0 else counted
 
 
-def _shares(matrix: ArrayLike) -> np.ndarray:
+def _relative_values(matrix: ArrayLike) -> np.ndarray:
     """Singular values of matrices over their largest entries."""
     array = _check_matrix(matrix)
     largest = np.abs(array).max(axis=(-2, -1), keepdims=True)

@@ -44,12 +44,12 @@ def gradients(cost: Callable[[Any], Any], A: np.ndarray) -> np.ndarray:
 
     with computing():
         flat = A.reshape((-1,) + A.shape[-2:])
-        return np.asarray(_gradient(cost)(flat), dtype=np.float64).reshape(A.shape)
+        return np.asarray(_compiled_gradient(cost)(flat), dtype=np.float64).reshape(A.shape)
 
 
 @lru_cache(maxsize=8)
-def _gradient(cost: Callable[[Any], Any]) -> Callable[[np.ndarray], Any]:
-    """Compiled once: trial descents of deep networks ask for it at every step."""
+def _compiled_gradient(cost: Callable[[Any], Any]) -> Callable[[np.ndarray], Any]:
+    """Return the gradient of a cost, compiled once: trial descents of deep networks ask for it at every step."""
     import jax
 
     return jax.jit(jax.vmap(jax.grad(cost)))

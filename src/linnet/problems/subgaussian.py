@@ -118,7 +118,7 @@ def subgaussian_regression(
     sigma = arguments.real_array("covariance", covariance, ndim=(1, 2))
     beta = arguments.real_array("teacher", teacher, ndim=(1, 2))
     variance = arguments.non_negative("noise_variance", noise_variance)
-    values, vectors = _spectrum(sigma)
+    values, vectors = _eigen_decomposition(sigma)
     if beta.shape[-1] != values.size:
         raise ValueError(f"`teacher` must have one entry per input, {values.size}: got {beta.shape[-1]}.")
     _check_fits(n, values.size, beta.size // values.size)
@@ -188,7 +188,7 @@ def _check_fits(samples: int, dim: int, outputs: int) -> None:
     )
 
 
-def _spectrum(sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def _eigen_decomposition(sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the eigenvalues of a covariance, and its eigenvectors where it is a matrix and not a list of variances."""
     if sigma.ndim == 1:
         values, vectors = sigma, None

@@ -51,7 +51,7 @@ class WordsByWeight:
             for step in range(path.max_steps + 1):  # the last look is at the state that the last step leaves
                 look = step < DENSE_STEPS or step % LOOK_EVERY_STEPS == 0 or step == path.max_steps
                 read = self._read(look)
-                product = read[0].T @ _filled(self.now[0], len(read[0]))
+                product = read[0].T @ _pad_rows(self.now[0], len(read[0]))
                 residual = trial.problem.residual(np.nan_to_num(product))
                 reached = self._reached(residual.T, look)
                 self.complete = sum(frame.shape[1] for frame in self.frames) <= self.max_units
@@ -71,7 +71,7 @@ class WordsByWeight:
                     rate = rates[step]
                 ends = [*read, np.eye(len(residual))]
                 for at, layer in enumerate(self.now):  # the spaces may have grown since a word was read
-                    push = _filled(ends[at], layer.shape[0]) @ _filled(reached[at], layer.shape[1]).T
+                    push = _pad_rows(ends[at], layer.shape[0]) @ _pad_rows(reached[at], layer.shape[1]).T
                     self.velocity[at] = path.momentum * self.velocity[at] + push - path.decay * layer
                     self.now[at] = layer + rate * path.of_layer(at) * self.velocity[at]
                 self.rest_velocity = path.momentum * self.rest_velocity - path.decay * self.rest
@@ -90,7 +90,7 @@ class WordsByWeight:
             if look:
                 self._grow(space, self.downwards[space] @ read[0], 1)
             image = self.now[space + 1].T @ read[0]
-            self.largest[1, space] = max(self.largest[1, space], _longest(image))
+            self.largest[1, space] = max(self.largest[1, space], _longest_length(image))
             read.insert(0, image)
         return read
 
@@ -103,7 +103,7 @@ class WordsByWeight:
                 words = self.layers[0] @ inputs if space == 0 else self.upwards[space - 1] @ reached[-1]
                 self._grow(space, words, 0)
             image = self.now[space] @ reached[-1]
-            self.largest[0, space] = max(self.largest[0, space], _longest(image))
+            self.largest[0, space] = max(self.largest[0, space], _longest_length(image))
             reached.append(image)
         return reached
 
@@ -111,13 +111,13 @@ class WordsByWeight:
         """Hold what is missing of some words in a space."""
         frame = self.frames[space]
         words = words - frame @ (frame.T @ words)
-        self._hold(space, words, self.share * max(self.largest[side, space], _longest(words)))
+        self._hold(space, words, self.share * max(self.largest[side, space], _longest_length(words)))
 
     def _hold(self, space: int, vectors: np.ndarray, least: float) -> None:
         """Hold the directions of a space in which vectors outside of it are longer than `least`."""
         frame = self.frames[space]
         left = frame.shape[0] - frame.shape[1]
-        if not left or not _longest(vectors) > least:
+        if not left or not _longest_length(vectors) > least:
             return
         basis, triangle = np.linalg.qr(vectors)
         turned, values, _ = np.linalg.svd(triangle)
@@ -143,11 +143,11 @@ class WordsByWeight:
             layers[space + 1] = np.concatenate([layers[space + 1], share * above], axis=1)
 
 
-def _filled(vectors: np.ndarray, rows: int) -> np.ndarray:
+def _pad_rows(vectors: np.ndarray, rows: int) -> np.ndarray:
     """The same vectors in a space that has grown."""
     return vectors if len(vectors) == rows else np.pad(vectors, [(0, rows - len(vectors)), (0, 0)])
 
 
-def _longest(vectors: np.ndarray) -> float:
+def _longest_length(vectors: np.ndarray) -> float:
     """Return the length of the longest of some vectors, columns of a matrix."""
     return float(np.sqrt((vectors**2).sum(axis=0).max())) if vectors.size else 0.0

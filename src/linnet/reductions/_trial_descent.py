@@ -1,4 +1,4 @@
-"""Trial descents in NumPy: how far max_distance two reductions of one network come in training."""
+"""Trial descents in NumPy: how far apart two reductions of one network come in training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks of any depth in fewer hidden units: exactly where the words close, else to a judged accuracy."""
+"""Networks of any depth in fewer hidden units: exactly where the words close, else to an estimated accuracy."""
 
 from __future__ import annotations
 

@@ -161,10 +161,10 @@ class Reduction:
             )
         share = real_array("rest", rest)
         broadcast(product=whole[..., 0, 0], second=layer[..., 0, 0], rest=share)
-        return self._lifted(whole, layer, share)
+        return self._lift_products(whole, layer, share)
 
     @representable
-    def _lifted(self, product: np.ndarray, second: np.ndarray, rest: ArrayLike) -> np.ndarray:
+    def _lift_products(self, product: np.ndarray, second: np.ndarray, rest: ArrayLike) -> np.ndarray:
         """`products` of states as a trainer kept them: in their precision, NaN where a run did not get there."""
         if self.basis is None:
             return product

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, non_negative, number, real_array, representable, times_array
 
-MOST_DIMENSIONS = 2000  # of the Lyapunov exponents: about ten seconds
+MAX_DIMENSIONS = 2000  # of the Lyapunov exponents: about ten seconds
 
 
 @representable
@@ -61,7 +61,7 @@ def second_moments(
     with np.errstate(over="ignore", invalid="ignore"):
         u = u0 * np.cosh(clock) + math.sqrt(d / k) * v0 * np.sinh(clock)
         v = v0 * np.cosh(clock) + math.sqrt(k / d) * u0 * np.sinh(clock)
-    return _representable("times", u, v)
+    return _refuse_overflow("times", u, v)
 
 
 @representable
@@ -111,7 +111,7 @@ def euler_second_moments(
         with np.errstate(over="ignore", invalid="ignore"):
             u.append(u_now + h * scale * d * v_now)
             v.append(v_now + h * scale * k * u_now)
-    return _representable("steps", np.array(u), np.array(v))
+    return _refuse_overflow("steps", np.array(u), np.array(v))
 
 
 @representable
@@ -225,8 +225,8 @@ def lyapunov_exponents(in_dim: int, *, noise_std: float = 1.0) -> Float[np.ndarr
         ([0.0, -0.2374], [0.341, -0.0077, -0.1338, -0.1995, -0.2403])
     """
     d = count("in_dim", in_dim)
-    if d > MOST_DIMENSIONS:
-        raise ValueError(f"`in_dim` must be at most {MOST_DIMENSIONS}, one integral for each of them: got {in_dim}.")
+    if d > MAX_DIMENSIONS:
+        raise ValueError(f"`in_dim` must be at most {MAX_DIMENSIONS}, one integral for each of them: got {in_dim}.")
     sums = [exponent_sum(_mean_square_cosine(d, k), in_dim=d, columns=k) for k in range(1, d + 1)]
     return non_negative("noise_std", noise_std) ** 2 * np.diff(sums, prepend=0.0)
 
@@ -280,7 +280,8 @@ def commutator_mean_limit(determinant: float = 1.0) -> float:
     return abs(determinant) * 2 / math.pi * math.exp(-0.5) / tail
 
 
-def _representable(name: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _refuse_overflow(name: str, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean squares, refused where they overflow."""
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         raise ValueError(
             f"`{name}` reach too far: the mean squares, which grow exponentially, overflow. End earlier, or lower "

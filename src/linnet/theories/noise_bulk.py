@@ -45,7 +45,7 @@ def bulk_edges(ratio: float) -> tuple[float, float]:
         >>> [float(edge) for edge in bulk_edges(0.25)]
         [0.5, 1.5]
     """
-    side = math.sqrt(_ratio(ratio))
+    side = math.sqrt(_check_ratio(ratio))
     return 1 - side, 1 + side
 
 
@@ -67,7 +67,7 @@ def bulk_share(values: object, ratio: float) -> np.ndarray:
         >>> bulk_share([0.0, 1.0, 2.0], 1.0).round(3)
         array([0.   , 0.609, 1.   ])
     """
-    ratio = _ratio(ratio)
+    ratio = _check_ratio(ratio)
     s = np.clip(real_array("values", values), *bulk_edges(ratio))
     side = np.sqrt(ratio)
     angle = np.arccos(np.clip((s * s - 1 - ratio) / (2 * side), -1, 1))
@@ -99,13 +99,13 @@ def bulk_quantile(share: float, ratio: float) -> float:
     from scipy.optimize import brentq  # where it is needed: it takes half a second to load
 
     low, high = bulk_edges(ratio)
-    share, ratio = number("share", share), _ratio(ratio)
+    share, ratio = number("share", share), _check_ratio(ratio)
     if share <= 0 or share >= 1:
         return low if share <= 0 else high
     return float(brentq(lambda s: float(bulk_share(s, ratio)) - share, low, high, xtol=1e-13))
 
 
-def _ratio(ratio: float) -> float:
+def _check_ratio(ratio: float) -> float:
     """An aspect ratio: above 1e-15, where the bulk still has a width, and at most 1."""
     checked = number("ratio", ratio)
     if not 1e-15 <= checked <= 1:

@@ -23,9 +23,9 @@ from linnet._arguments import (
 from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 
-SMALLEST = 1e-290  # below it the integrator's tolerances are no longer numbers
-MOST_EVALUATIONS = 600_000  # a start of 1e-200 takes most of them; about fifteen seconds
-STIFFEST = 1e18  # beyond it the two phases are too far apart for one clock of doubles
+MIN_START = 1e-290  # below it the integrator's tolerances are no longer numbers
+MAX_EVALUATIONS = 600_000  # a start of 1e-200 takes most of them; about fifteen seconds
+MAX_CONDITION = 1e18  # beyond it the two phases are too far apart for one clock of doubles
 
 
 @representable
@@ -62,7 +62,7 @@ def aligned_flow(problem: Problem, u0: ArrayLike, times: ArrayLike) -> Float[np.
     times = times_array("times", times)
     start = real_array("u0", u0, ndim=(0, 1))
     if start.ndim == 0:
-        start = positive("u0", u0) * (cross / _norm(cross))
+        start = positive("u0", u0) * (cross / _safe_norm(cross))
     if start.shape != cross.shape or not start.any():
         raise ValueError(
             f"`u0` must be a positive number or a non-zero vector of {cross.size} entries: got shape {start.shape}."
@@ -101,8 +101,8 @@ def growth_direction(problem: Problem, weights: Weights) -> tuple[float, Float[n
             f"`weights` must be one network of {cross.size} inputs and 1 output: got `first` of shape "
             f"{weights.first.shape} and `second` of shape {weights.second.shape}."
         )
-    r1 = 0.5 * (weights.first @ (cross / _norm(cross)) + weights.second[0])
-    u0 = _norm(r1)
+    r1 = 0.5 * (weights.first @ (cross / _safe_norm(cross)) + weights.second[0])
+    u0 = _safe_norm(r1)
     if u0 == 0:
         raise ValueError("`weights` must have something to grow from: W1 v1 + W2^T is zero.")
     return u0, r1 / u0
@@ -153,37 +153,37 @@ def integrate(
     def slope(time: float, w: np.ndarray) -> np.ndarray:
         nonlocal evaluations
         evaluations += 1
-        if evaluations > MOST_EVALUATIONS:
+        if evaluations > MAX_EVALUATIONS:
             raise ArithmeticError(
-                f"the aligned flow gave up at t = {time:g} of `times` up to {times[-1]:g} after {MOST_EVALUATIONS} "
+                f"the aligned flow gave up at t = {time:g} of `times` up to {times[-1]:g} after {MAX_EVALUATIONS} "
                 "evaluations: it has settled long before. Ask for earlier times."
             )
-        norm = _norm(w)
+        norm = _safe_norm(w)
         return norm * cross - norm * (norm * values * w)
 
     def jacobian(_: float, w: np.ndarray) -> np.ndarray:
-        norm = _norm(w)
+        norm = _safe_norm(w)
         slopes = np.outer(cross - 2 * norm * values * w, w / norm) - np.diag(norm * (norm * values))
         refuse_infinite(slopes)
         return slopes
 
     if times[-1] == 0:
         return (start @ vectors.T)[None, :]
-    size = _norm(start)
+    size = _safe_norm(start)
     refuse_infinite(size)
-    if size < SMALLEST:
+    if size < MIN_START:
         raise ValueError(
-            f"the start (`start`, `u0`) must have a norm of at least {SMALLEST:g}: got {size:.3g}. Shift the clock "
+            f"the start (`start`, `u0`) must have a norm of at least {MIN_START:g}: got {size:.3g}. Shift the clock "
             "instead."
         )
-    if values[-1] * times[-1] > STIFFEST:
+    if values[-1] * times[-1] > MAX_CONDITION:
         raise ValueError(
-            f"`times` must end before {STIFFEST / values[-1]:.3g}, {STIFFEST:g} over the largest variance of `cov` "
-            f"{values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
+            f"`times` must end before {MAX_CONDITION / values[-1]:.3g}, {MAX_CONDITION:g} over the largest variance of "
+            f"`cov` {values[-1]:.3g}: got {times[-1]:g}. A smaller spike takes the same course."
         )
     # Near its end, |w| w = Sigma^-1 Gamma, the flow decays at rates up to |w|^2 times the largest variance.
     seen = values > max(1e-12 * values[-1], np.finfo(float).tiny)
-    fastest = values[-1] * max(1.0, _norm(cross[seen] / values[seen])) if seen.any() else 0.0
+    fastest = values[-1] * max(1.0, _safe_norm(cross[seen] / values[seen])) if seen.any() else 0.0
     if fastest * times[-1] < 2e4:
         options: dict[str, Any] = {"method": "DOP853", "rtol": rtol, "atol": 0.1 * rtol * size}
     else:  # far more steps than the solution needs: an implicit method takes them longer
@@ -201,7 +201,7 @@ def integrate(
     return run.y.T @ vectors.T
 
 
-def _norm(vector: np.ndarray) -> float:
+def _safe_norm(vector: np.ndarray) -> float:
     """The Euclidean norm, also where the squares underflow or overflow."""
     plain = math.sqrt(float(vector @ vector))
     if 1e-140 < plain < 1e140:
@@ -211,6 +211,7 @@ def _norm(vector: np.ndarray) -> float:
 
 
 def _scalar_moments(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """Return covariance and cross moments of a single problem with one output; refuse any other."""
     of_kind("problem", problem, Problem, "`ln.Problem.from_...`")
     if problem.cost is not None:
         raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")

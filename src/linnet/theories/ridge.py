@@ -64,7 +64,7 @@ def risk(
         >>> round(risk([1.0], [1.0], 50, ridge=0.1, noise_variance=0.25, multiplicities=[100]), 3)
         0.687
     """
-    values, counts = _spectrum(eigenvalues, multiplicities)
+    values, counts = _check_spectrum(eigenvalues, multiplicities)
     weights = np.atleast_1d(real_array("overlaps", overlaps, ndim=(0, 1, 2)))
     if weights.shape[-1:] != values.shape:
         raise ValueError(
@@ -74,18 +74,18 @@ def risk(
     if (weights < 0).any():
         raise ValueError(f"`overlaps` are squared projections and must not be negative: got {weights.min():.6g}.")
     n, ridge = positive("samples", samples), non_negative("ridge", ridge)
-    noise = _noise(noise_variance, weights.shape[:-1])
+    noise = _check_noise(noise_variance, weights.shape[:-1])
     rank = counts[values > 0].sum()
     if ridge == 0 and n == rank:
         if (noise > 0).all():
-            return _plain(np.full(noise.shape, np.inf))
+            return _scalar(np.full(noise.shape, np.inf))
         raise ValueError(
             f"the ridgeless risk is undefined at `samples` equal to the rank, {rank:g}: infinite sensitivity times "
             "zero bias. "
             "Give a `ridge`, or another number of samples; both one-sided limits are 0 without noise, infinite with it."
         )
     if ridge == 0 and n > rank:
-        return _plain(noise * (rank / n) / (1 - rank / n))  # more samples than directions: no bias
+        return _scalar(noise * (rank / n) / (1 - rank / n))  # more samples than directions: no bias
     kappa, unit = _effective_ridge(values, counts, n, ridge)
     values = values / unit
     share, rest = values / (kappa + values), kappa / (kappa + values)
@@ -95,7 +95,7 @@ def risk(
     total = bias + noise * sensitivity * (counts * share**2).sum() / n
     if not np.isfinite(total).all():
         raise ValueError("`eigenvalues` times `overlaps` are too large for a number: give them in smaller units.")
-    return _plain(total)
+    return _scalar(total)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def effective_ridge(
         >>> round(float(effective_ridge([1.0], 50, multiplicities=[100])), 6)  # without ridge it is d/n - 1
         1.0
     """
-    values, counts = _spectrum(eigenvalues, multiplicities)
+    values, counts = _check_spectrum(eigenvalues, multiplicities)
     n, ridge = positive("samples", samples), non_negative("ridge", ridge)
     if ridge == 0 and n >= counts[values > 0].sum():
         return 0.0
@@ -227,7 +227,7 @@ def _effective_ridge(values: np.ndarray, counts: np.ndarray, n: float, ridge: fl
     return kappa + kappa * (excess(np.log(kappa)) / fall), unit  # one Newton step: the logarithm costs a digit
 
 
-def _noise(noise_variance: object, lead: tuple[int, ...]) -> np.ndarray:
+def _check_noise(noise_variance: object, lead: tuple[int, ...]) -> np.ndarray:
     """The noise of each output, checked."""
     noise = real_array("noise_variance", noise_variance, ndim=(0, 1))
     if (noise < 0).any():
@@ -240,11 +240,13 @@ def _noise(noise_variance: object, lead: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(noise, lead)
 
 
-def _plain(value: np.ndarray) -> Any:
+def _scalar(value: np.ndarray) -> Any:
+    """Return a float for an array without axes, other arrays as they are."""
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def _spectrum(eigenvalues: object, multiplicities: object) -> tuple[np.ndarray, np.ndarray]:
+def _check_spectrum(eigenvalues: object, multiplicities: object) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues and their multiplicities (1 where none are given), checked."""
     values = real_array("eigenvalues", eigenvalues, ndim=(0, 1)).reshape(-1)
     if (values < 0).any():
         raise ValueError(f"`eigenvalues` of a covariance must not be negative: got {values.min():.6g}.")

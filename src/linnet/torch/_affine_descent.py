@@ -47,7 +47,7 @@ class Data:
         return -2 * self.factor * np.swapaxes(error, -1, -2) @ self.inputs
 
 
-def reduced(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def narrow_layers(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Layers (hidden, input) and (output, hidden) of width at most inputs + outputs, with the same products."""
     hidden, inputs = first.shape
     if hidden <= inputs + second.shape[0]:
@@ -80,7 +80,7 @@ def products(
     if augmented:
         start = weights.get("first_bias", np.zeros(weights["first"].shape[0]))
         layers.append(start[:, None])
-    first, second = reduced(np.concatenate(layers, axis=1), weights["second"])
+    first, second = narrow_layers(np.concatenate(layers, axis=1), weights["second"])
     shape = () if factors is None else (len(factors),)
     state = {
         "first": np.broadcast_to(first, shape + first.shape),
@@ -88,7 +88,7 @@ def products(
     }
     if bias:
         state["second_bias"] = np.broadcast_to(weights["second_bias"], shape + weights["second_bias"].shape)
-    rate, decay = _columns(rates, weights, augmented), _columns(decays, weights, augmented)
+    rate, decay = _rows_over_inputs(rates, weights, augmented), _rows_over_inputs(decays, weights, augmented)
     times = np.ones(shape) if factors is None else np.asarray(factors)
     speed = {name: np.zeros_like(value) for name, value in state.items()}
     for step in range(steps + 1):
@@ -111,7 +111,7 @@ def products(
             state[name] = value - by * rate[name] * speed[name]
 
 
-def _columns(
+def _rows_over_inputs(
     settings: Mapping[str, float], weights: Mapping[str, np.ndarray], augmented: bool
 ) -> dict[str, np.ndarray | float]:
     """A setting of each parameter as a row over the augmented inputs; a bias that does not exist does not move."""

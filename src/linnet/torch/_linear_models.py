@@ -63,7 +63,7 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
         (name, m) for name, m in model.named_modules() if any(p.requires_grad for _, *f in lora_factors(m) for p in f)
     ]
     if adapters:
-        return _adapter(model, adapters, trained, X)
+        return _read_adapter(model, adapters, trained, X)
     layers = [(name, m) for name, m in model.named_modules() if isinstance(m, nn.Linear) and m.weight.requires_grad]
     _refuse_others(trained, [p for _, m in layers for p in m.parameters()], model)
     if len(layers) != 2:
@@ -71,28 +71,32 @@ def linear_model(model: nn.Module, X: torch.Tensor) -> LinearModel:
         raise ValueError(
             f"`model` must have two trained linear layers, a two-layer linear network: got {len(layers)} ({names})."
         )
-    return _two_layers(model, layers, X)
+    return _read_two_layers(model, layers, X)
 
 
 def _refuse_randomness(model: nn.Module) -> None:
+    """Refuse a model whose outputs depend on chance or on the batch."""
     for name, module in model.named_modules():
         if not module.training:
             continue
         if isinstance(module, nn.modules.dropout._DropoutNd) and module.p > 0:
             raise ValueError(
-                f"`model` must be deterministic: {_called(name, module)} drops at random. Set p = 0, or .eval() it."
+                f"`model` must be deterministic: {_module_label(name, module)} drops at random. Set p = 0, or "
+                ".eval() it."
             )
         if isinstance(module, _NORMS):
             raise ValueError(
-                f"`model` must not depend on the batch: {_called(name, module)} normalises by it. .eval() it."
+                f"`model` must not depend on the batch: {_module_label(name, module)} normalises by it. .eval() it."
             )
 
 
-def _called(name: str, module: nn.Module) -> str:
+def _module_label(name: str, module: nn.Module) -> str:
+    """Return the kind and the name of a module, for a message."""
     return f"{type(module).__name__} {name!r}" if name else type(module).__name__
 
 
 def _refuse_others(trained: dict[int, str], known: list[Any], model: nn.Module) -> None:
+    """Refuse a model that trains anything besides the two layers."""
     others = [name for key, name in trained.items() if key not in {id(p) for p in known}]
     if others:
         owner = type(model.get_submodule(others[0].rpartition(".")[0])).__name__
@@ -102,14 +106,18 @@ def _refuse_others(trained: dict[int, str], known: list[Any], model: nn.Module) 
         )
 
 
-def _watched(model: nn.Module, X: torch.Tensor, layers: list[nn.Module]) -> tuple[torch.Tensor, list[Any], list[str]]:
+def _record_calls(
+    model: nn.Module, X: torch.Tensor, layers: list[nn.Module]
+) -> tuple[torch.Tensor, list[Any], list[str]]:
     """The model's output, (layer, input, output) of `layers` as they are called, and names of all modules as called."""
     calls: list[Any] = []
     order: list[str] = []
     handles = []
     for name, module in model.named_modules():
         if not list(module.children()) or module in layers:
-            handles.append(module.register_forward_hook(lambda m, i, o, name=name: order.append(_called(name, m))))
+            handles.append(
+                module.register_forward_hook(lambda m, i, o, name=name: order.append(_module_label(name, m)))
+            )
     for layer in layers:
         handles.append(layer.register_forward_hook(lambda m, i, o: calls.append((m, i[0].detach(), o.detach()))))
     try:
@@ -135,11 +143,12 @@ def _watched(model: nn.Module, X: torch.Tensor, layers: list[nn.Module]) -> tupl
     return output, calls, order
 
 
-def _two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: torch.Tensor) -> LinearModel:
-    names = {id(m): _called(name, m) for name, m in layers}
-    output, calls, order = _watched(model, X, [m for _, m in layers])
+def _read_two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: torch.Tensor) -> LinearModel:
+    """Read a model of two linear layers, checking that nothing lies between them or after them."""
+    names = {id(m): _module_label(name, m) for name, m in layers}
+    output, calls, order = _record_calls(model, X, [m for _, m in layers])
     (first, z, hidden), (second, entering, leaving) = calls
-    _same(
+    _check_unchanged(
         entering,
         hidden,
         f"between {names[id(first)]} and {names[id(second)]}",
@@ -147,7 +156,7 @@ def _two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: torch.
         names[id(first)],
         names[id(second)],
     )
-    _same(output, leaving, f"after {names[id(second)]}", order, names[id(second)], None)
+    _check_unchanged(output, leaving, f"after {names[id(second)]}", order, names[id(second)], None)
     fixed = torch.zeros_like(_flat(leaving))
     first_bias, second_bias = (b if b is not None and b.requires_grad else None for b in (first.bias, second.bias))
     if first.bias is not None and first_bias is None:
@@ -159,7 +168,8 @@ def _two_layers(model: nn.Module, layers: list[tuple[str, nn.Module]], X: torch.
     return LinearModel(_array(z), _array(fixed), first.weight, second.weight, first_bias, second_bias, 1.0)
 
 
-def _adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: torch.Tensor) -> LinearModel:
+def _read_adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: torch.Tensor) -> LinearModel:
+    """Read a model that trains one LoRA adapter; what is frozen around it is the fixed part."""
     name, module = adapters[0]
     factors = [f for f in lora_factors(module) if f[1].requires_grad or f[2].requires_grad]
     if len(adapters) != 1 or len(factors) != 1:
@@ -173,15 +183,18 @@ def _adapter(model: nn.Module, adapters: list[Any], trained: dict[int, str], X: 
     if bias is not None and bias.requires_grad:
         raise ValueError("`model` must have an adapter without a bias: `lora_bias` is not supported here.")
     _refuse_others(trained, [first, second], model)
-    output, [(_, z, leaving)], order = _watched(model, X, [module])
-    _same(output, leaving, f"after {_called(name, module)}", order, _called(name, module), None)
+    output, [(_, z, leaving)], order = _record_calls(model, X, [module])
+    _check_unchanged(output, leaving, f"after {_module_label(name, module)}", order, _module_label(name, module), None)
     scale = float(module.scaling[adapter])
     with torch.no_grad():
         fixed = _flat(leaving) - scale * _flat(z) @ first.T @ second.T
     return LinearModel(_array(z), _array(fixed), first, second, None, None, scale)
 
 
-def _same(got: torch.Tensor, wanted: torch.Tensor, where: str, order: list[str], begin: str, end: str | None) -> None:
+def _check_unchanged(
+    got: torch.Tensor, wanted: torch.Tensor, where: str, order: list[str], begin: str, end: str | None
+) -> None:
+    """Refuse a model in which something changes the values between two places, and name it."""
     if got.numel() == wanted.numel():
         a, b = _flat(got).double(), _flat(wanted).double()
         if a.shape == b.shape and torch.allclose(a, b, rtol=1e-6, atol=1e-6 * float(b.abs().max())):
@@ -193,8 +206,10 @@ def _same(got: torch.Tensor, wanted: torch.Tensor, where: str, order: list[str],
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor as rows of its last axis."""
     return tensor.reshape(-1, tensor.shape[-1])
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
+    """Return a tensor as a float64 matrix."""
     return _flat(tensor).detach().double().cpu().numpy()

@@ -45,14 +45,15 @@ def readings(
     - `scales`: s of each pair. `ratios`: the second's learning rate over the first's.
     """
     with np.errstate(all="ignore"):  # of weights that diverge, readings are NaN or infinite, and training continues
-        return _readings(first, second, scales, ratios)
+        return _compute_readings(first, second, scales, ratios)
 
 
-def _readings(first: Products, second: Products, scales: np.ndarray, ratios: np.ndarray) -> list[Reading]:
+def _compute_readings(first: Products, second: Products, scales: np.ndarray, ratios: np.ndarray) -> list[Reading]:
+    """Compute the readings; overflows are the caller's to silence."""
     s, q = scales[:, None, None], np.sqrt(ratios)[:, None, None]
     imbalance = _eigenvalues(s * q * first["nn"] - s / q * second["nn"])
     values = scales[:, None] * _product_values(first["nn"], second["nn"])
-    by_first, by_second = _carried(first, second), _carried(second, first)
+    by_first, by_second = _change_by_factor(first, second), _change_by_factor(second, first)
     shares = by_first / (by_first + by_second)
     seen = np.isfinite(values).all(axis=-1)
     ranks = np.where(seen, effective_rank_of_values(np.where(seen[:, None], values, 0.0)), np.nan)
@@ -63,24 +64,24 @@ def _readings(first: Products, second: Products, scales: np.ndarray, ratios: np.
     ]
 
 
-def _inner(a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, " pair"]:
+def _inner_product(a: np.ndarray, b: np.ndarray) -> Float[np.ndarray, " pair"]:
     """tr(a^T b), which is the inner product of two products whose Gram matrices these are."""
     return np.einsum("pij,pij->p", a, b)
 
 
-def _carried(moving: Products, other: Products) -> Float[np.ndarray, " pair"]:
+def _change_by_factor(moving: Products, other: Products) -> Float[np.ndarray, " pair"]:
     """The size of the change of the product that one factor carries, the other as it was before the step; 0 where not
     known."""
     if "cc" not in moving or "cc" not in other:
         return np.zeros(moving["nn"].shape[0])
     mixed = other["nc"]
     before = other["nn"] - mixed - mixed.swapaxes(1, 2) + other["cc"]
-    size = _inner(before, moving["cc"])
+    size = _inner_product(before, moving["cc"])
     return np.sqrt(np.where(np.isfinite(size), np.maximum(size, 0), 0))
 
 
 def _eigenvalues(matrices: np.ndarray) -> Float[np.ndarray, "pair mode"]:
-    """Smallest first; NaN for a matrix with an entry that is not finite."""
+    """Return the eigenvalues of each matrix, smallest first; NaN for one that is not finite."""
     finite = np.isfinite(matrices).all(axis=(1, 2))
     symmetric = np.where(finite[:, None, None], (matrices + matrices.swapaxes(1, 2)) / 2, 0.0)
     return np.where(finite[:, None], np.linalg.eigvalsh(symmetric), np.nan)
@@ -104,9 +105,15 @@ def _alignment(first: Products, second: Products, ratios: np.ndarray) -> Float[n
     q, a, b = ratios, first, second
     if "sg" not in a or "sg" not in b:
         return np.full(q.shape, np.nan)
-    now = q * _inner(b["ng"], a["ns"]) + _inner(b["ns"], a["ng"])
-    start = q * _inner(b["sg"], a["ss"]) + _inner(b["ss"], a["sg"])
-    norm = q**2 * _inner(b["gg"], a["ss"]) + _inner(b["ss"], a["gg"]) + 2 * q * _inner(b["sg"].swapaxes(1, 2), a["sg"])
-    size = (_inner(b["nn"], a["nn"]) - 2 * _inner(b["ns"], a["ns"]) + _inner(b["ss"], a["ss"])) * norm
+    now = q * _inner_product(b["ng"], a["ns"]) + _inner_product(b["ns"], a["ng"])
+    start = q * _inner_product(b["sg"], a["ss"]) + _inner_product(b["ss"], a["sg"])
+    norm = (
+        q**2 * _inner_product(b["gg"], a["ss"])
+        + _inner_product(b["ss"], a["gg"])
+        + 2 * q * _inner_product(b["sg"].swapaxes(1, 2), a["sg"])
+    )
+    size = (
+        _inner_product(b["nn"], a["nn"]) - 2 * _inner_product(b["ns"], a["ns"]) + _inner_product(b["ss"], a["ss"])
+    ) * norm
     defined = np.isfinite(size) & (size > 0)
     return np.where(defined, (start - now) / np.sqrt(np.where(defined, size, 1.0)), np.nan)

@@ -12,7 +12,7 @@ from torch import nn
 
 
 @dataclass(frozen=True)
-class Settings:
+class OptimizerSettings:
     """Learning rates and weight decays by the parameter's name, and the momentum they share."""
 
     rates: dict[str, float]
@@ -20,7 +20,7 @@ class Settings:
     momentum: float
 
 
-def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> Settings:
+def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> OptimizerSettings:
     """The settings of `parameters` in plain SGD before its first step; anything else is an error that says why."""
     if not isinstance(optimizer, torch.optim.SGD):
         name = type(optimizer).__name__
@@ -55,7 +55,7 @@ def settings_of(optimizer: object, parameters: Mapping[str, nn.Parameter]) -> Se
     decays = {name: float(group["weight_decay"]) for name, group in group_of.items()}
     if not all(map(math.isfinite, [*rates.values(), *decays.values()])):
         raise ValueError(f"`optimizer` must have finite rates and decays: got {rates} and {decays}.")
-    return Settings(rates, decays, momenta.pop())
+    return OptimizerSettings(rates, decays, momenta.pop())
 
 
 def loss_factor(loss: object, shape: tuple[int, int]) -> float:

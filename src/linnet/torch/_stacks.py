@@ -17,7 +17,7 @@ PRODUCTS = ("nn", "nc", "cc", "ns", "ng", "ss", "sg", "gg")
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class PairFactor:
     """One factor of a pair: number of the pair, 0 for its first factor and 1 for its second, and where its rows are."""
 
     pair: int
@@ -34,7 +34,7 @@ class Stack:
     none.
     """
 
-    factors: list[Factor]
+    factors: list[PairFactor]
     before: torch.Tensor | None = field(default=None, repr=False)
     start: torch.Tensor | None = field(default=None, repr=False)
     gradient: torch.Tensor | None = field(default=None, repr=False)
@@ -62,7 +62,7 @@ class Stack:
         if places != self._places:  # the first time, or the model gave a parameter other memory
             self._views = [factor.rows(factor.parameter.detach()) for factor in self.factors]
             self._places = places
-        return _stacked(self._views)
+        return _stack_views(self._views)
 
     def keep_gradient(self, gradients: Mapping[int, torch.Tensor]) -> None:
         """The first gradients by `id` of the parameter; zero for what is frozen or was not used by the first loss."""
@@ -71,7 +71,7 @@ class Stack:
             gradient = gradients.get(id(factor.parameter))
             like = torch.zeros_like(factor.parameter) if gradient is None else gradient.to(factor.parameter.dtype)
             rows.append(factor.rows(like))
-        self.gradient = _stacked(rows)
+        self.gradient = _stack_views(rows)
 
     def products(self) -> dict[str, torch.Tensor]:
         """Those of `PRODUCTS` that can be had, each (factor, hidden, hidden), where the weights are."""
@@ -90,17 +90,18 @@ class Stack:
 
 def stacks_of(pairs: Sequence[Pair]) -> list[Stack]:
     """All factors of the pairs, in as few stacks as their shapes allow."""
-    stacks: dict[tuple[object, ...], list[Factor]] = {}
+    stacks: dict[tuple[object, ...], list[PairFactor]] = {}
     for number, pair in enumerate(pairs):
         sides = ((pair.first, pair.rows_of_first), (pair.second, pair.rows_of_second))
         for side, (parameter, rows) in enumerate(sides):
             view = rows(parameter.detach())
             kind = (parameter.device, parameter.dtype, view.shape, view.mT.is_contiguous())
-            stacks.setdefault(kind, []).append(Factor(number, side, parameter, rows))
+            stacks.setdefault(kind, []).append(PairFactor(number, side, parameter, rows))
     return [Stack(factors) for factors in stacks.values()]
 
 
-def _stacked(views: Sequence[torch.Tensor]) -> torch.Tensor:
+def _stack_views(views: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Copy views into one tensor, in the order in which they lie in memory."""
     if views[0].mT.is_contiguous():  # transposed as they lie in memory, all of them: one kernel copies them
         return torch.stack([view.mT for view in views]).mT
     return torch.stack(views)

@@ -11,8 +11,8 @@ from typing import Any
 
 from torch import fx, nn
 
-_PASS = (nn.Identity, nn.Dropout)  # between two linear layers these leave them a pair (a dropout on average)
-_PASS_FUNCTIONS = (nn.functional.dropout,)
+_KEEPING_MODULES = (nn.Identity, nn.Dropout)  # between two linear layers these leave them a pair (a dropout on average)
+_KEEPING_FUNCTIONS = (nn.functional.dropout,)
 
 
 def consecutive(model: nn.Module, known: Collection[int]) -> list[tuple[str, str]]:
@@ -25,10 +25,11 @@ def consecutive(model: nn.Module, known: Collection[int]) -> list[tuple[str, str
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of a tracer that wants to run the graph
-        return list(dict.fromkeys(_within(model, "", known)))
+        return list(dict.fromkeys(_pairs_within(model, "", known)))
 
 
-def _within(module: nn.Module, name: str, known: Collection[int]) -> Iterator[tuple[str, str]]:
+def _pairs_within(module: nn.Module, name: str, known: Collection[int]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of linear layers inside a module, by tracing it, or its parts where it cannot be traced."""
     layers = [part for part in module.modules() if type(part) is nn.Linear and id(part.weight) not in known]
     if len(layers) < 2 or not any(layer.weight.requires_grad for layer in layers):
         return
@@ -37,7 +38,7 @@ def _within(module: nn.Module, name: str, known: Collection[int]) -> Iterator[tu
         # Tracing calls `forward`, which may keep what it sees: it gets a copy that shares the parameters.
         tensors = [*module.parameters(), *module.buffers()]
         double = copy.deepcopy(module, {id(tensor): tensor for tensor in tensors})
-        graph = tracer.trace(double, concrete_args=_defaults(double))
+        graph = tracer.trace(double, concrete_args=_default_arguments(double))
     except Exception:  # whatever a model of somebody else raises
         inside = {f".{child}": part for child, part in module.named_children()}
     else:
@@ -46,14 +47,14 @@ def _within(module: nn.Module, name: str, known: Collection[int]) -> Iterator[tu
             for path in tracer.failed
             for child, part in module.get_submodule(path).named_children()
         }
-        for pair in _in_a_row(module, graph):
+        for pair in _consecutive_in_graph(module, graph):
             if not any(layer.startswith(f"{path}.") for layer in pair for path in tracer.failed):
                 yield tuple(f"{name}.{layer}".removeprefix(".") for layer in pair)  # type: ignore[misc]
     for path, part in inside.items():
-        yield from _within(part, f"{name}{path}".removeprefix("."), known)
+        yield from _pairs_within(part, f"{name}{path}".removeprefix("."), known)
 
 
-def _defaults(module: nn.Module) -> dict[str, Any]:
+def _default_arguments(module: nn.Module) -> dict[str, Any]:
     """Arguments of `forward` that have a default: they keep it."""
     parameters = inspect.signature(module.forward).parameters.values()
     return {parameter.name: parameter.default for parameter in parameters if parameter.default is not parameter.empty}
@@ -67,6 +68,7 @@ class _Tracer(fx.Tracer):
         self.failed: list[str] = []
 
     def call_module(self, m: nn.Module, forward: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Trace a module; one whose `forward` fails becomes one node."""
         try:
             return super().call_module(m, forward, args, kwargs)
         except Exception:  # as above
@@ -75,28 +77,31 @@ class _Tracer(fx.Tracer):
             return self.create_proxy("call_module", path, args, kwargs)
 
 
-def _in_a_row(module: nn.Module, graph: fx.Graph) -> Iterator[tuple[str, str]]:
+def _consecutive_in_graph(module: nn.Module, graph: fx.Graph) -> Iterator[tuple[str, str]]:
     """Linear layers in a row, each called once, of which the first's output goes nowhere else."""
     called = Counter(node.target for node in graph.nodes if node.op == "call_module")
     for node in graph.nodes:
         if not _is_linear(module, node) or called[node.target] != 1:
             continue
         after = _only_user(node)
-        while after is not None and _passes(module, after):
+        while after is not None and _keeps_values(module, after):
             after = _only_user(after)
         if after is not None and _is_linear(module, after) and called[after.target] == 1:
             yield str(node.target), str(after.target)
 
 
 def _only_user(node: fx.Node) -> fx.Node | None:
+    """Return the only node that takes this one's output, None where there are several."""
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 
 def _is_linear(module: nn.Module, node: fx.Node) -> bool:
+    """Return whether a node calls a linear layer."""
     return node.op == "call_module" and type(module.get_submodule(str(node.target))) is nn.Linear
 
 
-def _passes(module: nn.Module, node: fx.Node) -> bool:
+def _keeps_values(module: nn.Module, node: fx.Node) -> bool:
+    """Return whether a node leaves its input as it is, on average."""
     if node.op == "call_module":
-        return isinstance(module.get_submodule(str(node.target)), _PASS)
-    return node.op == "call_function" and node.target in _PASS_FUNCTIONS
+        return isinstance(module.get_submodule(str(node.target)), _KEEPING_MODULES)
+    return node.op == "call_function" and node.target in _KEEPING_FUNCTIONS

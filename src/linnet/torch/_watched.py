@@ -46,7 +46,7 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
     """Four panels; with many pairs, their medians as a line and all of them in grey."""
     from linnet import style
 
-    chosen = data if pairs is None else data.sel(pair=_known(data, pairs))
+    chosen = data if pairs is None else data.sel(pair=_check_names(data, pairs))
     step = chosen["step"].values
     with style.applied():
         figure, axes = style.subplots(2, 2, size=style.column(2, ratio=0.62), sharex=True)
@@ -70,14 +70,14 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
             (axes[1, 1], "alignment", "alignment with the first gradient", style.ALIGNMENT),
         ):
             axis.plot(step, chosen[name].values, color=style.GUIDE, lw=0.7, alpha=0.6)
-            axis.plot(step, _median(chosen[name].values), color=colour, lw=1.8, label="median over pairs")
+            axis.plot(step, _median_over_pairs(chosen[name].values), color=colour, lw=1.8, label="median over pairs")
             axis.set(
                 title=title,
                 xlabel="step",
-                ylim=(0 if name == "share_first" else _lowest(chosen[name].values), 1.02),
+                ylim=(0 if name == "share_first" else _axis_start(chosen[name].values), 1.02),
             )
         rank = axes[1, 1].twinx()
-        rank.plot(step, _median(chosen["effective_rank"].values), color=style.PRODUCT, lw=1.4, ls="--")
+        rank.plot(step, _median_over_pairs(chosen["effective_rank"].values), color=style.PRODUCT, lw=1.4, ls="--")
         rank.set_ylabel("effective rank (dashed)", color=style.PRODUCT)
         rank.set_ylim(bottom=0)
         rank.grid(visible=False)
@@ -85,7 +85,7 @@ def picture(data: xr.Dataset, pairs: Iterable[str] | None = None) -> Figure:
     return figure
 
 
-def _known(data: xr.Dataset, pairs: Iterable[str]) -> list[str]:
+def _check_names(data: xr.Dataset, pairs: Iterable[str]) -> list[str]:
     """Names of pairs, checked."""
     known = [str(name) for name in data["pair"].values]
     wanted: list[Any] = list(pairs) if isinstance(pairs, Iterable) and not isinstance(pairs, (str, bytes)) else [pairs]
@@ -95,11 +95,11 @@ def _known(data: xr.Dataset, pairs: Iterable[str]) -> list[str]:
     return wanted
 
 
-def _lowest(values: np.ndarray) -> float:
+def _axis_start(values: np.ndarray) -> float:
     """Where an axis begins that shows zero and all numbers."""
     return min(0.0, float(values[np.isfinite(values)].min(initial=0.0)))
 
 
-def _median(values: np.ndarray) -> np.ndarray:
+def _median_over_pairs(values: np.ndarray) -> np.ndarray:
     """The median over pairs at each step; NaN where no pair has a number."""
     return np.array([np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else np.nan for row in values])

@@ -21,7 +21,7 @@ from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
 from linnet.torch._affine_descent import Data, products
 from linnet.torch._linear_models import LinearModel, linear_model
-from linnet.torch._settings import Settings, loss_factor, settings_of
+from linnet.torch._settings import OptimizerSettings, loss_factor, settings_of
 from linnet.trajectories.status import DivergedError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ModelForecast:
         ((101,), True)
     """
 
-    run: Run = field(repr=False)
+    run: ModelRun = field(repr=False)
     loss: Float[np.ndarray, " step"] = field(repr=False)
     validation_loss: Float[np.ndarray, " step"] | None = field(repr=False)
     strengths: Float[np.ndarray, " mode"] = field(repr=False)
@@ -121,18 +121,19 @@ class ModelForecast:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ModelRun:
     """A linear model, how it is trained, and on what: `inputs` (sample, input), with ones last where there is a bias,
     `targets` (sample, output) less what the frozen part explains, with a loss of `factor` times the sum of squares."""
 
     model: LinearModel
-    settings: Settings
+    settings: OptimizerSettings
     inputs: np.ndarray
     targets: np.ndarray
     factor: float
 
     @cached_property
     def data(self) -> Data:
+        """The loss on the samples of this run."""
         return Data.of(self.inputs, self.targets, self.factor)
 
     @property
@@ -143,11 +144,12 @@ class Run:
 
     @property
     def rates(self) -> dict[str, float]:
-        """Of these parameters: with the scale in the second layer, its rate has the square of it."""
+        """The learning rate of each parameter; the scale in the second layer multiplies its rate by its square."""
         return self.settings.rates | {"second": self.model.scale**2 * self.settings.rates["second"]}
 
     @property
     def decays(self) -> dict[str, float]:
+        """The weight decay of each parameter; the scale in the second layer divides its decay by its square."""
         return self.settings.decays | {"second": self.settings.decays["second"] / self.model.scale**2}
 
 
@@ -198,21 +200,22 @@ def forecast(
         True
     """
     total = count("steps", steps)
-    linear = linear_model(model, _tensor("X", X))
+    linear = linear_model(model, _check_tensor("X", X))
     settings = settings_of(optimizer, linear.parameters)
-    run = _run(linear, settings, Y, "Y", loss)
+    run = _model_run(linear, settings, Y, "Y", loss)
     held = None
     if validation is not None:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
             raise ValueError("`validation` must be a pair of held-out inputs and targets, (X, Y).")
-        other = linear_model(model, _tensor("validation", validation[0]))
-        held = _run(other, settings, validation[1], "validation", loss)
+        other = linear_model(model, _check_tensor("validation", validation[0]))
+        held = _model_run(other, settings, validation[1], "validation", loss)
     prediction = _by_forecast(run, held, total) if _is_plain(run) else _by_recursion(run, held, total)
     refuse_infinite(prediction.loss, prediction.shares)
     return prediction
 
 
-def _tensor(name: str, value: object) -> torch.Tensor:
+def _check_tensor(name: str, value: object) -> torch.Tensor:
+    """Return a dense tensor of finite real numbers; refuse any other."""
     if not isinstance(value, torch.Tensor):
         raise ValueError(f"`{name}` must be a tensor as the model takes it: got {type(value).__name__}.")
     if value.is_meta or value.layout != torch.strided or value.is_complex():
@@ -225,8 +228,9 @@ def _tensor(name: str, value: object) -> torch.Tensor:
     return value
 
 
-def _run(model: LinearModel, settings: Settings, Y: ArrayLike, name: str, loss: object) -> Run:
-    y = _tensor(name, Y)
+def _model_run(model: LinearModel, settings: OptimizerSettings, Y: ArrayLike, name: str, loss: object) -> ModelRun:
+    """Put a model, how it is trained and its samples together, checked."""
+    y = _check_tensor(name, Y)
     if y.dtype == torch.bool:
         raise ValueError(f"`{name}` must be numbers: got truth values. Take `.double()` of them.")
     targets = y.reshape(-1, y.shape[-1]).detach().double().cpu().numpy()
@@ -237,10 +241,10 @@ def _run(model: LinearModel, settings: Settings, Y: ArrayLike, name: str, loss: 
     inputs = model.features
     if model.first_bias is not None or model.second_bias is not None:
         inputs = np.concatenate([inputs, np.ones((len(inputs), 1))], axis=1)
-    return Run(model, settings, inputs, targets - model.fixed, loss_factor(loss, targets.shape))
+    return ModelRun(model, settings, inputs, targets - model.fixed, loss_factor(loss, targets.shape))
 
 
-def _is_plain(run: Run) -> bool:
+def _is_plain(run: ModelRun) -> bool:
     """Whether the model is two matrices with one canonical rate and one decay, which is what `ln.forecast` knows."""
     shrink = {name: run.rates[name] * run.decays[name] for name in run.rates}
     bias = run.model.first_bias is None or run.rates["first_bias"] == run.rates["first"]
@@ -248,7 +252,7 @@ def _is_plain(run: Run) -> bool:
     return run.model.second_bias is None and bias and bool(one)
 
 
-def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
+def _by_forecast(run: ModelRun, held: ModelRun | None, steps: int) -> ModelForecast:
     """Through `ln.forecast`: layers rescaled so that both have one rate, as `lora.Adapter.canonical_weights` are."""
     given, rates = run.weights, run.rates
     first = given["first"]
@@ -274,7 +278,7 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
             momentum=run.settings.momentum,
         )
     except DivergedError:
-        raise _diverged(run, steps) from None
+        raise _divergence_error(run, steps) from None
     other = 0.0 if held is None else 2 * held.factor * len(held.targets)
     held_loss = None if prediction.validation_loss is None else other * prediction.validation_loss
     return ModelForecast(
@@ -282,7 +286,7 @@ def _by_forecast(run: Run, held: Run | None, steps: int) -> ModelForecast:
     )
 
 
-def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
+def _by_recursion(run: ModelRun, held: ModelRun | None, steps: int) -> ModelForecast:
     """By the recursion of `affine_descent`, which knows biases and decays of their own."""
     data = run.data
     check_fits(
@@ -298,7 +302,7 @@ def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
         for product in path:
             losses.append(float(data.loss(product)))
             if not losses[-1] <= _ceiling(run, losses[0]):
-                raise _diverged(run, steps)
+                raise _divergence_error(run, steps)
             if held is not None:
                 held_losses.append(float(held.data.loss(product)))
             residuals.append(((left.T @ data.gradient(product)) * right).sum(axis=1)[:modes])
@@ -309,11 +313,13 @@ def _by_recursion(run: Run, held: Run | None, steps: int) -> ModelForecast:
     return ModelForecast(run, np.array(losses), held_loss, strengths[:modes] / len(run.targets), shares, None)
 
 
-def _ceiling(run: Run, first: float) -> float:
+def _ceiling(run: ModelRun, first: float) -> float:
+    """Return the loss beyond which a run counts as diverged."""
     return DIVERGENCE_FACTOR * max(first, run.factor * float((run.targets**2).sum()))
 
 
-def _diverged(run: Run, steps: int) -> DivergedError:
+def _divergence_error(run: ModelRun, steps: int) -> DivergedError:
+    """Return the error of a run that diverges, with the largest rate that does not."""
     rate = run.settings.rates["first"]
     stable = rate * largest_factor(run, steps)
     return DivergedError(
@@ -322,7 +328,7 @@ def _diverged(run: Run, steps: int) -> DivergedError:
     )
 
 
-def largest_factor(run: Run, steps: int) -> float:
+def largest_factor(run: ModelRun, steps: int) -> float:
     """By how much all learning rates can be multiplied before the run diverges, to 0.4%, by trying.
 
     The border may have islands on both sides. The one returned is, where there is such a one, stable 5% below and
@@ -333,7 +339,7 @@ def largest_factor(run: Run, steps: int) -> float:
         return float("inf")
     window, lowest = (top / 4, top), None
     for _ in range(MAX_BORDERS):
-        border = _border(run, steps, *window)
+        border = _narrow_border(run, steps, *window)
         if border is None:
             break
         lowest = border if lowest is None else min(lowest, border)
@@ -344,7 +350,7 @@ def largest_factor(run: Run, steps: int) -> float:
     return top if lowest is None else lowest
 
 
-def _first_diverging(run: Run, steps: int) -> float | None:
+def _first_diverging(run: ModelRun, steps: int) -> float | None:
     """The first power of two that diverges, from below."""
     for start in range(-40, 40, TRIED):
         tried = 2.0 ** np.arange(start, start + TRIED)
@@ -354,7 +360,7 @@ def _first_diverging(run: Run, steps: int) -> float | None:
     return None
 
 
-def _border(run: Run, steps: int, low: float, high: float) -> float | None:
+def _narrow_border(run: ModelRun, steps: int, low: float, high: float) -> float | None:
     """Between the first factor of a fine grid in (low, high) that diverges and the one before it, narrowed."""
     tried = np.geomspace(low, high, FINE)
     while True:
@@ -369,7 +375,8 @@ def _border(run: Run, steps: int, low: float, high: float) -> float | None:
         tried = np.append(np.geomspace(low, high, TRIED + 2)[1:-1], high)
 
 
-def _diverges(run: Run, factors: np.ndarray, steps: int) -> np.ndarray:
+def _diverges(run: ModelRun, factors: np.ndarray, steps: int) -> np.ndarray:
+    """Return whether the run diverges with all rates times each of the factors, trained together."""
     wrong = np.zeros(len(factors), dtype=bool)
     highest = None
     with np.errstate(over="ignore", invalid="ignore"):

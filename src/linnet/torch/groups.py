@@ -53,7 +53,7 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
             given = adapter if named is None else named.get(label)
             if given is None:
                 raise ValueError(f"`adapter` must have every adapter of the model by name: it lacks {label!r}.")
-            checked = _checked(given)
+            checked = _check_rates(given)
             rank, scale = first.shape[0], float(module.scaling[name])  # type: ignore[index]
             if rank != checked.rank or not np.isclose(scale, checked.scale, rtol=1e-6):
                 misfits.append(f"{label} has rank {rank} and s = {scale:.4g}")
@@ -80,13 +80,15 @@ def parameter_groups(model: nn.Module, adapter: Adapter | Mapping[str, Adapter])
     return [{"params": members[key], **dict(key[1:])} for key in sorted(members, key=lambda key: key[0])]
 
 
-def _checked(adapter: Any) -> Adapter:
+def _check_rates(adapter: Any) -> Adapter:
+    """Return the adapter, refused where it has no learning rates."""
     if of_kind("adapter", adapter, Adapter, "`ln.lora.Adapter(...)`").learning_rate_a is None:
         raise ValueError("`adapter` must have learning rates: give `learning_rate_a`.")
     return adapter
 
 
 def _options(adapter: Adapter, side: str) -> dict[str, float]:
+    """Return the optimizer's options for A's or B's group, in PyTorch's names."""
     options = {
         "lr": getattr(adapter, f"learning_rate_{side}"),
         "weight_decay": getattr(adapter, f"weight_decay_{side}"),

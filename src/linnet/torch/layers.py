@@ -31,6 +31,7 @@ def weights(first: object, second: object) -> Weights:
 
 
 def _matrix(name: str, layer: object) -> Any:
+    """Return the weights of a linear layer, or a tensor, as a float64 matrix."""
     tensor = getattr(layer, "weight", layer)
     if not isinstance(tensor, torch.Tensor):
         raise ValueError(f"`{name}` must be a linear layer or a tensor: got {type(layer).__name__}.")

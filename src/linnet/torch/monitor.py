@@ -14,7 +14,7 @@ from torch import nn
 from linnet._arguments import count, flag
 from linnet.torch._readings import Reading, readings
 from linnet.torch._stacks import Stack, stacks_of
-from linnet.torch.pairs import Pair, find_pairs, fitting
+from linnet.torch.pairs import Pair, find_pairs, fitting_layers
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +71,8 @@ class PairMonitor:
         if not self.pairs:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self.unseen.items())
             raise ValueError(
-                f"`model` must hold a pair of linear layers that is trained: found none. {reasons}{_to_name(model)}"
+                f"`model` must hold a pair of linear layers that is trained: found none. {reasons}"
+                f"{_how_to_name_pairs(model)}"
             )
         self._optimizer: Any = None
         self.optimizer = optimizer
@@ -95,14 +96,14 @@ class PairMonitor:
         if self._alignment:
             for stack in self._stacks:
                 stack.start = stack.now()
-            self._listen()
+            self._listen_to_gradients()
         self._keep_before()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, reason: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._silence()
+        self._stop_listening()
         self._stacks = []
         self._open = False
 
@@ -114,13 +115,13 @@ class PairMonitor:
         if self._handles and self._gradients:
             for stack in self._stacks:
                 stack.keep_gradient(self._gradients)
-            self._silence()
-        due = self._due(self.steps)
+            self._stop_listening()
+        due = self._is_due(self.steps)
         if due:
-            self.readings[self.steps] = self._read()
+            self.readings[self.steps] = self._read_pairs()
         for stack in self._stacks:
             stack.before = None
-        if self._due(self.steps + 1):
+        if self._is_due(self.steps + 1):
             self._keep_before()
         return due
 
@@ -152,12 +153,12 @@ class PairMonitor:
             return {}
         reads = self.readings[max(self.readings)]
         return {
-            "pairs/share_first": _over(np.median, [read.share_first for read in reads]),
-            "pairs/imbalance_max": _over(np.max, [read.imbalance[0] for read in reads]),
-            "pairs/imbalance_min": _over(np.min, [read.imbalance[-1] for read in reads]),
-            "pairs/singular_value_max": _over(np.max, [read.singular_values[0] for read in reads]),
-            "pairs/effective_rank": _over(np.median, [read.effective_rank for read in reads]),
-            "pairs/alignment": _over(np.median, [read.alignment for read in reads]),
+            "pairs/share_first": _nan_safe(np.median, [read.share_first for read in reads]),
+            "pairs/imbalance_max": _nan_safe(np.max, [read.imbalance[0] for read in reads]),
+            "pairs/imbalance_min": _nan_safe(np.min, [read.imbalance[-1] for read in reads]),
+            "pairs/singular_value_max": _nan_safe(np.max, [read.singular_values[0] for read in reads]),
+            "pairs/effective_rank": _nan_safe(np.median, [read.effective_rank for read in reads]),
+            "pairs/alignment": _nan_safe(np.median, [read.alignment for read in reads]),
         }
 
     @property
@@ -213,14 +214,16 @@ class PairMonitor:
         parts += ["without an optimizer's rates"] * (self.optimizer is None) + [f"{len(self.unseen)} unseen"]
         return f"PairMonitor({'; '.join(parts)})"
 
-    def _due(self, step: int) -> bool:
+    def _is_due(self, step: int) -> bool:
+        """Return whether this step is read."""
         return step == 1 or step % self.every == 0
 
     def _keep_before(self) -> None:
+        """Keep the weights as they are before the next step."""
         for stack in self._stacks:
             stack.before = stack.now()
 
-    def _listen(self) -> None:
+    def _listen_to_gradients(self) -> None:
         """Keeps each parameter's gradient as it accumulates: the last before the first step is the first gradient."""
 
         def hook(parameter: torch.Tensor) -> None:
@@ -231,22 +234,23 @@ class PairMonitor:
             if parameter.requires_grad:
                 self._handles.append(parameter.register_post_accumulate_grad_hook(hook))
 
-    def _silence(self) -> None:
+    def _stop_listening(self) -> None:
+        """Remove the hooks on gradients."""
         for handle in self._handles:
             handle.remove()
         self._handles, self._gradients = [], {}
 
     @torch.no_grad()
-    def _read(self) -> list[Reading]:
+    def _read_pairs(self) -> list[Reading]:
         """All pairs: products where the weights are, one transfer for each device, the rest in NumPy by width."""
         products = self._products()
         if not all(np.isfinite(side["gg"]).all() for sides in products.values() for side in sides if "gg" in side):
             self._start_again()
-        rates, result = self._rates(), dict[int, Reading]()
+        rates, result = self._current_rates(), dict[int, Reading]()
         for width, (first, second) in products.items():
             members = self._by_width[width]
             scales = np.array([self.pairs[number].scale for number in members])
-            ratios = np.array([self._ratio(self.pairs[number], rates) for number in members])
+            ratios = np.array([self._rate_ratio(self.pairs[number], rates) for number in members])
             result |= dict(zip(members.tolist(), readings(first, second, scales, ratios), strict=True))
         return [result[number] for number in range(len(self.pairs))]
 
@@ -275,29 +279,29 @@ class PairMonitor:
         """The first gradient was not finite (a gradient scaler skips such a step): wait for the next one."""
         for stack in self._stacks:
             stack.gradient = None
-        self._silence()
-        self._listen()
+        self._stop_listening()
+        self._listen_to_gradients()
 
-    def _rates(self) -> dict[int, float]:
+    def _current_rates(self) -> dict[int, float]:
         """The learning rate of each parameter now."""
         groups = [] if self.optimizer is None else self.optimizer.param_groups
         return {id(parameter): float(group["lr"]) for group in groups for parameter in group["params"]}
 
-    def _ratio(self, pair: Pair, rates: Mapping[int, float]) -> float:
+    def _rate_ratio(self, pair: Pair, rates: Mapping[int, float]) -> float:
         """The second factor's learning rate over the first's; 1 where one of them has none."""
         first, second = rates.get(id(pair.first), 0.0), rates.get(id(pair.second), 0.0)
         return second / first if first > 0 and second > 0 else 1.0
 
 
-def _to_name(model: nn.Module) -> str:
+def _how_to_name_pairs(model: nn.Module) -> str:
     """How to name pairs that were not found by themselves; empty where there can be none."""
-    near = fitting(model)[:4]
+    near = fitting_layers(model)[:4]
     if not near:
         return ""
     return f"If a layer takes only the output of the one before it, name them: pairs={near}."
 
 
-def _over(measure: Callable[[np.ndarray], Any], values: Iterable[float]) -> float:
+def _nan_safe(measure: Callable[[np.ndarray], Any], values: Iterable[float]) -> float:
     """A measure of the numbers among the values; NaN if there are none."""
     numbers = np.array([value for value in values if np.isfinite(value)])
     return float(measure(numbers)) if numbers.size else float("nan")

@@ -111,17 +111,17 @@ def find_pairs(
         raise ValueError(f"`model` must be a PyTorch module: got {type(model).__name__}.")
     if isinstance(pairs, str) and pairs != "auto":
         raise ValueError(f"`pairs` must be 'auto' or a list of (first, second) names: got {pairs!r}.")
-    max_width, patterns = count("max_width", max_width), HEADS if heads is None else _patterns(heads)
+    max_width, patterns = count("max_width", max_width), HEADS if heads is None else _check_patterns(heads)
     unseen: dict[str, str] = {}
     if isinstance(pairs, str):
-        adapters = list(_lora(model))
-        candidates = [*adapters, *_linear(model, adapters), *_heads(model, patterns, unseen)]
+        adapters = list(_lora_pairs(model))
+        candidates = [*adapters, *_linear_pairs(model, adapters), *_head_pairs(model, patterns, unseen)]
         candidates = [pair for pair in candidates if pair.trained]
     else:
-        candidates = list(_named(model, _entries("pairs", pairs)))
+        candidates = list(_named_pairs(model, _check_entries("pairs", pairs)))
     seen = []
     for pair in candidates:
-        reason = _hidden(pair.first) or _hidden(pair.second) or _misfit(pair)
+        reason = _why_unreadable(pair.first) or _why_unreadable(pair.second) or _why_no_product(pair)
         if not reason and pair.width > max_width:
             reason = f"its hidden dimension {pair.width} exceeds `max_width` {max_width}"
         if reason:
@@ -131,7 +131,7 @@ def find_pairs(
     return seen, unseen
 
 
-def _hidden(parameter: torch.Tensor) -> str:
+def _why_unreadable(parameter: torch.Tensor) -> str:
     """Why this process cannot read the whole parameter; empty if it can."""
     if hasattr(parameter, "placements") or hasattr(parameter, "_sharding_spec"):
         return "its parameters are sharded over processes (a DTensor)"
@@ -144,13 +144,13 @@ def _hidden(parameter: torch.Tensor) -> str:
     return ""
 
 
-def _misfit(pair: Pair) -> str:
+def _why_no_product(pair: Pair) -> str:
     """Why the two have no product, as in a model that cannot be run; empty if they have."""
     other = pair.rows_of_second(pair.second).shape[0]
     return "" if pair.width == other else f"its layers do not fit: {pair.width} outputs, {other} inputs"
 
 
-def _entries(name: str, value: Any) -> list[tuple[str, str]]:
+def _check_entries(name: str, value: Any) -> list[tuple[str, str]]:
     """A list of (first, second), names of layers."""
     entries = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)) else [value]
     for entry in entries:
@@ -159,41 +159,45 @@ def _entries(name: str, value: Any) -> list[tuple[str, str]]:
     return [(first, second) for first, second in entries]
 
 
-def _patterns(heads: object) -> dict[str, list[tuple[str, str]]]:
+def _check_patterns(heads: object) -> dict[str, list[tuple[str, str]]]:
     """Names of the layers inside attention, checked."""
     if not isinstance(heads, Mapping):
         raise ValueError(f"`heads` must be a dictionary with keys among {sorted(HEADS)}: got {shown(heads)}.")
     for kind in heads:
         if kind not in HEADS:
             raise ValueError(f"`heads` must have keys among {sorted(HEADS)}: got {shown(kind)}.")
-    return {kind: _entries("heads", names) for kind, names in heads.items()}
+    return {kind: _check_entries("heads", names) for kind, names in heads.items()}
 
 
-def _rows(tensor: torch.Tensor) -> torch.Tensor:
+def _as_rows(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a parameter as a matrix (first axis, all others)."""
     return tensor.reshape(tensor.shape[0], -1)
 
 
-def _columns(tensor: torch.Tensor) -> torch.Tensor:
+def _as_columns(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a parameter as a matrix (all other axes, first)."""
     return tensor.reshape(tensor.shape[0], -1).T
 
 
-def _lora(model: nn.Module) -> Iterator[Pair]:
+def _lora_pairs(model: nn.Module) -> Iterator[Pair]:
+    """Yield the factors of every LoRA adapter."""
     for name, module in model.named_modules():
         for adapter, first, second in lora_factors(module):
             label = label_of(name, adapter)
-            yield Pair(label, "lora", first, second, _rows, _columns, float(module.scaling[adapter]))  # type: ignore[index]
+            yield Pair(label, "lora", first, second, _as_rows, _as_columns, float(module.scaling[adapter]))  # type: ignore[index]
 
 
-def _linear(model: nn.Module, known: Iterable[Pair]) -> Iterator[Pair]:
+def _linear_pairs(model: nn.Module, known: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield linear layers of which the second takes the first's output."""
     layers = dict(model.named_modules())
     for one, other in consecutive(model, {id(p) for pair in known for p in (pair.first, pair.second)}):
         first, second = layers[one].weight, layers[other].weight
         parent, _, last = other.rpartition(".")
         label = f"{one}>{last if parent == one.rpartition('.')[0] else other}"
-        yield Pair(label, "linear", first, second, _rows, _columns)  # type: ignore[arg-type]
+        yield Pair(label, "linear", first, second, _as_rows, _as_columns)  # type: ignore[arg-type]
 
 
-def fitting(model: nn.Module) -> list[tuple[str, str]]:
+def fitting_layers(model: nn.Module) -> list[tuple[str, str]]:
     """Names of linear layers, in the model's order, of which the second could take the first's output."""
     layers = [(name, part) for name, part in model.named_modules() if isinstance(part, nn.Linear)]
     return [
@@ -203,39 +207,42 @@ def fitting(model: nn.Module) -> list[tuple[str, str]]:
     ]
 
 
-def _named(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+def _named_pairs(model: nn.Module, pairs: Iterable[tuple[str, str]]) -> Iterator[Pair]:
+    """Yield the pairs that the user names, by patterns."""
     layers = {name: module for name, module in model.named_modules() if isinstance(module, nn.Linear)}
     for first, second in pairs:
         matched = [name for name in layers if fnmatchcase(name, first)]
         if not matched:
-            raise ValueError(f"`pairs` names no linear layer: {first!r}. The model has {_some(layers)}.")
+            raise ValueError(f"`pairs` names no linear layer: {first!r}. The model has {_short_list(layers)}.")
         for name in matched:
-            partner = second.replace("*", _wild(first, name)) if "*" in second else second
+            partner = second.replace("*", _wildcard_match(first, name)) if "*" in second else second
             if partner not in layers:
-                raise ValueError(f"`pairs` names no linear layer: {partner!r}. The model has {_some(layers)}.")
+                raise ValueError(f"`pairs` names no linear layer: {partner!r}. The model has {_short_list(layers)}.")
             one, other = layers[name].weight, layers[partner].weight
             if one.shape[0] != other.shape[1]:
                 raise ValueError(
                     f"`pairs` must name layers that fit: {name} has {one.shape[0]} outputs, {partner} "
                     f"{other.shape[1]} inputs."
                 )
-            yield Pair(f"{name}>{partner}", "named", one, other, _rows, _columns)
+            yield Pair(f"{name}>{partner}", "named", one, other, _as_rows, _as_columns)
 
 
-def _wild(pattern: str, name: str) -> str:
+def _wildcard_match(pattern: str, name: str) -> str:
     """What the first `*` of the pattern stands for in the name."""
     before, _, after = pattern.partition("*")
     return name[len(before) : len(name) - len(after)] if after.count("*") == 0 else name[len(before) :].split(".")[0]
 
 
-def _some(names: Iterable[str]) -> str:
+def _short_list(names: Iterable[str]) -> str:
+    """List the first names."""
     listed = sorted(names)
     return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "") if listed else "none"
 
 
-def _heads(
+def _head_pairs(
     model: nn.Module, patterns: Mapping[str, Sequence[tuple[str, str]]], unseen: dict[str, str]
 ) -> Iterator[Pair]:
+    """Yield the pairs inside attention, head by head; those that cannot be split are noted in `unseen`."""
     for name, module in model.named_modules():
         if isinstance(module, nn.MultiheadAttention):
             yield from _fused_heads(name, module, patterns)
@@ -250,11 +257,12 @@ def _heads(
                             "the size of its heads is not known (no `head_dim` or `num_heads`)"
                         )
                     else:
-                        yield from _split(f"{name}.{one}>{other}", kind, first, second, size)
+                        yield from _split_heads(f"{name}.{one}>{other}", kind, first, second, size)
                     break
 
 
 def _head_size(module: object) -> int | None:
+    """Return the size of one head of an attention module, None where it does not say."""
     for attribute in ("head_dim", "attention_head_size"):
         size = getattr(module, attribute, None)
         if isinstance(size, int):
@@ -267,16 +275,17 @@ def _head_size(module: object) -> int | None:
 
 
 def _first_linear(module: nn.Module) -> nn.Linear | None:
+    """Return the first linear layer of a module."""
     return next((child for child in module.children() if isinstance(child, nn.Linear)), None)
 
 
-def _split(name: str, kind: str, first: nn.Linear, second: nn.Linear, size: int) -> Iterator[Pair]:
+def _split_heads(name: str, kind: str, first: nn.Linear, second: nn.Linear, size: int) -> Iterator[Pair]:
     """One pair for each head of the layer that has more of them: grouped keys and values serve several heads."""
     values = kind == "value-output"
     # The product of queries and keys, W_Q^T W_K, has the keys as its first layer.
     many, few = (second.in_features, first.out_features) if values else (first.out_features, second.out_features)
     for head in range(many // size):
-        own, shared = _block(head, size), _block(head // (many // few), size)
+        own, shared = _head_slice(head, size), _head_slice(head // (many // few), size)
         label = f"{name}[{head}]"
         if values:
             yield Pair(label, kind, first.weight, second.weight, _row_block(shared), _column_block(own))
@@ -284,15 +293,18 @@ def _split(name: str, kind: str, first: nn.Linear, second: nn.Linear, size: int)
             yield Pair(label, kind, second.weight, first.weight, _row_block(shared), _row_block(own))
 
 
-def _block(index: int, size: int) -> slice:
+def _head_slice(index: int, size: int) -> slice:
+    """Return where a head's rows or columns lie."""
     return slice(index * size, (index + 1) * size)
 
 
 def _row_block(block: slice) -> View:
+    """Return the view of a parameter that takes some rows."""
     return lambda tensor: tensor[block]
 
 
 def _column_block(block: slice) -> View:
+    """Return the view of a parameter that takes some columns, as rows."""
     return lambda tensor: tensor[:, block].T
 
 
@@ -305,9 +317,9 @@ def _fused_heads(
     heads, size = module.num_heads, module.embed_dim // module.num_heads
     fused, out = module.in_proj_weight, module.out_proj.weight
     for head in range(heads):
-        query, key, value = (_row_block(_block(part * heads + head, size)) for part in range(3))
+        query, key, value = (_row_block(_head_slice(part * heads + head, size)) for part in range(3))
         if "value-output" in patterns:
             label = f"{name}.value>output[{head}]"
-            yield Pair(label, "value-output", fused, out, value, _column_block(_block(head, size)))
+            yield Pair(label, "value-output", fused, out, value, _column_block(_head_slice(head, size)))
         if "query-key" in patterns:
             yield Pair(f"{name}.query>key[{head}]", "query-key", fused, fused, key, query)

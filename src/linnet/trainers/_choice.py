@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 
 
-def either(condition: Any, this: Any, that: Any) -> Any:
-    """`this` where the condition holds, else `that`: Python chooses for a plain truth value, JAX for an array."""
+def select(condition: Any, this: Any, that: Any) -> Any:
+    """Return `this` where the condition holds, else `that`: Python chooses for a truth value, JAX for an array."""
     if isinstance(condition, (bool, np.bool_)):
         return this if condition else that
     return jnp.where(condition, this, that)
 
 
-def like(old: Any, new: Any) -> Any:
-    """`new` in the number type of `old`, whose place in the loop's state it takes."""
+def cast_like(old: Any, new: Any) -> Any:
+    """Return `new` in the number type of `old`, whose place in the loop's state it takes."""
     return new if new.dtype is old.dtype else new.astype(old.dtype)

@@ -15,4 +15,4 @@ _TRIED = jax.__version_info__ < (0, 11)
 WHOLE: Options = {"xla_cpu_parallel_codegen_split_count": "1"} if _TRIED and cores() == 1 else {}
 # XLA's newer way to write the loops of a CPU program takes twice as long as the older one for a descent, a third longer
 # for a flow; the steps take as long. Not so those of `function_flow`, which take twice as long by the older way.
-QUICKLY: Options = {"xla_cpu_use_fusion_emitters": False, **WHOLE} if _TRIED else {}
+QUICK_COMPILATION: Options = {"xla_cpu_use_fusion_emitters": False, **WHOLE} if _TRIED else {}

@@ -15,22 +15,23 @@ from jaxtyping import Float
 
 from linnet import _progress as progress
 from linnet.inits.layers import product_of
-from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import OfProduct, batch_axes, member
-from linnet.trainers._pauses import affordable
+from linnet.trainers._pauses import steps_per_call
 from linnet.trainers._runge_kutta import solve
 from linnet.trainers._states import Array
-from linnet.trainers._tail import Spectrum
+from linnet.trainers._tail import SquareLoss
 from linnet.trainers._updates import forces
 
-ROUND = 2000  # steps at most; most flows take a few hundred
-SHORTEST = 50  # steps of a round of the largest flows: a step of theirs takes up to a second
+MAX_ROUND_STEPS = 2000  # most flows take a few hundred
+MIN_ROUND_STEPS = 50  # for the largest flows: a step of theirs takes up to a second
 STEP_SHARE = 0.02  # share of the steps allowed, after which a flow is asked whether it can arrive at all
-LONG = 5  # rounds, after which a bar is drawn
-HOPELESS = 3.0  # times the steps allowed, that it would need at its pace
-FEW, MANY = 4, 64  # times: what a smaller number is filled up to, and the largest that is filled up
-HEAVY = 100_000  # entries of both layers
-SLOW = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
+BAR_AFTER_ROUNDS = 5
+HOPELESS_FACTOR = 3.0  # times the steps allowed, that it would need at its pace
+MIN_FILLED_TIMES = 4  # a smaller number of times is filled up to it
+MAX_FILLED_TIMES = 64  # a larger number of times is not filled up
+MAX_FILLED_ENTRIES = 100_000  # entries of both layers
+SLOW_STEPS = 20_000  # steps it would need at its pace, from which on an implicit solver is tried
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ class FlowSettings:
 
 
 @dataclass
-class Run:
+class FlowRun:
     """The progress of one network: states saved so far (NaN for later times), its present state, and how it ended."""
 
     layers: tuple[np.ndarray, ...]
     settings: FlowSettings
-    spectrum: Spectrum | None
+    spectrum: SquareLoss | None
     where: float = 0.0
     taken: int = 0
     pending: bool = True
@@ -77,8 +78,8 @@ class Run:
         self.layers, self.where, self.taken = tuple(results[depth : 2 * depth]), float(where), self.taken + int(taken)
         if arrived or not np.isfinite(self.where):
             self.pending = False
-        elif not self._ends() and not self._fades(SLOW * pace) and share >= STEP_SHARE:
-            self.failed = share >= 1 or self.left > HOPELESS * self.settings.max_steps * pace
+        elif not self._try_closed_form() and not self._try_implicit_solver(SLOW_STEPS * pace) and share >= STEP_SHARE:
+            self.failed = share >= 1 or self.left > HOPELESS_FACTOR * self.settings.max_steps * pace
             self.pending = not self.failed
 
     @property
@@ -86,7 +87,7 @@ class Run:
         """The time from here to the last of the given times."""
         return float(self.settings.times[-1]) - self.where
 
-    def _ends(self) -> bool:
+    def _try_closed_form(self) -> bool:
         """Whether the rest of the flow has a closed form; if so, fill the later states with it."""
         if self.spectrum is None:
             return False
@@ -95,17 +96,18 @@ class Run:
         )
         if ending is None:
             return False
-        late, times = self._late
+        late, times = self._remaining_times
         self.states[0][late], self.states[1][late] = ending.states(times)
         self.pending = False
         return True
 
-    def _fades(self, soon: float) -> bool:
-        """Whether an implicit solver followed it to its end, where that is not `soon` reached; then it is written."""
+    def _try_implicit_solver(self, soon: float) -> bool:
+        """Write down the rest of the run by an implicit solver, unless its end is `soon` reached; return whether it
+        arrived."""
         most = self.settings.max_steps - self.taken
         if self.spectrum is None or self.left <= soon or not self.stiff or most <= 0:
             return False
-        late, times = self._late
+        late, times = self._remaining_times
         faded = self.spectrum.fade(
             *self.layers, times=times, rtol=self.settings.rtol, atol=float(self.settings.atol), most=most
         )
@@ -118,16 +120,17 @@ class Run:
         return True
 
     @property
-    def _late(self) -> tuple[np.ndarray, np.ndarray]:
-        """The states still to be found, and how long after this one they are."""
+    def _remaining_times(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return which states are still to be found, and how long after this one they are."""
         late = np.isnan(self.states[0]).all(axis=(-1, -2))
         return late, np.maximum(self.settings.times[late] - self.where, 0.0)
 
 
 def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.ndarray, " filled"]:
-    """Up to `MANY` times, filled up with the last one to a power of two: flows that ask for few times, whatever their
-    number, share one compiled program, which takes seconds to make. What is saved twice costs no step, but memory: not
-    for states of more than `HEAVY` entries.
+    """Return the times, filled up with the last one to a power of two where there are at most `MAX_FILLED_TIMES`.
+
+    So flows that ask for few times, whatever their number, share one compiled program, which takes seconds to make.
+    What is saved twice costs no step, but memory: not for states of more than `MAX_FILLED_ENTRIES` entries.
 
     >>> import numpy as np
     >>> from linnet.trainers._flow_rounds import filled_times
@@ -135,45 +138,45 @@ def filled_times(times: Float[np.ndarray, " time"], entries: int) -> Float[np.nd
     [1.0, 2.0, 5.0, 8.0, 9.0, 9.0, 9.0, 9.0]
     """
     count = len(times)
-    if count > MANY or entries > HEAVY:
+    if count > MAX_FILLED_TIMES or entries > MAX_FILLED_ENTRIES:
         return times
-    return np.concatenate([times, np.full(max(FEW, 1 << (count - 1).bit_length()) - count, times[-1])])
+    return np.concatenate([times, np.full(max(MIN_FILLED_TIMES, 1 << (count - 1).bit_length()) - count, times[-1])])
 
 
 def follow(
-    objective: OfProduct, layers: tuple[Array, ...], settings: FlowSettings, spectrum: Spectrum | None
+    objective: OfProduct, layers: tuple[Array, ...], settings: FlowSettings, spectrum: SquareLoss | None
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """All layers at all times (NaN where they were not reached), the steps, and whether they did not suffice.
 
-    After every round a flow that has converged is ended in closed form (`tail`), and one that would need `SLOW` more
-    steps is tried with an implicit solver, once (`stiff`). Once half of a batch has ended the others go on one by one:
-    each costs its own steps, at most `max_steps`, and a fiftieth of them where it would need more than three times as
-    many at its pace.
+    After every round a flow that has converged is ended in closed form (`tail`), and one that would need
+    `SLOW_STEPS` more steps is tried with an implicit solver, once (`stiff`). Once half of a batch has ended the
+    others go on one by one: each costs its own steps, at most `max_steps`, and a fiftieth of them where it would
+    need more than three times as many at its pace.
     """
-    rounds = -(-settings.max_steps // _length(*layers))
+    rounds = -(-settings.max_steps // _steps_per_round(*layers))
     steps = -(-settings.max_steps // rounds)
     begun = tuple(np.asarray(layer) for layer in layers)
     batched = begun[0].ndim == 3
     if batched:
         runs = [
-            Run(
+            FlowRun(
                 tuple(layer[i] for layer in begun),
-                _of(settings, i),
+                _settings_of_member(settings, i),
                 None if spectrum is None else spectrum.of_member(i),
             )
             for i in range(len(begun[0]))
         ]
     else:
-        runs = [Run(begun, settings, spectrum)]
+        runs = [FlowRun(begun, settings, spectrum)]
     one_round = partial(_solve, max_steps=steps)
     with ExitStack() as stack:
         for turn in range(rounds):
             if not any(run.pending for run in runs):
                 break
-            if turn == LONG:
+            if turn == BAR_AFTER_ROUNDS:
                 advance = stack.enter_context(progress.bar("flow", rounds, done=turn, unit=f"x {steps} steps"))
-            _round(objective, runs, one_round, steps, (turn + 1) / rounds)
-            if turn >= LONG:
+            _advance_round(objective, runs, one_round, steps, (turn + 1) / rounds)
+            if turn >= BAR_AFTER_ROUNDS:
                 advance(1)
     every = range(len(begun))
     out = [np.stack([run.states[i] for run in runs], axis=1) if batched else runs[0].states[i] for i in every]
@@ -181,7 +184,7 @@ def follow(
     return out, taken if batched else taken[0], failed if batched else failed[0]
 
 
-def _round(objective: OfProduct, runs: list[Run], one_round: Any, steps: int, share: float) -> None:
+def _advance_round(objective: OfProduct, runs: list[FlowRun], one_round: Any, steps: int, share: float) -> None:
     """Integrate one more round of unfinished members: in one batch if they are more than half of it, else singly."""
     settings, dtype = runs[0].settings, runs[0].layers[0].dtype
     pending = [index for index, run in enumerate(runs) if run.pending]
@@ -190,36 +193,42 @@ def _round(objective: OfProduct, runs: list[Run], one_round: Any, steps: int, sh
         where = np.array([run.where if run.pending else settings.times[-1] for run in runs])
         layers = tuple(np.stack(several) for several in zip(*(run.layers for run in runs), strict=True))
         settings = replace(settings, atol=np.array([run.settings.atol for run in runs]))
-        results = [np.asarray(value) for value in one_round(objective, *_there(layers, where, settings, dtype))]
+        results = [
+            np.asarray(value) for value in one_round(objective, *_solver_arguments(layers, where, settings, dtype))
+        ]
         for index in pending:
             runs[index].take([value[index] for value in results], steps, share)
         return
     for index in pending:
         run = runs[index]
-        results = one_round(member(objective, index), *_there(run.layers, np.array(run.where), run.settings, dtype))
+        results = one_round(
+            member(objective, index), *_solver_arguments(run.layers, np.array(run.where), run.settings, dtype)
+        )
         run.take([np.asarray(value) for value in results], steps, share)
 
 
-def _length(*layers: Array) -> int:
+def _steps_per_round(*layers: Array) -> int:
     """Return the number of steps of a round, one of few values, since each is compiled."""
     first, second = layers[0], layers[-1]
     inner = sum(6.0 * layer.size * (first.shape[-1] + second.shape[-2]) for layer in layers[1:-1])
-    most = affordable(first, 13 * (8.0 * first.size * second.shape[-2] + inner))  # stages, and products in each
-    return next((length for length in (ROUND, 500, 200) if length <= most), SHORTEST)
+    most = steps_per_call(first, 13 * (8.0 * first.size * second.shape[-2] + inner))  # stages, and products in each
+    return next((length for length in (MAX_ROUND_STEPS, 500, 200) if length <= most), MIN_ROUND_STEPS)
 
 
-def _of(settings: FlowSettings, index: int) -> FlowSettings:
+def _settings_of_member(settings: FlowSettings, index: int) -> FlowSettings:
+    """Return the settings of one member of a batch, with its own tolerance."""
     return replace(settings, atol=settings.atol[index] if settings.atol.ndim else settings.atol)
 
 
-def _there(
+def _solver_arguments(
     layers: Sequence[np.ndarray | Array], where: np.ndarray, settings: FlowSettings, dtype: np.dtype
 ) -> tuple[Any, ...]:
+    """Return the arguments of one round of `_solve`: the layers, where they are, times and tolerances."""
     numbers = (where, settings.times, settings.rtol, settings.atol, settings.share)
     return tuple(map(np.asarray, layers)), *(np.asarray(number, dtype) for number in numbers)
 
 
-@partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICKLY)
+@partial(jax.jit, static_argnames=("max_steps",), compiler_options=QUICK_COMPILATION)
 def _solve(
     objective: OfProduct,
     layers: tuple[Array, ...],

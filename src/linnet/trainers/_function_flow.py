@@ -60,7 +60,7 @@ def function_flow(
     """
     gamma = jnp.asarray(1 - 0.5**0.5, values.dtype)
     power = jnp.sum(cross**2 / values)
-    rest = _largest(start.kernel)
+    rest = _largest_eigenvalue(start.kernel)
 
     def residual_loss(product: Array) -> Array:
         return jnp.sum((cross - values * product) ** 2 / values) / power
@@ -111,7 +111,7 @@ def function_flow(
     return FunctionRun(state, time, now, count)
 
 
-def _largest(kernel: Array) -> Array:
+def _largest_eigenvalue(kernel: Array) -> Array:
     """The largest eigenvalue of a positive matrix by power iteration, to within a few percent."""
 
     def turn(_: int, v: Array) -> Array:

@@ -26,21 +26,21 @@ from linnet._memory import check_fits
 from linnet._progress import bar
 from linnet.inits.layers import product_of
 from linnet.reductions.reduction import Reduction
-from linnet.trainers._choice import either
-from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._choice import select
+from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import batch_axes
-from linnet.trainers._pauses import affordable
+from linnet.trainers._pauses import steps_per_call
 from linnet.trainers._states import (
     Array,
     Arrays,
     Hyper,
-    Kept,
+    KeptLoss,
     Objective,
     Params,
     Remembered,
     Seen,
     State,
-    Tested,
+    TestedLoss,
     Update,
     layer_names,
     layers_of,
@@ -51,10 +51,10 @@ from linnet.trajectories.saving import Saving
 from linnet.trajectories.status import Status
 from linnet.trajectories.trajectory import Trajectory
 
-KEEP = ("weights", "products", "losses")
-DIVERGED = 1  # codes above it are the stopping rule's own
-CHUNK = 64
-PAUSE = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
+KEEP_CHOICES = ("weights", "products", "losses")
+DIVERGED_CODE = 1  # codes above it are the stopping rule's own
+SAVES_PER_CALL = 64
+PAUSE_OPERATIONS = 3e7  # operations between two looks at a run, some milliseconds: a look takes a fraction of one
 DIVERGENCE_FACTOR = 1e8  # a loss this many times the first one, or the scale of the targets, counts as divergence
 
 
@@ -81,7 +81,7 @@ class Plan:
         return np.array(["completed", "diverged", *self.rule.reasons])
 
 
-def started(params: Params, *, plan: Plan) -> State:
+def initial_state(params: Params, *, plan: Plan) -> State:
     """The state of one run before its first step."""
     record = None if plan.record is None else plan.record.start(params)
     return State(params, plan.rule.start(), np.int64(0), np.int64(0), record)  # type: ignore[arg-type]
@@ -91,32 +91,39 @@ def ceiling(objective: Objective, params: Params) -> Array:
     """The loss beyond which a run counts as diverged: a large multiple of the first loss, or of the targets' scale."""
     loss, _ = objective.at(params)
     size = objective.size()
-    return DIVERGENCE_FACTOR * (either(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
+    return DIVERGENCE_FACTOR * (select(abs(loss) <= size, size, abs(loss)) + jnp.finfo(loss.dtype).tiny)
 
 
-def judged(
-    objective: Objective, test: Tested | None, highest: Array, state: State, *, plan: Plan
+def judge(
+    objective: Objective, test: TestedLoss | None, highest: Array, state: State, *, plan: Plan
 ) -> tuple[State, Seen]:
     """The state with its code, 0 to go on, and its record brought up to date; and what the objective saw of it."""
     loss, seen = objective.at(state.params)
     looks = plan.record is not None or plan.rule.needs_test
     measured = test.at(state.params, seen) if looks and test is not None else loss
     rule, code = plan.rule.update(state.rule, state.step, loss, measured)
-    code = either(code > 0, code + DIVERGED, 0)
+    code = select(code > 0, code + DIVERGED_CODE, 0)
     inside = (loss <= highest) & (loss >= -highest)  # false for NaN too
     record = None if plan.record is None else plan.record.update(state.record, state.step, loss, measured, seen)
-    return State(state.params, rule, state.step, either(inside, code, DIVERGED), record), seen
+    return State(state.params, rule, state.step, select(inside, code, DIVERGED_CODE), record), seen
 
 
-def stepped(
-    objective: Objective, test: Tested | None, hyper: Hyper, highest: Array, state: State, until: Array, *, plan: Plan
+def take_step(
+    objective: Objective,
+    test: TestedLoss | None,
+    hyper: Hyper,
+    highest: Array,
+    state: State,
+    until: Array,
+    *,
+    plan: Plan,
 ) -> State:
     """One step of one run; one that has ended, or is at step `until`, stands still."""
     going = (state.code == 0) & (state.step < until)
-    new, seen = judged(objective, test, highest, state, plan=plan)
+    new, seen = judge(objective, test, highest, state, plan=plan)
     moving = going & (new.code == 0)
     # A run that stops here keeps the state it was judged by: its step is scaled to nothing.
-    now = _at_step(hyper, state.step)
+    now = _hyper_at_step(hyper, state.step)
     active = {**now, "learning_rate": jnp.where(moving, now["learning_rate"], 0)}
     params = plan.update(objective, active, state.params, state.step, seen)
     rule, code, record = jax.tree.map(
@@ -127,7 +134,7 @@ def stepped(
     return State(params, rule, state.step + moving, code, record)
 
 
-def _at_step(hyper: Hyper, step: Array) -> Hyper:
+def _hyper_at_step(hyper: Hyper, step: Array) -> Hyper:
     """The numbers of one step, with the learning rate that a schedule has there."""
     if "schedule" not in hyper:
         return hyper
@@ -136,7 +143,7 @@ def _at_step(hyper: Hyper, step: Array) -> Hyper:
     return {name: value for name, value in hyper.items() if name != "schedule"} | {"learning_rate": rate}
 
 
-def _elapsed(hyper: Hyper, used: np.ndarray) -> np.ndarray:
+def _canonical_times(hyper: Hyper, used: np.ndarray) -> np.ndarray:
     """The canonical time after `used` steps: (time,), or (time, member) where members differ in their rate."""
     rate = np.asarray(hyper["learning_rate"], dtype=np.float64)
     if "schedule" in hyper:
@@ -144,15 +151,15 @@ def _elapsed(hyper: Hyper, used: np.ndarray) -> np.ndarray:
     return used * rate if rate.ndim == 0 else used[:, None] * rate
 
 
-def closed(objective: Objective, test: Tested | None, highest: Array, state: State, *, plan: Plan) -> State:
+def judge_last(objective: Objective, test: TestedLoss | None, highest: Array, state: State, *, plan: Plan) -> State:
     """The last state of a run judged and noted as all others were before their next step."""
-    new, _ = judged(objective, test, highest, state, plan=plan)
+    new, _ = judge(objective, test, highest, state, plan=plan)
     return jax.tree.map(lambda after, before: jnp.where(state.code == 0, after, before), new, state)
 
 
 def run(
     objective: Objective,
-    test: Kept | None,
+    test: KeptLoss | None,
     params: Params,
     hyper: Hyper,
     *,
@@ -164,8 +171,8 @@ def run(
     attributes: dict[str, object],
 ) -> Trajectory:
     """Runs `steps` steps from `params` and returns what `saving` and `plan.keep` ask for."""
-    if plan.keep not in KEEP:
-        raise ValueError(f"`keep` must be one of {KEEP}: got {plan.keep!r}.")
+    if plan.keep not in KEEP_CHOICES:
+        raise ValueError(f"`keep` must be one of {KEEP_CHOICES}: got {plan.keep!r}.")
     if plan.rule.needs_test and test is None:
         raise ValueError(
             "`stop` looks at the test loss: it needs a problem with a `truth`, or with held-out samples "
@@ -178,14 +185,16 @@ def run(
         f"keeping {len(wanted)} states",
         "Save less often (`save_every`), or ask for keep='products' or keep='losses'.",
     )
-    sweep = _optimized_sweep if plan.optimized else _sweep
-    state, highest, seen = _begun(objective, test, params, plan=plan)
+    sweep = _optimized_sweep if plan.optimized else _advance_and_observe
+    state, highest, seen = _begin(objective, test, params, plan=plan)
     parts = [seen]
     until = np.zeros(1, dtype=np.int64)
     with bar(title, steps) as advance:
         done = 0
-        operations = _operations(params)
-        for until, keep in _schedule(wanted, affordable(params["first"], operations), int(PAUSE // operations)):
+        operations = _operations_per_step(params)
+        for until, keep in _chunks_of_steps(
+            wanted, steps_per_call(params["first"], operations), int(PAUSE_OPERATIONS // operations)
+        ):
             state, seen = sweep(objective, test, hyper, highest, state, jnp.asarray(until), plan=plan)
             count = int(keep.sum())
             if count:
@@ -210,10 +219,10 @@ def run(
     reasons = plan.reasons[codes]
     status = Status(reasons if batched else str(reasons), taken if batched else int(taken))
     loss, rest = kept.pop("loss"), kept.pop("rest")
-    return Trajectory(_elapsed(hyper, used), used, loss, status, reduction, kept, rest, attributes)
+    return Trajectory(_canonical_times(hyper, used), used, loss, status, reduction, kept, rest, attributes)
 
 
-def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _chunks_of_steps(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The steps to run to, chunk by chunk, and which of them are kept; no chunk is of more than `most` steps.
 
     Many saves go in chunks of one length (one compilation), the last filled up with its own end. Between saves that are
@@ -221,8 +230,8 @@ def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[n
     apart.
     """
     ahead = wanted[1:]
-    if len(ahead) >= CHUNK:
-        padded = np.concatenate([ahead, np.full(-len(ahead) % CHUNK, ahead[-1])]).reshape(-1, CHUNK)
+    if len(ahead) >= SAVES_PER_CALL:
+        padded = np.concatenate([ahead, np.full(-len(ahead) % SAVES_PER_CALL, ahead[-1])]).reshape(-1, SAVES_PER_CALL)
         if np.diff(padded[:, -1], prepend=0).max() <= most:
             yield from zip(padded, (np.arange(padded.size) < len(ahead)).reshape(padded.shape), strict=True)
             return
@@ -235,7 +244,7 @@ def _schedule(wanted: np.ndarray, most: int, least: int = 1) -> Iterator[tuple[n
         done = save
 
 
-def _operations(params: Params) -> float:
+def _operations_per_step(params: Params) -> float:
     """Count the operations of one step: three products of matrices, and the elementwise work beside them."""
     layers = layers_of(params)
     inner = sum(6.0 * layer.size * (layers[0].shape[-1] + layers[-1].shape[-2]) for layer in layers[1:-1])
@@ -243,6 +252,7 @@ def _operations(params: Params) -> float:
 
 
 def _state_bytes(params: Params, keep: str) -> int:
+    """Return the memory of one kept state of a run."""
     first, second = params["first"], params["second"]
     if keep == "losses":
         return 16 * max(1, first.size // (first.shape[-1] * first.shape[-2]))
@@ -252,27 +262,28 @@ def _state_bytes(params: Params, keep: str) -> int:
     return first.dtype.itemsize * sum(layer.size for layer in layers_of(params))
 
 
-def _mapped(
-    function: Callable[..., Any], objective: Objective, test: Kept | None, batched: bool, *rest_axes: object
+def _vmapped(
+    function: Callable[..., Any], objective: Objective, test: KeptLoss | None, batched: bool, *rest_axes: object
 ) -> Callable[..., Any]:
+    """Map a function of one run over a batch, where there is one."""
     if not batched:
         return function
     return jax.vmap(function, in_axes=(batch_axes(objective), batch_axes(test), *rest_axes))
 
 
-@partial(jax.jit, static_argnames=("plan",), compiler_options=QUICKLY)
-def _begun(objective: Objective, test: Kept | None, params: Params, *, plan: Plan) -> tuple[State, Array, Arrays]:
+@partial(jax.jit, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
+def _begin(objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan) -> tuple[State, Array, Arrays]:
     """The state before the first step, the loss beyond which it diverges, and what is kept of it."""
 
-    def one(objective: Objective, test: Kept | None, params: Params) -> tuple[State, Array, Arrays]:
-        seen = _look(objective, test, params, plan=plan)
-        return started(params, plan=plan), ceiling(objective, params), seen
+    def one(objective: Objective, test: KeptLoss | None, params: Params) -> tuple[State, Array, Arrays]:
+        seen = _observe(objective, test, params, plan=plan)
+        return initial_state(params, plan=plan), ceiling(objective, params), seen
 
-    state, highest, seen = _mapped(one, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
+    state, highest, seen = _vmapped(one, objective, test, params["first"].ndim == 3, 0)(objective, test, params)
     return state, highest, jax.tree.map(lambda leaf: leaf[None], seen)
 
 
-def _look(objective: Objective, test: Kept | None, params: Params, *, plan: Plan) -> Arrays:
+def _observe(objective: Objective, test: KeptLoss | None, params: Params, *, plan: Plan) -> Arrays:
     """Return what the trajectory keeps of one state."""
     loss, seen = objective.at(params)
     kept = {"loss": loss, "rest": params["rest"]}
@@ -287,13 +298,20 @@ def _look(objective: Objective, test: Kept | None, params: Params, *, plan: Plan
 
 
 def _swept(
-    objective: Objective, test: Kept | None, hyper: Hyper, highest: Array, state: State, untils: Array, *, plan: Plan
+    objective: Objective,
+    test: KeptLoss | None,
+    hyper: Hyper,
+    highest: Array,
+    state: State,
+    untils: Array,
+    *,
+    plan: Plan,
 ) -> tuple[State, Arrays]:
     """Runs to each of `untils` in turn and looks at the state there."""
     batched = state.params["first"].ndim == 3
     hyper_axes = {name: 0 if jnp.ndim(value) and name != "schedule" else None for name, value in hyper.items()}
-    step = _mapped(partial(stepped, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
-    look = _mapped(partial(_look, plan=plan), objective, test, batched, 0)
+    step = _vmapped(partial(take_step, plan=plan), objective, test, batched, hyper_axes, 0, 0, None)
+    look = _vmapped(partial(_observe, plan=plan), objective, test, batched, 0)
 
     def to(state: State, until: Array) -> tuple[State, Arrays]:
         state = jax.lax.while_loop(
@@ -306,5 +324,5 @@ def _swept(
     return jax.lax.scan(to, state, untils)
 
 
-_sweep = jax.jit(_swept, static_argnames=("plan",), compiler_options=QUICKLY)
+_advance_and_observe = jax.jit(_swept, static_argnames=("plan",), compiler_options=QUICK_COMPILATION)
 _optimized_sweep = jax.jit(_swept, static_argnames=("plan",))

@@ -2,8 +2,9 @@
 
 An objective has `at(params)`, the loss of a state and whatever the update needs to move it (`seen`), and `size()`, the
 scale of its losses; a test loss has `at(params, seen)`. For linear networks `seen` is the product A and the residual R
-= -dL/dA. `Spectral` is the reduced form of a problem; `Samples` and `Moments` are the plain ones, which share no code
-with it, so that reduced and full runs check each other; `Cost` is any differentiable function.
+= -dL/dA. `SpectralObjective` is the reduced form of a problem; `SamplesObjective` and `MomentsObjective` are the plain
+ones, which share no code with it, so that reduced and full runs check each other; `CostObjective` is any differentiable
+function.
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ class OfProduct:
 
 
 def _pytree(data: tuple[str, ...], meta: tuple[str, ...] = ()) -> Callable[[type], type]:
+    """Register a dataclass with JAX: `data` are its arrays, `meta` what is compiled in."""
     return partial(jax.tree_util.register_dataclass, data_fields=list(data), meta_fields=list(meta))
 
 
 @_pytree(("scales", "target", "floor"))
 @dataclass(frozen=True)
-class Spectral(OfProduct):
+class SpectralObjective(OfProduct):
     """L = |G - A s|^2/2 + floor in the eigenbasis of the inputs; `scales` is None for whitened inputs."""
 
     scales: Array | None
@@ -56,17 +58,19 @@ class Spectral(OfProduct):
     NDIM: ClassVar = {"scales": 1, "target": 2, "floor": 0}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
+        """Loss and residual at a product."""
         error = self.target - (A if self.scales is None else A * self.scales)
         residual = error if self.scales is None else error * self.scales
         return 0.5 * jnp.sum(error**2) + self.floor, residual
 
     def size(self) -> Array:
+        """The loss of a network that is zero."""
         return 0.5 * jnp.sum(self.target**2) + self.floor
 
 
 @_pytree(("inputs", "outputs"))
 @dataclass(frozen=True)
-class Samples(OfProduct):
+class SamplesObjective(OfProduct):
     """L = |Y - X A^T|^2/(2n) from the samples themselves."""
 
     inputs: Array
@@ -74,17 +78,19 @@ class Samples(OfProduct):
     NDIM: ClassVar = {"inputs": 2, "outputs": 2}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
+        """Loss and residual at a product."""
         n = self.inputs.shape[0]
         error = self.outputs.T - A @ self.inputs.T
         return 0.5 * jnp.sum(error**2) / n, error @ self.inputs / n
 
     def size(self) -> Array:
+        """The loss of a network that is zero."""
         return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
 
 @_pytree(("cov", "cross", "power"))
 @dataclass(frozen=True)
-class Moments(OfProduct):
+class MomentsObjective(OfProduct):
     """L = (E|y|^2 - 2<Gamma, A> + <A Sigma, A>)/2."""
 
     cov: Array
@@ -93,26 +99,30 @@ class Moments(OfProduct):
     NDIM: ClassVar = {"cov": 2, "cross": 2, "power": 0}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
+        """Loss and residual at a product."""
         residual = self.cross - A @ self.cov
         return 0.5 * (self.power - jnp.sum((self.cross + residual) * A)), residual
 
     def size(self) -> Array:
+        """The loss of a network that is zero."""
         return 0.5 * self.power
 
 
 @_pytree((), ("cost",))
 @dataclass(frozen=True)
-class Cost(OfProduct):
+class CostObjective(OfProduct):
     """Any differentiable cost of the product."""
 
     cost: Callable[[Array], Array]
     NDIM: ClassVar[dict[str, int]] = {}
 
     def evaluate(self, A: Array) -> tuple[Array, Array]:
+        """Cost and minus its gradient at a product."""
         value, gradient = jax.value_and_grad(self.cost)(A)
         return value, -gradient
 
     def size(self) -> Array:
+        """The scale of a general cost, which nothing tells: 1."""
         return jnp.asarray(1.0)
 
 
@@ -187,14 +197,14 @@ def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> O
     """The loss to descend: in reduced coordinates, or as the problem was given."""
     cast = partial(jnp.asarray, dtype=dtype)
     if problem.cost is not None:
-        return Cost(problem.cost)
+        return CostObjective(problem.cost)
     if problem.whitened:
-        return Spectral(None, cast(problem.cross), cast(problem.factor.floor))
+        return SpectralObjective(None, cast(problem.cross), cast(problem.factor.floor))
     if reduced:
         f = problem.factor
-        return Spectral(cast(f.scales), cast(f.target), cast(f.floor))
+        return SpectralObjective(cast(f.scales), cast(f.target), cast(f.floor))
     if problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
-        return Samples(cast(problem.inputs), cast(problem.outputs))
+        return SamplesObjective(cast(problem.inputs), cast(problem.outputs))
     if problem.inputs is not None:
         assert problem.outputs is not None
         power = (problem.outputs**2).sum(axis=(-1, -2)) / problem.outputs.shape[-2]
@@ -202,7 +212,7 @@ def training_objective(problem: Problem, *, reduced: bool, dtype: np.dtype) -> O
         power = problem.output_power
     else:
         power = (problem.factor.target**2).sum(axis=(-1, -2))
-    return Moments(cast(problem.cov), cast(problem.cross), cast(power))
+    return MomentsObjective(cast(problem.cov), cast(problem.cross), cast(power))
 
 
 def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldOut | None:
@@ -215,6 +225,7 @@ def testing_objective(reduction: Reduction, dtype: np.dtype) -> TestLoss | HeldO
 
 
 def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
+    """Return the test loss in the coordinates of `reduction`; None for a problem without a truth."""
     problem = reduction.full_problem
     if problem.truth is None:
         return None
@@ -231,7 +242,7 @@ def _test_loss(reduction: Reduction, dtype: np.dtype) -> TestLoss | None:
     if not own and problem.inputs is not None and problem.inputs.shape[-2] < problem.in_dim:
         root = np.swapaxes(problem.inputs, -1, -2) / np.sqrt(problem.inputs.shape[-2])
     else:
-        root = _root(problem.test_cov)
+        root = _covariance_root(problem.test_cov)
     return _in_coordinates(reduction, root, truth @ root, dtype)
 
 
@@ -250,11 +261,11 @@ def _in_coordinates(
     rest = reduction.untouched @ root
     rows: tuple[np.ndarray, ...] = (weight, rest, target)
     if sum(row.shape[-2] for row in rows) < root.shape[-1]:
-        rows = _compressed(*rows)
+        rows = _compress_columns(*rows)
     return TestLoss(truth=cast(rows[2]), weight=cast(rows[0]), rest=cast(rows[1]), floor=floor)
 
 
-def _root(cov: np.ndarray) -> np.ndarray:
+def _covariance_root(cov: np.ndarray) -> np.ndarray:
     """Any C with C C^T = cov: Cholesky where it exists, the symmetric root otherwise."""
     try:
         return np.linalg.cholesky(cov)
@@ -263,7 +274,7 @@ def _root(cov: np.ndarray) -> np.ndarray:
         return vectors * np.sqrt(np.clip(values, 0, None))[..., None, :]
 
 
-def _compressed(*matrices: np.ndarray) -> tuple[np.ndarray, ...]:
+def _compress_columns(*matrices: np.ndarray) -> tuple[np.ndarray, ...]:
     """The rows of all matrices in an orthonormal basis of their common span: fewer columns, the same inner products."""
     lead = np.broadcast_shapes(*(matrix.shape[:-2] for matrix in matrices))
     stacked = np.concatenate([np.broadcast_to(m, (*lead, *m.shape[-2:])) for m in matrices], axis=-2)

@@ -16,11 +16,11 @@ import numpy as np
 from linnet.trainers._states import Array
 
 SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 10.0  # of the next step in units of this one, by the error of order 8
-FIRST = 0.01  # length of the first step that is tried; one that is too long is shortened
-NEARLY = 1e-12  # share of the way to the next time, by which a step may be longer to end there
+FIRST_STEP = 0.01  # length of the first step that is tried; one that is too long is shortened
+STEP_STRETCH = 1e-12  # share of the way to the next time, by which a step may be longer to end there
 
 # Prince and Dormand (1981), RK8(7)13M: row i weighs the slopes before stage i + 1, the last row gives the new state.
-STAGES = np.zeros((14, 14))
+STAGE_WEIGHTS = np.zeros((14, 14))
 for _row, _entries in enumerate([
     {0: 1 / 18},
     {0: 1 / 48, 1: 1 / 16},
@@ -47,16 +47,16 @@ for _row, _entries in enumerate([
      8: -1041891430 / 1371343529, 9: 760417239 / 1151165299, 10: 118820643 / 751138087, 11: -528747749 / 2220607170,
      12: 1 / 4},
 ], start=1):  # fmt: skip
-    STAGES[_row, list(_entries)] = list(_entries.values())
+    STAGE_WEIGHTS[_row, list(_entries)] = list(_entries.values())
 # The weights of the embedded method of order 7.
-SEVENTH = np.array([
+SEVENTH_ORDER_WEIGHTS = np.array([
     13451932 / 455176623, 0, 0, 0, 0, -808719846 / 976000145, 1757004468 / 5645159321, 656045339 / 265891186,
     -3867574721 / 1518517206, 465885868 / 322736535, 53011238 / 667516719, 2 / 45, 0, 0,
 ])  # fmt: skip
-ERROR = STAGES[13] - SEVENTH
+ERROR_WEIGHTS = STAGE_WEIGHTS[13] - SEVENTH_ORDER_WEIGHTS
 
 
-class Solution(NamedTuple):
+class SolverResult(NamedTuple):
     """States at all times (batch, time, entry), infinite where they were not reached; then of each member the last
     state, its time, and how many steps were tried."""
 
@@ -66,7 +66,7 @@ class Solution(NamedTuple):
     steps: Array
 
 
-class _Walk(NamedTuple):
+class _SolverState(NamedTuple):
     """Where each member is: its state and slope, the length of the next step, and what was saved."""
 
     where: Array
@@ -87,10 +87,10 @@ def solve(
     atol: Array,
     size: Callable[[Array], Array],
     max_steps: int,
-) -> Solution:
+) -> SolverResult:
     """Follows `slope` of the states (batch, entry) from `where` (batch,) to the last of `times`, in at most `max_steps`
     steps. `size` is the norm (batch,) in which the error over the tolerance stays below one."""
-    stages, error_weights = (jnp.asarray(weights, start.dtype) for weights in (STAGES, ERROR))
+    stages, error_weights = (jnp.asarray(weights, start.dtype) for weights in (STAGE_WEIGHTS, ERROR_WEIGHTS))
     end, members = times[-1], jnp.arange(start.shape[0])
 
     def next_time(where: Array) -> Array:
@@ -99,9 +99,9 @@ def solve(
     def shortened(where: Array, length: Array) -> Array:
         """Shorten a step that would pass the next time, or end barely before it."""
         left = times[next_time(where)] - where
-        return jnp.where(length >= (1 - NEARLY) * left, left, length)
+        return jnp.where(length >= (1 - STEP_STRETCH) * left, left, length)
 
-    def step(walk: _Walk) -> _Walk:
+    def step(walk: _SolverState) -> _SolverState:
         # Stage 0 evaluates where the step begins; the others where the earlier slopes lead. The last is the end.
         def stage(index: Array, carried: tuple[Array, Array]) -> tuple[Array, Array]:
             slopes, _ = carried
@@ -124,16 +124,16 @@ def solve(
         state, moved = (
             jnp.where(kept[:, None], new, old) for new, old in ((reached, walk.state), (slopes[13], walk.slope))
         )
-        return _Walk(now, shortened(now, walk.length * factor), state, moved, walk.steps + under_way, saved)
+        return _SolverState(now, shortened(now, walk.length * factor), state, moved, walk.steps + under_way, saved)
 
-    def goes_on(walk: _Walk) -> Array:
+    def goes_on(walk: _SolverState) -> Array:
         return jnp.any((walk.where < end) & (walk.steps < max_steps))
 
     begun = slope(start)
     saved = jnp.where((times <= where[:, None])[..., None], start[:, None], jnp.inf)
-    length = shortened(where, jnp.full(where.shape, FIRST, where.dtype))
-    walk = _Walk(where, length, start, begun, jnp.zeros(start.shape[0], int), saved)
+    length = shortened(where, jnp.full(where.shape, FIRST_STEP, where.dtype))
+    walk = _SolverState(where, length, start, begun, jnp.zeros(start.shape[0], int), saved)
     walk = jax.lax.while_loop(goes_on, step, walk)
     # Of equal times the first was saved.
     states = walk.saved[:, jnp.searchsorted(times, times)]
-    return Solution(states, walk.state, walk.where, walk.steps)
+    return SolverResult(states, walk.state, walk.where, walk.steps)

@@ -40,28 +40,31 @@ def stepping(
     g, rate = non_negative("threshold", threshold), positive("learning_rate", learning_rate)
     if scheme not in SCHEMES:
         raise ValueError(f"`scheme` must be one of {SCHEMES}: got {scheme!r}.")
-    pull = _residual(problem)
-    walk = _euler(product, g, rate, pull) if scheme == "euler" else _network(product, g, rate, pull)
+    pull = _residual_function(problem)
+    walk = _euler_products(product, g, rate, pull) if scheme == "euler" else _network_products(product, g, rate, pull)
     for _ in range(count("steps", steps, least=0) + 1):
         yield next(walk)
 
 
-def _euler(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
+def _euler_products(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
+    """Yield the products of Euler's method on the closed equation of the product."""
     while True:
         yield product
         left, values, right = np.linalg.svd(product, full_matrices=True)
         residual = pull(product)
-        move = _root(left, values, g) @ residual + residual @ _root(right.T, values, g)
+        move = _kernel_root(left, values, g) @ residual + residual @ _kernel_root(right.T, values, g)
         product = product + rate * move
 
 
-def _root(vectors: np.ndarray, values: np.ndarray, g: float) -> np.ndarray:
+def _kernel_root(vectors: np.ndarray, values: np.ndarray, g: float) -> np.ndarray:
+    """Return the root of A A^T + g^2 from the singular vectors and values of A."""
     padded = np.zeros(vectors.shape[0])
     padded[: values.size] = values
     return (vectors * np.hypot(padded, g)) @ vectors.T
 
 
-def _network(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
+def _network_products(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[np.ndarray]:
+    """Yield the products of descent of the narrow network that has this product and imbalance."""
     with computing():
         first, second = (np.asarray(layer) for layer in narrow_network(jnp.asarray(product), g))
     while True:
@@ -71,7 +74,8 @@ def _network(product: np.ndarray, g: float, rate: float, pull: Any) -> Iterator[
         first, second = first + rate * second.T @ residual, second + rate * residual @ first.T
 
 
-def _residual(problem: Problem) -> Any:
+def _residual_function(problem: Problem) -> Any:
+    """Return the function of the product that is minus the gradient of the loss."""
     if problem.cost is not None:
         slope = jax.jit(jax.grad(problem.cost))
 

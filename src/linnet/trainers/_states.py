@@ -41,13 +41,13 @@ class Objective(Protocol):
     def size(self) -> Array: ...
 
 
-class Tested(Protocol):
+class TestedLoss(Protocol):
     """A test loss that stopping rules and records look at."""
 
     def at(self, params: Params, seen: Seen) -> Array: ...
 
 
-class Kept(Tested, Protocol):
+class KeptLoss(TestedLoss, Protocol):
     """A test loss that a trajectory keeps, by the names it has there."""
 
     def losses(self, params: Params, seen: Seen) -> Arrays: ...

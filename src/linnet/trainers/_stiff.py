@@ -25,12 +25,12 @@ MAX_WEIGHTS = 1024  # numbers in both layers; one step factorizes a matrix of th
 RTOL_FACTOR = 1e-3  # times the given tolerances: its order is five at most, and errors of its steps add up
 MIN_RTOL = 1e-13
 ATOL_FACTOR = 1e-5  # times the given absolute tolerance: what fades is to keep its digits
-GROWTH = np.log(1e4)  # what an error may have grown by: 1e-13 stays below the ten digits promised
-MAX_STEPS = 20_000  # steps; 2000 lead from 1e2 to 1e6
+MAX_LOG_GROWTH = np.log(1e4)  # what an error may have grown by: 1e-13 stays below the ten digits promised
+MAX_STEPS = 20_000  # 2000 lead from 1e2 to 1e6
 
 
 @dataclass(frozen=True)
-class Square:
+class SquareFlow:
     """The flow on |G - A s|^2/2 as a function of both layers in one vector, and its Jacobian."""
 
     target: Float[np.ndarray, "output input"]
@@ -92,9 +92,11 @@ def follow(
     if not 0 < first[used].size + second[:, used].size <= MAX_WEIGHTS:
         return None
     s = np.ones(target.shape[1]) if scales is None else np.asarray(scales, dtype=np.float64)
-    flow = Square(target, s, int(used.sum()))
+    flow = SquareFlow(target, s, int(used.sum()))
     begin = np.concatenate([first[used].ravel(), second[:, used].ravel()])
-    solved = _states(flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(most, MAX_STEPS))
+    solved = _bdf_states(
+        flow, begin, times, max(RTOL_FACTOR * rtol, MIN_RTOL), ATOL_FACTOR * atol, min(most, MAX_STEPS)
+    )
     if solved is None:
         return None
     states, steps = solved
@@ -104,9 +106,11 @@ def follow(
     return firsts, seconds, steps
 
 
-def _states(
-    flow: Square, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, most: int
+def _bdf_states(
+    flow: SquareFlow, begin: np.ndarray, times: np.ndarray, rtol: float, atol: float, most: int
 ) -> tuple[list[np.ndarray], int] | None:
+    """Return the states at `times` and the steps of SciPy's BDF; None where it fails, or errors may have grown too
+    much."""
     from scipy.integrate import BDF
 
     floor = np.finfo(float).eps * np.abs(begin).max()
@@ -121,7 +125,7 @@ def _states(
                 return None
             before, size = size, np.linalg.norm(flow.residual(solver.y), 2)
             growth += 0.5 * (before + size) * (solver.t - solver.t_old)
-            if growth > GROWTH:
+            if growth > MAX_LOG_GROWTH:
                 return None
             reached = times[len(states) :][times[len(states) :] <= solver.t]
             if len(reached):

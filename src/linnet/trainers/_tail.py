@@ -21,10 +21,10 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import _stiff as stiff
 
-HUGE = 1e35  # layers and problems beyond it are left to the solver
+MAX_MAGNITUDE = 1e35  # layers and problems beyond it are left to the solver
 MAX_ENTRIES = 1500  # k d, from which on the eigendecomposition would take more than seconds
 MAX_RESIDUAL = 1e-8  # |S| below which the closed form is exact to float64
-SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
+TOLERANCE_SLACK = 30  # the solver's own errors keep |S| at a few times its tolerance
 _EPS = float(np.finfo(float).eps)
 
 
@@ -48,7 +48,7 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class SquareLoss:
     """The square loss in the eigenbasis of the inputs; `basis` leads there from the coordinates of a run, if needed."""
 
     target: Float[np.ndarray, "*batch output input"]
@@ -56,7 +56,7 @@ class Spectrum:
     basis: Float[np.ndarray, "*batch coordinate input"] | None
 
     @classmethod
-    def of(cls, problem: Problem, reduction: Reduction) -> Spectrum | None:
+    def of(cls, problem: Problem, reduction: Reduction) -> SquareLoss | None:
         """Build it from the problem of a run; None for a cost that is not square."""
         if problem.cost is not None:
             return None
@@ -65,18 +65,18 @@ class Spectrum:
         factor = problem.factor
         return cls(factor.target, factor.scales, None if reduction.basis is not None else factor.basis)
 
-    def of_member(self, index: int) -> Spectrum:
+    def of_member(self, index: int) -> SquareLoss:
         """Build it for one member of a batch."""
         ranks = ((self.target, 2), (self.scales, 1), (self.basis, 2))
         target, scales, basis = (
             value if value is None or value.ndim == ndim else value[index] for value, ndim in ranks
         )
         assert target is not None
-        return Spectrum(target, scales, basis)
+        return SquareLoss(target, scales, basis)
 
     def tail(self, first: np.ndarray, second: np.ndarray, *, left: float, rtol: float, atol: float) -> Ending | None:
         """What is left of the flow from a state, or None while it is too far from its end."""
-        if self._beyond(first, second):
+        if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
         tail = find(inside, second, self.target, self.scales, left=left, rtol=rtol, atol=atol)
@@ -86,7 +86,7 @@ class Spectrum:
         self, first: np.ndarray, second: np.ndarray, *, times: np.ndarray, rtol: float, atol: float, most: int
     ) -> tuple[np.ndarray, np.ndarray, int] | None:
         """Both layers at `times` after a state and the steps of an implicit solver, or None if the solver gives up."""
-        if self._beyond(first, second):
+        if self._is_too_large(first, second):
             return None
         inside = first if self.basis is None else first @ self.basis
         states = stiff.follow(inside, second, self.target, self.scales, times=times, rtol=rtol, atol=atol, most=most)
@@ -94,10 +94,10 @@ class Spectrum:
             return states
         return first + (states[0] - inside) @ self.basis.T, *states[1:]
 
-    def _beyond(self, *layers: np.ndarray) -> bool:
-        """Whether sizes are such that squares of fourth powers of them might not be numbers."""
+    def _is_too_large(self, *layers: np.ndarray) -> bool:
+        """Return whether squares of fourth powers of the layers might overflow or vanish."""
         parts = [*layers, self.target] if self.scales is None else [*layers, self.target, self.scales]
-        return not all(np.abs(part).max(initial=0.0) < HUGE for part in parts)  # nor NaN
+        return not all(np.abs(part).max(initial=0.0) < MAX_MAGNITUDE for part in parts)  # nor NaN
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def find(
     size = np.trace(outputs) + np.trace(inputs)
     if not np.isfinite(size) or size == 0:
         return None
-    near = max(min(MAX_RESIDUAL, np.sqrt(atol / np.sqrt(size))), SLACK * rtol)
+    near = max(min(MAX_RESIDUAL, np.sqrt(atol / np.sqrt(size))), TOLERANCE_SLACK * rtol)
     error = target - second @ first * s
     if np.linalg.norm(error * s) * min(left, 1 / (size * (s**2).max())) > near:
         return None  # too far even if every mode were as fast as the fastest can be

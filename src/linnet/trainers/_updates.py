@@ -29,13 +29,13 @@ def forces(layers: Sequence[Array], residual: Array) -> list[Array]:
     return [pull, *pushes[::-1]]
 
 
-def along(params: Params, hyper: Hyper, residual: Array) -> Params:
+def residual_step(params: Params, hyper: Hyper, residual: Array) -> Params:
     """All layers after one step for the residual, each seeing the others as they were."""
     pushes = forces(layers_of(params), residual)
-    return moved(params, hyper, dict(zip(layer_names(params), pushes, strict=True)))
+    return push_step(params, hyper, dict(zip(layer_names(params), pushes, strict=True)))
 
 
-def moved(params: Params, hyper: Hyper, pushes: Params, *, also_rest: bool = True) -> Params:
+def push_step(params: Params, hyper: Hyper, pushes: Params, *, also_rest: bool = True) -> Params:
     """One step along `pushes`, with weight decay if there is any and momentum where the state carries velocities.
 
     `rest`, the factor left of weights that the data never touch, moves by decay alone.
@@ -59,19 +59,19 @@ def layer_rate(hyper: Hyper, layer: str) -> Array:
 
 def simultaneous(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     """Move all layers by one step of full-batch descent."""
-    return along(params, hyper, seen[1])
+    return residual_step(params, hyper, seen[1])
 
 
 def sequential(objective: Objective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
     """The first layer moves, then the next ones, each of which sees the new layers below it and the old residual."""
     for number, name in enumerate(layer_names(params)):
         push = forces(layers_of(params), seen[1])[number]
-        params = moved(params, hyper, {name: push}, also_rest=number == 0)
+        params = push_step(params, hyper, {name: push}, also_rest=number == 0)
     return params
 
 
 @dataclass(frozen=True)
-class Own:
+class UserUpdate:
     """An update of the user's own as a loop takes it. Its memory travels with the parameters."""
 
     rule: updates.Update

@@ -16,21 +16,21 @@ from linnet.inits.weights import Weights
 from linnet.reductions.deep import DeepReduction
 from linnet.reductions.reduction import Reduction
 
-RUNGS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same; then at most half as much again
+RUN_WIDTHS = (4, 8, 16, 32, 48, 64, 96, 128)  # up to 32 a step costs nearly the same; then at most half as much again
 # Beyond the last, and from inputs + outputs on, nothing is filled up: one long run would pay for what a sweep saves.
 
 
-def rung(width: int, most: int) -> int:
+def run_width(width: int, most: int) -> int:
     """The width to which a network that can have `most` hidden units after its reduction is filled up."""
-    return width if width >= most else min(next((step for step in RUNGS if step >= width), width), most)
+    return width if width >= most else min(next((step for step in RUN_WIDTHS if step >= width), width), most)
 
 
-def filled(reduction: Reduction) -> Reduction:
+def pad_width(reduction: Reduction) -> Reduction:
     """The same network with hidden units at zero, at one of a few widths; as it is where its width was reduced."""
     if isinstance(reduction, DeepReduction):
         return reduction
     width = reduction.weights.width
-    missing = rung(width, reduction.weights.in_dim + reduction.weights.out_dim) - width
+    missing = run_width(width, reduction.weights.in_dim + reduction.weights.out_dim) - width
     if reduction.frame is not None or not missing:
         return reduction
     first, second = reduction.weights.first, reduction.weights.second

@@ -22,8 +22,8 @@ from linnet.reductions.reduction import reduce as reduction_of
 from linnet.trainers import _loop as loop
 from linnet.trainers._objective import testing_objective, training_objective
 from linnet.trainers._states import Params
-from linnet.trainers._updates import UPDATES, Own
-from linnet.trainers._widths import filled
+from linnet.trainers._updates import UPDATES, UserUpdate
+from linnet.trainers._widths import pad_width
 from linnet.trainers.schedules import Rate, Rates, rates_of
 from linnet.trainers.stability import stable_learning_rate
 from linnet.trainers.stopping import Rule, rule_of
@@ -102,16 +102,16 @@ def gradient_descent(
     momentum = hyper["momentum"] = non_negative("momentum", momentum)
     if momentum >= 1:
         raise ValueError(f"`momentum` must be below 1: got {momentum}.")
-    step = _update(update, plain=momentum == 0 and hyper["weight_decay"] == 0, reduced=reduce)
+    step = _resolve_update(update, plain=momentum == 0 and hyper["weight_decay"] == 0, reduced=reduce)
     hyper |= layer_rates_of(layer_rates, weights, reduced=reduce, decays=hyper["weight_decay"] != 0)
-    paths = _paths(rates, min(steps, MAX_STEPS), hyper, layer_rates) if update == "simultaneous" else None
+    paths = _step_sizes(rates, min(steps, MAX_STEPS), hyper, layer_rates) if update == "simultaneous" else None
     reduction = prepare(problem, weights, reduce, paths=paths)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
-        run = filled(reduction) if reduce else reduction
+        run = pad_width(reduction) if reduce else reduction
         test = testing_objective(run, resolved)
-        params = start(run, resolved, velocity=momentum > 0)
-        if isinstance(step, Own):
+        params = initial_params(run, resolved, velocity=momentum > 0)
+        if isinstance(step, UserUpdate):
             params = jax.vmap(step.start)(params) if params["first"].ndim == 3 else step.start(params)
         trajectory = loop.run(
             objective,
@@ -135,12 +135,12 @@ def gradient_descent(
             },
         )
     if throw and not trajectory.status.ok:
-        raise diverged(trajectory, rates.constant, problem, weights)
+        raise divergence_error(trajectory, rates.constant, problem, weights)
     return trajectory
 
 
-def _update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
-    """The step of a run, by its name or of one's own."""
+def _resolve_update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
+    """Return the update of the loop that `update` names, or that wraps the user's own; refuse what a run cannot use."""
     if isinstance(update, str) and update in UPDATES:
         return UPDATES[update]
     if isinstance(update, (str, type)) or not isinstance(update, Update):
@@ -155,11 +155,11 @@ def _update(update: str | Update, *, plain: bool, reduced: bool) -> loop.Update:
         raise ValueError(
             f"`update` {type(update).__name__} does not commute with rotations (`equivariant`): give `reduce=False`."
         )
-    return Own(update)
+    return UserUpdate(update)
 
 
-def _paths(rates: Rates, steps: int, hyper: dict[str, Any], layer_rates: ArrayLike | None) -> list[StepSizes]:
-    """The descents of a run, by which a deep network is reduced."""
+def _step_sizes(rates: Rates, steps: int, hyper: dict[str, Any], layer_rates: ArrayLike | None) -> list[StepSizes]:
+    """Return the step sizes of every run, by which a deep network is reduced."""
     own = None if layer_rates is None else np.asarray(layer_rates, dtype=float)
     each = np.ones(max(steps, 1)) if rates.schedule is None else rates.schedule[: max(steps, 1)]
     return [
@@ -188,9 +188,9 @@ def prepare(
     return kind(problem, weights, weights, None, None)
 
 
-def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
+def initial_params(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> Params:
     """The state a loop starts from, with the batch of the problem or of the weights in front."""
-    layers = reduction.weights.layers if isinstance(reduction.weights, Layers) else _two(reduction.weights)
+    layers = reduction.weights.layers if isinstance(reduction.weights, Layers) else _two_layers(reduction.weights)
     batch = reduction.full_problem.batch
     if batch and layers[0].ndim == 2:
         layers = tuple(np.broadcast_to(layer, (batch, *layer.shape)) for layer in layers)
@@ -203,7 +203,8 @@ def start(reduction: Reduction, dtype: np.dtype, *, velocity: bool = False) -> P
     return params
 
 
-def _two(weights: Weights) -> tuple[np.ndarray, ...]:
+def _two_layers(weights: Weights) -> tuple[np.ndarray, ...]:
+    """Return both layers of a network."""
     return weights.first, weights.second
 
 
@@ -234,7 +235,9 @@ def learning_rates(learning_rate: Rate, steps: int, problem: Problem, weights: W
     return rates_of(learning_rate, steps, weights.batch or problem.batch)
 
 
-def diverged(trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights | Layers) -> DivergedError:
+def divergence_error(
+    trajectory: Trajectory, rates: np.ndarray, problem: Problem, weights: Weights | Layers
+) -> DivergedError:
     """The error that says where a run diverged and what to do about it."""
     reasons = np.atleast_1d(trajectory.status.reason)
     first = int(np.argmax(reasons == "diverged"))

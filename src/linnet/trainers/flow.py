@@ -16,12 +16,12 @@ from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _flow_rounds as flow_rounds
-from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._objective import OfProduct, batch_axes, testing_objective, training_objective
-from linnet.trainers._states import Arrays, Kept, layer_names, layers_of
-from linnet.trainers._tail import Spectrum
-from linnet.trainers._widths import filled, without_filling
-from linnet.trainers.descent import prepare, start
+from linnet.trainers._states import Arrays, KeptLoss, layer_names, layers_of
+from linnet.trainers._tail import SquareLoss
+from linnet.trainers._widths import pad_width, without_filling
+from linnet.trainers.descent import initial_params, prepare
 from linnet.trajectories.status import DivergedError, Status, StepLimitError
 from linnet.trajectories.trajectory import Trajectory
 
@@ -88,9 +88,9 @@ def gradient_flow(
     reduction = prepare(problem, weights, reduce)
     with computing(dtype, device) as resolved:
         objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
-        run = filled(reduction) if reduce else reduction
+        run = pad_width(reduction) if reduce else reduction
         test = testing_objective(run, resolved)
-        params = start(run, resolved)
+        params = initial_params(run, resolved)
         layers = tuple(layers_of(params))
         check_fits(
             8 * len(moments) * sum(layer.size for layer in layers),
@@ -99,15 +99,17 @@ def gradient_flow(
         )
         if resolved == np.float32:
             rtol = max(rtol, 1e-6)
-        tolerance = _tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
+        tolerance = (
+            _absolute_tolerances(reduction.weights, rtol) if atol is None else np.asarray(positive("atol", atol))
+        )
         until = flow_rounds.filled_times(moments, entries=sum(layer.size for layer in layers))
         settings = flow_rounds.FlowSettings(
             until, rtol, tolerance, max_steps, reduction.weights.width / run.weights.width
         )
-        spectrum = Spectrum.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
+        spectrum = SquareLoss.of(problem, reduction) if len(layers) == 2 else None  # closed ends are for two layers
         states, taken, failed = flow_rounds.follow(objective, layers, settings, spectrum)
         named = dict(zip(layer_names(params), states, strict=True))
-        values = {**_look(objective, test, named), **named}
+        values = {**_losses_of_states(objective, test, named), **named}
         kept = {name: np.array(np.asarray(value)[: len(moments)]) for name, value in values.items()}
         for value in kept.values():
             value[np.isinf(value)] = np.nan  # states that were not reached
@@ -136,7 +138,7 @@ def gradient_flow(
     return Trajectory(moments, None, loss, status, reduction, kept, np.ones_like(loss), attributes)
 
 
-def _tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
+def _absolute_tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
     """The absolute tolerance of one network, or of every network of a batch by its own scale."""
     layers = weights.layers if isinstance(weights, Layers) else (weights.first, weights.second)
     inside = (-1, -2)
@@ -148,11 +150,11 @@ def _tolerances(weights: Weights | Layers, rtol: float) -> np.ndarray:
     return np.maximum(rtol * np.minimum(1.0, scale), np.finfo(float).tiny)
 
 
-@partial(jax.jit, compiler_options=QUICKLY)
-def _look(objective: OfProduct, test: Kept | None, states: Arrays) -> Arrays:
+@partial(jax.jit, compiler_options=QUICK_COMPILATION)
+def _losses_of_states(objective: OfProduct, test: KeptLoss | None, states: Arrays) -> Arrays:
     """The losses of states that have the times in front, and the members of a batch next."""
 
-    def look(objective: OfProduct, test: Kept | None, state: Arrays) -> Arrays:
+    def look(objective: OfProduct, test: KeptLoss | None, state: Arrays) -> Arrays:
         A = product_of(layers_of(state))
         seen = {"loss": objective.evaluate(A)[0]}
         if test is not None:

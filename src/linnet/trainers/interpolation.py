@@ -14,12 +14,12 @@ from linnet._arguments import count, non_negative, positive, real_array, refuse_
 from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
-from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._function_flow import FunctionState, function_flow
 from linnet.trainers._states import Array
 from linnet.trajectories.status import StepLimitError
 
-LOOSEST = 0.1  # of tolerances: beyond it steps are not those of this flow
+MAX_TOLERANCE = 0.1  # of tolerances: beyond it steps are not those of this flow
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def interpolating_network(
     if not y.any():
         raise ValueError("`labels` must not all be zero: the loss of zero is zero then, and there is nothing to learn.")
     loss, tolerance = positive("loss", loss), positive("tolerance", tolerance)
-    if tolerance > LOOSEST:
-        raise ValueError(f"`tolerance` must be at most {LOOSEST:g}: got {tolerance:g}.")
+    if tolerance > MAX_TOLERANCE:
+        raise ValueError(f"`tolerance` must be at most {MAX_TOLERANCE:g}: got {tolerance:g}.")
     n, dim = X.shape
     stream = words(key)
     start = reduced_gaussian(
@@ -120,18 +120,21 @@ def interpolating_network(
         return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)
 
 
-@partial(jax.jit, compiler_options=QUICKLY)
+@partial(jax.jit, compiler_options=QUICK_COMPILATION)
 def _eigenbasis(inputs: Array, labels: Array, first: Array, second: Array) -> tuple[Array, Array, Array, FunctionState]:
+    """Return eigenvalues and eigenvectors of the samples' Gram matrix, the cross moments in them, and the start's
+    state."""
     n = inputs.shape[0]
     values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
     cross = jnp.sqrt(values / n) * (vectors.T @ labels)
     return values, vectors, cross, FunctionState(second @ first, second @ second, first.T @ first)
 
 
-@partial(jax.jit, compiler_options=QUICKLY)
+@partial(jax.jit, compiler_options=QUICK_COMPILATION)
 def _predictors(
     inputs: Array, values: Array, vectors: Array, cross: Array, state: FunctionState, noise: Array
 ) -> tuple[Array, Array]:
+    """Return the trained predictor and the minimum-norm one as vectors over the inputs."""
     scale = jnp.sqrt(inputs.shape[0] * values)
 
     def lift(v: Array) -> Array:  # from the eigenbasis to the inputs

@@ -10,9 +10,9 @@ from linnet._arguments import count, real_array, within_scope
 from linnet._randomness import Key
 from linnet.inits.weights import Weights
 from linnet.problems.problem import Problem
-from linnet.trainers._objective import Samples, Spectral
+from linnet.trainers._objective import SamplesObjective, SpectralObjective
 from linnet.trainers._states import Array, Hyper, Params, Seen, Update
-from linnet.trainers._updates import along
+from linnet.trainers._updates import residual_step
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stochastic import sample_count, sampled_run
 from linnet.trainers.stopping import Rule
@@ -83,7 +83,7 @@ def label_noise_descent(
     """
     if samples is None:
         sample_count(problem)
-        update: Update = _step
+        update: Update = _sample_step
     else:
         update, samples = _population_step, count("samples", samples)
         if not isinstance(problem, Problem) or problem.inputs is not None or problem.cost is not None or not reduce:
@@ -119,15 +119,17 @@ def label_noise_descent(
     )
 
 
-def _population_step(objective: Spectral, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+def _population_step(objective: SpectralObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+    """Step once with noise of the law that many samples' labels give."""
     A, residual = seen
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), residual.shape, A.dtype)
     spread = draw if objective.scales is None else draw * objective.scales
-    return along(params, hyper, residual + hyper["noise"] * spread)
+    return residual_step(params, hyper, residual + hyper["noise"] * spread)
 
 
-def _step(objective: Samples, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+def _sample_step(objective: SamplesObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+    """Step once with fresh noise on the label of every sample."""
     A, residual = seen
     samples, outputs = objective.outputs.shape
     draw = jax.random.normal(jax.random.fold_in(params["key"], index), (outputs, samples), A.dtype)
-    return along(params, hyper, residual + hyper["noise"] * (draw @ objective.inputs) / samples)
+    return residual_step(params, hyper, residual + hyper["noise"] * (draw @ objective.inputs) / samples)

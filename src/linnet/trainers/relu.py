@@ -18,8 +18,8 @@ from linnet.problems.problem import Problem
 from linnet.reductions.reduction import Reduction, check_match, refuse_diverged
 from linnet.trainers import _loop as loop
 from linnet.trainers._states import Array, Hyper, Params, Seen
-from linnet.trainers._updates import moved
-from linnet.trainers.descent import layer_rates_of, learning_rates, start
+from linnet.trainers._updates import push_step
+from linnet.trainers.descent import initial_params, layer_rates_of, learning_rates
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy
@@ -77,7 +77,7 @@ def relu_descent(
         >>> bool(run.loss[-1] < 0.1 * run.loss[0])
         True
     """
-    problem = _samples(data)
+    problem = _problem_of_samples(data)
     check_match(problem, weights)
     refuse_diverged("weights", weights)
     steps, throw = count("steps", steps, most=2**62), flag("throw", throw)
@@ -88,10 +88,10 @@ def relu_descent(
         trajectory = loop.run(
             Rectified(jnp.asarray(problem.inputs, resolved), jnp.asarray(problem.outputs, resolved)),
             None,
-            start(reduction, resolved),
+            initial_params(reduction, resolved),
             {name: jnp.asarray(value, resolved) for name, value in {**rates.hyper(), **own}.items()},
             reduction=reduction,
-            plan=loop.Plan(_step, rule_of(stop), "weights", optimized=steps >= OPTIMIZED_STEPS),
+            plan=loop.Plan(_relu_step, rule_of(stop), "weights", optimized=steps >= OPTIMIZED_STEPS),
             steps=steps,
             saving=policy(save_every),
             title="ReLU descent",
@@ -137,11 +137,13 @@ class Rectified:
         return 0.5 * jnp.sum(self.outputs**2) / self.inputs.shape[0]
 
 
-def _step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    return moved(params, hyper, {"first": -seen[0], "second": -seen[1]})
+def _relu_step(objective: Rectified, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+    """Step both layers against their gradients."""
+    return push_step(params, hyper, {"first": -seen[0], "second": -seen[1]})
 
 
-def _samples(data: object) -> Problem:
+def _problem_of_samples(data: object) -> Problem:
+    """Return the problem that holds the samples; refuse one without them."""
     if not isinstance(data, Problem):
         if not isinstance(data, (tuple, list)) or len(data) != 2:
             kind = type(data).__name__

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import count, real_array
 
-MAX_STEPS = 10**8  # of a schedule: its values are kept
+MAX_SCHEDULE_STEPS = 10**8  # of a schedule: its values are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if not callable(self.values):
-            object.__setattr__(self, "values", _checked("values", self.values))
+            object.__setattr__(self, "values", _check_rates("values", self.values))
             return
         _check_function("values", self.values)
 
@@ -59,13 +59,13 @@ class Schedule:
             [0.1, 0.05]
         """
         steps = count("steps", steps, least=0)
-        if steps > MAX_STEPS:
+        if steps > MAX_SCHEDULE_STEPS:
             raise ValueError(
-                f"`steps` must be at most {MAX_STEPS:.0e} with a schedule of the learning rate: got {steps}."
+                f"`steps` must be at most {MAX_SCHEDULE_STEPS:.0e} with a schedule of the learning rate: got {steps}."
             )
         if callable(self.values):
             given = self.values(np.arange(steps))
-            rates = _checked("learning_rate", np.full(steps, given) if np.ndim(given) == 0 else given)
+            rates = _check_rates("learning_rate", np.full(steps, given) if np.ndim(given) == 0 else given)
         else:
             rates = np.asarray(self.values)
         if len(rates) < steps:
@@ -83,7 +83,8 @@ def _check_function(name: str, function: Callable[[np.ndarray], ArrayLike]) -> N
         )
 
 
-def _checked(name: str, values: ArrayLike) -> np.ndarray:
+def _check_rates(name: str, values: ArrayLike) -> np.ndarray:
+    """Return the learning rates of a schedule, refused where one is negative."""
     rates = real_array(name, values, ndim=1)
     if (rates < 0).any():
         raise ValueError(f"`{name}` must not be negative: got {rates.min():g} at a step.")

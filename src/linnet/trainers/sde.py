@@ -20,13 +20,13 @@ from linnet.inits.weights import Weights
 from linnet.precision import computing
 from linnet.problems.problem import Problem
 from linnet.reductions.reduction import check_match, reduce
-from linnet.trainers._compiling import QUICKLY
-from linnet.trainers._objective import Cost, OfProduct, training_objective
+from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._objective import CostObjective, OfProduct, training_objective
 from linnet.trainers._states import Array
 from linnet.trajectories.status import DivergedError, Status
 from linnet.trajectories.trajectory import Trajectory
 
-MOST_STEPS = 20_000_000
+MAX_STEPS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def noise_sde(
         )
     times, throw = times_array("times", times), flag("throw", throw)
     noise, paths = non_negative("noise_std", noise_std), count("paths", paths)
-    whole = problem if problem is not None else _nothing_to_fit(weights)
+    whole = problem if problem is not None else _zero_problem(weights)
     reduction = reduce(whole, weights, optimizer="sgd")
     start = reduction.weights
     scales = np.ones(start.in_dim) if problem is None else whole.factor.scales
@@ -143,7 +143,7 @@ def noise_sde(
         cast = partial(jnp.asarray, dtype=number)
         objective = training_objective(whole, reduced=True, dtype=number)
         first, second = (cast(np.repeat(layer[..., None], paths, axis=-1)) for layer in (start.first, start.second))
-        given = None if increments is None else cast(_increments(increments, sizes, paths, start))
+        given = None if increments is None else cast(_check_increments(increments, sizes, paths, start))
         sizes = np.pad(sizes, (0, 2 ** int(np.ceil(np.log2(max(sizes.size, 1)))) - sizes.size))  # few compiled lengths
         bounds = np.stack([np.concatenate([[0], ends[:-1]]), ends], axis=1)
         out = _integrate(
@@ -180,21 +180,21 @@ def step_sizes(times: ArrayLike, step: float | Decreasing) -> tuple[np.ndarray, 
     else:
         step = positive("step", step)
         most = float(times[-1]) / max(step, np.finfo(float).tiny) + times.size
-    if most > MOST_STEPS:
+    if most > MAX_STEPS:
         raise ValueError(
-            f"`step` must reach the last time in {MOST_STEPS:,} steps: got about {most:.2g}. Use a larger one."
+            f"`step` must reach the last time in {MAX_STEPS:,} steps: got about {most:.2g}. Use a larger one."
         )
     sizes: list[np.ndarray] = []
     for gap in gaps:
         if isinstance(step, Decreasing):
-            sizes.append(_shrinking(gap, step.first, sum(s.size for s in sizes)))
+            sizes.append(_decreasing_steps(gap, step.first, sum(s.size for s in sizes)))
         else:
             number = int(np.ceil(gap / step * (1 - 1e-12)))
             sizes.append(np.full(number, gap / max(number, 1)))
     return np.concatenate(sizes), np.cumsum([s.size for s in sizes])
 
 
-def _shrinking(gap: float, first: float, taken: int) -> np.ndarray:
+def _decreasing_steps(gap: float, first: float, taken: int) -> np.ndarray:
     """Steps first/sqrt(n) from n = taken + 1 on, the last cut short at the end of the gap."""
     if gap == 0:
         return np.zeros(0)
@@ -206,7 +206,8 @@ def _shrinking(gap: float, first: float, taken: int) -> np.ndarray:
     return kept
 
 
-def _increments(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
+def _check_increments(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Weights) -> np.ndarray:
+    """Return the increments with the paths last, refused where they have another shape."""
     wanted = (sizes.size, paths, start.out_dim, start.in_dim)
     array = real_array("increments", increments)
     if array.shape != wanted:
@@ -214,17 +215,20 @@ def _increments(increments: ArrayLike, sizes: np.ndarray, paths: int, start: Wei
     return np.moveaxis(array, 1, -1)
 
 
-def _nothing_to_fit(weights: Weights) -> Problem:
-    return Problem.from_cost(_zero, in_dim=weights.in_dim, out_dim=weights.out_dim)
+def _zero_problem(weights: Weights) -> Problem:
+    """Return the problem without a drift: its cost is zero everywhere."""
+    return Problem.from_cost(_zero_cost, in_dim=weights.in_dim, out_dim=weights.out_dim)
 
 
-def _zero(product: Array) -> Array:
+def _zero_cost(product: Array) -> Array:
+    """Return zero, as a differentiable function of the product."""
     return 0.0 * jnp.sum(product)
 
 
 def _check_step(
     sizes: np.ndarray, start: Weights, scales: np.ndarray, noise: float, solution: np.ndarray | None
 ) -> None:
+    """Refuse steps at which one of them would multiply the mean square by too much."""
     if sizes.size == 0:
         return
     top = float(np.max(scales) ** 2)
@@ -243,7 +247,7 @@ def _check_step(
         raise ValueError(f"`step` must be below {2 / curvature:.3g} for the drift to be stable: got {sizes.max():.3g}.")
 
 
-@partial(jax.jit, compiler_options=QUICKLY)
+@partial(jax.jit, compiler_options=QUICK_COMPILATION)
 def _integrate(
     objective: OfProduct,
     first: Array,
@@ -256,7 +260,7 @@ def _integrate(
 ) -> tuple[Array, ...]:
     """States at the ends of `bounds`, paths along the last axis, where the processor's lanes are."""
     inputs, outputs, paths = first.shape[1], second.shape[0], first.shape[2]
-    drift = not isinstance(objective, Cost)
+    drift = not isinstance(objective, CostObjective)
     evaluate = jax.vmap(objective.evaluate, in_axes=-1, out_axes=(0, -1))
 
     def step(index: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -269,8 +273,10 @@ def _integrate(
             push = scales[:, None] * given[index]
         if drift:
             push = push + size * evaluate(_product(second, first))[1]
-        moved = _sum([second[k, :, None, :] * push[k, None, :, :] for k in range(outputs)])
-        return first + moved, second + _sum([push[:, None, j, :] * first[None, :, j, :] for j in range(inputs)])
+        moved = _sum_of_terms([second[k, :, None, :] * push[k, None, :, :] for k in range(outputs)])
+        return first + moved, second + _sum_of_terms(
+            [push[:, None, j, :] * first[None, :, j, :] for j in range(inputs)]
+        )
 
     def segment(state: tuple[Array, Array], bound: Array) -> tuple[tuple[Array, Array], tuple[Array, ...]]:
         state = jax.lax.fori_loop(bound[0], bound[1], step, state)
@@ -281,10 +287,11 @@ def _integrate(
 
 
 def _product(second: Array, first: Array) -> Array:
-    return _sum([second[:, h, None, :] * first[None, h, :, :] for h in range(first.shape[0])])
+    """Return the products of all paths, with the paths along the last axis."""
+    return _sum_of_terms([second[:, h, None, :] * first[None, h, :, :] for h in range(first.shape[0])])
 
 
-def _sum(terms: list[Array]) -> Array:
+def _sum_of_terms(terms: list[Array]) -> Array:
     """Term by term: written as a reduction over a short axis it would not be fused, and took eight times as long."""
     return reduce_terms(jnp.add, terms)
 

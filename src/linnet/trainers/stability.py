@@ -42,7 +42,7 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
         return None
     f = problem.factor
     if isinstance(weights, Layers):
-        return _of_layers(problem, check_layers(weights))
+        return _stable_rate_of_layers(problem, check_layers(weights))
     weights = check_weights(weights)
     top = float((f.scales**2).max())
     layers = [np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() ** 2 for layer in (weights.first, weights.second)]
@@ -57,21 +57,22 @@ def stable_learning_rate(problem: Problem, weights: Weights | Layers) -> float |
     return 1.0 / max(start, end)
 
 
-def _of_layers(problem: Problem, layers: Layers) -> float:
+def _stable_rate_of_layers(problem: Problem, layers: Layers) -> float:
+    """Return a stable step size of a network of any depth, from bounds of the curvature at both ends."""
     f = problem.factor
     top = float((f.scales**2).max())
     norms = np.array([np.linalg.norm(layer, ord=2, axis=(-2, -1)).max() for layer in layers.layers])
     solution = float(np.linalg.norm(problem.min_norm_solution(), ord=2, axis=(-2, -1)).max())
     target = float(np.linalg.norm(f.target * f.scales[..., None, :], ord=2, axis=(-2, -1)).max())
     at_end = np.hypot(norms, solution ** (1 / layers.depth))
-    start = _curvature(norms, top, target + top * float(np.prod(norms)))
-    end = _curvature(at_end, top, 0.0)
+    start = _curvature_bound(norms, top, target + top * float(np.prod(norms)))
+    end = _curvature_bound(at_end, top, 0.0)
     if not max(start, end) > 0:
         raise ValueError("`problem` or `weights` must not be zero: nothing moves, and every step size is stable.")
     return 1.0 / max(start, end)
 
 
-def _curvature(norms: np.ndarray, top: float, residual: float) -> float:
+def _curvature_bound(norms: np.ndarray, top: float, residual: float) -> float:
     """A bound from the norms of the layers: the kernel's part, and the residual's."""
     kernel = sum(float(np.prod(np.delete(norms, at))) ** 2 for at in range(norms.size))
     pairs = sum(float(np.prod(np.delete(norms, [i, j]))) for i in range(norms.size) for j in range(i))

@@ -15,11 +15,11 @@ from linnet.inits.weights import Weights
 from linnet.precision import computing, device_name
 from linnet.problems.problem import Problem
 from linnet.trainers import _loop as loop
-from linnet.trainers._objective import Samples, testing_objective, training_objective
+from linnet.trainers._objective import SamplesObjective, testing_objective, training_objective
 from linnet.trainers._states import Array, Hyper, Objective, Params, Seen, Update
-from linnet.trainers._updates import along
-from linnet.trainers._widths import filled
-from linnet.trainers.descent import diverged, layer_rates_of, learning_rates, prepare, start
+from linnet.trainers._updates import residual_step
+from linnet.trainers._widths import pad_width
+from linnet.trainers.descent import divergence_error, initial_params, layer_rates_of, learning_rates, prepare
 from linnet.trainers.schedules import Rate
 from linnet.trainers.stopping import Rule, rule_of
 from linnet.trajectories.saving import Saving, policy
@@ -89,7 +89,7 @@ def stochastic_descent(
         learning_rate=learning_rate,
         steps=steps,
         key=key,
-        update=_minibatch(size),
+        update=_minibatch_update(size),
         hyper={},
         save_every=save_every,
         stop=stop,
@@ -146,9 +146,9 @@ def sampled_run(
             objective = training_objective(problem, reduced=reduction.basis is not None, dtype=resolved)
         else:
             inputs = problem.inputs if reduction.basis is None else problem.inputs @ reduction.basis
-            objective = Samples(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
-        run = filled(reduction) if reduce else reduction
-        params = start(run, resolved)
+            objective = SamplesObjective(jnp.asarray(inputs, resolved), jnp.asarray(problem.outputs, resolved))
+        run = pad_width(reduction) if reduce else reduction
+        params = initial_params(run, resolved)
         params["key"] = jax_key(key)
         if params["first"].ndim == 3:
             params["key"] = jax.random.split(params["key"], params["first"].shape[0])
@@ -172,23 +172,27 @@ def sampled_run(
             },
         )
     if throw and not trajectory.status.ok:
-        raise diverged(trajectory, rates.constant, problem, weights)
+        raise divergence_error(trajectory, rates.constant, problem, weights)
     return trajectory
 
 
-_UPDATES: dict[int, Update] = {}
+_MINIBATCH_UPDATES: dict[int, Update] = {}
 
 
-def _minibatch(size: int) -> Update:
+def _minibatch_update(size: int) -> Update:
+    """Return the update of mini-batches of one size."""
     # one function per size, so that the compiled loop is found again
-    return _UPDATES.setdefault(size, partial(_minibatch_step, size))
+    return _MINIBATCH_UPDATES.setdefault(size, partial(_minibatch_step, size))
 
 
-def _minibatch_step(size: int, objective: Samples, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
+def _minibatch_step(
+    size: int, objective: SamplesObjective, hyper: Hyper, params: Params, index: Array, seen: Seen
+) -> Params:
+    """Step once along the gradient of samples drawn without replacement."""
     A, residual = seen
     total = objective.inputs.shape[0]
     if size == total:
-        return along(params, hyper, residual)
+        return residual_step(params, hyper, residual)
     drawn = jax.random.choice(jax.random.fold_in(params["key"], index), total, (size,), replace=False)
     inputs, outputs = objective.inputs[drawn], objective.outputs[drawn]
-    return along(params, hyper, (outputs.T - A @ inputs.T) @ inputs / size)
+    return residual_step(params, hyper, (outputs.T - A @ inputs.T) @ inputs / size)

@@ -3,7 +3,7 @@
 A rule is a frozen dataclass with `reasons`, `needs_test`, `start()` and `update(state, step, loss, test_loss)`, which
 looks at the state a run is in before its next step and returns the rule's new state and a code: 0 to go on, i to stop
 for `reasons[i - 1]`. Rules are compiled into the loop and applied to each member of a batch on its own; on a CPU some
-runs are judged outside of compiled code, step by step, and the same rule is given NumPy's numbers. `either` serves
+runs are judged outside of compiled code, step by step, and the same rule is given NumPy's numbers. `select` serves
 both.
 """
 
@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from linnet._arguments import count, non_negative, number, positive
-from linnet.trainers._choice import either, like
+from linnet.trainers._choice import cast_like, select
 from linnet.trainers._states import Array, Remembered
 
 
@@ -31,9 +31,13 @@ class Rule(Protocol):
     """
 
     @property
-    def reasons(self) -> tuple[str, ...]: ...
+    def reasons(self) -> tuple[str, ...]:
+        """Why the rule may stop a run; the code of `update` counts them from 1."""
+
     @property
-    def needs_test(self) -> bool: ...
+    def needs_test(self) -> bool:
+        """Whether `update` looks at the test loss."""
+
     def start(self) -> Remembered:
         """What the rule remembers at the first state."""
 
@@ -74,7 +78,7 @@ class LossBelow:
 
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
-        return state, either(loss <= self.threshold, 1, 0)
+        return state, select(loss <= self.threshold, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -116,14 +120,14 @@ class Stalled:
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         previous, first = state
-        first = like(first, either(step == 0, loss, first))
+        first = cast_like(first, select(step == 0, loss, first))
         change = abs(loss - previous)  # infinite at the first state, which is not below anything
         still = change < self.absolute
         if self.relative:
             still = still | (change < self.relative * abs(previous))
         if self.fallen:
             still = still & (first - loss > self.fallen)
-        return (like(previous, loss), first), either(still, 1, 0)
+        return (cast_like(previous, loss), first), select(still, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -161,9 +165,9 @@ class TestLossRising:
     def update(self, state: Remembered, step: Array, loss: Array, test_loss: Array) -> tuple[Remembered, Array | int]:
         """What it remembers after this state, and whether to stop there."""
         previous, risen = state
-        risen = either(test_loss > previous, risen + 1, 0)
+        risen = select(test_loss > previous, risen + 1, 0)
         enough = (risen >= self.patience) & (step > self.after)
-        return (like(previous, test_loss), risen), either(enough, 1, 0)
+        return (cast_like(previous, test_loss), risen), select(enough, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -193,10 +197,12 @@ class FirstOf:
 
     @property
     def reasons(self) -> tuple[str, ...]:
+        """The reasons of all rules, in their order."""
         return tuple(reason for rule in self.rules for reason in rule.reasons)
 
     @property
     def needs_test(self) -> bool:
+        """Whether one of the rules looks at the test loss."""
         return any(rule.needs_test for rule in self.rules)
 
     def start(self) -> Remembered:
@@ -208,7 +214,7 @@ class FirstOf:
         states, chosen, offset = [], 0, 0
         for rule, old in zip(self.rules, state, strict=True):
             new, code = rule.update(old, step, loss, test_loss)
-            chosen = either((chosen == 0) & (code > 0), code + offset, chosen)
+            chosen = select((chosen == 0) & (code > 0), code + offset, chosen)
             states.append(new)
             offset += len(rule.reasons)
         return tuple(states), chosen

@@ -38,7 +38,9 @@ class Update(Protocol):
     """
 
     @property
-    def equivariant(self) -> bool: ...
+    def equivariant(self) -> bool:
+        """Whether it commutes with rotations of inputs, outputs and hidden units, so that a run can be reduced."""
+
     def init(self, layers: Mapping[str, Array]) -> Remembered:
         """What the update remembers at the start: any tree of arrays."""
 

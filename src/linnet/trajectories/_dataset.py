@@ -37,8 +37,8 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
         variables["product"] = ((*lead, "output", "input"), trajectory.products, about)
     if "first" in trajectory.kept and "inner_2" in trajectory.kept:
         words: dict[str, Any] = {"long_name": "layers in reduced coordinates, filled up with zeros"}
-        words["widths"] = _widths(trajectory)
-        variables["layers"] = ((*lead, "layer", "to", "from"), _filled(trajectory.reduced.layers), words)
+        words["widths"] = _units_of_layers(trajectory)
+        variables["layers"] = ((*lead, "layer", "to", "from"), _pad_layers(trajectory.reduced.layers), words)
     elif "first" in trajectory.kept:
         reduced = trajectory.reduced
         variables["first"] = ((*lead, "hidden", "direction"), reduced.first, {"long_name": "W1 in reduced coordinates"})
@@ -55,16 +55,16 @@ def dataset(trajectory: Trajectory) -> xr.Dataset:
         coordinates["layer"] = ("layer", np.arange(1, len(trajectory.reduced.layers) + 1))
     if trajectory.steps is not None:
         coordinates["step"] = ("time", trajectory.steps, {"long_name": "step of descent"})
-    return xr.Dataset(variables, coordinates, attrs={**provenance(), **_plain(trajectory.attributes)})
+    return xr.Dataset(variables, coordinates, attrs={**provenance(), **_storable_attributes(trajectory.attributes)})
 
 
-def _widths(trajectory: Trajectory) -> list[int]:
+def _units_of_layers(trajectory: Trajectory) -> list[int]:
     """The numbers of units from the inputs to the outputs, in reduced coordinates."""
     layers = trajectory.reduced.layers
     return [layers[0].shape[-1], *(layer.shape[-2] for layer in layers)]
 
 
-def _filled(layers: tuple[np.ndarray, ...]) -> np.ndarray:
+def _pad_layers(layers: tuple[np.ndarray, ...]) -> np.ndarray:
     """All layers along one axis, filled up with zeros to the largest."""
     rows, columns = (max(layer.shape[axis] for layer in layers) for axis in (-2, -1))
     whole = np.zeros((*layers[0].shape[:-2], len(layers), rows, columns), layers[0].dtype)
@@ -92,7 +92,7 @@ def _commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
+def _storable_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     """Return attributes as netCDF holds them: other objects as JSON."""
     return {
         key: value if isinstance(value, (str, int, float)) else json.dumps(value, default=str)

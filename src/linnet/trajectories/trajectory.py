@@ -111,7 +111,7 @@ class Trajectory:
             product, above = product_of(self._layers), product_of(self._layers[1:])
         else:
             raise ValueError("this run kept only its losses: ask for keep='products' or keep='weights' when training.")
-        return self.reduction._lifted(product, above, self.rest)
+        return self.reduction._lift_products(product, above, self.rest)
 
     @property
     def test_loss(self) -> np.ndarray:

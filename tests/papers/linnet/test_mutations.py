@@ -87,8 +87,8 @@ MUTATIONS = {
 }
 SEEDS = {"trained": 12}  # seeds at which a third of the bars cannot hold by chance, as it does in a quarter of them
 TURNS = {name: name for name in MUTATIONS}  # the claim that each turns
-QUICKLY = ("one-equation", "flattest", "depth-reduction", "depth-decoupling")
-ALL = [pytest.param(name, marks=[] if name in QUICKLY else [pytest.mark.slow]) for name in CLAIMS]
+QUICK_COMPILATION = ("one-equation", "flattest", "depth-reduction", "depth-decoupling")
+ALL = [pytest.param(name, marks=[] if name in QUICK_COMPILATION else [pytest.mark.slow]) for name in CLAIMS]
 
 
 def trial_of(name):

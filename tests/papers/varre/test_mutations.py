@@ -346,14 +346,14 @@ MISTAKES = {  # by name: the claim that turns, and how
     "phase-one": ("phase-one", students(plateau_ratio=lambda found: 0 * found + 0.5)),
 }
 TURNS = {name: claim for name, (claim, _) in MISTAKES.items()}
-QUICKLY = {  # the others train for longer than the suite should
+QUICK_COMPILATION = {  # the others train for longer than the suite should
     "zero-start",
     "balanced-rank",
     "gaussian-orthogonal",
     "potential",
     "lower-values-decay",
 }
-EVERY = [pytest.param(name, marks=[] if name in QUICKLY else [pytest.mark.slow]) for name in MISTAKES]
+EVERY = [pytest.param(name, marks=[] if name in QUICK_COMPILATION else [pytest.mark.slow]) for name in MISTAKES]
 
 
 def test_there_is_a_mistake_for_every_claim():

@@ -21,7 +21,7 @@ def runs(count=11, seed=0):
     for index in range(count):
         problem = ln.problems.low_rank_plus_noise(5, rank=1, noise_std=0.1, key=[seed, index])
         start = ln.inits.gaussian(key=index, in_dim=5, out_dim=5, width=4, first_std=0.3, second_std=0.3)
-        made.append(_independent_runs.Run(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
+        made.append(_independent_runs.IndependentRun(ln.reduce(problem, start), 0.002 * (1 + index % 4) ** 2, 700))
     return made
 
 
@@ -50,11 +50,11 @@ def test_bits_do_not_depend_on_the_order():
 
 
 def outcome(made, **options):
-    kind = _independent_runs._kind(0.5)
+    kind = _independent_runs._run_kind(0.5)
     number = np.dtype(np.float64)
 
     def specs(chosen):
-        loads = [_independent_runs._spec(made[index], number) for index in chosen]
+        loads = [_independent_runs._run_spec(made[index], number) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
     return _slots.train_all(kind, specs, [run.steps for run in made], shared={}, **options)

@@ -122,7 +122,7 @@ def test_a_run_that_stops_at_its_last_step_needs_no_more_than_its_steps(monkeypa
 
 
 def test_bits_depend_on_nothing_but_the_run(monkeypatch):
-    straight, seen, look = diagram(), set(), _numpy_run._Network.look
+    straight, seen, look = diagram(), set(), _numpy_run._Network.evaluate
     meeting = threading.Barrier(3)  # none goes on before all have begun, however fast it is
 
     def watched(network, target):
@@ -131,7 +131,7 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
             meeting.wait(300)
         look(network, target)
 
-    monkeypatch.setattr(_numpy_run._Network, "look", watched)
+    monkeypatch.setattr(_numpy_run._Network, "evaluate", watched)
     turned = diagram((5, 4, 3, 2, 1, 0), slots=3)
     assert len(seen) == 3 and "6 runs, 3 at a time on" in turned.plan
     for name in NUMBERS:
@@ -141,7 +141,7 @@ def test_bits_depend_on_nothing_but_the_run(monkeypatch):
 @pytest.fixture(autouse=True)
 def none_idle():
     """Which workers there are depends on the processes that other tests have left."""
-    _worker_process.IDLE.dismiss()
+    _worker_process.IDLE_PROCESSES.dismiss()
 
 
 @pytest.fixture
@@ -156,9 +156,9 @@ def begun(monkeypatch):
 
     monkeypatch.setattr(_workers, "PROCESS_START_SECONDS", -1e9)
     monkeypatch.setattr(_workers, "WorkerProcess", Noted)
-    monkeypatch.setattr(_worker_process, "KEPT_SECONDS", 600.0)
+    monkeypatch.setattr(_worker_process, "IDLE_SECONDS", 600.0)
     yield processes
-    _worker_process.IDLE.dismiss()
+    _worker_process.IDLE_PROCESSES.dismiss()
     assert all(process._process.returncode is not None for process in processes)  # waited for: none is left behind
 
 
@@ -185,11 +185,11 @@ def test_processes_are_kept_for_the_next_diagram(monkeypatch, begun):
     begun[0]._process.wait()
     same_bits(first, diagram(slots=2))
     assert len(begun) == 3 and first.best_test.tobytes() != second.best_test.tobytes()
-    monkeypatch.setattr(_worker_process, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(_worker_process, "IDLE_SECONDS", 0.0)
     diagram(slots=2)
     for process in begun:
         process._process.wait(120)
-    assert len(begun) == 3 and len(_worker_process.IDLE) == 0
+    assert len(begun) == 3 and len(_worker_process.IDLE_PROCESSES) == 0
 
 
 @pytest.mark.parametrize("way", ["killed", "rubbish"])
@@ -234,7 +234,7 @@ def test_without_processes_there_are_no_more_threads_than_pay(monkeypatch, begun
         there = diagram()
     same_bits(here, there)
     assert "2 at a time" in there.plan and caplog.text.count("runs are carried by threads: ") == 2
-    assert len(seen) == 1 and len(_worker_process.IDLE) == 0  # one thread is fastest, with so small a network
+    assert len(seen) == 1 and len(_worker_process.IDLE_PROCESSES) == 0  # one thread is fastest, with so small a network
 
 
 def test_rules_of_others_are_judged_in_this_process(begun):
@@ -349,7 +349,7 @@ def going(pid):
 def test_there_are_as_many_workers_as_pay(monkeypatch):
     def chosen(dim, grid, most, room=(99, 99), fixed=False):
         hidden = np.minimum(np.repeat(dim ** np.linspace(0, 2.8, grid), grid), 2 * dim) + dim
-        return _workers._how_many(6 * dim**2 * hidden, 300, most, room, fixed=fixed)
+        return _workers._threads_and_processes(6 * dim**2 * hidden, 300, most, room, fixed=fixed)
 
     # As measured on 2 and on 16 cores.
     assert chosen(20, 9, 2) == chosen(50, 9, 16) == (1, 0)
@@ -358,14 +358,14 @@ def test_there_are_as_many_workers_as_pay(monkeypatch):
     assert chosen(200, 35, 1) == (1, 0) and chosen(20, 7, 3, fixed=True) == (3, 0)
     assert chosen(200, 35, 16, (40, 9)) == (6, 9) and chosen(200, 35, 16, (3, 1)) == (3, 0)
     assert chosen(200, 35, 16, (0, 0)) == (1, 0) and chosen(200, 35, 2000, (9999, 9999)) == (6, 1225)
-    monkeypatch.setattr(_workers, "IDLE", range(2))  # two that need not be started
+    monkeypatch.setattr(_workers, "IDLE_PROCESSES", range(2))  # two that need not be started
     assert chosen(200, 9, 2) == (2, 2) and chosen(50, 9, 2) == (1, 2) and chosen(50, 9, 16) == (1, 0)
 
 
 def test_sums_of_float32_runs_keep_their_digits():
     draw = np.random.default_rng(0).standard_normal
     truth, small = draw((200, 200)), (1e-9 * draw((200, 200))).astype(np.float32)
-    test = _numpy_run._TruthLoss(truth)
+    test = _numpy_run._NumpyTruthLoss(truth)
     change = test.at({}, (small, None)) - test.at({}, (0 * small, None))
     exact = 0.5 * np.sum(small.astype(float) ** 2) - np.sum(small.astype(float) * truth)
     assert_allclose(change, exact, rtol=1e-3)  # 3e-7 of a loss of 2e4
@@ -373,7 +373,7 @@ def test_sums_of_float32_runs_keep_their_digits():
     rounded = 0.5 * float(np.sum((single - small).astype(float) ** 2) - np.sum(single.astype(float) ** 2))
     assert abs(rounded / exact - 1) > 0.1  # the control: subtracted in float32, however it is summed
     matrix = draw((200, 200)).astype(np.float32)
-    assert_allclose(_numpy_run._squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
+    assert_allclose(_numpy_run._sum_of_squares(matrix), np.sum(matrix.astype(float) ** 2), rtol=1e-8)
     assert abs(np.vdot(matrix, matrix) / np.sum(matrix.astype(float) ** 2) - 1) > 1e-8  # the control
 
 

@@ -83,7 +83,7 @@ def idx_lengths(file: Path, *, axes: int) -> tuple[int, ...]:
                     f"{file} is cut short: an IDX header of {axes} axes takes {header} bytes, the file has "
                     f"{len(start)}."
                 )
-            held = _remaining(file, stream, header)
+            held = _count_remaining(file, stream, header)
     except (EOFError, OSError) as reason:
         raise ValueError(f"{file} is not a whole gzip file: {reason}.") from None
     magic, *lengths = (int(number) for number in np.frombuffer(start, dtype=">u4"))
@@ -113,7 +113,7 @@ def _open(file: Path) -> IO[bytes]:
     return gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb")  # type: ignore[return-value]
 
 
-def _remaining(file: Path, stream: IO[bytes], done: int) -> int:
+def _count_remaining(file: Path, stream: IO[bytes], done: int) -> int:
     """How many bytes follow, without keeping them."""
     if file.suffix != ".gz":
         return file.stat().st_size - done

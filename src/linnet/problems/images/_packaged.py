@@ -29,8 +29,8 @@ def digits() -> Images:
 
 def photographs() -> Images:
     """Patches of scikit-learn's two colour photographs, side by side without overlap; which one is the class."""
-    folder = _package("photographs", "sklearn") / "datasets" / "images"
-    patches = [_patches(_picture("photographs", folder / f"{name}.jpg")) for name in PHOTOGRAPHS]
+    folder = _package_folder("photographs", "sklearn") / "datasets" / "images"
+    patches = [_cut_patches(_read_picture("photographs", folder / f"{name}.jpg")) for name in PHOTOGRAPHS]
     pixels, labels = np.concatenate(patches), np.repeat([0, 1], [len(each) for each in patches])
     return Images(
         "photographs",
@@ -45,7 +45,7 @@ def photographs() -> Images:
 
 def cifar10_sample() -> Images:
     """The CIFAR-10 pictures that foolbox carries, `cifar10_NUMBER_LABEL.png`."""
-    folder = _package("cifar10-sample", "foolbox") / "data"
+    folder = _package_folder("cifar10-sample", "foolbox") / "data"
     named = {int(m[1]): (file, int(m[2])) for file in folder.glob("*.png") if (m := _NAME.fullmatch(file.name))}
     missing = [number for number in range(SAMPLE_PICTURES) if number not in named]
     if missing:
@@ -54,7 +54,7 @@ def cifar10_sample() -> Images:
             f"{SAMPLE_PICTURES}."
         )
     files, labels = zip(*(named[number] for number in range(SAMPLE_PICTURES)), strict=True)
-    pixels = np.stack([_flat(_picture("cifar10-sample", file)) for file in files])
+    pixels = np.stack([_flatten(_read_picture("cifar10-sample", file)) for file in files])
     return Images(
         "cifar10-sample",
         np.array(labels),
@@ -70,7 +70,7 @@ SETS = {"digits": digits, "photographs": photographs, "cifar10-sample": cifar10_
 _NAME = re.compile(r"cifar10_(\d+)_(\d)\.png")
 
 
-def _package(name: str, package: str) -> Path:
+def _package_folder(name: str, package: str) -> Path:
     """The folder of an installed package, found without importing it."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -78,7 +78,7 @@ def _package(name: str, package: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def _picture(name: str, file: Path) -> np.ndarray:
+def _read_picture(name: str, file: Path) -> np.ndarray:
     """A colour picture as bytes (row, column, channel)."""
     image = extras.need("PIL.Image", f"the set of {name}")
     if not file.is_file():
@@ -87,7 +87,7 @@ def _picture(name: str, file: Path) -> np.ndarray:
         return np.asarray(picture.convert("RGB"))
 
 
-def _patches(picture: np.ndarray) -> np.ndarray:
+def _cut_patches(picture: np.ndarray) -> np.ndarray:
     """All patches that fit, (patch, channel row column)."""
     rows, columns = picture.shape[0] // PATCH_PIXELS, picture.shape[1] // PATCH_PIXELS
     blocks = picture[: rows * PATCH_PIXELS, : columns * PATCH_PIXELS].reshape(
@@ -96,6 +96,6 @@ def _patches(picture: np.ndarray) -> np.ndarray:
     return blocks.transpose(0, 2, 4, 1, 3).reshape(rows * columns, -1)
 
 
-def _flat(picture: np.ndarray) -> np.ndarray:
+def _flatten(picture: np.ndarray) -> np.ndarray:
     """Return a picture as one row of pixels, channel by channel."""
     return picture.transpose(2, 0, 1).reshape(-1)

@@ -6,13 +6,13 @@ from functools import lru_cache
 
 import numpy as np
 
-MOST_UNITS = 400  # of one hidden layer
+MAX_UNITS = 400  # of one hidden layer
 MAX_STEPS = 20_000
 ARRIVED = (
     20.0  # times the tolerance from its value, a network has arrived; steps at the border of stability stay closer
 )
 # Dormand and Prince 1980: the last row is the step of order five itself
-STAGES = (
+STAGE_WEIGHTS = (
     (1 / 5,),
     (3 / 40, 9 / 40),
     (44 / 45, -56 / 15, 32 / 9),
@@ -20,7 +20,7 @@ STAGES = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+ERROR_WEIGHTS = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 
 @lru_cache(maxsize=64)
@@ -47,7 +47,7 @@ def couplings(depth: int, order: int) -> tuple[np.ndarray, ...]:
                     grown.append((to, held[to]))
                     held[to] += 1
         fresh = grown
-        if max(held) > MOST_UNITS or not fresh:
+        if max(held) > MAX_UNITS or not fresh:
             break
     first, last = np.zeros((held[0], 1)), np.zeros((1, held[-1]))
     first[0, 0] = 1.0
@@ -61,7 +61,7 @@ def couplings(depth: int, order: int) -> tuple[np.ndarray, ...]:
     return first, *inner, last
 
 
-def flowing(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol: float) -> np.ndarray:
+def integrate_products(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol: float) -> np.ndarray:
     """Products of the flows of many small networks, each towards its own value, (time, mode).
 
     `start` are layers (mode, to, from), `times` (time, mode). Every network has steps of its own, of Dormand and Prince
@@ -71,7 +71,7 @@ def flowing(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol
     state = np.concatenate([layer.reshape(modes, -1) for layer in start], axis=1)
     products = np.full(times.shape, np.nan)
     clock, saved = np.zeros(modes), np.zeros(modes, dtype=int)
-    step = 1e-3 / np.maximum(_stiffness(values, start), np.finfo(float).tiny)
+    step = 1e-3 / np.maximum(_fastest_rate(values, start), np.finfo(float).tiny)
     size = np.maximum(np.abs(state).max(axis=1), values ** (1 / len(start)))
     alive = np.arange(modes)
     for _ in range(MAX_STEPS):
@@ -90,7 +90,7 @@ def flowing(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol
         if not alive.size:
             return products
         length = np.minimum(step[alive], times[saved[alive], alive] - clock[alive])
-        moved, error = _stepped(state[alive], values[alive], length, shapes)
+        moved, error = _take_step(state[alive], values[alive], length, shapes)
         share = np.sqrt(((error / (rtol * (size[alive, None] + np.abs(moved)))) ** 2).mean(axis=1))
         share = np.where(np.isfinite(share), share, 1e6)
         good = share <= 1
@@ -103,18 +103,21 @@ def flowing(values: np.ndarray, start: list[np.ndarray], times: np.ndarray, rtol
     return products
 
 
-def _stiffness(values: np.ndarray, start: list[np.ndarray]) -> np.ndarray:
+def _fastest_rate(values: np.ndarray, start: list[np.ndarray]) -> np.ndarray:
+    """Return a bound of the fastest rate of each network, which limits its first step."""
     norms = np.array([np.sqrt((layer**2).sum(axis=(1, 2))) for layer in start]) + values ** (1 / len(start))
     return np.sum([np.prod(np.delete(norms, at, axis=0), axis=0) ** 2 for at in range(len(start))], axis=0)
 
 
 def _layers(state: np.ndarray, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
+    """Return the layers of all networks from their states, one row of numbers each."""
     ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
     parts = np.split(state, ends, axis=1)
     return [part.reshape(len(state), *shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def _product(state: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    """Return the products of all networks, each a number."""
     layers = _layers(state, shapes)
     product = layers[0]
     for layer in layers[1:]:
@@ -123,6 +126,7 @@ def _product(state: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
 
 
 def _slope(state: np.ndarray, values: np.ndarray, shapes: list[tuple[int, ...]]) -> np.ndarray:
+    """Return the velocity of all networks' states under gradient flow."""
     layers = _layers(state, shapes)
     below = [layers[0]]
     for layer in layers[1:]:
@@ -135,15 +139,17 @@ def _slope(state: np.ndarray, values: np.ndarray, shapes: list[tuple[int, ...]])
     return np.concatenate([push.reshape(len(state), -1) for push in pushes[::-1]], axis=1)
 
 
-def _stepped(
+def _take_step(
     state: np.ndarray, values: np.ndarray, length: np.ndarray, shapes: list[tuple[int, ...]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The states one step later, and the difference to the embedded method of order four."""
     slopes = [_slope(state, values, shapes)]
     with np.errstate(over="ignore", invalid="ignore"):
-        for row in STAGES:
+        for row in STAGE_WEIGHTS:
             ahead = sum(weight * slope for weight, slope in zip(row, slopes, strict=True) if weight)
             moved = state + length[:, None] * ahead
             slopes.append(_slope(moved, values, shapes))
-        error = length[:, None] * sum(weight * slope for weight, slope in zip(ERROR, slopes, strict=True) if weight)
+        error = length[:, None] * sum(
+            weight * slope for weight, slope in zip(ERROR_WEIGHTS, slopes, strict=True) if weight
+        )
     return moved, error

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from linnet._arguments import broadcast, count, real_array, representable, times_array
 
-_HALVINGS = 200
-_FAR = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
-_MOST_ABOVE = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
+_MAX_HALVINGS = 200
+_MAX_LOGIT = 700.0  # of log(x/(1 - x)): beyond it x or 1 - x is no number of float64
+_MAX_START_OVER_TARGET = 1e8  # of a start over its target: farther above, the fall is too sudden to be integrated
 
 
 @representable
@@ -42,7 +42,7 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
         >>> balanced_modes([2.0, 1.0], 0.01, depth=3, times=[0.0, 5.0, 500.0]).round(3).tolist()
         [[0.01, 0.01], [2.0, 0.968], [2.0, 1.0]]
     """
-    S, s0, L = _modes(values, start, depth)
+    S, s0, L = _check_modes(values, start, depth)
     clock = times_array("times", times)
     out = np.empty((clock.size, S.size))
     p = 2 - 2 / L
@@ -52,14 +52,14 @@ def balanced_modes(values: ArrayLike, start: ArrayLike, depth: int, times: Array
         elif top == 0:
             out[:, mode] = first * (1 + L * p * clock * first**p) ** (-1 / p)
         elif L == 2:
-            out[:, mode] = _logistic(top, first, clock)
-        elif first > _MOST_ABOVE * top:
+            out[:, mode] = _two_layer_modes(top, first, clock)
+        elif first > _MAX_START_OVER_TARGET * top:
             raise ValueError(
-                f"`start` must be at most {_MOST_ABOVE:g} times its entry of `values`: got {first:g} for {top:g}. A "
-                "target of 0 is that limit, and has a closed form."
+                f"`start` must be at most {_MAX_START_OVER_TARGET:g} times its entry of `values`: got {first:g} for "
+                f"{top:g}. A target of 0 is that limit, and has a closed form."
             )
         else:
-            out[:, mode] = top * _shares(first / top, top**p * clock, L)
+            out[:, mode] = top * _shares_from_below(first / top, top**p * clock, L)
     return out
 
 
@@ -89,7 +89,7 @@ def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, dept
         >>> balanced_times([2.0, 1.0], 0.01, [1.0, 0.5], depth=3).round(2).tolist()  # half-way
         [1.98, 3.77]
     """
-    S, s0, L = _modes(values, start, depth)
+    S, s0, L = _check_modes(values, start, depth)
     s = np.broadcast_to(real_array("reached", reached, ndim=(0, 1)), S.shape)
     if (S <= 0).any() or (s0 <= 0).any() or (s < s0).any() or (s >= S).any():
         raise ValueError("`reached` must lie between `start` > 0 and `values`, below them: it never gets there.")
@@ -100,7 +100,8 @@ def balanced_times(values: ArrayLike, start: ArrayLike, reached: ArrayLike, dept
     return clock
 
 
-def _modes(values: ArrayLike, start: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
+def _check_modes(values: ArrayLike, start: ArrayLike, depth: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return singular values, their starts and the depth, checked."""
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
     s0 = real_array("start", start, ndim=(0, 1))
     if (S < 0).any():
@@ -112,15 +113,16 @@ def _modes(values: ArrayLike, start: ArrayLike, depth: int) -> tuple[np.ndarray,
     return S, np.broadcast_to(s0, S.shape), count("depth", depth, least=2, most=1000)
 
 
-def _logistic(top: float, first: float, clock: np.ndarray) -> np.ndarray:
+def _two_layer_modes(top: float, first: float, clock: np.ndarray) -> np.ndarray:
+    """Return the modes of two layers in closed form."""
     decay = np.exp(-2 * top * clock)
     return top / (1 + (top - first) / first * decay)
 
 
-def _shares(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
+def _shares_from_below(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
     """x(t) of x' = L x^(2 - 2/L) (1 - x): the clock of `_clock` inverted by Newton's method inside a bracket."""
     if first > 1:
-        return _falling(first, clock, depth)
+        return _shares_from_above(first, clock, depth)
     z0 = np.log(first) - np.log1p(-first)
     begin = _clock(z0, depth)
     shares = np.empty(clock.size)
@@ -130,14 +132,15 @@ def _shares(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
             shares[index] = first
             continue
         wanted, high = begin + time, max(low, 0.0) + depth * time + 2.0  # dz/dt = L v^(L-2) is at most L
-        low = z = _root(wanted, low, high, depth)
-        shares[index] = 1 / (1 + np.exp(-z)) if z > -_FAR else 0.0
+        low = z = _clock_inverse(wanted, low, high, depth)
+        shares[index] = 1 / (1 + np.exp(-z)) if z > -_MAX_LOGIT else 0.0
     return shares
 
 
-def _root(wanted: float, low: float, high: float, depth: int) -> float:
+def _clock_inverse(wanted: float, low: float, high: float, depth: int) -> float:
+    """Return the z between two bounds at which `_clock` has a value: Newton's method, halving where it leaves them."""
     z = 0.5 * (low + high)
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         off = _clock(z, depth) - wanted
         low, high = (low, z) if off > 0 else (z, high)
         share = 1 / (1 + np.exp(-z))
@@ -159,7 +162,7 @@ def _clock(z: float, depth: int) -> float:
     return float(first - logs / depth)
 
 
-def _falling(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
+def _shares_from_above(first: float, clock: np.ndarray, depth: int) -> np.ndarray:
     """From above the target: y = x - 1 falls to 0; integrated, as nothing there is small or sudden."""
     from scipy.integrate import solve_ivp
 

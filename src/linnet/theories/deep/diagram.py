@@ -16,18 +16,18 @@ from linnet.theories.mixed.task_spectra import Spectrum, task_spectrum
 if TYPE_CHECKING:
     import xarray as xr
 
-POINTS = 48  # groups of the bulk's singular values
-DEEPEST = 6  # layers: beyond them the plateau of a small start is too long for the table of modes
-INSTANTS = 160  # times of each cell, beside those at which its modes pass a level
+BULK_GROUPS = 48  # groups of the bulk's singular values
+MAX_DEPTH = 6  # layers: beyond them the plateau of a small start is too long for the table of modes
+TIMES_PER_CELL = 160  # times of each cell, beside those at which its modes pass a level
 LEVELS_APART = 8  # fine levels: from one to the next a mode moves by 8% at most
-CLOSER = 3  # looks at the least error, each at so many times between the neighbours of the one before:
-BETWEEN = 17
+REFINEMENTS = 3  # looks at the least error, each at so many times between the neighbours of the one before:
+TIMES_PER_REFINEMENT = 17
 # `.error`, fitted to trained networks: what remains at any width, what grows like the root of (inputs + outputs + 100)
 # over width for each layer beyond the second (the 100: tasks of few modes scatter more), and the start's own product.
-LEAST_ERROR = 0.005
+MIN_ERROR = 0.005
 WIDTH_ERROR = 0.15
 FEW_MODES = 100
-LIMIT = 0.03  # of `.error`, up to which a cell is covered
+MAX_COVERED_ERROR = 0.03  # of `.error`, up to which a cell is covered
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def deep_diagram(
     widths: object,
     *,
     depth: int,
-    points: int = POINTS,
-    limit: float = LIMIT,
+    points: int = BULK_GROUPS,
+    limit: float = MAX_COVERED_ERROR,
 ) -> DeepDiagram:
     r"""All wide cells of the phase diagram of variance and width at any depth, from one SVD of the target.
 
@@ -134,14 +134,14 @@ def deep_diagram(
     if not spectrum.values.any():
         raise ValueError("`problem` must have a target that is not zero: there is nothing to be learned.")
     spectrum = spectrum.grouped(count("points", points))
-    sizes, units = _axis("variances", variances), _axis("widths", widths)
+    sizes, units = _check_axis("variances", variances), _check_axis("widths", widths)
     if (units != np.round(units)).any():
         raise ValueError(f"`widths` must be whole numbers: got {units[units != np.round(units)][0]:g}.")
-    L = count("depth", depth, least=2, most=DEEPEST)
+    L = count("depth", depth, least=2, most=MAX_DEPTH)
     coupling = np.sqrt(units[:, None] * sizes)
     refuse_infinite(coupling ** (2 * L), coupling ** (-2 * L))
     distinct, back = np.unique(np.round(np.log(coupling), 9), return_inverse=True)
-    cells = np.array([_best(spectrum, float(np.exp(log)), L) for log in distinct])
+    cells = np.array([_least_test_error(spectrum, float(np.exp(log)), L) for log in distinct])
     time, test, train, rank = (cells[:, i][back].reshape(coupling.shape) for i in range(4))
     own = coupling ** (2 * L) / units[:, None] * spectrum.outputs * spectrum.inputs
     narrow = WIDTH_ERROR * max(L - 2, 1) * np.sqrt((spectrum.outputs + spectrum.inputs + FEW_MODES) / units[:, None])
@@ -150,7 +150,7 @@ def deep_diagram(
         best_time=time,
         stable_rank=rank,
         train_at_best=train / 2,
-        error=np.sqrt(LEAST_ERROR**2 + narrow**2 + (own / test) ** 2),
+        error=np.sqrt(MIN_ERROR**2 + narrow**2 + (own / test) ** 2),
         variances=sizes,
         widths=units,
         depth=L,
@@ -165,7 +165,7 @@ def learning_time(value: float, coupling: float, depth: int) -> float:
     return float(lazy + growth / max(value, coupling**depth))
 
 
-def _best(spectrum: Spectrum, coupling: float, depth: int) -> tuple[float, float, float, float]:
+def _least_test_error(spectrum: Spectrum, coupling: float, depth: int) -> tuple[float, float, float, float]:
     """Time of the least test error, twice the losses then, and the stable rank.
 
     A mode from a small start is learned within a small part of the time before: the instants are those of an even grid
@@ -176,17 +176,17 @@ def _best(spectrum: Spectrum, coupling: float, depth: int) -> tuple[float, float
     early = 0.02 * learning_time(float(spectrum.values[0]), coupling, depth)
     late = 6 * learning_time(float(spectrum.values[apart - 1]), coupling, depth)
     passing = np.exp(modes.clocks[:apart, ::LEVELS_APART]).ravel()
-    times = np.concatenate([np.geomspace(early, late, INSTANTS), passing[(passing > early) & (passing < late)]])
+    times = np.concatenate([np.geomspace(early, late, TIMES_PER_CELL), passing[(passing > early) & (passing < late)]])
     times.sort()
-    for _ in range(CLOSER):
-        test, train, power, largest = _errors(spectrum, modes.values(times))
+    for _ in range(REFINEMENTS):
+        test, train, power, largest = _errors_of_modes(spectrum, modes.values(times))
         at = int(np.argmin(test))
         best = times[at], test[at], train[at], power[at] / max(largest[at] ** 2, np.finfo(float).tiny)
-        times = np.geomspace(times[max(at - 1, 0)], times[min(at + 1, times.size - 1)], BETWEEN)
+        times = np.geomspace(times[max(at - 1, 0)], times[min(at + 1, times.size - 1)], TIMES_PER_REFINEMENT)
     return best
 
 
-def _errors(spectrum: Spectrum, s: np.ndarray) -> tuple[np.ndarray, ...]:
+def _errors_of_modes(spectrum: Spectrum, s: np.ndarray) -> tuple[np.ndarray, ...]:
     """Twice the test and training losses, the power and the largest of modes (time, mode)."""
     size = s.shape[1]  # the others are zero, and stay so
     many, values = spectrum.multiplicities[:size], spectrum.values[:size]
@@ -195,7 +195,8 @@ def _errors(spectrum: Spectrum, s: np.ndarray) -> tuple[np.ndarray, ...]:
     return test, (s - values) ** 2 @ many, power, s.max(axis=1)
 
 
-def _axis(name: str, values: object) -> np.ndarray:
+def _check_axis(name: str, values: object) -> np.ndarray:
+    """Return an axis of positive numbers, checked."""
     array = np.atleast_1d(real_array(name, values, ndim=(0, 1)))
     if (array <= 0).any():
         raise ValueError(f"`{name}` must be positive: the least is {array.min():.6g}.")

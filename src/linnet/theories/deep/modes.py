@@ -7,9 +7,9 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from linnet._arguments import count, positive, real_array, refuse_infinite, representable, times_array
-from linnet.theories.deep._trees import MOST_UNITS, couplings, flowing
+from linnet.theories.deep._trees import MAX_UNITS, couplings, integrate_products
 
-LONGEST = 40
+MAX_LETTERS = 40
 RTOL = 1e-9  # of the integration
 
 
@@ -52,17 +52,17 @@ def gaussian_modes(
         >>> gaussian_modes([2.0, 0.5], 0.3, depth=3, times=[0.0, 2.0, 50.0]).round(2).tolist()
         [[0.0, 0.0], [1.89, 0.03], [2.0, 0.5]]
     """
-    S, c, L, clock = _checked(values, coupling, depth, times, "coupling")
+    S, c, L, clock = _check_modes(values, coupling, depth, times, "coupling")
     tolerance = positive("rtol", rtol)
     if order is not None or L == 2:
-        longest = 0 if order is None else count("order", order, least=0, most=LONGEST)
-        return _tree(S, c, L, clock, longest)
+        longest = 0 if order is None else count("order", order, least=0, most=MAX_LETTERS)
+        return _modes_from_words(S, c, L, clock, longest)
     letters = L
-    modes = _tree(S, c, L, clock, letters)
+    modes = _modes_from_words(S, c, L, clock, letters)
     size = max(float(S.max()), float(np.abs(modes).max()))
-    while letters + 2 <= LONGEST and max(len(layer) for layer in couplings(L, letters + 2)) <= MOST_UNITS:
+    while letters + 2 <= MAX_LETTERS and max(len(layer) for layer in couplings(L, letters + 2)) <= MAX_UNITS:
         letters += 2
-        longer = _tree(S, c, L, clock, letters)
+        longer = _modes_from_words(S, c, L, clock, letters)
         change, modes = float(np.abs(longer - modes).max()), longer
         if not change > tolerance * size:
             return modes
@@ -98,26 +98,29 @@ def orthogonal_modes(
         >>> orthogonal_modes([2.0, 0.5], 0.3, depth=3, times=[0.0, 50.0]).round(2).tolist()
         [[0.0, 0.0], [2.0, 0.5]]
     """
-    S, c, _, clock = _checked(values, scales, depth, times, "scales")
+    S, c, _, clock = _check_modes(values, scales, depth, times, "scales")
     start = [c[0] * np.array([[1.0], [0.0]]), *(one * np.eye(2) for one in c[1:-1]), c[-1] * np.array([[0.0, 1.0]])]
-    return _flow(S, start, clock)
+    return _modes_from_layers(S, start, clock)
 
 
-def _tree(S: np.ndarray, c: np.ndarray, depth: int, clock: np.ndarray, order: int) -> np.ndarray:
-    return _flow(S, [one * layer for one, layer in zip(c, couplings(depth, order), strict=True)], clock)
+def _modes_from_words(S: np.ndarray, c: np.ndarray, depth: int, clock: np.ndarray, order: int) -> np.ndarray:
+    """Return the modes of a wide network from couplings of words up to `order`."""
+    return _modes_from_layers(S, [one * layer for one, layer in zip(c, couplings(depth, order), strict=True)], clock)
 
 
-def _flow(S: np.ndarray, start: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
+def _modes_from_layers(S: np.ndarray, start: list[np.ndarray], clock: np.ndarray) -> np.ndarray:
+    """Return the modes that small networks reach from one start, each towards its own singular value."""
     networks = [np.repeat(layer[None], S.size, axis=0) for layer in start]
-    singular_values = flowing(S, networks, np.repeat(clock[:, None], S.size, axis=1), RTOL)
+    singular_values = integrate_products(S, networks, np.repeat(clock[:, None], S.size, axis=1), RTOL)
     if not np.isfinite(singular_values).all():
         raise ArithmeticError("the mode equations took too many steps: ask for earlier `times`.")
     return singular_values
 
 
-def _checked(
+def _check_modes(
     values: ArrayLike, sizes: ArrayLike, depth: int, times: ArrayLike, name: str
 ) -> tuple[np.ndarray, np.ndarray, int, np.ndarray]:
+    """Return singular values, one size for each layer, the depth and the times, checked."""
     S = np.atleast_1d(real_array("values", values, ndim=(0, 1)))
     L = count("depth", depth, least=2, most=12)
     c = real_array(name, sizes, ndim=(0, 1))

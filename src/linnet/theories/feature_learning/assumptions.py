@@ -39,6 +39,7 @@ class Condition:
 
     @property
     def holds(self) -> bool:
+        """Whether the inequality is met."""
         return self.left <= self.right if self.relation == "<=" else self.left >= self.right
 
     def __str__(self) -> str:
@@ -69,6 +70,7 @@ class Assumption:
 
     @property
     def holds(self) -> bool:
+        """Whether all conditions are met."""
         return all(condition.holds for condition in self.conditions)
 
     @property
@@ -126,7 +128,7 @@ def assumption(
         >>> large.holds  # far too large a start
         False
     """
-    _regression(data)
+    _check_regression(data)
     if not isinstance(constants or {}, Mapping):
         raise ValueError(f"`constants` must be numbers by name: got {type(constants).__name__}.")
     unknown = {str(name) for name in constants or {}} - set(CONSTANTS)
@@ -182,7 +184,7 @@ def admissible(data: Regression, *, width: int, epsilon: float, margin: float = 
         >>> sorted(scales), bool(scales["magnitude"] > scales["first_std"])
         (['first_std', 'learning_rate', 'magnitude'], True)
     """
-    _regression(data)
+    _check_regression(data)
     margin = arguments.positive("margin", margin)
     m, eps = float(arguments.count("width", width, least=2)), arguments.positive("epsilon", epsilon)
     power = data.samples * data.signal**2 * data.trace
@@ -217,7 +219,7 @@ def spectrum_gap(data: Regression) -> tuple[float, float]:
         >>> bool(left < 4 * right)
         True
     """
-    _regression(data)
+    _check_regression(data)
     gap = np.linalg.norm(data.inputs @ data.inputs.T - data.trace * np.eye(data.samples), 2)
     return float(gap), data.samples * data.operator_norm + np.sqrt(data.samples) * data.frobenius_norm
 
@@ -270,7 +272,7 @@ def quadratic_share(data: Regression) -> float:
         >>> bool(0.5 < quadratic_share(data) < 2)
         True
     """
-    _regression(data)
+    _check_regression(data)
     return float(((data.inputs @ data.teacher) ** 2).sum() / (data.samples * data.signal**2))
 
 
@@ -291,11 +293,11 @@ def gamma_share(data: Regression) -> float:
         >>> bool(0.5 < gamma_share(data) < 1.5)
         True
     """
-    _regression(data)
+    _check_regression(data)
     feature = data.inputs.T @ data.outputs
     return float(feature @ feature / (data.trace * data.samples * data.signal**2))
 
 
-def _regression(data: Regression) -> Regression:
+def _check_regression(data: Regression) -> Regression:
     """The data, refused where they are not a `Regression`: a `Problem` does not know its teacher and noise."""
     return arguments.of_kind("data", data, Regression, "`problems.gaussian_teacher` or `subgaussian_regression`")

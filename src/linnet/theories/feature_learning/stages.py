@@ -112,9 +112,9 @@ class Stages:
 
         **Reference:** eq. (9). Printed, the step of $v_r$ lacks the factor $\eta/(nm)$ before $\rho_r$.
         """
-        t = _whole(steps)[:, None]
-        c, v0 = _neurons("overlaps", overlaps), _neurons("magnitudes", magnitudes)
-        _match(overlaps=c, magnitudes=v0)
+        t = _whole_steps(steps)[:, None]
+        c, v0 = _check_neurons("overlaps", overlaps), _check_neurons("magnitudes", magnitudes)
+        _check_same_neurons(overlaps=c, magnitudes=v0)
         a, root = self.learning_rate * self.rate, np.sqrt(self.gamma)
         with np.errstate(over="ignore", invalid="ignore"):
             # (1 +- a)^t without the rounding of 1 +- a, which t steps would multiply; (1 +- a)^t - 1 without
@@ -155,9 +155,9 @@ class Stages:
 
         **Reference:** eq. (10), printed with $v_r\rho_r$ of the same neuron in place of the mean.
         """
-        wanted = _countable(steps)
-        rho, v = _neurons("alignments", alignments).copy(), _neurons("magnitudes", magnitudes).copy()
-        c = np.zeros_like(rho) if overlaps is None else _neurons("overlaps", overlaps)
+        wanted = _countable_steps(steps)
+        rho, v = _check_neurons("alignments", alignments).copy(), _check_neurons("magnitudes", magnitudes).copy()
+        c = np.zeros_like(rho) if overlaps is None else _check_neurons("overlaps", overlaps)
         rho, v, c = arguments.broadcast(alignments=rho, magnitudes=v, overlaps=c)
         step, damping = self.learning_rate / self.samples, self.phi / self.gamma**2
 
@@ -166,7 +166,7 @@ class Stages:
             force = 1 - damping * (v * (rho + c)).mean()
             return rho + step * self.gamma * v * force, v + step * (rho + c) * force
 
-        states = self._iterate(advance, (rho, v), wanted)
+        states = self._iterate_map(advance, (rho, v), wanted)
         return np.stack([s[0] for s in states]), np.stack([s[1] for s in states])
 
     @arguments.representable
@@ -180,13 +180,13 @@ class Stages:
 
         **Reference:** eq. (11), printed with $\rho_r^2$ in place of the mean.
         """
-        wanted, rho = _countable(steps), _neurons("alignments", alignments)
+        wanted, rho = _countable_steps(steps), _check_neurons("alignments", alignments)
         a, saturation = self.learning_rate * self.rate, 1 / self.limit
 
         def advance(rho: np.ndarray) -> np.ndarray:
             return rho + a * rho * (1 - saturation * (rho**2).mean())
 
-        return np.stack(self._iterate(advance, rho, wanted))
+        return np.stack(self._iterate_map(advance, rho, wanted))
 
     def proxy(self, alignments: ArrayLike) -> Float[np.ndarray, "*batch hidden"]:
         r"""$\tilde\rho = \sqrt{R/(1 - R\phi/\gamma^{5/2})}$ with $R$ the mean of $\rho_r^2$ over the last axis.
@@ -206,8 +206,8 @@ class Stages:
         r"""The canonical loss $\frac1{2n}|y - \frac1\gamma\mathrm{mean}_r(v_r\rho_r)\,X X^T y|^2$ they give."""
         rho = arguments.real_array("alignments", alignments)
         v = arguments.real_array("magnitudes", magnitudes)
-        c = 0.0 if overlaps is None else _neurons("overlaps", overlaps)
-        _match(alignments=rho, magnitudes=v, overlaps=np.asarray(c))
+        c = 0.0 if overlaps is None else _check_neurons("overlaps", overlaps)
+        _check_same_neurons(alignments=rho, magnitudes=v, overlaps=np.asarray(c))
         scale = (v * (rho + c)).mean(axis=-1)[..., None] / self.gamma
         residual = self.outputs - scale * (self.gram @ self.outputs)
         return (residual**2).sum(axis=-1) / (2 * self.samples)
@@ -307,14 +307,14 @@ class Stages:
         """
         rho = np.atleast_2d(arguments.real_array("alignments", alignments, ndim=(0, 1, 2)))
         v = np.atleast_2d(arguments.real_array("magnitudes", magnitudes, ndim=(0, 1, 2)))
-        c = _neurons("overlaps", overlaps)
-        _match(alignments=rho, magnitudes=v, overlaps=c)
+        c = _check_neurons("overlaps", overlaps)
+        _check_same_neurons(alignments=rho, magnitudes=v, overlaps=c)
         along = target_aligned_kernel(self.gram, self.outputs) - self.gram  # K y y^T K / gamma
         squares = [(v**2).mean(axis=-1), ((rho + c) ** 2).mean(axis=-1) / self.gamma]
         weight, feature = (square[:, None, None] for square in squares)
         return weight * self.gram + feature * along + self.first_std**2 * (self.gram - along)
 
-    def _iterate(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
+    def _iterate_map(self, advance: Any, state: Any, wanted: np.ndarray) -> list[Any]:
         """The states at the wanted steps of the map `advance`, which is refused where it diverges."""
         kept, done = [], 0
         for step in wanted:
@@ -332,7 +332,7 @@ class Stages:
         return kept
 
 
-def _whole(steps: object) -> np.ndarray:
+def _whole_steps(steps: object) -> np.ndarray:
     """Steps as whole numbers, non-negative and increasing; as floats, which a closed form may take at any size."""
     array = np.atleast_1d(arguments.real_array("steps", steps, ndim=(0, 1)))
     if (array < 0).any() or (array != np.rint(array)).any() or (np.diff(array) <= 0).any():
@@ -345,9 +345,9 @@ def _log_sinh(value: float) -> float:
     return float(value + np.log(-np.expm1(-2 * value)) - np.log(2))
 
 
-def _countable(steps: object) -> np.ndarray:
+def _countable_steps(steps: object) -> np.ndarray:
     """Steps that a recursion can take one by one."""
-    array = _whole(steps)
+    array = _whole_steps(steps)
     if array[-1] > MAX_STEPS:
         raise ValueError(
             f"`steps` must end by {MAX_STEPS}, as they are taken one by one: got {array[-1]:g}. With a larger "
@@ -356,11 +356,13 @@ def _countable(steps: object) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _neurons(name: str, value: object) -> np.ndarray:
+def _check_neurons(name: str, value: object) -> np.ndarray:
+    """Return one number for each neuron, checked."""
     return np.atleast_1d(arguments.real_array(name, value, ndim=(0, 1)))
 
 
-def _match(**arrays: np.ndarray) -> None:
+def _check_same_neurons(**arrays: np.ndarray) -> None:
+    """Refuse arrays that do not have one entry for each neuron."""
     try:
         np.broadcast_shapes(*(array.shape for array in arrays.values()))
     except ValueError:

@@ -66,24 +66,17 @@ class Clock:
 
     `rates` are the eigenvalues $l_i$ (or complex nodes of a contour, with positive real parts), `squares` the weights
     of $|z|^2 = \mathrm{Re} \sum_i w_i \phi_i^2$ (for data $c_i^2$), and `threshold` is g. `size` is $|c|$: the first
-    step is a fraction of the time $2g/|c|$ in which y begins to fall. Rates of weight zero do not drive the clock: they
-    cost a seventh of the others.
+    step is a fraction of the time $2g/|c|$ in which y begins to fall.
     """
 
     def __init__(self, rates: np.ndarray, squares: np.ndarray, threshold: float, size: float):
-        self._drives = squares != 0
-        self.rates, self._squares, self._g = rates, squares[self._drives], threshold
+        self.rates, self._squares, self._g = rates, squares, threshold
         self._filter, self._time = np.zeros(rates.size, dtype=rates.dtype), 0.0
         largest = max(float(np.abs(rates).max(initial=0.0)), np.finfo(float).tiny)
         self._step = 0.02 * min(2 * threshold / max(size, np.finfo(float).tiny), 1 / largest)
-        self._y = np.full(_STAGES, float(self._inverse(self._driving)))
-
-    @property
-    def _driving(self) -> np.ndarray:
-        return self._filter[self._drives]
+        self._y = np.full(_STAGES, float(self._inverse(self._filter)))
 
     def _inverse(self, values: np.ndarray) -> np.ndarray:
-        """y of the filter's driving values."""
         return (2 * self._g + np.maximum((values**2 @ self._squares).real, 0.0)) ** -0.5
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -102,7 +95,7 @@ class Clock:
                     steps += 1
                 if steps > _MAX_STEPS:
                     raise ClockError(f"{_MAX_STEPS} steps did not reach t = {goal:g}.")
-                coefficients, passed, error = moved
+                coefficients, passed, end, error = moved
                 if error > _TOLERANCE:
                     self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
                     moved = None
@@ -110,16 +103,16 @@ class Clock:
                 if self._time + passed >= goal:
                     filters[index] = self._inside(coefficients, goal - self._time)
                     break
-                self._accept(coefficients, passed, error)
+                self._accept(coefficients, passed, end, error)
                 moved = None
-            lengths[index] = float(self._inverse(filters[index][self._drives])) ** -2
+            lengths[index] = float(self._inverse(filters[index])) ** -2
         return filters, lengths
 
-    def _attempt(self) -> tuple[np.ndarray, float, float]:
-        """One step: the polynomial of y, the canonical time it takes, its error."""
-        h, scaled = self._step, self.rates[self._drives] * self._step
+    def _attempt(self) -> tuple[np.ndarray, float, np.ndarray, float]:
+        """One step: the polynomial of y, the canonical time it takes, the filter at its end, its error."""
+        h, scaled = self._step, self.rates * self._step
         shares = np.append(_NODES, 1.0)
-        kept = np.exp(-np.outer(shares, scaled)) * self._driving
+        kept = np.exp(-np.outer(shares, scaled)) * self._filter
         weights = (_integrals(scaled, shares) @ _TO_MONOMIALS) * h  # (stages and end, mode, stage)
         y = self._y
         for _ in range(_MAX_ITERATIONS):
@@ -135,12 +128,12 @@ class Clock:
                 break
         else:
             if not np.abs(change).max() < 1e-11:
-                return np.zeros(_STAGES), 0.0, np.inf
+                return np.zeros(_STAGES), 0.0, self._filter, np.inf
         self._last = y
         coefficients = _TO_MONOMIALS @ y
         end = kept[-1] + weights[-1] @ y
         error = abs(float(coefficients.sum() / self._inverse(end)) - 1)
-        return coefficients, h * float(_WEIGHTS @ y**2), error
+        return coefficients, h * float(_WEIGHTS @ y**2), end, error
 
     def _inside(self, coefficients: np.ndarray, wanted: float) -> np.ndarray:
         """The filter where the canonical time of this step is `wanted`: Newton in the share of the step."""
@@ -160,18 +153,14 @@ class Clock:
             if abs(new - theta) <= 1e-15 * theta:
                 break
             theta = new
-        return self._moved(coefficients, theta)
-
-    def _moved(self, coefficients: np.ndarray, theta: float) -> np.ndarray:
-        """The filter of all rates after a share of this step."""
         scaled = self.rates * self._step
         return np.exp(-scaled * theta) * self._filter + self._step * (_integrals(scaled, theta)[0] @ coefficients)
 
-    def _accept(self, coefficients: np.ndarray, passed: float, error: float) -> None:
+    def _accept(self, coefficients: np.ndarray, passed: float, end: np.ndarray, error: float) -> None:
         self._time += passed
-        self._filter = self._moved(coefficients, 1.0)
+        self._filter = end
         growth = min(4.0, 0.8 * (_TOLERANCE / max(error, 1e-300)) ** (1 / _STAGES))
         self._y = np.maximum(((1 + growth * _NODES)[:, None] ** _POWERS) @ coefficients, 0.3 * self._last[-1])
         if growth > 2 or not np.all(np.isfinite(self._y)):
-            self._y = np.full(_STAGES, float(self._inverse(self._driving)))
+            self._y = np.full(_STAGES, float(self._inverse(end)))
         self._step *= growth

@@ -38,10 +38,10 @@ def potential(values: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
     """
     gamma = positive("gamma", gamma)
     values = modes(values)
-    _has_axis("values", values)
+    _check_has_axis("values", values)
     with np.errstate(over="ignore", invalid="ignore"):
         total = 0.5 * np.sum(values * _asinh_ratio(values, gamma) - np.hypot(values, gamma), axis=-1)
-    return _representable("values", total)
+    return _refuse_overflow("values", total)
 
 
 @representable
@@ -97,7 +97,7 @@ def inverse_mirror(dual: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
         # exp(|2m| + ln gamma) does not overflow where gamma sinh(2m) itself is a number
         large = np.sign(doubled) * np.exp(np.abs(doubled) + (np.log(gamma) - np.log(2)))
         values = np.where(np.abs(doubled) > 40, large, gamma * np.sinh(np.clip(doubled, -40, 40)))
-    return _representable("dual", values)
+    return _refuse_overflow("dual", values)
 
 
 @representable
@@ -126,7 +126,7 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
     """
     gamma = positive("gamma", gamma)
     x, y = modes(values), real_array("reference", reference)
-    _match("values", x, y)
+    _check_match("values", x, y)
     slope = _asinh_ratio(x, gamma) - _asinh_ratio(y, gamma)
     with np.errstate(over="ignore", invalid="ignore"):
         high, low = np.hypot(x, gamma), np.hypot(y, gamma)
@@ -136,7 +136,7 @@ def bregman(values: ArrayLike, reference: ArrayLike, gamma: float) -> Float[np.n
         delta = np.clip(np.arcsinh((x - y) / unit * ((x + y) / unit / np.where(mixed > 0, mixed, 1.0))), -1.0, 1.0)
         close = high * (2 * np.sinh(delta / 2) ** 2) - x * _sinh_excess(delta)
         total = 0.5 * np.sum(np.where(np.abs(slope) < 0.5, close, x * slope - rise), axis=-1)
-    return _representable("values", total)
+    return _refuse_overflow("values", total)
 
 
 @representable
@@ -163,9 +163,9 @@ def predictor_potential(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..
         -6.0
     """
     gamma = positive("gamma", gamma)
-    balance = _balance(real_array("beta", beta), gamma)
+    balance = _balance_of_norm(real_array("beta", beta), gamma)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _representable("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
+        return _refuse_overflow("beta", 2 / 3 * balance**1.5 - 2 * gamma * np.sqrt(balance))
 
 
 @representable
@@ -193,7 +193,7 @@ def predictor_mirror(beta: ArrayLike, gamma: float) -> Float[np.ndarray, "... in
     """
     gamma = positive("gamma", gamma)
     beta = real_array("beta", beta)
-    return beta / np.sqrt(_balance(beta, gamma))[..., None]
+    return beta / np.sqrt(_balance_of_norm(beta, gamma))[..., None]
 
 
 @representable
@@ -216,7 +216,7 @@ def predictor_warp(beta: ArrayLike, gamma: float) -> Float[np.ndarray, " ..."]:
         3.0
     """
     gamma = positive("gamma", gamma)
-    return np.sqrt(_balance(real_array("beta", beta), gamma))
+    return np.sqrt(_balance_of_norm(real_array("beta", beta), gamma))
 
 
 @representable
@@ -240,15 +240,15 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
     """
     gamma = positive("gamma", gamma)
     x, y = real_array("beta", beta), real_array("reference", reference)
-    _match("beta", x, y)
+    _check_match("beta", x, y)
     # a sum of squares, in which nothing cancels: (p - q)^2 (2p + q)/6 + q |z_y - z_x|^2/2 between the mirrored points
-    near, far = _balance(x, gamma), _balance(y, gamma)
+    near, far = _balance_of_norm(x, gamma), _balance_of_norm(y, gamma)
     q, p = np.sqrt(near), np.sqrt(far)
     with np.errstate(over="ignore", invalid="ignore"):
         change = np.sum((y - x) * ((y + x) / (near + far - 2 * gamma)[..., None]), axis=-1) / (p + q)
         moved = (y - x) / p[..., None] - x * (change / (p * q))[..., None]
         total = change**2 * (2 * p + q) / 6 + q * np.sum(moved**2, axis=-1) / 2
-    return _representable("beta", total)
+    return _refuse_overflow("beta", total)
 
 
 def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
@@ -309,23 +309,25 @@ def _asinh_ratio(values: np.ndarray, gamma: float) -> np.ndarray:
     return np.where(fits, np.arcsinh(np.where(fits, quotient, 0.0)), np.sign(values) * logarithm)
 
 
-def _balance(beta: np.ndarray, gamma: float) -> np.ndarray:
+def _balance_of_norm(beta: np.ndarray, gamma: float) -> np.ndarray:
     """b of `predictor_potential`, with a norm whose squares neither overflow nor underflow."""
-    _has_axis("beta", beta)
+    _check_has_axis("beta", beta)
     size = np.abs(beta).max(axis=-1)
     unit = np.where(size > 0, size, 1.0)
     with np.errstate(over="ignore"):
         balance = np.hypot(size * np.linalg.norm(beta / unit[..., None], axis=-1), gamma) + gamma
-    return _representable("beta", balance)
+    return _refuse_overflow("beta", balance)
 
 
-def _has_axis(name: str, array: np.ndarray) -> None:
+def _check_has_axis(name: str, array: np.ndarray) -> None:
+    """Refuse a number where a list is needed."""
     if array.ndim == 0:
         raise ValueError(f"`{name}` must have at least one axis: got the number {array}. Give a list, [{array}].")
 
 
-def _match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
-    _has_axis(name, array)
+def _check_match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
+    """Refuse a reference whose shape does not match."""
+    _check_has_axis(name, array)
     try:
         np.broadcast_shapes(array.shape, reference.shape)
     except ValueError:
@@ -334,7 +336,8 @@ def _match(name: str, array: np.ndarray, reference: np.ndarray) -> None:
         ) from None
 
 
-def _representable(name: str, result: np.ndarray) -> np.ndarray:
+def _refuse_overflow(name: str, result: np.ndarray) -> np.ndarray:
+    """Return the result, refused where it overflows."""
     if not np.isfinite(result).all():
         raise ValueError(f"`{name}` or `gamma` is too large: the result overflows. Give both in smaller units.")
     return result

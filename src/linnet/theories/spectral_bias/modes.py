@@ -10,8 +10,8 @@ from linnet._arguments import count, non_negative, positive, real_array, represe
 from linnet.theories.spectral_bias.mirror_flows import modes
 from linnet.theories.spectral_bias.variational import moments
 
-MOST_VALUES = 10**7  # singular values of one answer
-MAX_SIZE = 1e300  # of singular values and scales: sums of a few of them are still numbers
+MAX_VALUES = 10**7  # singular values of one answer
+MAX_MAGNITUDE = 1e300  # of singular values and scales: sums of a few of them are still numbers
 
 
 @representable
@@ -51,21 +51,23 @@ def final_singular_values(
         >>> first.round(4).tolist(), second.round(4).tolist()
         ([3.0, 2.8284], [1.0])
     """
-    values, gamma = _scales(values, gamma)
+    values, gamma = _check_scales(values, gamma)
     dim = count("dim", dim)
     modes = values.shape[-1]
     if modes > dim:
         raise ValueError(f"`dim` must be at least the number of singular values: got {dim} inputs for {modes} values.")
     wanted = values.size // modes * dim
-    if wanted > MOST_VALUES:
+    if wanted > MAX_VALUES:
         raise ValueError(
-            f"`dim` must ask for at most {MOST_VALUES:.0e} singular values ({8 * MOST_VALUES / 2**30:.2g} GiB): got "
+            f"`dim` must ask for at most {MAX_VALUES:.0e} singular values ({8 * MAX_VALUES / 2**30:.2g} GiB): got "
             f"{shown(wanted)}. All beyond the given `values` are sqrt(2 gamma): use dim = len(values)."
         )
     second_gamma = non_negative("second_gamma", second_gamma)
-    _at_most_largest(second_gamma=second_gamma)
+    _check_magnitudes(second_gamma=second_gamma)
     idle = np.full((*values.shape[:-1], dim - modes), np.sqrt(2 * gamma))
-    return np.concatenate([_side(values, gamma, second_gamma), idle], axis=-1), _side(values, second_gamma, gamma)
+    return np.concatenate([_layer_values(values, gamma, second_gamma), idle], axis=-1), _layer_values(
+        values, second_gamma, gamma
+    )
 
 
 @representable
@@ -94,8 +96,8 @@ def singular_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[
         >>> singular_values([2.0, 1.0], 1e-6, [0.0, 4.0, 8.0]).round(3).tolist()  # one mode after the other
         [[0.0, 0.0], [1.379, 0.001], [2.0, 0.816]]
     """
-    s, rho, w, v, gamma = _riccati(values, gamma)
-    exponent, r = _exponent(rho, times), v / w
+    s, rho, w, v, gamma = _riccati_constants(values, gamma)
+    exponent, r = _decay_exponent(rho, times), v / w
     decayed, grown, half = np.exp(exponent), -np.expm1(exponent), np.exp(exponent / 2)
     numerator = s * grown * (1 + r * decayed)
     # E as a square of its root, which underflows later
@@ -129,8 +131,8 @@ def alpha_values(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
                [0.999, 0.76 ],
                [1.   , 0.998]])
     """
-    s, rho, w, v, _ = _riccati(values, gamma)
-    exponent = _exponent(rho, times)
+    s, rho, w, v, _ = _riccati_constants(values, gamma)
+    exponent = _decay_exponent(rho, times)
     return s * -np.expm1(exponent) / (w + v * np.exp(exponent))
 
 
@@ -158,7 +160,7 @@ def alpha(product: ArrayLike, gamma: float) -> Float[np.ndarray, "output input"]
         ([[0.3333, 0.0]], [[3.0, 0.0]])
     """
     gamma, product = positive("gamma", gamma), real_array("product", product, ndim=2)
-    _at_most_largest(product=float(np.abs(product).max()), gamma=gamma)
+    _check_magnitudes(product=float(np.abs(product).max()), gamma=gamma)
     u, s, vt = np.linalg.svd(product, full_matrices=False)
     return (u * (s / (gamma + np.hypot(s, gamma)))) @ vt
 
@@ -249,7 +251,7 @@ def activation_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... 
     if gamma >= 1:
         raise ValueError(f"`gamma` must be below 1 for activation times, which are its limit at 0: got {gamma}.")
     with np.errstate(divide="ignore", over="ignore"):
-        return -np.log(gamma) / (2 * _modes(values))
+        return -np.log(gamma) / (2 * _values_with_axis(values))
 
 
 @representable
@@ -277,7 +279,7 @@ def half_times(values: ArrayLike, gamma: float) -> Float[np.ndarray, "... mode"]
         >>> singular_values([2.0, 1.0], 1e-6, times).diagonal().round(6).tolist()
         [1.0, 0.5]
     """
-    s, rho, w, v, gamma = _riccati(values, gamma)
+    s, rho, w, v, gamma = _riccati_constants(values, gamma)
     if (s == 0).any():
         raise ValueError("`values` must be positive: a mode of height zero has no half height.")
     scaled = 2 * gamma * (gamma / w) + v  # gamma b, with 1 - r = 2 gamma / w
@@ -307,7 +309,7 @@ def jump_process(values: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.
         >>> jump_process([2.0, 1.0], 1e-6, [3.0, 5.0, 8.0]).tolist()  # they jump at 3.45 and 6.91
         [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0]]
     """
-    s, gamma = _scales(values, gamma)
+    s, gamma = _check_scales(values, gamma)
     at = activation_times(s, gamma)
     times = times_array("times", times)[:, None]
     return np.where(times < at, 0.0, np.where(times > at, s, s / (1 + 2 * s)))
@@ -349,7 +351,7 @@ def loss_rate(cov: ArrayLike, gamma: float) -> float:
     return float(4 * gamma * kept[0])
 
 
-def _side(values: np.ndarray, own: float, other: float) -> np.ndarray:
+def _layer_values(values: np.ndarray, own: float, other: float) -> np.ndarray:
     """sqrt(hypot(s, own + other) + own - other), without the cancellation where `other` is the larger."""
     balance = np.hypot(values, own + other)
     if own >= other:
@@ -358,32 +360,34 @@ def _side(values: np.ndarray, own: float, other: float) -> np.ndarray:
     return np.hypot(values, 2 * np.sqrt(own) * np.sqrt(other)) / np.sqrt(balance + (other - own))
 
 
-def _modes(values: object) -> np.ndarray:
+def _values_with_axis(values: object) -> np.ndarray:
+    """Return singular values as an array with at least one axis."""
     return np.atleast_1d(modes(values))
 
 
-def _riccati(values: object, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
+def _riccati_constants(values: object, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
     """s, rho, w = rho + gamma and v = rho - gamma (without its cancellation), the letters of Theorem C.12."""
-    s, gamma = _scales(values, gamma)
+    s, gamma = _check_scales(values, gamma)
     rho = np.hypot(s, gamma)
     w = rho + gamma
     return s, rho, w, s * (s / w), gamma
 
 
-def _scales(values: object, gamma: float) -> tuple[np.ndarray, float]:
+def _check_scales(values: object, gamma: float) -> tuple[np.ndarray, float]:
     """Singular values and the scale of the start, refused where their sums would overflow."""
-    s, gamma = _modes(values), positive("gamma", gamma)
-    _at_most_largest(values=float(s.max()), gamma=gamma)
+    s, gamma = _values_with_axis(values), positive("gamma", gamma)
+    _check_magnitudes(values=float(s.max()), gamma=gamma)
     return s, gamma
 
 
-def _at_most_largest(**sizes: float) -> None:
+def _check_magnitudes(**sizes: float) -> None:
+    """Refuse sizes whose sums might overflow."""
     for name, size in sizes.items():
-        if size > MAX_SIZE:
-            raise ValueError(f"`{name}` must be at most {MAX_SIZE:g}: got {size:.3g}. Give both in smaller units.")
+        if size > MAX_MAGNITUDE:
+            raise ValueError(f"`{name}` must be at most {MAX_MAGNITUDE:g}: got {size:.3g}. Give both in smaller units.")
 
 
-def _exponent(rho: np.ndarray, times: object) -> np.ndarray:
+def _decay_exponent(rho: np.ndarray, times: object) -> np.ndarray:
     """-2 rho t (time, mode), at most 1e300 in size: its exponential is zero long before."""
     with np.errstate(over="ignore"):
-        return np.maximum(-2 * rho * times_array("times", times)[:, None], -MAX_SIZE)
+        return np.maximum(-2 * rho * times_array("times", times)[:, None], -MAX_MAGNITUDE)

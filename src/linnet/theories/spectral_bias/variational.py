@@ -34,9 +34,9 @@ def variational_potential(first: ArrayLike, second: ArrayLike, gamma: float) -> 
         True
     """
     gamma = positive("gamma", gamma)
-    first, second = _layers(first, second)
+    first, second = _check_layers(first, second)
     # a determinant of roots, not of the Gram matrix: its squares would overflow or vanish
-    logdet = 2 * float(np.log(_full_rank(first)).sum())
+    logdet = 2 * float(np.log(_nonzero_values(first)).sum())
     return float(0.5 * np.sum(second**2) + 0.5 * np.sum(first**2) - gamma * logdet)
 
 
@@ -71,16 +71,16 @@ def kkt_residual(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arr
         True
     """
     gamma = positive("gamma", gamma)
-    first, second = _layers(first, second)
+    first, second = _check_layers(first, second)
     cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
-    inverse = _inverse(first)
+    inverse = _transposed_inverse(first)
     multiplier = second @ inverse
     outside = multiplier - multiplier @ _range_projector(cov)
     parts = (
-        _relative(second @ first @ cov - cross, cross),
-        _relative(outside, multiplier),
-        _relative(second - multiplier @ first.T, second),
-        _relative(first - 2 * gamma * inverse - second.T @ multiplier, first),
+        _relative_norm(second @ first @ cov - cross, cross),
+        _relative_norm(outside, multiplier),
+        _relative_norm(second - multiplier @ first.T, second),
+        _relative_norm(first - 2 * gamma * inverse - second.T @ multiplier, first),
     )
     return float(max(parts))
 
@@ -120,9 +120,9 @@ def duality_gap(first: ArrayLike, second: ArrayLike, cov: ArrayLike, cross: Arra
         True
     """
     gamma = positive("gamma", gamma)
-    first, second = _layers(first, second)
+    first, second = _check_layers(first, second)
     cov, cross = moments(cov, cross, second.shape[0], first.shape[1])
-    multiplier = second @ _inverse(first) @ _range_projector(cov)
+    multiplier = second @ _transposed_inverse(first) @ _range_projector(cov)
     refuse_infinite(multiplier)
     lengths = np.linalg.svd(multiplier, compute_uv=False)
     if lengths.max() >= 1:
@@ -147,7 +147,8 @@ def moments(cov: ArrayLike, cross: ArrayLike, out_dim: int, in_dim: int) -> tupl
     return cov, cross
 
 
-def _layers(first: object, second: object) -> tuple[np.ndarray, np.ndarray]:
+def _check_layers(first: object, second: object) -> tuple[np.ndarray, np.ndarray]:
+    """Return both layers, refused where they do not fit or are narrower than the inputs."""
     first, second = real_array("first", first, ndim=2), real_array("second", second, ndim=2)
     if first.shape[0] != second.shape[1]:
         raise ValueError(
@@ -161,18 +162,19 @@ def _layers(first: object, second: object) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
-def _full_rank(first: np.ndarray) -> np.ndarray:
+def _nonzero_values(first: np.ndarray) -> np.ndarray:
     """The singular values of the first layer, refused where one is zero: the potential is infinite there."""
-    return _decomposed(first)[1]
+    return _full_rank_svd(first)[1]
 
 
-def _inverse(first: np.ndarray) -> np.ndarray:
+def _transposed_inverse(first: np.ndarray) -> np.ndarray:
     """$W_1 (W_1^T W_1)^{-1}$ (hidden, input), by the SVD: solving with the squares would cost half the digits."""
-    left, values, right = _decomposed(first)
+    left, values, right = _full_rank_svd(first)
     return (left / values) @ right
 
 
-def _decomposed(first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _full_rank_svd(first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the SVD of the first layer, refused where it has not full column rank."""
     left, values, right = np.linalg.svd(first, full_matrices=False)
     if values[-1] <= np.finfo(float).eps * max(first.shape) * values[0]:
         raise ValueError(
@@ -183,11 +185,13 @@ def _decomposed(first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _range_projector(cov: np.ndarray) -> np.ndarray:
+    """Return the projector onto the range of a covariance."""
     values, vectors = np.linalg.eigh(cov)
     kept = vectors[:, values > 1e-12 * values[-1]]
     return kept @ kept.T
 
 
-def _relative(residual: np.ndarray, terms: np.ndarray) -> float:
+def _relative_norm(residual: np.ndarray, terms: np.ndarray) -> float:
+    """Return the norm of a residual over that of the terms it is the difference of."""
     scale = np.linalg.norm(terms)
     return float(np.linalg.norm(residual) / scale) if scale > 0 else float(np.linalg.norm(residual))

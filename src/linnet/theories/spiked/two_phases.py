@@ -67,34 +67,41 @@ class TwoPhase:
             )
 
     @property
-    def _stretch(self) -> float:
-        return float(np.hypot((1 + self.spike) * self.alignment, self._across))  # |Sigma beta| / sigma^2
+    def _relative_correlation(self) -> float:
+        """|Sigma beta| over the variance of the bulk."""
+        return float(np.hypot((1 + self.spike) * self.alignment, self._orthogonal_part))
 
     @property
-    def _across(self) -> float:
-        return float(np.sqrt((1 - self.alignment) * (1 + self.alignment)))  # sqrt(1 - A^2)
+    def _orthogonal_part(self) -> float:
+        """sqrt(1 - A^2), the part of the target that is orthogonal to the spike."""
+        return float(np.sqrt((1 - self.alignment) * (1 + self.alignment)))
 
     @property
     def correlation(self) -> float:
         r"""$|\Sigma_{xy}|$, the rate of the early phase (28)."""
-        return self.variance * self._stretch
+        return self.variance * self._relative_correlation
 
     @property
     def lambda1(self) -> float:
         r"""$v_1^T \Sigma v_1$ (31)."""
-        return self.variance * (1 + self.spike * ((1 + self.spike) * self.alignment / self._stretch) ** 2)
+        return self.variance * (1 + self.spike * ((1 + self.spike) * self.alignment / self._relative_correlation) ** 2)
 
     @property
     def lambda2(self) -> float:
         r"""$v_2^T \Sigma v_2$ (32), written without the difference in it, which cancels."""
         return (
-            self.variance * ((1 + self.spike) / self._stretch) * ((1 + self.spike * self.alignment**2) / self._stretch)
+            self.variance
+            * ((1 + self.spike) / self._relative_correlation)
+            * ((1 + self.spike * self.alignment**2) / self._relative_correlation)
         )
 
     @property
     def nu(self) -> float:
         r"""$-v_1^T \Sigma v_2 \ge 0$ (33): what couples the second component to the first."""
-        along, across = (1 + self.spike) * self.alignment / self._stretch, self._across / self._stretch
+        along, across = (
+            (1 + self.spike) * self.alignment / self._relative_correlation,
+            self._orthogonal_part / self._relative_correlation,
+        )
         return self.variance * abs(self.spike) * (along * across)
 
     @property
@@ -108,7 +115,7 @@ class TwoPhase:
 
         Where $\Sigma\beta$ and $\beta$ are parallel (no second phase), $v_2$ is the remaining direction of the plane.
         """
-        v1 = np.array([(1 + self.spike) * self.alignment, self._across]) / self._stretch
+        v1 = np.array([(1 + self.spike) * self.alignment, self._orthogonal_part]) / self._relative_correlation
         v2 = np.array([-v1[1], v1[0]])
         return np.stack([v1, -v2 if self.spike < 0 else v2])
 
@@ -132,8 +139,8 @@ class TwoPhase:
         It vanishes without a spike, at A = 0 and at A = 1, and falls with $\rho$ and with A only beyond its maximum.
         """
         large, square = 1 + self.spike, self.alignment**2
-        signal, cube = square * large + self._across**2, square * large**3 + self._across**2
-        return float(square * self._across**2 * (self.spike / signal) * (self.spike * large / cube))
+        signal, cube = square * large + self._orthogonal_part**2, square * large**3 + self._orthogonal_part**2
+        return float(square * self._orthogonal_part**2 * (self.spike / signal) * (self.spike * large / cube))
 
     @property
     def late_rate(self) -> float:
@@ -313,7 +320,7 @@ class TwoPhase:
                 f"there is no later phase for spike {self.spike} and alignment {self.alignment}: the second component "
                 "never grows unless the spike is non-zero and the alignment is strictly between 0 and 1."
             )
-        A, B = self.alignment, self._across
+        A, B = self.alignment, self._orthogonal_part
         # w2 = share B with w2^4 = x^4/(A^2 + x^2): a quadratic in x^2
         power = (-np.expm1(-delta) * B) ** 4
         square = 0.5 * (power + np.sqrt(power**2 + 4 * power * A**2))

@@ -12,7 +12,7 @@ from linnet.inits.weights import Weights
 from linnet.precision import resolve
 from linnet.reductions.reduction import Reduction
 from linnet.trainers import _loop as loop
-from linnet.trainers._objective import Spectral
+from linnet.trainers._objective import SpectralObjective
 from linnet.trainers._states import Arrays, Hyper, State
 from linnet.trainers._updates import UPDATES
 from linnet.trainers.diagrams import _slots
@@ -20,7 +20,7 @@ from linnet.trainers.stopping import Rule, rule_of
 
 
 @dataclass
-class Run:
+class IndependentRun:
     """One network: its reduction, its step size and most steps; afterwards where it is and how it `ended`."""
 
     reduction: Reduction
@@ -37,13 +37,15 @@ class Run:
         return self.reduction.full_problem.whitened, start.first.shape, start.second.shape
 
 
-def train_all(runs: Sequence[Run], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None) -> None:
+def train_all(
+    runs: Sequence[IndependentRun], *, slots: int, stop: Rule | float | None, dtype: DTypeLike | None
+) -> None:
     """Train every run, at most `slots` at a time, for all its steps or until its loss is at most `stop` or diverges."""
-    kind = _kind(stop)
+    kind = _run_kind(stop)
     number = resolve(dtype)
 
     def specs(chosen: list[int]) -> dict[str, np.ndarray]:
-        loads = [_spec(runs[index], number) for index in chosen]
+        loads = [_run_spec(runs[index], number) for index in chosen]
         return {name: np.stack([load[name] for load in loads]) for name in loads[0]}
 
     outcome = _slots.train_all(kind, specs, [run.steps for run in runs], slots=slots, shared={}, dtype=number)
@@ -55,11 +57,13 @@ def train_all(runs: Sequence[Run], *, slots: int, stop: Rule | float | None, dty
         run.weights = Weights(first, second)
 
 
-def _kind(stop: Rule | float | None) -> _slots.RunKind:
-    return _slots.RunKind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _draw, _bind, _ends)
+def _run_kind(stop: Rule | float | None) -> _slots.RunKind:
+    """Return what all these runs share: plain descent with the stopping rule."""
+    return _slots.RunKind(loop.Plan(UPDATES["simultaneous"], rule_of(stop)), _draw, _bind, _final_layers)
 
 
-def _spec(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
+def _run_spec(run: IndependentRun, number: np.dtype) -> dict[str, np.ndarray]:
+    """Return the arrays that describe a run, in the number type of the training."""
     problem, start = run.reduction.full_problem, run.reduction.weights
     factor = problem.factor
     arrays = {
@@ -74,14 +78,16 @@ def _spec(run: Run, number: np.dtype) -> dict[str, np.ndarray]:
 
 
 def _draw(shared: Arrays, spec: Arrays) -> tuple[Arrays, Arrays]:
+    """Return what a slot keeps of a run, and the layers it starts from."""
     slot = {name: value for name, value in spec.items() if name not in ("first", "second", "steps")}
     params = {"first": spec["first"], "second": spec["second"], "rest": spec["rate"] * 0 + 1}
     return slot, params
 
 
-def _bind(shared: Arrays, slot: Arrays) -> tuple[Spectral, None, Hyper]:
+def _bind(shared: Arrays, slot: Arrays) -> tuple[SpectralObjective, None, Hyper]:
+    """Return objective, test loss (none) and step size of the run in a slot."""
     return (
-        Spectral(slot.get("scales"), slot["target"], slot["floor"]),
+        SpectralObjective(slot.get("scales"), slot["target"], slot["floor"]),
         None,
         {
             "learning_rate": slot["rate"],
@@ -90,5 +96,6 @@ def _bind(shared: Arrays, slot: Arrays) -> tuple[Spectral, None, Hyper]:
     )
 
 
-def _ends(state: State) -> Arrays:
+def _final_layers(state: State) -> Arrays:
+    """Return what is kept of a finished run: its layers."""
     return {name: state.params[name] for name in ("first", "second")}

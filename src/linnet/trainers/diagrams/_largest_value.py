@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-LANCZOS_STEPS = 96  # Lanczos steps: enough for the edge of a noise spectrum, whose values lie close together
-SQUARINGS = 30
+LANCZOS_STEPS = 96  # enough for the edge of a noise spectrum, whose values lie close together
+SQUARINGS = 30  # of the Lanczos matrix: its power 2^30 has one direction left
 
 
 def largest_value(matrix: jax.Array) -> jax.Array:
@@ -43,5 +43,6 @@ def largest_value(matrix: jax.Array) -> jax.Array:
 
 
 def _normalized(matrix: jax.Array) -> jax.Array:
+    """Divide a matrix by its Frobenius norm; zero stays zero."""
     size = jnp.sqrt(jnp.sum(matrix * matrix))
     return matrix / jnp.where(size > 0, size, 1)

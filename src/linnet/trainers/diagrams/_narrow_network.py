@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
 
 Carry = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
-MAX_ITERATIONS = 64  # iterations for the root: 20 at a condition of 1e5, 55 at that of rounding
+MAX_ITERATIONS = 64  # for the root: 20 at a condition of 1e5, 55 at that of rounding
 
 
 def narrow_network(product: jax.Array, threshold: jax.Array | float) -> tuple[jax.Array, jax.Array]:
@@ -30,12 +30,12 @@ def narrow_network(product: jax.Array, threshold: jax.Array | float) -> tuple[ja
     resolution = jnp.sqrt(jnp.finfo(product.dtype).eps)
     g = jnp.maximum(jnp.maximum(threshold, resolution * size), jnp.finfo(product.dtype).tiny ** 0.25)
     eye = jnp.eye(product.shape[1], dtype=product.dtype)
-    gram = _root(product.T @ product + g**2 * eye) + g * eye
+    gram = _matrix_root(product.T @ product + g**2 * eye) + g * eye
     first = jnp.linalg.cholesky(gram, symmetrize_input=False).T
     return first, solve_triangular(first, product.T, trans="T").T
 
 
-def _root(matrix: jax.Array) -> jax.Array:
+def _matrix_root(matrix: jax.Array) -> jax.Array:
     """The square root of a symmetric positive matrix, by the coupled Newton-Schulz iteration."""
     scale = jnp.sqrt(jnp.sum(matrix * matrix))
     eye = jnp.eye(matrix.shape[0], dtype=matrix.dtype)

@@ -31,7 +31,7 @@ class RunStart:
 
 
 @dataclass(frozen=True)
-class RunSettings:
+class DiagramSettings:
     """What all runs of a diagram have in common.
 
     - `plan`: the stopping rule and the record
@@ -49,17 +49,17 @@ class RunSettings:
 
 
 def train(
-    start: RunStart, settings: RunSettings, *, cancelled: Callable[[], bool] = lambda: False
+    start: RunStart, settings: DiagramSettings, *, cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[dict[str, Any], int]:
     """Train a run to its end, unless it is cancelled: what is kept of it, and how many steps were executed."""
     # Divergence is found by looking at the loss, not by NumPy's warnings on the way there.
     with computing(settings.dtype), np.errstate(all="ignore"):
-        pair, test = _Pair(start, settings.dtype), _TruthLoss(start.truth)
-        state, executed = loop.started(pair.params, plan=settings.plan), 0
+        pair, test = _PairedRun(start, settings.dtype), _NumpyTruthLoss(start.truth)
+        state, executed = loop.initial_state(pair.params, plan=settings.plan), 0
         highest = loop.ceiling(pair, pair.params)
         schedule = None if settings.schedule is None else settings.schedule.astype(settings.dtype)
         while not cancelled():
-            state, _ = loop.judged(pair, test, highest, state, plan=settings.plan)
+            state, _ = loop.judge(pair, test, highest, state, plan=settings.plan)
             if state.step >= settings.steps:
                 break
             executed += 1
@@ -68,7 +68,7 @@ def train(
             rate = pair.rate if schedule is None else pair.rate * schedule[state.step]
             pair.move(rate, state.record["best_product"], sequential=settings.sequential)
             state.step = state.step + 1
-        return _result(state), executed
+        return _run_result(state), executed
 
 
 class _Network:
@@ -82,11 +82,13 @@ class _Network:
         self.first_move, self.second_move = np.empty_like(self.first), np.empty_like(self.second)
         self.product, self.residual = (np.empty((second.shape[0], first.shape[1]), dtype) for _ in range(2))
 
-    def look(self, target: np.ndarray) -> None:
+    def evaluate(self, target: np.ndarray) -> None:
+        """Compute the product and what is missing to the target, in place."""
         np.dot(self.second, self.first.T, out=self.product)
         np.subtract(target, self.product, out=self.residual)
 
     def move(self, rate: np.floating, sequential: bool) -> None:
+        """Step both layers, in place; `sequential` moves the second along the new first."""
         push = np.multiply(self.residual, rate, out=self.residual)
         np.dot(push.T, self.second, out=self.first_move)
         if sequential:
@@ -97,8 +99,8 @@ class _Network:
         self.second += self.second_move
 
 
-class _Pair:
-    """A run: the network, the narrow one that predicts it, and |G - A|^2/2, as `loop.judged` asks for it."""
+class _PairedRun:
+    """A run: the network, the narrow one that predicts it, and |G - A|^2/2, as `loop.judge` asks for it."""
 
     def __init__(self, start: RunStart, dtype: np.dtype) -> None:
         self.target, self.rate = start.target.astype(dtype), dtype.type(start.rate)
@@ -111,33 +113,37 @@ class _Pair:
         self.params: Any = {"first_transposed": self.network.first, "second": self.network.second}
 
     def at(self, params: Params) -> tuple[Any, tuple[np.ndarray, Any]]:
-        self.network.look(self.target)
-        self.narrow.look(self.target)
+        """Return the loss, with the product and the squared distance to the narrow network's."""
+        self.network.evaluate(self.target)
+        self.narrow.evaluate(self.target)
         np.subtract(self.network.product, self.narrow.product, out=self.gap)
-        return 0.5 * _squares(self.network.residual), (self.network.product, _squares(self.gap))
+        return 0.5 * _sum_of_squares(self.network.residual), (self.network.product, _sum_of_squares(self.gap))
 
     def size(self) -> Any:
-        return 0.5 * _squares(self.target)
+        """Return the loss of a network that is zero."""
+        return 0.5 * _sum_of_squares(self.target)
 
     def move(self, rate: np.floating, best: np.ndarray, *, sequential: bool) -> None:
+        """Step both networks; the product that is the best so far is set aside and not overwritten."""
         self.network.move(rate, sequential)
         self.narrow.move(rate, sequential=False)
         if best is self.network.product:  # it is kept, in place of the best one before
             self.network.product, self.spare = self.spare, self.network.product
 
 
-class _TruthLoss:
+class _NumpyTruthLoss:
     """The test loss |A - T|^2/2, subtracted in float64: from a small start A moves by less than the rounding of T."""
 
     def __init__(self, truth: np.ndarray) -> None:
         self.truth, self.error = truth.astype(np.float64), np.empty(truth.shape)
 
     def at(self, params: Params, seen: tuple[np.ndarray, Any]) -> Any:
+        """Return the test loss at the product that was seen."""
         np.subtract(self.truth, seen[0], out=self.error)
         return 0.5 * np.vdot(self.error, self.error)
 
 
-def _result(state: State) -> dict[str, Any]:
+def _run_result(state: State) -> dict[str, Any]:
     """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
     record = dict(state.record)
     product = record.pop("best_product").astype(np.float64)
@@ -145,6 +151,6 @@ def _result(state: State) -> dict[str, Any]:
     return {"step": state.step, "code": state.code, **record}
 
 
-def _squares(matrix: np.ndarray) -> Any:
+def _sum_of_squares(matrix: np.ndarray) -> Any:
     """The sum of squares, row by row in the run's arithmetic and over the rows in float64."""
     return np.vecdot(matrix, matrix).sum(dtype=np.float64)

@@ -8,21 +8,22 @@ import jax.numpy as jnp
 import numpy as np
 
 from linnet._arguments import shown
-from linnet.trainers._choice import either
+from linnet.trainers._choice import select
 from linnet.trainers._states import Array, Arrays, Hyper, Params, Seen, State, Update
 from linnet.trainers._updates import forces
 from linnet.trainers.diagrams._largest_value import largest_value
 
 
-def layers(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
+def pair_params(network: tuple[Array, Array], narrow: tuple[Array, Array]) -> Params:
     """What a run moves, from (first, second) of the network and of the narrow one.
 
     First layers are kept transposed: of the layouts of the three products of a step, CPUs are fastest at these.
     """
-    return _named(network[0].T, network[1], narrow[0].T, narrow[1])
+    return _as_params(network[0].T, network[1], narrow[0].T, narrow[1])
 
 
-def _named(first: Array, second: Array, narrow_first: Array, narrow_second: Array) -> Arrays:
+def _as_params(first: Array, second: Array, narrow_first: Array, narrow_second: Array) -> Arrays:
+    """Return what a run moves, by name, from layers that are transposed as the step wants them."""
     return {
         "first_transposed": first,
         "second": second,
@@ -38,13 +39,15 @@ class PairedObjective:
     target: Array
 
     def at(self, params: Params) -> tuple[Array, tuple[Array, Array, Array, Array]]:
+        """Return the loss, with both products' distance and residuals."""
         product = params["second"] @ params["first_transposed"].T
         predicted = params["narrow_second"] @ params["narrow_first_transposed"].T
-        seen = (product, _distance(product, predicted), self.target - product, self.target - predicted)
-        return 0.5 * _distance(self.target, product), seen
+        seen = (product, _squared_distance(product, predicted), self.target - product, self.target - predicted)
+        return 0.5 * _squared_distance(self.target, product), seen
 
     def size(self) -> Array:
-        return 0.5 * _distance(self.target, 0.0)
+        """Return the loss of a network that is zero."""
+        return 0.5 * _squared_distance(self.target, 0.0)
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class TruthLoss:
     truth: Array
 
     def at(self, params: Params, seen: Seen) -> Array:
-        return 0.5 * _distance(seen[0], self.truth)
+        """Return the test loss at the product that was seen."""
+        return 0.5 * _squared_distance(seen[0], self.truth)
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class BestRecord:
     """The least test loss, when and where it was, the last loss, and how far apart the two networks have been."""
 
     def start(self, params: Params) -> Arrays:
+        """Return the record before the first state."""
         shape = params["second"].shape[0], params["first_transposed"].shape[0]
         return {
             "loss": np.float64(np.inf),
@@ -72,14 +77,15 @@ class BestRecord:
         }
 
     def update(self, record: Arrays, step: Array, loss: Array, test_loss: Array, seen: Seen) -> Arrays:
+        """Return the record after one more state."""
         product, distance = seen[:2]
         better = test_loss < record["best_test"]
         return {
             "loss": loss,
-            "best_test": either(better, test_loss, record["best_test"]),
-            "best_step": either(better, step, record["best_step"]),
-            "best_product": either(better, product, record["best_product"]),
-            "distance": either(distance <= record["distance"], record["distance"], distance),
+            "best_test": select(better, test_loss, record["best_test"]),
+            "best_step": select(better, step, record["best_step"]),
+            "best_product": select(better, product, record["best_product"]),
+            "distance": select(distance <= record["distance"], record["distance"], distance),
         }
 
 
@@ -90,14 +96,14 @@ def bind(shared: Arrays, slot: Arrays) -> tuple[PairedObjective, TruthLoss, Hype
     return PairedObjective(task["target"]), TruthLoss(task["truth"]), {"learning_rate": slot["rate"], **schedule}
 
 
-def result(state: State) -> Arrays:
+def run_result(state: State) -> Arrays:
     """What is kept of a run: its record, with the stable rank of the best product in place of the product."""
     kept = {name: value for name, value in state.record.items() if name != "best_product"}
     product = state.record["best_product"].astype(jnp.float64)
     return {**kept, "stable_rank": jnp.sum(product**2) / largest_value(product) ** 2}
 
 
-def _distance(one: Array, other: Array | float) -> Array:
+def _squared_distance(one: Array, other: Array | float) -> Array:
     """|A - B|_F^2 in float64 whatever the run's arithmetic is.
 
     On the plateau of a small start a float32 loss changes by less than its rounding, and would end runs at random.
@@ -105,7 +111,7 @@ def _distance(one: Array, other: Array | float) -> Array:
     return jnp.sum((jnp.asarray(one, jnp.float64) - jnp.asarray(other, jnp.float64)) ** 2)
 
 
-def updates(name: str) -> Update:
+def paired_update(name: str) -> Update:
     """The step of both networks by the name of the network's update."""
     if not isinstance(name, str) or name not in ("simultaneous", "sequential"):
         own = " An update of one's own has no prediction beside it: train with `gradient_descent`."
@@ -116,31 +122,34 @@ def updates(name: str) -> Update:
 
 
 def _simultaneous(objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    return _moved(params, hyper["learning_rate"], seen, sequential=False)
+    """Step both layers of both networks at once."""
+    return _step_pair(params, hyper["learning_rate"], seen, sequential=False)
 
 
 def _sequential(objective: PairedObjective, hyper: Hyper, params: Params, index: Array, seen: Seen) -> Params:
-    return _moved(params, hyper["learning_rate"], seen, sequential=True)
+    """Step the first layer of the network, then the second; the narrow network as always."""
+    return _step_pair(params, hyper["learning_rate"], seen, sequential=True)
 
 
-def _moved(params: Params, rate: Array, seen: Seen, *, sequential: bool) -> Arrays:
+def _step_pair(params: Params, rate: Array, seen: Seen, *, sequential: bool) -> Arrays:
+    """Step both networks."""
     # The rate goes to the residuals, the smallest matrices; then products are added to the layers they move.
     residual, pull = seen[2:]
-    first, second = _stepped(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
-    narrow = _stepped(params["narrow_first_transposed"], params["narrow_second"], rate * pull, sequential=False)
-    return _named(first, second, *narrow)
+    first, second = _step_network(params["first_transposed"], params["second"], rate * residual, sequential=sequential)
+    narrow = _step_network(params["narrow_first_transposed"], params["narrow_second"], rate * pull, sequential=False)
+    return _as_params(first, second, *narrow)
 
 
-def _stepped(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
+def _step_network(first: Array, second: Array, push: Array, *, sequential: bool) -> tuple[Array, Array]:
     """Both layers of a network, the first one transposed, after a step along `push`, the scaled residual."""
     first_step, second_step = forces((first.T, second), push)
     if sequential:
         first = first + first_step.T
         return first, second + forces((first.T, second), push)[1]
-    return first + _after(second_step, first_step.T), second + _after(first_step.T, second_step)
+    return first + _ordered_after(second_step, first_step.T), second + _ordered_after(first_step.T, second_step)
 
 
-def _after(earlier: Array, later: Array) -> Array:
+def _ordered_after(earlier: Array, later: Array) -> Array:
     """The matrix `later`, of which XLA now knows that it comes after `earlier`: a zero made of that is added.
 
     A layer may be overwritten when the product that reads it has been taken. Without this order XLA copies

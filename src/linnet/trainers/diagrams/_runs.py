@@ -132,6 +132,7 @@ def one_processor(device: str | None = None) -> bool:
 
 
 def _diagram_runs(plan: Plan, outcome: _slots.RunResults) -> DiagramRuns:
+    """Return what slots have kept of the runs as `DiagramRuns`."""
     results = outcome.results
     return DiagramRuns(
         reason=plan.reasons[results["code"]],
@@ -173,4 +174,5 @@ def _large_on_cpu(whole: int, device: str | None) -> bool:
 
 
 def _on_cpu(device: str | None) -> bool:
+    """Return whether runs are trained on a CPU."""
     return devices(device)[0].platform == "cpu"

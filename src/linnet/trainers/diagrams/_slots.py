@@ -24,18 +24,22 @@ from numpy.typing import DTypeLike
 from linnet._memory import GIBIBYTE, available
 from linnet.precision import computing, devices
 from linnet.trainers import _loop as loop
-from linnet.trainers._compiling import QUICKLY
-from linnet.trainers._states import Array, Arrays, Objective, State, Tested
+from linnet.trainers._compiling import QUICK_COMPILATION
+from linnet.trainers._states import Array, Arrays, Objective, State, TestedLoss
 
 # On GPUs XLA times dozens of kernels for every product before it takes one: half a minute at the start of a process for
 # a fifth of the steps' time, and bits that differ from process to process. Other devices do not read these options.
-UNTUNED: dict[str, str | bool] = {"xla_gpu_autotune_level": "0", "xla_gpu_enable_triton_gemm": False, **QUICKLY}
+UNTUNED: dict[str, str | bool] = {
+    "xla_gpu_autotune_level": "0",
+    "xla_gpu_enable_triton_gemm": False,
+    **QUICK_COMPILATION,
+}
 LOG = logging.getLogger("linnet.slots")
 # Without optimization a CPU's starts and ends compile in half the time, and take some 100 ns longer for every number
 # that a run moves: a few small runs never earn the other half back.
 UNOPTIMIZED: dict[str, str | bool] = {**UNTUNED, "xla_backend_optimization_level": "0"}
-FEW_NUMBERS = 10_000_000  # numbers moved by all runs together, worth a second
-COPIES = 3  # a slot's arrays exist twice while it steps, beside what the step computes on the way
+UNOPTIMIZED_NUMBERS = 10_000_000  # numbers moved by all runs together, worth a second
+COPIES_PER_SLOT = 3  # a slot's arrays exist twice while it steps, beside what the step computes on the way
 STEPS_PER_CALL = 512  # between returns to Python, where Ctrl-C is heard, if no run has ended
 
 
@@ -51,7 +55,7 @@ class RunKind:
 
     plan: loop.Plan
     draw: Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
-    bind: Callable[[Arrays, Arrays], tuple[Objective, Tested | None, Arrays]]
+    bind: Callable[[Arrays, Arrays], tuple[Objective, TestedLoss | None, Arrays]]
     result: Callable[[State], Arrays]
 
 
@@ -124,7 +128,7 @@ class _Queue:
         self.refill, self.advance, self.waiting = refill, advance, waiting
         self.results: dict[str, np.ndarray] = {}
         self.executed = 0
-        self.few = False
+        self.unoptimized = False
         self.plans: dict[Any, str] = {}
         self.lock = threading.Lock()
 
@@ -133,11 +137,11 @@ class _Queue:
         with computing(dtype, tf32=tf32), jax.default_device(place):
             shared = jax.tree.map(jnp.asarray, self.shared)
             with self.lock:
-                slots = self._planned(shared, slots, place)
+                slots = self._fit_slots(shared, slots, place)
             while True:
                 occupants = np.full(slots, -1)
                 try:
-                    return self._run(shared, occupants)
+                    return self._carry_runs(shared, occupants)
                 except jax.errors.JaxRuntimeError as error:
                     if "RESOURCE_EXHAUSTED" not in str(error) or slots == 1:
                         raise
@@ -146,13 +150,15 @@ class _Queue:
                 slots = max(1, slots // 2)
                 warnings.warn(f"{2 * slots} runs at once do not fit on {place}: going on with {slots}.", stacklevel=2)
 
-    def _planned(self, shared: Arrays, slots: int, place: Any) -> int:
+    def _fit_slots(self, shared: Arrays, slots: int, place: Any) -> int:
         """Return as many slots as memory allows, at most `slots`, and the plan in one line."""
         run = self.waiting[0] if self.waiting else 0
         specs = {**self.specs([run]), "steps": self.limits[[run]]}
-        arrays = jax.tree.leaves(_shapes(shared, specs, self.kind))
-        bytes_each = COPIES * sum(leaf.size * leaf.dtype.itemsize for leaf in arrays)
-        self.few = place.platform == "cpu" and self.limits.size * sum(leaf.size for leaf in arrays) < FEW_NUMBERS
+        arrays = jax.tree.leaves(_slot_shapes(shared, specs, self.kind))
+        bytes_each = COPIES_PER_SLOT * sum(leaf.size * leaf.dtype.itemsize for leaf in arrays)
+        self.unoptimized = (
+            place.platform == "cpu" and self.limits.size * sum(leaf.size for leaf in arrays) < UNOPTIMIZED_NUMBERS
+        )
         memory = place.memory_stats() or {}
         free = memory["bytes_limit"] - memory["bytes_in_use"] if "bytes_limit" in memory else available()
         fitting = int(np.clip(0.9 * free / bytes_each, 1, slots))
@@ -163,18 +169,21 @@ class _Queue:
         LOG.info(self.plans[place])
         return fitting
 
-    def _run(self, shared: Arrays, occupants: np.ndarray) -> None:
+    def _carry_runs(self, shared: Arrays, occupants: np.ndarray) -> None:
+        """Carry runs until none waits: fill free slots, step, read the slots of runs that have ended."""
         kind, held = self.kind, None
-        fill, take = (_filled_few, _taken_few) if self.few else (_filled, _taken)
+        fill, take = (_filled_unoptimized, _taken_unoptimized) if self.unoptimized else (_filled, _taken)
         limits = np.zeros(occupants.size, dtype=np.int64)
         while True:
-            while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (runs := self._next(free.size)):
+            while (free := np.flatnonzero(occupants < 0)[: self.refill]).size and (
+                runs := self._take_waiting(free.size)
+            ):
                 free = free[: len(runs)]
                 occupants[free], limits[free] = runs, self.limits[runs]
                 filled = runs + runs[-1:] * (self.refill - len(runs))
                 specs = {**self.specs(filled), "steps": self.limits[filled]}
-                held = _empty(shared, specs, occupants.size, kind) if held is None else held
-                held = fill(shared, *held, self._padded(free, occupants.size), specs, kind=kind)
+                held = _empty_slots(shared, specs, occupants.size, kind) if held is None else held
+                held = fill(shared, *held, self._pad_places(free, occupants.size), specs, kind=kind)
             busy = int((occupants >= 0).sum())
             if not busy:
                 return
@@ -186,21 +195,26 @@ class _Queue:
             over = (np.asarray(state.code) != 0) | (np.asarray(state.step) >= limits)
             ended = np.flatnonzero(over & (occupants >= 0))
             for group in (ended[i : i + self.refill] for i in range(0, ended.size, self.refill)):
-                results = take(shared, slot, state, self._padded(group, 0), kind=kind)
-                self._keep(occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()})
+                results = take(shared, slot, state, self._pad_places(group, 0), kind=kind)
+                self._keep_results(
+                    occupants[group], {name: np.asarray(value)[: group.size] for name, value in results.items()}
+                )
                 occupants[group] = -1
             with self.lock:
                 self.executed += int(ran) * occupants.size
             self.advance(ended.size)
 
-    def _next(self, most: int) -> list[int]:
+    def _take_waiting(self, count: int) -> list[int]:
+        """Take at most so many runs from the queue."""
         with self.lock:
-            return [self.waiting.popleft() for _ in range(min(most, len(self.waiting)))]
+            return [self.waiting.popleft() for _ in range(min(count, len(self.waiting)))]
 
-    def _padded(self, places: np.ndarray, filler: int) -> np.ndarray:
+    def _pad_places(self, places: np.ndarray, filler: int) -> np.ndarray:
+        """Fill a list of places up to the length of a batch with a place that is not there."""
         return np.concatenate([places, np.full(self.refill - places.size, filler)])
 
-    def _keep(self, runs: np.ndarray, results: dict[str, np.ndarray]) -> None:
+    def _keep_results(self, runs: np.ndarray, results: dict[str, np.ndarray]) -> None:
+        """Keep the results of runs that have ended."""
         with self.lock:
             for name, value in results.items():
                 if name not in self.results:
@@ -208,34 +222,36 @@ class _Queue:
                 self.results[name][runs] = value
 
 
-def _drawn(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, State]:
+def _draw_run(shared: Arrays, spec: Arrays, *, kind: RunKind) -> tuple[Arrays, State]:
+    """Draw one run: what its slot keeps, and its state before the first step."""
     slot, params = kind.draw(shared, spec)
     objective, _, _ = kind.bind(shared, slot)
     slot = {**slot, "ceiling": loop.ceiling(objective, params), "steps": spec["steps"]}
-    return slot, loop.started(params, plan=kind.plan)
+    return slot, loop.initial_state(params, plan=kind.plan)
 
 
-def _shapes(shared: Arrays, specs: Arrays, kind: RunKind) -> tuple[Arrays, State]:
-    return jax.eval_shape(jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0)), shared, specs)
+def _slot_shapes(shared: Arrays, specs: Arrays, kind: RunKind) -> tuple[Arrays, State]:
+    """Return the shapes of slots and states, without computing any."""
+    return jax.eval_shape(jax.vmap(partial(_draw_run, kind=kind), in_axes=(None, 0)), shared, specs)
 
 
-def _empty(shared: Arrays, specs: Arrays, slots: int, kind: RunKind) -> tuple[Arrays, State]:
+def _empty_slots(shared: Arrays, specs: Arrays, slots: int, kind: RunKind) -> tuple[Arrays, State]:
     """Empty slots: as wide as a run needs, and at their end."""
-    shapes = _shapes(shared, specs, kind)
+    shapes = _slot_shapes(shared, specs, kind)
     slot, state = jax.tree.map(lambda leaf: jnp.zeros((slots, *leaf.shape[1:]), leaf.dtype), shapes)
-    return slot, replace(state, code=state.code + loop.DIVERGED)
+    return slot, replace(state, code=state.code + loop.DIVERGED_CODE)
 
 
-def _fill(
+def _fill_slots(
     shared: Arrays, slot: Arrays, state: State, places: Array, specs: Arrays, *, kind: RunKind
 ) -> tuple[Arrays, State]:
     """New runs in these places; a place beyond the last slot is for a run that is there only to fill the batch."""
-    fresh = jax.vmap(partial(_drawn, kind=kind), in_axes=(None, 0))(shared, specs)
+    fresh = jax.vmap(partial(_draw_run, kind=kind), in_axes=(None, 0))(shared, specs)
     return jax.tree.map(lambda old, new: old.at[places].set(new, mode="drop"), (slot, state), fresh)
 
 
-_filled, _filled_few = (
-    jax.jit(_fill, static_argnames=("kind",), donate_argnames=("slot", "state"), compiler_options=options)
+_filled, _filled_unoptimized = (
+    jax.jit(_fill_slots, static_argnames=("kind",), donate_argnames=("slot", "state"), compiler_options=options)
     for options in (UNTUNED, UNOPTIMIZED)
 )
 
@@ -246,7 +262,7 @@ def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind:
 
     def one(slot: Arrays, state: State) -> State:
         objective, test, hyper = kind.bind(shared, slot)
-        return loop.stepped(objective, test, hyper, slot["ceiling"], state, slot["steps"], plan=kind.plan)
+        return loop.take_step(objective, test, hyper, slot["ceiling"], state, slot["steps"], plan=kind.plan)
 
     def more(carry: tuple[Array, State]) -> Array:
         over = (carry[1].code != 0) | (carry[1].step >= slot["steps"])
@@ -256,17 +272,17 @@ def _advance(shared: Arrays, slot: Arrays, state: State, enough: Array, *, kind:
     return jax.lax.while_loop(more, lambda carry: (carry[0] + 1, step(slot, carry[1])), (jnp.asarray(0), state))
 
 
-def _take(shared: Arrays, slot: Arrays, state: State, places: Array, *, kind: RunKind) -> Arrays:
+def _read_slots(shared: Arrays, slot: Arrays, state: State, places: Array, *, kind: RunKind) -> Arrays:
     """Return the results of the runs in these slots, which have ended."""
 
     def one(slot: Arrays, state: State) -> Arrays:
         objective, test, _ = kind.bind(shared, slot)
-        state = loop.closed(objective, test, slot["ceiling"], state, plan=kind.plan)
+        state = loop.judge_last(objective, test, slot["ceiling"], state, plan=kind.plan)
         return {"step": state.step, "code": state.code, **kind.result(state)}
 
     return jax.vmap(one)(*jax.tree.map(lambda leaf: leaf[places], (slot, state)))
 
 
-_taken, _taken_few = (
-    jax.jit(_take, static_argnames=("kind",), compiler_options=options) for options in (UNTUNED, UNOPTIMIZED)
+_taken, _taken_unoptimized = (
+    jax.jit(_read_slots, static_argnames=("kind",), compiler_options=options) for options in (UNTUNED, UNOPTIMIZED)
 )

@@ -27,14 +27,14 @@ import numpy as np
 from linnet._workers import ENVIRONMENT
 from linnet.trainers import _loop as loop
 from linnet.trainers import stopping
-from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
-from linnet.trainers.diagrams._paired_step import BestRecord, updates
+from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
+from linnet.trainers.diagrams._paired_step import BestRecord, paired_update
 
-MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
-RULES = {
+MESSAGE_MARK = b"LNET"  # begins every message: what else is written to a pipe is not taken for one
+RULE_KINDS = {
     kind.__name__: kind for kind in (stopping.LossBelow, stopping.Stalled, stopping.TestLossRising, stopping.Never)
 }
-KEPT_SECONDS = 20.0  # for which an idle process waits for more
+IDLE_SECONDS = 20.0  # for which an idle process waits for more
 EXIT_TIMEOUT_SECONDS = 10.0  # for a process to end that has closed its pipes
 
 
@@ -61,9 +61,10 @@ class WorkerProcess:
 
     @property
     def ended(self) -> bool:
+        """Whether the process has ended."""
         return self._process.poll() is not None
 
-    def configure(self, settings: RunSettings) -> None:
+    def configure(self, settings: DiagramSettings) -> None:
         """Waits until the process knows the settings of the next runs."""
         plain = {"steps": settings.steps, "sequential": settings.sequential, "dtype": settings.dtype.name}
         message: dict[str, Any] = {"settings": json.dumps({"rule": _as_plain(settings.plan.rule), **plain})}
@@ -86,17 +87,18 @@ class WorkerProcess:
         self._process.communicate()
 
     def _request(self, message: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Send a message and return the answer; `Lost` where there is none."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             _send(self._process.stdin, message)
             return _receive(self._process.stdout)
         except (OSError, EOFError):
-            raise Lost(f"a process that carried runs ended with status {self._status()}") from None
+            raise Lost(f"a process that carried runs ended with status {self._exit_status()}") from None
         except Exception as error:
             self.close()  # half a reply may be left in the pipe: it is of no more use
             raise Lost(f"a process that carried runs gave no answer ({type(error).__name__})") from error
 
-    def _status(self) -> int:
+    def _exit_status(self) -> int:
         """How the process ended, which it may be about to do: its pipes are closed before it is gone."""
         try:
             return self._process.wait(EXIT_TIMEOUT_SECONDS)
@@ -131,7 +133,7 @@ class _IdleProcesses:
 
     def keep(self, process: WorkerProcess) -> None:
         """Keep an idle process for the next caller."""
-        alarm = threading.Timer(KEPT_SECONDS, self._expire, [process])
+        alarm = threading.Timer(IDLE_SECONDS, self._expire, [process])
         alarm.daemon = True
         with self._lock:
             try:
@@ -146,6 +148,7 @@ class _IdleProcesses:
             process.close()
 
     def _expire(self, process: WorkerProcess) -> None:
+        """End a process that has been idle for too long, unless it was taken meanwhile."""
         with self._lock:
             if self._processes.get(process) is not threading.current_thread():  # it was taken, and perhaps put back
                 return
@@ -153,10 +156,11 @@ class _IdleProcesses:
         process.close()
 
     def _forget(self) -> None:
+        """Forget all processes: after a fork they are the parent's."""
         self._processes, self._lock = {}, threading.Lock()
 
 
-IDLE = _IdleProcesses()
+IDLE_PROCESSES = _IdleProcesses()
 
 
 def serve() -> None:
@@ -170,7 +174,7 @@ def serve() -> None:
             request = requests.get()
             reply: dict[str, Any] = {}
             if "settings" in request:
-                settings = _settings(request)
+                settings = _read_settings(request)
             else:
                 arrays = {name: request[name] for name in ("first", "second", "target", "truth")}
                 start = RunStart(**arrays, rate=float(request["rate"]), threshold=float(request["threshold"]))
@@ -190,10 +194,11 @@ def _listen(pipe: IO[bytes], requests: queue.SimpleQueue[dict[str, np.ndarray]])
         os._exit(0)
 
 
-def _settings(message: Mapping[str, np.ndarray]) -> RunSettings:
+def _read_settings(message: Mapping[str, np.ndarray]) -> DiagramSettings:
+    """Read the settings of the next runs from a message."""
     plain = json.loads(str(message["settings"]))
-    plan = loop.Plan(updates("simultaneous"), _as_rule(plain["rule"]), record=BestRecord())
-    return RunSettings(plan, plain["steps"], plain["sequential"], np.dtype(plain["dtype"]), message.get("schedule"))
+    plan = loop.Plan(paired_update("simultaneous"), _as_rule(plain["rule"]), record=BestRecord())
+    return DiagramSettings(plan, plain["steps"], plain["sequential"], np.dtype(plain["dtype"]), message.get("schedule"))
 
 
 def _as_plain(rule: stopping.Rule) -> Any:
@@ -204,23 +209,26 @@ def _as_plain(rule: stopping.Rule) -> Any:
 
 
 def _as_rule(plain: Any) -> stopping.Rule:
+    """Return the stopping rule that `_as_plain` has written."""
     if isinstance(plain, list):
         return stopping.first_of(*map(_as_rule, plain))
-    return RULES[plain.pop("kind")](**{**plain, "reasons": tuple(plain["reasons"])})
+    return RULE_KINDS[plain.pop("kind")](**{**plain, "reasons": tuple(plain["reasons"])})
 
 
 def _send(pipe: IO[bytes], values: Mapping[str, Any]) -> None:
+    """Write arrays to a pipe as one message."""
     body = io.BytesIO()
     np.savez(body, **values)
-    pipe.write(MARK + len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
+    pipe.write(MESSAGE_MARK + len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
     pipe.flush()
 
 
 def _receive(pipe: IO[bytes]) -> dict[str, np.ndarray]:
+    """Read one message from a pipe; `EOFError` where it ends."""
     head = pipe.read(12)
     if len(head) < 12:
         raise EOFError
-    if head[:4] != MARK:
+    if head[:4] != MESSAGE_MARK:
         raise ValueError("this is not a message of linnet")
     length = int.from_bytes(head[4:], "little")
     body = pipe.read(length)

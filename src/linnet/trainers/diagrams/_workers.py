@@ -26,9 +26,9 @@ from linnet._memory import GIBIBYTE, available
 from linnet._workers import WORKER_BYTES, cores
 from linnet.precision import computing
 from linnet.trainers._loop import Plan
-from linnet.trainers.diagrams._numpy_run import RunSettings, RunStart, train
+from linnet.trainers.diagrams._numpy_run import DiagramSettings, RunStart, train
 from linnet.trainers.diagrams._slots import RunResults
-from linnet.trainers.diagrams._worker_process import IDLE, Lost, WorkerProcess
+from linnet.trainers.diagrams._worker_process import IDLE_PROCESSES, Lost, WorkerProcess
 from linnet.trainers.stopping import Rule
 
 LOG = logging.getLogger("linnet.workers")
@@ -77,9 +77,9 @@ def train_all(
     hidden = np.minimum(np.array(widths, dtype=float), in_dim + out_dim) + min(in_dim, out_dim)
     bytes_each = 8 * (3 * (in_dim + out_dim) * hidden.max() + 12 * in_dim * out_dim)
     free = available()
-    able = bool(sys.executable) and _ours(plan.rule)
+    able = bool(sys.executable) and _is_own_rule(plan.rule)
     room = int(0.9 * free / bytes_each), able * int(0.9 * free / (bytes_each + WORKER_BYTES))
-    threads, processes = _how_many(
+    threads, processes = _threads_and_processes(
         6 * in_dim * out_dim * hidden,
         min(steps, USUAL_STEPS),
         slots or cores(),
@@ -94,7 +94,7 @@ def train_all(
     )
     LOG.info(summary)
     order = np.argsort(-(np.ones(total) if expected is None else np.asarray(expected)) * hidden, kind="stable")
-    settings = RunSettings(plan, steps, sequential, dtype, schedule)
+    settings = DiagramSettings(plan, steps, sequential, dtype, schedule)
     workers = _Workers(start, settings, place, advance, deque(order.tolist()), fitting, threads, processes > 0)
     with ONE_BLAS_THREAD:
         workers.train_all()
@@ -103,7 +103,9 @@ def train_all(
     return RunResults(results, workers.executed, needed, summary)
 
 
-def _how_many(operations: np.ndarray, steps: int, most: int, room: tuple[int, int], *, fixed: bool) -> tuple[int, int]:
+def _threads_and_processes(
+    operations: np.ndarray, steps: int, most: int, room: tuple[int, int], *, fixed: bool
+) -> tuple[int, int]:
     """Return the number of threads that train runs, and of processes in their place: 0 if these would not be faster.
 
     - `operations`: of a step of each run
@@ -115,15 +117,15 @@ def _how_many(operations: np.ndarray, steps: int, most: int, room: tuple[int, in
     threads, processes = (max(1, min(most, fitting, len(operations))) for fitting in room)
     if not fixed:
         threads = min(threads, max(1, round(np.sqrt(work / waiting))))
-    starting = PROCESS_START_SECONDS if len(IDLE) < processes else 0.0
+    starting = PROCESS_START_SECONDS if len(IDLE_PROCESSES) < processes else 0.0
     if processes > 1 and starting + work / processes < work / threads + waiting * (threads - 1):
         return threads, processes
     return threads, 0
 
 
-def _ours(rule: Rule) -> bool:
+def _is_own_rule(rule: Rule) -> bool:
     """Whether the rule is one of linnet's, as are those it is made of: other processes can import it."""
-    return type(rule).__module__.startswith("linnet.") and all(map(_ours, getattr(rule, "rules", ())))
+    return type(rule).__module__.startswith("linnet.") and all(map(_is_own_rule, getattr(rule, "rules", ())))
 
 
 @dataclass
@@ -131,7 +133,7 @@ class _Workers:
     """The runs that wait, the results of the others, and the number of steps they took."""
 
     start: Callable[[int], RunStart]
-    settings: RunSettings
+    settings: DiagramSettings
     place: Any
     advance: Callable[[int], None]
     waiting: deque[int]
@@ -146,22 +148,23 @@ class _Workers:
     started: list[WorkerProcess] = field(default_factory=list)
 
     def train_all(self) -> None:
+        """Train all runs on as many threads as are of use; on an interruption cancel them all."""
         if self.active == 1:
-            return self._work()
+            return self._train_waiting()
         with ThreadPoolExecutor(self.active) as threads:
             try:
-                for done in [threads.submit(self._work) for _ in range(self.active)]:
+                for done in [threads.submit(self._train_waiting) for _ in range(self.active)]:
                     done.result()
             except BaseException:  # Ctrl-C is heard here, and the workers are elsewhere
                 self._cancel()
                 raise
 
-    def _work(self) -> None:
+    def _train_waiting(self) -> None:
         """Train one run after another until none waits."""
         with computing(self.settings.dtype), jax.default_device(self.place):
-            process = self._process() if self.processes else None
+            process = self._ready_process() if self.processes else None
             try:
-                while (run := self._next(process)) is not None:
+                while (run := self._next_run(process)) is not None:
                     try:
                         self._train(run, process)
                     except Lost as lost:
@@ -185,11 +188,11 @@ class _Workers:
             finally:
                 self._release(process)
 
-    def _process(self) -> WorkerProcess | None:
+    def _ready_process(self) -> WorkerProcess | None:
         """Return a process that is ready to train runs, or None if none can be started."""
         process = None
         try:
-            process = IDLE.take() or WorkerProcess()
+            process = IDLE_PROCESSES.take() or WorkerProcess()
             with self.lock:
                 self.started.append(process)
             process.configure(self.settings)
@@ -206,17 +209,18 @@ class _Workers:
                 self.started.remove(process)
                 useful = not self.cancelled and not process.ended
             if useful:
-                IDLE.keep(process)
+                IDLE_PROCESSES.keep(process)
             else:
                 process.close()
 
     def _cancel(self) -> None:
+        """Tell threads and processes to stop."""
         self.cancelled = True  # before the lock: a second Ctrl-C may interrupt the wait for it
         with self.lock:
             for process in self.started:
                 process.end()
 
-    def _next(self, process: WorkerProcess | None) -> int | None:
+    def _next_run(self, process: WorkerProcess | None) -> int | None:
         """Return a run that waits; None if there is none, or if this thread has no process and others suffice."""
         with self.lock:
             superfluous = self.processes and process is None and self.active > self.threads
@@ -226,6 +230,7 @@ class _Workers:
             return None
 
     def _train(self, run: int, process: WorkerProcess | None) -> None:
+        """Train one run, here or in a process, and keep its result."""
         with self.drawing:  # one at a time: the first may be compiled, and `make` is not asked to be thread-safe
             start = self.start(run)
         if process is None:

@@ -17,12 +17,12 @@ from linnet.inits._compiled import diagonal_roots, padded_gaussian
 from linnet.precision import resolve
 from linnet.problems.problem import Problem
 from linnet.trainers import _loop as loop
-from linnet.trainers._compiling import QUICKLY
+from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._states import Array, Arrays, Params
 from linnet.trainers.diagrams import _slots
 from linnet.trainers.diagrams._narrow_network import narrow_network
 from linnet.trainers.diagrams._numpy_run import RunStart
-from linnet.trainers.diagrams._paired_step import BestRecord, bind, layers, result, updates
+from linnet.trainers.diagrams._paired_step import BestRecord, bind, pair_params, paired_update, run_result
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
 from linnet.trainers.schedules import Rate, Schedule
 from linnet.trainers.stopping import Rule, rule_of
@@ -89,15 +89,15 @@ def gaussian_diagram(
             raise ValueError("`problems` must be single ones made by `Problem.from_target`, with a `truth`.")
         if (problem.in_dim, problem.out_dim) != (problems[0].in_dim, problems[0].out_dim):
             raise ValueError("`problems` must have one shape: their networks are trained in one batch.")
-    widths = [count("widths", width) for width in _listed("widths", widths)]
+    widths = [count("widths", width) for width in _whole_numbers("widths", widths)]
     total, limit = len(widths), count("steps", steps, most=2**62)
     task = np.zeros(total, dtype=int) if tasks is None else whole_numbers("tasks", tasks)
     sizes = np.array([float(width) for width in widths])
-    variance = _of_each("variances", variances, total)
+    variance = _one_per_run("variances", variances, total)
     if callable(learning_rates):
         learning_rates = Schedule(learning_rates)
     schedule = learning_rates.over(limit) if isinstance(learning_rates, Schedule) else None
-    rates = _of_each("learning_rates", 1.0 if isinstance(learning_rates, Schedule) else learning_rates, total)
+    rates = _one_per_run("learning_rates", 1.0 if isinstance(learning_rates, Schedule) else learning_rates, total)
     for name, values in (("variances", variance), ("learning_rates", rates)):
         if (values <= 0).any():
             raise ValueError(f"`{name}` must be positive: got {values.min():g}.")
@@ -137,19 +137,19 @@ def gaussian_diagram(
 
     def start(run: int) -> RunStart:
         roots = diagonal_roots(keys[run], in_dim=in_dim, out_dim=out_dim, width=widths[run])
-        both = _gaussian(data[run], roots, sizes[run], np.sqrt(variance[run]), in_dim=in_dim, out_dim=out_dim)
+        both = _draw_layers(data[run], roots, sizes[run], np.sqrt(variance[run]), in_dim=in_dim, out_dim=out_dim)
         first, second = (np.asarray(layer)[: min(widths[run], in_dim + out_dim)] for layer in both)
         chosen = task[run]
         return RunStart(
             first, second.T, targets[chosen], truths[chosen], rates[run], threshold=variance[run] * sizes[run]
         )
 
-    plan = loop.Plan(updates(update), rule_of(stop), record=BestRecord())
+    plan = loop.Plan(paired_update(update), rule_of(stop), record=BestRecord())
     # How long a run is: its modes grow to the target from the threshold, of a narrow network from that of a square one.
     scale = np.sqrt((targets**2).sum(axis=(1, 2)) / min(in_dim, out_dim))[task]
     expected = np.log1p(scale / (variance * np.maximum(sizes, in_dim)))
     return train_runs(
-        lambda rows: _slots.RunKind(plan, Drawn(in_dim, out_dim, rows, number.name, several), bind, result),
+        lambda rows: _slots.RunKind(plan, DrawPair(in_dim, out_dim, rows, number.name, several), bind, run_result),
         specs,
         start,
         widths,
@@ -167,22 +167,25 @@ def gaussian_diagram(
     )
 
 
-def _listed(name: str, values: Sequence[int]) -> list[int]:
+def _whole_numbers(name: str, values: Sequence[int]) -> list[int]:
     """One axis of whole numbers of any size, as Python's integers."""
     if isinstance(values, (list, tuple, range)):
         return list(values)
     return whole_numbers(name, values).tolist()
 
 
-def _of_each(name: str, values: ArrayLike, total: int) -> np.ndarray:
+def _one_per_run(name: str, values: ArrayLike, total: int) -> np.ndarray:
+    """Return one number for each run, from one for all or a list of them."""
     array = real_array(name, values, ndim=(0, 1))
     if array.ndim and len(array) != total:
         raise ValueError(f"`{name}` must be one number or one for each of the {total} runs: got {len(array)}.")
     return np.broadcast_to(array, total)
 
 
-@partial(jax.jit, static_argnames=("in_dim", "out_dim"), compiler_options=QUICKLY)
-def _gaussian(key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int) -> tuple[Array, Array]:
+@partial(jax.jit, static_argnames=("in_dim", "out_dim"), compiler_options=QUICK_COMPILATION)
+def _draw_layers(
+    key: Array, roots: Array, width: Array, std: Array, *, in_dim: int, out_dim: int
+) -> tuple[Array, Array]:
     """First and transposed second layer with all rows that any width can need: one compilation serves all."""
     typed = jax.random.wrap_key_data(key, impl="threefry2x32")
     whole = in_dim + out_dim
@@ -191,7 +194,7 @@ def _gaussian(key: Array, roots: Array, width: Array, std: Array, *, in_dim: int
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawPair:
     """Both networks of a run, from the numbers that describe it; drawn and made narrow in float64."""
 
     in_dim: int
@@ -212,7 +215,7 @@ class Drawn:
             std=jnp.sqrt(spec["variance"]),
         )
         narrow = narrow_network(second @ first, spec["variance"] * spec["width"])
-        params = layers((first, second), narrow)
+        params = pair_params((first, second), narrow)
         slot = {"rate": spec["rate"]}
         if self.several:
             slot |= {name: shared[name][spec["task"]] for name in ("target", "truth")}
