@@ -98,3 +98,35 @@ def test_a_kill_leaves_what_was_measured(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     assert names(tmp_path / "claims.json") == ["watanabe-square"]
+
+
+def test_a_command_that_another_process_started_ends_with_it(tmp_path: Path) -> None:
+    """As the explorer starts `linnet verify`: however it ends, nothing is left that computes."""
+    tests, driver = str(Path(__file__).parents[1]), tmp_path / "driver.py"
+    driver.write_text(DRIVER.format(tests=tests, folder=str(tmp_path), seconds=0))
+    starter = (
+        "import subprocess, sys, time\nfrom linnet import _workers\n"
+        "child = subprocess.Popen([sys.executable, *sys.argv[1:]], env=_workers.environment())\n"
+        "print(child.pid, flush=True)\ntime.sleep(600)\n"
+    )
+    command = [sys.executable, "-c", starter, str(driver), "verify", "--json", str(tmp_path / "claims.json")]
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert parent.stdout is not None
+    with parent.stdout:
+        child = int(parent.stdout.readline())
+    wait_for(tmp_path / "begun", parent)
+    parent.kill()
+    parent.wait()
+    until = time.monotonic() + 50  # the step alone would take 60 seconds
+    while is_running(child) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not is_running(child)
+    assert names(tmp_path / "claims.json") == ["watanabe-square"]
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there that is no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

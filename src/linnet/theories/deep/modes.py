@@ -131,4 +131,9 @@ def _check_modes(
     if c.ndim == 1 and c.size != L:
         raise ValueError(f"`{name}` must be one number or one for each of the {L} layers: got {c.size}.")
     refuse_infinite(S**2, c ** (2.0 * L))
+    if S.max(initial=0.0) > 0 and np.prod(np.broadcast_to(c, (L,))) * np.finfo(float).eps > S.max():
+        raise ValueError(
+            f"`{name}` must be smaller: beside layers of size {c.max():.3g} the `values` are lost in rounding. There "
+            "every mode is lazy, $s = S (1 - e^{-k t})$, with $k$ the sum over layers of the others' squared product."
+        )
     return S, np.broadcast_to(c, (L,)), L, times_array("times", times)
