@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from linnet.papers.watanabe.settings import DIM
 
 
 def spiked_inputs(
-    random: np.random.Generator, samples: int, spike: float, dim: int = DIM, dtype: DTypeLike = np.float64
+    random: np.random.Generator, samples: int, spike: float, dim: int = DIM, dtype: str = "float64"
 ) -> np.ndarray:
     """Inputs (sample, input) by (1)."""
     inputs = random.standard_normal((samples, dim), dtype=np.dtype(dtype).type)
