@@ -247,7 +247,7 @@ class Adapter:
             top = positive("curvature", given)
             reach = top * float(first.max())
         else:
-            top, reach = self._reach_of(given, first)
+            top, reach = self._curvature_eigenvalues(given, first)
         h_a, h_b = s / np.sqrt(ratio) * top * float(second.max()), s * np.sqrt(ratio) * reach
         off = slope + np.sqrt(h_a * h_b)
         kappa = (h_a + h_b) / 2 + np.hypot((h_a - h_b) / 2, off)
@@ -256,7 +256,7 @@ class Adapter:
         # The rate in canonical time is s sqrt(eta_A eta_B) = s sqrt(ratio) eta_A.
         return float(2 * (1 + self.momentum) / (kappa * s * np.sqrt(ratio)))
 
-    def _reach_of(self, cov: np.ndarray, first: np.ndarray) -> tuple[float, float]:
+    def _curvature_eigenvalues(self, cov: np.ndarray, first: np.ndarray) -> tuple[float, float]:
         """The covariance's largest eigenvalue, and that of A Sigma A^T."""
         if cov.shape[0] != cov.shape[1] or (self.in_dim is not None and cov.shape[0] != self.in_dim):
             raise ValueError(f"`curvature` must be a number or ({self.in_dim}, {self.in_dim}): got {cov.shape}.")
