@@ -127,7 +127,7 @@ def test_the_least_error_is_found_however_sudden_it_is(depth, coupling):
     assert 0 < errors.argmin() < 399
 
 
-@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("depth", [3, 4, *(pytest.param(depth, marks=pytest.mark.slow) for depth in (5, 6))])
 def test_the_error_is_that_of_networks_at_full_width(depth):
     """Plain descent of every weight, narrow and wide: within twice the error that is told, and not far below it."""
     rng, apart = np.random.default_rng(0), []
