@@ -37,6 +37,7 @@ HOVER = (
     "least test error %{customdata[0]:.4g} ± %{customdata[3]:.1%}<br>stable rank %{customdata[1]:.2f}<br>"
     "%{customdata[2]:.0f} steps to it"
 )
+ON_MAP = "#111111"  # letters on bright cells, in the dark too: not one of the colours that the browser makes lighter
 LABEL_HEIGHTS = {"active": 1.8, "lazy": 2.62, "infinite noise": 2.15}  # where a region's name stands, log_d w
 
 
@@ -91,7 +92,7 @@ def _region_names(data: xr.Dataset) -> list[Options]:
     return [
         look
         | {"x": float(places[name]), "y": height, "text": f"<b>{name}</b>"}
-        | {"font": {"size": 13, "color": "#FFFFFF" if name == "active" else "#1A1A1A"}}
+        | {"font": {"size": 13, "color": "#FFFFFF" if name == "active" else ON_MAP}}
         for name, height in LABEL_HEIGHTS.items()
     ]
 
