@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Pinned: an unpinned one may bring gigabytes of CUDA libraries. It is installed with whatever asks for any version.
 TORCH ?= torch==2.13.0
-# One thread of linear algebra for each test process: two processes with all threads each run many times slower.
-SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# One thread of linear algebra and of XLA for each test process: two processes with all threads each run many times slower.
+SINGLE := NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Where the machine forbids it, every process would compile the package and its tests again: 3 seconds of each run.
 export PYTHONDONTWRITEBYTECODE :=
 
