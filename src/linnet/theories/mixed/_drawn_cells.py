@@ -15,7 +15,7 @@ from linnet.theories.mixed.task_spectra import Spectrum
 MOST_UNITS = 40  # that are computed with; wider networks are thinned
 _MOST_ROWS = 200  # of the bulk, before equal modes are gathered
 _GROUPS = 16  # of the bulk, in the narrowest networks
-_MOST_NODES = 72  # steps of a run
+_MOST_NODES = 72  # steps of a run, three times as many of few units
 _LOOKS = 2  # at the least error between nodes
 _POWER_STEPS = 20
 _LEAST_TEST = 1e-12  # of the truth's power: rounding
@@ -27,6 +27,7 @@ _ROOT_TOLERANCE = 1e-6  # of the root of every step
 _RISING = 1.005  # ... or so many times, long after it
 _RISEN = 1.5  # a run ends where its test error is so many times the least one
 _FLAT = 1e-4  # of the train error, over a step: the run has arrived
+_FLAT_FOR_FEW = 3e-6  # ... for few units, which rest between two modes
 _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a step, and steps at most
 
 
@@ -146,7 +147,8 @@ class DrawnStarts:
         after = np.full(total, np.nan)  # test errors of the nodes after the least ones
         live = np.arange(total)
         last = np.zeros(total, dtype=int)
-        for node in range(1, _MOST_NODES + 1):
+        still_moves = _FLAT_FOR_FEW if self.few_units else _FLAT
+        for node in range(1, (3 if self.few_units else 1) * _MOST_NODES + 1):
             moved = layers.stepped(tau[live])
             errors = self.measured(moved)
             first = errors.test if node == 1 else first
@@ -160,7 +162,7 @@ class DrawnStarts:
             last[live] = node
             passed = (node >= best_at[live] * 1.3 + 2) & (node * tau[live] >= horizon[live])
             risen = (errors.test > _RISEN * best[live]) & (node >= best_at[live] + 3)
-            flat = np.abs(previous - errors.train) < _FLAT * errors.train + _ROUNDING * self._target_power()
+            flat = np.abs(previous - errors.train) < still_moves * errors.train + _ROUNDING * self._target_power()
             # few units turn from one mode to another, and the test error falls again
             past = flat if self.few_units else (errors.test > _RISING * best[live]) | flat
             on = ~(risen | (passed & past))

@@ -45,6 +45,14 @@ from linnet.reproduction.fits import exponent
             because="a standard error holds 68%: bars three times too small hold fewer",
         ),
         AtMost(
+            1.3,
+            "factor",
+            what="factor of the bars that makes the deviations most likely",
+            form=".2f",
+            because="bars may be too long, as those of few starts are, but not too short: the factor is 0.3 to 1 "
+            "from seed to seed, and three times that for bars three times too short",
+        ),
+        AtMost(
             0,
             "beyond",
             what="number of covered cells off by more than 5% and by more than three times the bars",
@@ -90,6 +98,7 @@ def formula_against_training(trial: Trial) -> Numbers:
         "covered": float(covered.mean()),
         "within": float(both.within("best_test").mean()),
         "within_one": float(both.within("best_test", bars=1).mean()),
+        "factor": both.bar_factor(),
         "beyond": int(beyond[1]),
         "beyond_two": int(beyond[0]),
         "worst": float(test[covered].max()),

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
+
+
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Random cells of every task: as many starts as there are where networks are narrow, fewer where they are wide."""
     tasks, number, starts, sides = (6, 12, [60, 24, 16], [16, 24]) if trial.quick else (9, 60, [48, 24, 8], [60, 200])
@@ -48,6 +51,15 @@ class Compared:
         """Whether cells are within so many bars, of those that are covered and have the quantity."""
         off = self.off[name]
         return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
+
+    def bar_factor(self) -> float:
+        """By which factor the bars that are told of the least test error make what was seen most likely.
+
+        Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.
+        """
+        off, bars, told = (part[self.covered] for part in (self.off["best_test"], self.bars["best_test"], self.told))
+        variances = np.outer(FACTORS**2, told**2) + (bars**2 - told**2)
+        return float(FACTORS[np.argmin((off**2 / variances + np.log(variances)).sum(axis=1))])
 
 
 def read(networks: xr.Dataset) -> Compared:
