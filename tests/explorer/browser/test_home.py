@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explored import Explored
+from explored import PATIENCE, Explored
 from linnet.explorer.lecture import STEPS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("home")]
@@ -17,6 +17,7 @@ POINTS = "document.querySelector('#moving-picture .mode').getAttribute('points')
 @pytest.fixture
 def tab(windows: Callable[[tuple[int, int], str], Any], address: str) -> Iterator[Any]:
     opened = windows((1280, 800), "light").new_page()
+    opened.set_default_timeout(1000 * PATIENCE)
     said: list[str] = []
     opened.on("console", lambda message: said.append(message.text) if message.type != "log" else None)
     opened.goto(address)

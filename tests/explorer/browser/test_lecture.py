@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from explored import Explored
+from explored import PATIENCE, Explored
 from linnet.explorer.lecture import STEPS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("home")]
@@ -17,6 +17,7 @@ DRAWN = ".js-plotly-plot .main-svg .trace, .js-plotly-plot .heatmaplayer image"
 @pytest.fixture
 def tab(windows: Callable[[tuple[int, int], str], Any], address: str) -> Any:
     opened = windows((1280, 800), "light").new_page()
+    opened.set_default_timeout(1000 * PATIENCE)
     opened.goto(address)
     opened.wait_for_selector("#moving-picture .mode")
     yield opened
