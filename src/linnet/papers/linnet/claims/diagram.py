@@ -45,11 +45,11 @@ from linnet.reproduction.fits import exponent
             because="a standard error holds 68%: bars three times too small hold fewer",
         ),
         AtMost(
-            1.3,
+            1.1,
             "factor",
             what="factor of the bars that makes the deviations most likely",
             form=".2f",
-            because="bars may be too long, as those of few starts are, but not too short: the factor is 0.3 to 1 "
+            because="bars may be too long, as those of few starts are, but not too short: the factor is 0.4 to 0.9 "
             "from seed to seed, and three times that for bars three times too short",
         ),
         AtMost(
