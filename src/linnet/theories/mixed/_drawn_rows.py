@@ -16,6 +16,7 @@ PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 _STEP_ERROR = 0.5  # of the standard error asked for: that of the splitting, above which its steps are halved
 _REST = 0.3  # of what finer steps change, which their own order tells and is corrected: the part that may be wrong
 _FEW_UNITS = 6  # networks whose scatter is least and which are cheap: their steps may be halved twice as often
+_PILOTS_OF_FEW = 8  # starts of few units that say how long and how finely all are followed; one of others
 _EARLIER = 16.0  # times earlier than the last of them the first may have its least error
 _ROUNDS = 2  # in which more are drawn
 _FEWEST_FOR_LINES = 8  # starts: of fewer, means are plain
@@ -31,9 +32,8 @@ class Effort:
     """How finely drawn starts are followed: units that are computed with, and the standard error of their mean.
 
     The `first` starts are followed at so many `variances` at most, and all of them at every so many of these; `nodes`
-    are steps to the least test error at first, which may be halved so often;
-    `most_draws` are those of networks of that many units, narrower ones may have more; so
-    many `pilots` of few units say how long and how finely all are followed.
+    are steps to the least test error at first, which may be halved so often. `most_draws` are those of
+    networks of that many units; narrower ones may have more.
     """
 
     units: int
@@ -44,14 +44,13 @@ class Effort:
     nodes: int
     halvings: int
     most_draws: int
-    pilots: int
 
 
 FINE = Effort(
-    units=40, standard_error=0.008, variances=18, every=2, first=4, nodes=8, halvings=2, most_draws=MOST_DRAWS, pilots=8
+    units=40, standard_error=0.008, variances=18, every=2, first=4, nodes=8, halvings=2, most_draws=MOST_DRAWS
 )
 COARSE = Effort(
-    units=28, standard_error=0.02, variances=10, every=1, first=MOST_DRAWS, nodes=6, halvings=1, most_draws=12, pilots=3
+    units=28, standard_error=0.02, variances=10, every=1, first=MOST_DRAWS, nodes=6, halvings=1, most_draws=12
 )
 
 
@@ -99,10 +98,8 @@ class DrawnRow:
         pair, some = self.starts(0, 2), self.some[thinly(np.arange(self.some.size, dtype=float), 2.0)]
         sizes, horizon = self.nodes[some], self.horizon[some]
         few = has_few_units(self.width, self.spectrum)
-        starts = self.starts(0, self.effort.pilots if few else 1)
-        pilot = starts.least(
-            sizes, np.maximum(guess[some], horizon / 3) / (4 * self.effort.pilots if few else 8), horizon
-        )
+        starts = self.starts(0, _PILOTS_OF_FEW if few else 1)
+        pilot = starts.least(sizes, np.maximum(guess[some], horizon / 3) / (4 * _PILOTS_OF_FEW if few else 8), horizon)
         longest = np.maximum(pilot.time.max(axis=0), 1e-3 * guess[some])
         # of few units some dip early, others settle late
         steps = np.clip(pilot.time.min(axis=0), longest / _EARLIER, longest) / self.effort.nodes
