@@ -25,7 +25,7 @@ class Corner(NamedTuple):
     noise_std: float = DELTA
     width: int = 8
     scale: float = 1.0  # of the start
-    fitted: bool = False  # start at the balanced solution: weak directions take long to fit
+    fitted: bool = False  # start at the flattest interpolator: weak directions take long to fit and to balance
 
 
 PLAIN = Corner("plain")
@@ -104,7 +104,7 @@ def label_noise_rates(trial: Trial) -> Numbers:
     "eigenvalues of W2 W2^T at the flattest interpolator; where x is 1 the law does not hold.",
     assumes="a covariance of full rank, a solution of rank k, x up to 0.2, y up to 0.7, a run that has left its start",
     tried="4 inputs; "
-    + "; ".join(corner.name + ", from an interpolator" * corner.fitted for corner in CORNERS)
+    + "; ".join(corner.name + ", from the flattest interpolator" * corner.fitted for corner in CORNERS)
     + "; and x = 0.9",
     holds=AllOf(
         Within(
@@ -179,6 +179,15 @@ def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
     start = ln.inits.orthogonal(key=key, scale=corner.scale, **sizes)
     if not corner.fitted:
         return start
-    fitted = ln.inits.balanced(problem.min_norm_solution())
-    rest = 0.01 * np.asarray(start.first)[: corner.width - fitted.width]
-    return ln.Weights(np.vstack([fitted.first, rest]), np.pad(fitted.second, ((0, 0), (0, len(rest)))))
+    first, second = _flattest_interpolator(problem)
+    rest = 0.01 * np.asarray(start.first)[: corner.width - len(first)]
+    return ln.Weights(np.vstack([first, rest]), np.pad(second, ((0, 0), (0, len(rest)))))
+
+
+def _flattest_interpolator(problem: ln.Problem) -> tuple[np.ndarray, np.ndarray]:
+    """The layers of least tr Sigma |W2|^2 + k tr W1 Sigma W1^T, the trace of the Hessian, that fit every label."""
+    values, vectors = np.linalg.eigh(problem.cov)
+    root = vectors * np.sqrt(values) @ vectors.T
+    whitened = ln.inits.balanced(problem.min_norm_solution() @ root)
+    share = (problem.out_dim / np.trace(problem.cov)) ** 0.25
+    return whitened.first @ np.linalg.inv(root) / share, share * whitened.second
