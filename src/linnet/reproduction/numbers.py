@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import real_array
+from linnet._arguments import number as checked_number
+from linnet._arguments import of_kind, real_array, representable
 
 Numbers = Mapping[str, Any]  # what was measured, by name; "uncertainty" is the standard error of "value"
 
@@ -36,6 +37,7 @@ class Estimate(NamedTuple):
     error: float
 
     @classmethod
+    @representable
     def of_mean(cls, draws: ArrayLike) -> Estimate:
         """The mean of independent draws."""
         each = real_array("draws", draws, ndim=1)
@@ -43,13 +45,16 @@ class Estimate(NamedTuple):
             raise ValueError(f"`draws` must be at least two, to have a standard error: got {each.size}.")
         return cls(float(each.mean()), float(each.std(ddof=1) / np.sqrt(each.size)))
 
+    @representable
     def minus(self, other: Estimate) -> Estimate:
         """The difference of two that are independent."""
+        of_kind("other", other, Estimate, "linnet.reproduction.Estimate")
         return Estimate(self.value - other.value, float(np.hypot(self.error, other.error)))
 
+    @representable
     def errors_above(self, level: float) -> float:
         """How many standard errors the mean lies above the level; below it, a negative number."""
-        return (self.value - level) / self.error
+        return (self.value - checked_number("level", level)) / self.error
 
     def __format__(self, form: str) -> str:
         if np.isnan(self.error):

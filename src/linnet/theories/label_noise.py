@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
-from linnet._arguments import non_negative, of_kind, positive, representable
+from linnet._arguments import count, non_negative, of_kind, positive, representable
 from linnet.problems import Problem
 
 
@@ -72,8 +72,11 @@ def decay_rates(
         >>> ln.theories.label_noise.decay_rates(skewed, learning_rate=0.02, noise_std=1.0).round(4).tolist()
         [0.0081, 0.0174]
     """
+    learning_rate, noise_std = positive("learning_rate", learning_rate), non_negative("noise_std", noise_std)
     solution, cov = _solution(problem)
     noise, step = expansion_parameters(problem, learning_rate=learning_rate, noise_std=noise_std)
+    if count("order", order) > 2:
+        raise ValueError(f"`order` must be 1 or 2: got {order!r}.")
     if noise >= 1:
         raise ValueError(
             f"`noise_std` must be below {noise_std / np.sqrt(noise):.3g} at this `learning_rate`: got {noise_std:g}, "
@@ -82,8 +85,6 @@ def decay_rates(
     strength, (k, d) = learning_rate * noise_std**2, solution.shape
     if order == 2:
         return np.full(d - 1, strength / 2 * _second_order(solution, cov, learning_rate, strength))
-    if order != 1:
-        raise ValueError(f"`order` must be 1 or 2: got {order!r}.")
     if step >= 1:
         raise ValueError(
             f"`learning_rate` must be below {learning_rate / step:.3g}, or the flattest interpolator is unstable: got "

@@ -89,8 +89,11 @@ for name, rule in RULES.items():
     if name not in ("AllOf", "Rule"):
         example(R + f"{name}.words", on=rule, numbers=NUMBERS, frozen=("numbers",))
         example(R + f"{name}.example", on=rule, met=True, frozen=("met",))
-instance(R + "Estimate", m.made(lambda: ln.reproduction.Estimate(1.0, 0.1)), received=True)
+estimate = m.made(lambda: ln.reproduction.Estimate(1.0, 0.1))
+instance(R + "Estimate", estimate, received=True)
 example(R + "Estimate.of_mean", draws=[1.0, 2.0, 4.0])
+example(R + "Estimate.minus", on=estimate, other=estimate)
+example(R + "Estimate.errors_above", on=estimate, level=0.5)
 TOLD = {"value": 9.0, "told": "so"}
 example(R + "Claim.verdict", on=CLAIM, numbers=TOLD, frozen=("numbers",))
 example(R + "Claim.conclusion", on=CLAIM, numbers=TOLD, frozen=("numbers",))

@@ -172,6 +172,7 @@ example(N + "exponent_sum", clock=0.5, in_dim=3, columns=2)
 example(N + "lyapunov_exponents", in_dim=3, noise_std=0.5)
 example(N + "commutator_mean_limit", determinant=2.0)
 example("theories.label_noise.decay_rates", problem=m.data_problem, learning_rate=0.25, noise_std=0.5)
+example("theories.label_noise.expansion_parameters", problem=m.data_problem, learning_rate=0.25, noise_std=0.5)
 B = "theories.noise_bulk."
 example(B + "ratio_of", outputs=2, inputs=3)
 example(B + "bulk_edges", ratio=0.25)

@@ -55,7 +55,7 @@ def test_the_flow_of_a_network_is_that_of_the_trainer():
 
 
 def test_every_rule_can_turn_the_verdict():
-    good = {"covered": 0.97, "within": 0.95, "within_one": 0.7, "beyond": 0, "ranks": 0.01}
+    good = {"covered": 0.97, "within": 0.95, "within_one": 0.7, "factor": 0.8, "beyond": 0, "ranks": 0.01}
     good |= {"times": 0.02, "timed_within": 0.95, "value": 0.003}
     trained = diagram.formula_against_training
     assert trained.verdict(good) == Verdict.HOLDS
@@ -63,6 +63,7 @@ def test_every_rule_can_turn_the_verdict():
         {"covered": 0.7},
         {"within": 0.8},
         {"within_one": 0.6},
+        {"factor": 1.2},
         {"beyond": 1},
         {"timed_within": 0.8},
         {"ranks": 0.1},
