@@ -90,6 +90,12 @@ def commands(folder: Path) -> dict[str, list[str]]:
     }
 
 
+def heed_signals() -> None:
+    """Undoes what a shell's background commands (Ctrl-C ignored) and `nohup` (SIGHUP) would pass on to the commands."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def environment(temporary: Path | None = None) -> dict[str, str]:
     """That of a user, with linnet from this checkout, one thread of linear algebra, its own temporary files."""
     own = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -232,9 +238,7 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=12.0, help="seconds after which an interrupt comes at the latest")
     parser.add_argument("--only", default="", help="one command")
     given = parser.parse_args()
-    # What a shell starts in the background ignores Ctrl-C, and what `nohup` starts SIGHUP: so would the commands.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    heed_signals()
     chance = random.Random(given.seed)
     counts: dict[str, Counter[str]] = {}
     slowest = 0.0

@@ -24,7 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.interrupts import _damaged, environment
+from fuzz.interrupts import _damaged, environment, heed_signals
 
 GRID = """
 name = "killed"
@@ -87,6 +87,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    heed_signals()
     chance = random.Random(given.seed)
     counts: Counter[str] = Counter()
     wrong: list[str] = []

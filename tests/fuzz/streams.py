@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.interrupts import commands, environment
+from fuzz.interrupts import commands, environment, heed_signals
 
 # The way a shell starts it, the exit status, and what the one line on standard error begins with (nothing for none).
 WAYS = {
@@ -82,6 +82,7 @@ def _fault(name: str, way: str, words: list[str]) -> Iterator[str]:
 def report() -> int:
     """Prints what is wrong, and how many were tried; with arguments, of these commands only."""
     names = tuple(sys.argv[1:]) or EVERY
+    heed_signals()
     found = []
     for text in faults(names):
         found.append(text)

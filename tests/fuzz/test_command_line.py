@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,21 @@ def test_an_answer_that_is_not_as_it_should_be_is_noticed() -> None:
 @pytest.mark.parametrize("way", ["closed", "full", "gone", "errors closed"])
 def test_output_that_cannot_be_written_is_told_in_one_line(way: str) -> None:
     assert not list(streams.faults(("--version",), (way,)))
+
+
+def test_commands_heed_signals_that_the_shell_had_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is started in the background ignores Ctrl-C; its commands would too, and a server never end."""
+    handlers = []
+    monkeypatch.setattr(streams, "faults", lambda names: handlers.append(signal.getsignal(signal.SIGINT)) or [])
+    monkeypatch.setattr(sys, "argv", ["streams.py", "list"])
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert streams.report() == 0
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert handlers == [signal.default_int_handler]
 
 
 @pytest.mark.parametrize(("name", "shares"), [("list", (0.1, 0.5)), ("run", (0.3, 0.9)), ("sweep", (0.5, 0.9))])
