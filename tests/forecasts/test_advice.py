@@ -143,3 +143,27 @@ def test_the_flow_of_one_target_screens_what_descent_finds():
     assert_allclose(curve.gain(g), [np.mean(gaps), np.std(gaps, ddof=1) / 2], atol=1e-12)
     with pytest.raises(ValueError, match="`folds` must have one target: got 2"):
         threshold_curve(all_folds(X, np.concatenate([y, y], axis=1)))
+
+
+DATA = ln.Problem.from_data(np.random.default_rng(0).standard_normal((7, 3)), np.ones((7, 2)))
+BEGUN = ln.inits.gaussian(key=0, in_dim=3, out_dim=2, width=5, first_std=0.5, second_std=0.5)
+
+
+@pytest.mark.parametrize(
+    ("problem", "start", "message"),
+    [
+        (ln.Problem.from_target(np.eye(3)), BEGUN, "`weights` must fit the problem's 3 inputs and 3 outputs"),
+        (ln.Problem.from_target(np.eye(2, 4)), BEGUN, "`weights` must fit the problem's 4 inputs and 2 outputs"),
+        (ln.problems.matrix_completion(np.ones((2, 3)), np.ones((2, 3))), BEGUN, "`problem` must have a squared loss"),
+        (ln.Problem.from_target(1e150 * np.eye(2, 3)), BEGUN, "`problem` and `weights` must lead to a product below"),
+        (DATA, ln.Weights(0 * BEGUN.first, 0 * BEGUN.second), "`weights` must not be zero along a mode"),
+        (
+            ln.Problem.from_target(1e100 * np.eye(2, 3)),
+            ln.Weights(1e-150 * BEGUN.first, 1e-150 * BEGUN.second),
+            "`start_regimes` of .* is beyond the range",
+        ),
+    ],
+)
+def test_starts_that_cannot_be_judged_are_refused(problem, start, message):
+    with pytest.raises(ValueError, match=message):
+        start_regimes(problem, start, ridge=0.1)

@@ -99,3 +99,17 @@ def test_scalings_by_name():
         ln.inits.deep_gaussian(**sizes, stds=[1.0, 1.0], key=0)
     with pytest.raises(ValueError, match="one for each of the 2 hidden layers: got 3"):
         ln.inits.deep_gaussian(**(sizes | {"width": [5, 5, 5]}), stds=1.0, key=0)
+
+
+@pytest.mark.parametrize("width", [2 * 10**8, 10**19, 1e150])
+def test_balanced_layers_that_do_not_fit_are_refused(width):
+    with pytest.raises(ValueError, match=r"3 balanced layers of `width` = \d+ would take .* GiB"):
+        ln.inits.deep_balanced(np.eye(2), 3, width=width)
+
+
+def test_sizes_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match=r"`deep_gaussian` of .*`stds`.* is beyond the range"):
+        ln.inits.deep_gaussian(in_dim=3, out_dim=2, width=5, depth=3, stds=np.finfo(float).max, key=0)
+    for factor in (1e300, 1e-300):  # the square of the second is zero: its layer would never move
+        with pytest.raises(ValueError, match=r"`scaling` of .*`output_factor`.* is beyond the range"):
+            ln.inits.scaling("mup", in_dim=3, out_dim=2, width=5, depth=3, output_factor=factor)

@@ -155,3 +155,9 @@ def test_a_size_beyond_the_machine_or_its_numbers_is_refused(rank, alpha, line, 
     with pytest.raises(ValueError, match=line):
         resize_folder(saved(tmp_path), rank, tmp_path / "new", alpha=alpha)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("what", [["kernel"], None, "rank"])
+def test_what_is_matched_is_one_of_four_names(what):
+    with pytest.raises(ValueError, match="`what` must be one of"):
+        matched_alpha(Adapter(rank=16, alpha=32), 8, what)

@@ -171,3 +171,10 @@ def test_refusals():
         ln.reduce(PROBLEM, weights, order=3)
     with pytest.raises(ValueError, match="must fit the problem's 4 inputs"):
         ln.reduce(PROBLEM, ln.inits.deep_gaussian(in_dim=5, out_dim=3, width=9, depth=3, stds=1.0, key=0))
+
+
+def test_inputs_that_cannot_be_squared_are_refused():
+    inputs = 1e160 * np.random.default_rng(1).standard_normal((7, 4))
+    start = ln.inits.deep_gaussian(in_dim=4, out_dim=3, width=40, depth=3, stds="ntk", key=0)
+    with pytest.raises(ValueError, match="`problem` must have inputs whose squares are numbers"):
+        ln.reduce(ln.Problem.from_data(inputs, np.ones((7, 3))), start, order=2)

@@ -105,3 +105,23 @@ def test_the_risk_of_a_spectrum_over_many_decades(span, rank, samples):
     np.testing.assert_allclose(
         ridge.risk(values, np.ones(rank), samples, noise_variance=noise), float(total), rtol=1e-11
     )
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1e-28, 1e-300])
+def test_the_bound_of_a_small_start_keeps_its_digits(gamma):
+    """From zero the divergence is 2/3 |beta|^(3/2) at gamma = 0; over the root of 2 gamma it cancelled."""
+    with mp.workdps(50):
+        balance, start = mp.hypot(5, mp.mpf(gamma)) + gamma, 2 * mp.mpf(gamma)
+        potentials = [mp.mpf(2) / 3 * b**1.5 - 2 * gamma * mp.sqrt(b) for b in (balance, start)]
+        divergence = potentials[0] - potentials[1]
+    np.testing.assert_allclose(
+        spectral_bias.predictor_bregman([3.0, 4.0], [0.0, 0.0], gamma), float(divergence), rtol=1e-13
+    )
+    bound = spectral_bias.convergence_bound([3.0, 4.0], gamma, [0.0, 2.0])
+    assert bound[0] == np.inf
+    np.testing.assert_allclose(bound[1], float(divergence / mp.sqrt(start) / 2), rtol=1e-13)
+
+
+def test_a_bound_beyond_float64_is_refused():
+    with pytest.raises(ValueError, match="`convergence_bound` of `beta`, `gamma`, `times` is beyond the range"):
+        spectral_bias.convergence_bound([3.0, 4.0], 1e-300, [1e-200])

@@ -10,8 +10,9 @@ from jaxtyping import Float
 
 from linnet._arguments import non_negative, of_kind, partly_representable, positive, refuse_infinite
 from linnet.inits.weights import Weights, check_weights
-from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, Regimes, regimes, tied_kernel, words
+from linnet.observables.mode_regimes import ACTIVE_MOVEMENT, LARGEST_PRODUCT, Regimes, regimes, tied_kernel, words
 from linnet.problems.problem import Problem
+from linnet.reductions.reduction import check_match
 
 FACTOR_RANGE = (1e-8, 1e8)  # of the start, between which the borders are looked for
 BORDER_MARGIN = 1.02  # beyond the border, so that the printed digits do not fall back
@@ -127,9 +128,25 @@ def start_regimes(problem: Problem, weights: Weights, *, ridge: float) -> StartR
     """
     of_kind("problem", problem, Problem, "`ln.Problem.from_data`")
     weights, ridge = check_weights(weights), non_negative("ridge", ridge)
+    check_match(problem, weights)
+    if problem.cost is not None:
+        raise ValueError("`problem` must have a squared loss: got one made by `from_cost`, which has no moments.")
     factor = problem.factor
     shrunk = np.asarray(factor.target) * (factor.scales / (factor.scales**2 + ridge))
     learned = shrunk if factor.basis is None else shrunk @ factor.basis.T
     before = weights.product
     untouched = np.zeros_like(before) if factor.basis is None else before - (before @ factor.basis) @ factor.basis.T
-    return StartRegimes(regimes(problem, weights, product=learned + untouched), learned, untouched)
+    end = learned + untouched
+    if np.abs(end).max() > LARGEST_PRODUCT:
+        raise ValueError(
+            f"`problem` and `weights` must lead to a product below {LARGEST_PRODUCT:g} in size: its largest entry is "
+            f"{np.abs(end).max():.3g}. Give them in other units, nearer to 1."
+        )
+    judged = regimes(problem, weights, product=end)
+    if (np.isinf(judged.movement) & (judged.kernel == 0)).any():
+        raise ValueError(
+            "`weights` must not be zero along a mode of `problem`: no factor moves such a start, from which gradient "
+            "descent learns nothing of that mode. Start both layers, or one of them, from random weights."
+        )
+    refuse_infinite(judged.movement)
+    return StartRegimes(judged, learned, untouched)

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linnet._arguments import count, real_array, representable
+from linnet._arguments import count, partly_representable, real_array, refuse_infinite, representable
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.layers import Layers
 from linnet.inits.scalings import layer_sizes, shapes
 
 
+@partly_representable
 def deep_gaussian(
     *,
     in_dim: int,
@@ -58,7 +59,9 @@ def deep_gaussian(
     )
     random = generator(key)
     pairs = zip(sizes[:-1], sizes[1:], each, strict=True)
-    return Layers([std * random.standard_normal((*lead, out, into)) for into, out, std in pairs])
+    layers = [std * random.standard_normal((*lead, out, into)) for into, out, std in pairs]
+    refuse_infinite(layers)
+    return Layers(layers)
 
 
 def deep_orthogonal(
@@ -143,6 +146,8 @@ def deep_balanced(product: ArrayLike, depth: int, *, width: int | None = None) -
     if h < values.shape[-1] and (values[..., h:] > 1e-14 * values[..., :1]).any():
         rank = int((values > 1e-14 * values[..., :1]).sum(axis=-1).max())
         raise ValueError(f"`width` must be at least the rank of `product`, {rank}: got {h}.")
+    entries = math.prod(target.shape[:-2]) * h * (3 * (k + d) + depth * h)
+    check_fits(8 * entries, f"{depth} balanced layers of `width` = {h}", "Use a smaller width.")
     kept = min(h, values.shape[-1])
     roots = np.zeros((*target.shape[:-2], h))
     roots[..., :kept] = values[..., :kept] ** (1 / depth) * unit ** (1 / depth)

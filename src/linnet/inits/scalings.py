@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linnet._arguments import count, positive, real_array, shown
+from linnet._arguments import count, positive, real_array, refuse_infinite, representable, shown
 
 SCALINGS = ("ntk", "mup", "pytorch")
 
@@ -32,6 +32,7 @@ class Scaling:
     rates: np.ndarray
 
 
+@representable
 def scaling(
     name: str, *, in_dim: int, out_dim: int, width: int | Sequence[int], depth: int, output_factor: float = 1.0
 ) -> Scaling:
@@ -82,6 +83,7 @@ def scaling(
         rates[0], rates[-1] = out[0], 1 / into[-1]
     stds[-1] *= factor
     rates[-1] *= factor**2
+    refuse_infinite(1 / rates[-1])  # a rate that has become zero would leave the last layer as it started
     return Scaling(stds, rates)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linnet._arguments import count, of_kind, path_of, positive, representable
+from linnet._arguments import count, of_kind, path_of, positive, representable, shown
 from linnet._memory import check_fits
 from linnet._randomness import Key, generator
 from linnet.inits.weights import Weights
@@ -54,8 +54,8 @@ def matched_alpha(adapter: Adapter, rank: int, what: str = "kernel") -> float:
     """
     of_kind("adapter", adapter, Adapter, "`lora.Adapter(...)` or `lora.read`")
     rank = count("rank", rank)
-    if what not in MATCHES:
-        raise ValueError(f"`what` must be one of {tuple(MATCHES)}: got {what!r}.")
+    if not isinstance(what, str) or what not in MATCHES:
+        raise ValueError(f"`what` must be one of {tuple(MATCHES)}: got {shown(what)}.")
     if not initialisations.second_is_zero(adapter.init):
         raise ValueError(f"`adapter` must start with B at zero, by a law that is known: its init is {adapter.init!r}.")
     ratio = rank / adapter.rank

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool
 
 ACTIVE_MOVEMENT = np.sqrt(2)  # of the kernel: a mode that grows from nothing to its threshold moves it by this factor
+LARGEST_PRODUCT = 1e140  # whose squares are taken
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,10 @@ def regimes(problem: Problem, weights: Weights, *, product: ArrayLike | None = N
     after = _end_of_flow(problem, before) if product is None else problem._check_product("product", product)
     if after.ndim != 2:
         raise ValueError(f"`product` must be one matrix, (output, input): got shape {after.shape}.")
-    if np.abs(after).max() > 1e140:  # squares of it are taken
-        raise ValueError(f"`product` must be below 1e140 in size: the largest entry is {np.abs(after).max():.3g}.")
+    if np.abs(after).max() > LARGEST_PRODUCT:
+        raise ValueError(
+            f"`product` must be below {LARGEST_PRODUCT:g} in size: the largest entry is {np.abs(after).max():.3g}."
+        )
     kernel = mode_kernel(weights, U, V)
     g = _thresholds_of_kernel(kernel, before, U, V)
     end = tied_kernel(g, after, U, V)

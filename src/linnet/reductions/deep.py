@@ -23,6 +23,7 @@ MAX_LETTERS = 60  # letters; each gains about a digit
 FALL_CAUTION = 10.0  # factor: the next letter is taken to reduce the error this many times less than the last one did
 MIN_FALL = 1e-2  # share of the last distance below which the error is never estimated, however fast it fell
 ROUNDING = 1e-14
+LARGEST_SCALE = 1e150  # of inputs, whose squares are added
 RTOL_SHARE = 0.3  # of `rtol` that words kept by their length may reach: their error is only estimated
 COARSER_FACTOR = 30.0  # times the share of words that is missing, of two reductions that are compared
 OTHER_STEPS_FACTOR = 3.0  # times the distance along a trial descent, for a run of other steps
@@ -147,6 +148,11 @@ def reduced_layers(
     plain = DeepReduction(problem, layers, Layers(given, full_width=layers.full_width), basis, None)
     if _is_narrow(given):
         return plain
+    if problem.cost is None and float(problem.factor.scales.max(initial=0.0)) > LARGEST_SCALE:
+        raise ValueError(
+            f"`problem` must have inputs whose squares are numbers: their size is up to "
+            f"{problem.factor.scales.max():.3g}, beyond {LARGEST_SCALE:g}. Give them in other units, nearer to 1."
+        )
     small = plain.problem
     members = [tuple(layer[i] for layer in given) for i in range(len(first))] if first.ndim == 3 else [tuple(given)]
     bases = [

@@ -41,7 +41,7 @@ class Schedule:
         if not callable(self.values):
             object.__setattr__(self, "values", _check_rates("values", self.values))
             return
-        _check_function("values", self.values)
+        check_function("values", self.values)
 
     def over(self, steps: int) -> Float[np.ndarray, " step"]:
         """The rates of the first steps.
@@ -73,7 +73,7 @@ class Schedule:
         return rates[:steps]
 
 
-def _check_function(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
+def check_function(name: str, function: Callable[[np.ndarray], ArrayLike]) -> None:
     """Refuse a function whose result depends on the number of steps, as that of `len` does."""
     constants = [function(np.arange(steps)) for steps in (2, 3)]
     if all(np.ndim(rate) == 0 for rate in constants) and constants[0] != constants[1]:
@@ -115,7 +115,7 @@ class Rates:
 def rates_of(learning_rate: Rate, steps: int, batch: int | None) -> Rates:
     """The learning rate that a user gave: for all, by member of the batch, or by step."""
     if callable(learning_rate):
-        _check_function("learning_rate", learning_rate)
+        check_function("learning_rate", learning_rate)
         learning_rate = Schedule(learning_rate)
     if isinstance(learning_rate, Schedule):
         return Rates(np.asarray(1.0), learning_rate.over(max(steps, 1)))

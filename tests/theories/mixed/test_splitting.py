@@ -107,3 +107,23 @@ def test_bad_problems():
         mixed.split_flow(ln.problems.spiked_covariance(3, spike=3.0, alignment=0.5), start, [1.0])
     with pytest.raises(ValueError, match="`weights` must map 2 inputs to 2 outputs"):
         mixed.split_flow(ln.Problem.from_target(np.eye(2)), start, [1.0])
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (None, "`weights` must be linnet Weights"),
+        ((np.eye(2), np.eye(2)), "`weights` must be linnet Weights"),
+        (ln.Weights.computed(np.nan * np.eye(2), np.eye(2)), "`weights` must be finite"),
+        (ln.Weights(1e8 * np.eye(2), np.eye(2)), "of the imbalance of `weights` grows by"),
+    ],
+)
+def test_bad_weights(start, message):
+    with pytest.raises(ValueError, match=message):
+        mixed.split_flow(ln.Problem.from_target(np.eye(2)), start, [1.0])
+
+
+def test_a_large_imbalance_takes_more_steps():
+    """M = 3600: in the one step that is asked for, a layer would tilt by e^1800, which is no number."""
+    start = ln.Weights([[60.0]], [[0.0]])
+    assert_allclose(mixed.split_flow(ln.Problem.from_target([[1.0]]), start, [1.0], steps=1), 1.0, rtol=1e-12)

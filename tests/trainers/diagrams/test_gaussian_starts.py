@@ -94,6 +94,10 @@ def test_rates_of_a_schedule_are_those_of_plain_numpy(problems, compiled, monkey
 
 def test_what_does_not_fit_is_refused(problems):
     options = arguments(problems, [0, 1])
+    with pytest.raises(ValueError, match="`learning_rates` must be a function of the step"):
+        gaussian_diagram(problems, **{**options, "learning_rates": len})
+    with pytest.raises(ValueError, match="`variances` must be such that starts can be squared"):
+        gaussian_diagram(problems, **{**options, "variances": np.finfo(float).max})
     with pytest.raises(ValueError, match="with a `truth`"):
         gaussian_diagram([ln.Problem.from_target(np.eye(DIM))], **options)
     with pytest.raises(ValueError, match=r"`keys` must be one for each of the 2 runs: got \[1\]"):

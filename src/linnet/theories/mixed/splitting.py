@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy.polynomial import chebyshev
 
 from linnet._arguments import count
+from linnet.inits.weights import Weights, check_weights
 from linnet.problems.problem import Problem
 from linnet.theories.mixed.spectral_flows import clock_of
 
@@ -197,7 +198,7 @@ def stacked(values: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> Laye
 
 
 def split_flow(
-    problem: Problem, weights: Any, times: object, *, steps: int = 8
+    problem: Problem, weights: Weights, times: object, *, steps: int = 8
 ) -> Float[np.ndarray, "time output input"]:
     r"""Products of a network under gradient flow from any start, by `steps` steps of a splitting with exact parts.
 
@@ -213,7 +214,7 @@ def split_flow(
     - `problem`: whitened (`Problem.from_target`), no batch axis
     - `weights`: the start, of any width and imbalance
     - `times`: canonical, finite, strictly increasing, (time,)
-    - `steps`: up to the last time; more where a mode would grow by more than $e^6$ in one of them
+    - `steps`: up to the last time; more where a mode, or a layer by its imbalance, would grow by more than $e^6$ in one
 
     **Returns** the products $W_2 W_1$ at `times`.
 
@@ -239,20 +240,29 @@ def split_flow(
         raise ValueError("`problem` must be a single one with whitened inputs: make it by `Problem.from_target`.")
     if not np.isfinite(clock[-1]):
         raise ValueError("`times` must be finite: a splitting takes steps.")
-    first, second = np.asarray(weights.first, dtype=float), np.asarray(weights.second, dtype=float)
-    target = np.asarray(problem.cross)
+    weights = check_weights(weights)
+    first, second, target = weights.first, weights.second, np.asarray(problem.cross)
     if first.ndim != 2 or (len(second), first.shape[1]) != target.shape:
         raise ValueError(f"`weights` must map {target.shape[1]} inputs to {len(target)} outputs, one network.")
-    if max(np.abs(first).max(initial=0.0), np.abs(second).max(initial=0.0)) > _LARGEST_WEIGHT:
-        raise ValueError(f"`weights` must be at most {_LARGEST_WEIGHT:g}: the splitting squares them twice. Rescale.")
+    largest = max(float(np.abs(first).max()), float(np.abs(second).max()))
+    if not largest <= _LARGEST_WEIGHT:
+        raise ValueError(
+            f"`weights` must be finite and at most {_LARGEST_WEIGHT:g}, as the splitting squares them twice: the "
+            f"largest is {largest:.3g}. Give them in other units, nearer to 1."
+        )
     left, values, right = np.linalg.svd(target)
     layers = stacked(values, (right @ first.T)[None], (left.T @ second)[None])
-    most = min(clock[-1] / steps if clock[-1] > 0 else np.inf, MOST_GROWTH / max(float(values[0]), 1e-300))
+    fastest = max(float(values[0]), float(np.abs(layers.rates).max()) / 2)  # of the balanced flow, and of the tilt
+    most = min(clock[-1] / steps if clock[-1] > 0 else np.inf, MOST_GROWTH / max(fastest, 1e-300))
     products, now = [], 0.0
     for time in clock:
         parts = int(np.ceil((time - now) / most * (1 - 1e-12))) if time > now else 0
         if parts > _MOST_STEPS:
-            raise ValueError(f"`times` must be at most {_MOST_STEPS * most:.3g}, after which nothing is left to learn.")
+            raise ValueError(
+                f"`times` must be at most {_MOST_STEPS * most:.3g} apart, {_MOST_STEPS} steps in which the fastest "
+                f"mode of `problem` or of the imbalance of `weights` grows by e^{MOST_GROWTH:g}: got {time - now:.3g}. "
+                "Use `trainers.gradient_flow`."
+            )
         for _ in range(parts):
             layers = layers.stepped(np.array([(time - now) / parts]))
         now = time

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from linnet._arguments import positive, real_array, representable, times_array
+from linnet._arguments import partly_representable, positive, real_array, refuse_infinite, representable, times_array
 
 
 @representable
@@ -246,11 +246,14 @@ def predictor_bregman(beta: ArrayLike, reference: ArrayLike, gamma: float) -> Fl
     q, p = np.sqrt(near), np.sqrt(far)
     with np.errstate(over="ignore", invalid="ignore"):
         change = np.sum((y - x) * ((y + x) / (near + far - 2 * gamma)[..., None]), axis=-1) / (p + q)
-        moved = (y - x) / p[..., None] - x * (change / (p * q))[..., None]
+        # z_y - z_x = y/p - x/q, over the larger root: over a root near zero, of a small gamma, two large terms cancel
+        smaller = np.where((p < q)[..., None], y, x)
+        moved = (y - x) / np.maximum(p, q)[..., None] - smaller * (change / (p * q))[..., None]
         total = change**2 * (2 * p + q) / 6 + q * np.sum(moved**2, axis=-1) / 2
     return _refuse_overflow("beta", total)
 
 
+@partly_representable
 def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[np.ndarray, " time"]:
     r"""Upper bound on the training loss at each time, independent of the conditioning of the data.
 
@@ -281,8 +284,9 @@ def convergence_bound(beta: ArrayLike, gamma: float, times: ArrayLike) -> Float[
     times = times_array("times", times)
     beta = real_array("beta", beta, ndim=1)
     divergence = predictor_bregman(beta, np.zeros_like(beta), gamma)
-    with np.errstate(divide="ignore"):
-        return divergence / (np.sqrt(2) * np.sqrt(gamma) * times)
+    bound = divergence / (np.sqrt(2) * np.sqrt(gamma) * times)
+    refuse_infinite(bound[times > 0])
+    return bound
 
 
 def modes(values: object) -> np.ndarray:

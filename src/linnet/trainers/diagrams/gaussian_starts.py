@@ -24,7 +24,7 @@ from linnet.trainers.diagrams._narrow_network import narrow_network
 from linnet.trainers.diagrams._numpy_run import RunStart
 from linnet.trainers.diagrams._paired_step import BestRecord, bind, pair_params, paired_update, run_result
 from linnet.trainers.diagrams._runs import DiagramRuns, train_runs
-from linnet.trainers.schedules import Rate, Schedule
+from linnet.trainers.schedules import Rate, Schedule, check_function
 from linnet.trainers.stopping import Rule, rule_of
 
 
@@ -95,13 +95,14 @@ def gaussian_diagram(
     sizes = np.array([float(width) for width in widths])
     variance = _one_per_run("variances", variances, total)
     if callable(learning_rates):
+        check_function("learning_rates", learning_rates)
         learning_rates = Schedule(learning_rates)
     schedule = learning_rates.over(limit) if isinstance(learning_rates, Schedule) else None
     rates = _one_per_run("learning_rates", 1.0 if isinstance(learning_rates, Schedule) else learning_rates, total)
     for name, values in (("variances", variance), ("learning_rates", rates)):
         if (values <= 0).any():
             raise ValueError(f"`{name}` must be positive: got {values.min():g}.")
-    if not (variance.min() >= 1e-100 and (variance * sizes).max() <= 1e100):
+    if not (variance.min() >= 1e-100 and (variance <= 1e100 / sizes).all()):
         raise ValueError(
             f"`variances` must be such that starts can be squared: got {variance.min():.3g} to {variance.max():.3g} at "
             f"`widths` of {sizes.min():.3g} to {sizes.max():.3g}. Give them in other units, nearer to 1."
