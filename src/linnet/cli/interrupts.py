@@ -58,6 +58,11 @@ def hold() -> None:
         threading.Event().wait()
 
 
+def is_ending() -> bool:
+    """Whether a signal has come: the process is about to end."""
+    return bool(_received)
+
+
 def end(status: int, line: str = "") -> NoReturn:
     """End a process whose command has ended: exit functions run, streams are flushed, or given up."""
     if line:

@@ -69,5 +69,7 @@ def write(text: str) -> None:
 def complain(text: str) -> None:
     """One line on standard error, where somebody may read it."""
     interrupts.hold()
+    if interrupts.is_ending():  # another thread: the line about the interruption is the last one
+        return
     with suppress(OSError):
         typer.echo(f"linnet: {text}", err=True)
