@@ -233,3 +233,20 @@ def test_the_loss_of_the_last_worker_is_told_within_seconds(make, start, tmp_pat
         for process in processes:
             process.kill()
             process.communicate()
+
+
+def test_a_terminal_that_closes_leaves_the_resource_tracker():
+    """SIGHUP goes to every process of a terminal: without its tracker, Python warns of it and prints tracebacks."""
+    code = """
+import os, signal, time
+from multiprocessing import resource_tracker
+from linnet.sweeps._executors import interrupts_later
+
+with interrupts_later():
+    tracker = resource_tracker._resource_tracker
+os.kill(tracker._pid, signal.SIGHUP)
+time.sleep(0.5)
+print(tracker._check_alive())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

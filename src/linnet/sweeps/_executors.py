@@ -140,9 +140,13 @@ def interrupts_later() -> Iterator[None]:
         yield
         return
     # Python's process that puts semaphores away unblocks the signal when it is started, and would warn of what it
-    # finds.
-    with environment_restored({"PYTHONWARNINGS": "ignore"}):
-        resource_tracker.ensure_running()
+    # finds. It ignores Ctrl-C and SIGTERM; SIGHUP, which a terminal that closes sends to it as well, it would die of.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        with environment_restored({"PYTHONWARNINGS": "ignore"}):
+            resource_tracker.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     came = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: came.set())
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
