@@ -29,7 +29,12 @@ def steps(monkeypatch):
     """How many steps the clock has tried."""
     tried = []
     attempt = clock.Clock._attempt
-    monkeypatch.setattr(clock.Clock, "_attempt", lambda self: tried.append(0) or attempt(self))
+
+    def counted(self):
+        tried.append(0)
+        return attempt(self)
+
+    monkeypatch.setattr(clock.Clock, "_attempt", counted)
     return tried
 
 
@@ -178,3 +183,19 @@ def test_drawn_data_with_as_many_samples_as_inputs(spectrum, threshold):
 
     assert away(DIM).max() < 4
     assert away(1.5 * DIM).max() > 6  # the control: more samples
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"eigenvalues": [1e200, 1.0]}, "`eigenvalues` must lie within a factor of 1e[+]30 of each other"),
+        ({"eigenvalues": [1e300, 1e300]}, "`eigenvalues` must lie between 1e-100 and 1e[+]100"),
+        ({"eigenvalues": [5e-324, 5e-324]}, "`eigenvalues` must lie between 1e-100 and 1e[+]100"),
+        ({"overlaps": [1e308, 1.0]}, "`overlaps` must be at most 1e[+]100"),
+        ({"samples": 5e-324}, "`samples` must be within a factor of 1e[+]8 of the number of modes, 2"),
+    ],
+)
+def test_sizes_that_no_contour_resolves_are_refused(changed, message):
+    settings = {"eigenvalues": [2.0, 1.0], "overlaps": [0.5, 0.5], "samples": 3.0, "threshold": 0.1, "times": [1.0]}
+    with pytest.raises(ValueError, match=message):
+        asymptotic(**(settings | changed))

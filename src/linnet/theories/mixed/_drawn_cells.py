@@ -177,7 +177,7 @@ class DrawnStarts:
         parts = (part.reshape(self.number, variances.size) for part in (*found, still))
         bulk = np.vecdot(self.layers.first[:, self.apart :], self.layers.second[:, self.apart :])
         odd = np.stack([bulk.sum(axis=1), bulk @ self.S[self.apart :]], axis=1)
-        return Least(*parts, np.broadcast_to(odd[:, None], (self.number, variances.size, 2)))
+        return Least(*parts, odd=np.broadcast_to(odd[:, None], (self.number, variances.size, 2)))
 
     def _between(
         self, before: Layers, start: np.ndarray, step: np.ndarray, values: np.ndarray

@@ -21,6 +21,7 @@ from linnet.theories.one_output.curves import LearningCurve
 
 _HEIGHTS = (0.55, 1.2)  # of the two contours, in log z: below pi/2, so that no exponential grows
 _NODES_PER_ASPECT = 34  # times the contour's width over its height: trapezia are then good to 1e-12 or so
+_MAX_SIZE, _MAX_RANGE, _MAX_RATIO = 1e100, 1e30, 1e8  # of arguments; largest over least eigenvalue; n over the rank
 _LOWEST = 1e-40  # of the largest eigenvalue: where n is the rank the spectrum reaches zero, and is cut there
 
 
@@ -81,6 +82,7 @@ def asymptotic(
     n, g, clock = positive("samples", samples), positive("threshold", threshold), times_array("times", times)
     noise = non_negative("noise_variance", noise_variance)
     kept = values > 0
+    _refuse_extremes(values[kept], weights, float(counts[kept].sum()), n, noise)
     population = _Population(values[kept], weights[kept], counts[kept], n)
     signal = float(values @ weights)
     if signal == 0 and noise == 0:
@@ -98,6 +100,30 @@ def asymptotic(
     variance = -((learned**2 * outer.weights) @ (1 / (outer.nodes**2 * outer.transform))).real
     test = population.test_bias(inner, outer, left[:, :split], left[:, split:]) + noise * variance
     return LearningCurve(clock, 0.5 * (fitted + noise * unfit), 0.5 * test, g)
+
+
+def _refuse_extremes(values: np.ndarray, weights: np.ndarray, rank: float, samples: float, noise: float) -> None:
+    """Refuses sizes whose contours would need too many nodes, or leave the range of numbers."""
+    least, largest = values.min(), values.max()
+    if largest > _MAX_SIZE or least < 1 / _MAX_SIZE:
+        raise ValueError(
+            f"`eigenvalues` must lie between {1 / _MAX_SIZE:g} and {_MAX_SIZE:g}, or be 0: got {least:.3g} to "
+            f"{largest:.3g}. Choose other units of the inputs."
+        )
+    if largest > _MAX_RANGE * least:
+        raise ValueError(
+            f"`eigenvalues` must lie within a factor of {_MAX_RANGE:g} of each other: got {least:.3g} to "
+            f"{largest:.3g}. Set the negligible ones to 0."
+        )
+    for name, size in (("overlaps", weights.max()), ("noise_variance", noise)):
+        if size > _MAX_SIZE:
+            raise ValueError(
+                f"`{name}` must be at most {_MAX_SIZE:g}: got {size:.3g}. Choose other units of the labels."
+            )
+    if not 1 / _MAX_RATIO <= samples / rank <= _MAX_RATIO:
+        raise ValueError(
+            f"`samples` must be within a factor of {_MAX_RATIO:g} of the number of modes, {rank:g}: got {samples:.3g}."
+        )
 
 
 class _Contour:
