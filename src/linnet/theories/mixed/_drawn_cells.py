@@ -174,10 +174,11 @@ class DrawnStarts:
         middle = np.where(best_at > 0, best, first)
         values = np.stack([left, middle, np.where(np.isfinite(after), after, middle)])
         found = self._between(before, start, tau, values)
-        parts = (part.reshape(self.number, variances.size) for part in (*found, still))
+        parts = [part.reshape(self.number, variances.size) for part in (*found, still)]
         bulk = np.vecdot(self.layers.first[:, self.apart :], self.layers.second[:, self.apart :])
         odd = np.stack([bulk.sum(axis=1), bulk @ self.S[self.apart :]], axis=1)
-        return Least(*parts, odd=np.broadcast_to(odd[:, None], (self.number, variances.size, 2)))
+        parts.append(np.broadcast_to(odd[:, None], (self.number, variances.size, 2)))
+        return Least(*parts)
 
     def _between(
         self, before: Layers, start: np.ndarray, step: np.ndarray, values: np.ndarray
