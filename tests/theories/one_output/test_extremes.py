@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 import linnet as ln
+from linnet.theories import one_output
 from linnet.theories.one_output import asymptotic, clock, learning_curve
 
 DIM = 100
@@ -103,6 +104,31 @@ def test_a_tiny_start_takes_few_steps_at_the_edge(steps):
     test, train = integrated(1.0, 0.0, 1e-12, 80)
     for own, expected in zip(errors(values, weights, 1.0, 0.0, filters[1:]), (test, train), strict=True):
         assert_allclose(own, expected, rtol=1e-7)
+    assert len(steps) < MAX_STEPS
+
+
+def test_inputs_of_zero_take_one_step_to_any_time(steps):
+    """Nothing is learned: `a` stays 2g, and the filter of the rate zero is 2gt."""
+    problem = ln.Problem.from_data(np.zeros((7, 3)), np.ones(7))
+    assert_allclose(one_output.filter(problem, 0.25, [0.0, 1e300])[:, 0], [0.0, 0.5e300], rtol=1e-12)
+    assert len(steps) == 1
+
+
+def test_a_mode_without_weight_does_not_hinder_the_others(steps):
+    """Its filter grows until its square overflows, which times zero is no number."""
+    late = np.array([1.0, 1e200])
+    alone, expected = clock.Clock(np.array([1.0]), np.array([1.0]), 0.25, 1.0).at(late)
+    needed = len(steps)
+    both, a = clock.Clock(np.array([1.0, 0.0]), np.array([1.0, 0.0]), 0.25, 1.0).at(late)
+    assert_allclose(both[:, :1], alone, rtol=1e-12)
+    assert_allclose(a, expected, rtol=1e-12)
+    assert len(steps) == 2 * needed
+
+
+def test_steps_that_no_longer_move_the_time_end_the_run(steps):
+    """The filter of a rate of zero overflows when squared: no shorter step helps, and none is tried in vain."""
+    with np.errstate(all="ignore"), pytest.raises(clock.ClockError, match="no step from t = .* on"):
+        clock.Clock(np.zeros(1), np.full(1, 1e-300), 0.25, 1e-150).at(np.array([1e300]))
     assert len(steps) < MAX_STEPS
 
 

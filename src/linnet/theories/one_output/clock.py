@@ -70,14 +70,16 @@ class Clock:
     """
 
     def __init__(self, rates: np.ndarray, squares: np.ndarray, threshold: float, size: float):
-        self.rates, self._squares, self._g = rates, squares, threshold
+        self.rates, self._g = rates, threshold
+        self._driving = squares != 0  # the others follow y, and may grow until their squares overflow
+        self._squares = squares[self._driving]
         self._filter, self._time = np.zeros(rates.size, dtype=rates.dtype), 0.0
         largest = max(float(np.abs(rates).max(initial=0.0)), np.finfo(float).tiny)
         self._step = 0.02 * min(2 * threshold / max(size, np.finfo(float).tiny), 1 / largest)
         self._y = np.full(_STAGES, float(self._inverse(self._filter)))
 
     def _inverse(self, values: np.ndarray) -> np.ndarray:
-        return (2 * self._g + np.maximum((values**2 @ self._squares).real, 0.0)) ** -0.5
+        return (2 * self._g + np.maximum((values[..., self._driving] ** 2 @ self._squares).real, 0.0)) ** -0.5
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The filter (time, rate) and a (time,) at increasing canonical times."""
@@ -98,6 +100,8 @@ class Clock:
                 coefficients, passed, end, error = moved
                 if error > _TOLERANCE:
                     self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
+                    if self._time + self._step * self._inverse(self._filter) ** 2 == self._time:
+                        raise ClockError(f"no step from t = {self._time:g} on is accurate: t = {goal:g} is not reached.")
                     moved = None
                     continue
                 if self._time + passed >= goal:
@@ -119,9 +123,9 @@ class Clock:
             # Newton in log y: late, when z follows y, plain iteration of y = a^(-1/2) would go to and fro for ever
             values = kept[:-1] + weights[:-1] @ y
             gaps = np.log(y / self._inverse(values))
-            slopes = (
-                np.einsum("im,imj->ij", values * self._squares, weights[:-1]).real * y / self._inverse(values) ** -2
-            )
+            driving = values[:, self._driving] * self._squares
+            slopes = np.einsum("im,imj->ij", driving, weights[:-1, self._driving]).real
+            slopes = slopes * y / self._inverse(values) ** -2
             change = np.linalg.solve(np.eye(_STAGES) + slopes, -gaps)
             y = y * np.exp(np.clip(change, -2, 2))
             if np.abs(change).max() < 1e-14:
