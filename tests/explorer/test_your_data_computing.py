@@ -1,7 +1,10 @@
 """The page of one's own data: uploads as data only, bounded; a diagnosis that is the command line's."""
 
 import base64
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -39,6 +42,50 @@ def test_of_long_tables_some_rows_are_kept():
     long = b"a,b\n" + b"1,2\n3,4\n" * 1500
     found = uploads.Uploads().add(sent(long), "long.csv")
     assert len(found.frame) == uploads.ROWS and found.note == "2000 of its 3000 rows, at random."
+
+
+@pytest.fixture
+def slow_reading(monkeypatch):
+    """Reading that waits for `go`; `entered` is set once one upload is being read, `most` is how many were at once."""
+    state = SimpleNamespace(entered=threading.Event(), go=threading.Event(), now=0, most=0)
+    parsed = uploads.parsed
+
+    def slow(data, kind):
+        state.now += 1
+        state.most = max(state.most, state.now)
+        state.entered.set()
+        assert state.go.wait(60)
+        state.now -= 1
+        return parsed(data, kind)
+
+    monkeypatch.setattr(uploads, "parsed", slow)
+    return state
+
+
+def test_uploads_take_turns(slow_reading):
+    held, tables = uploads.Uploads(), [b"a,b\n1,2\n3,%d\n" % i for i in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        added = [threads.submit(held.add, sent(table), "t.csv") for table in tables]
+        assert slow_reading.entered.wait(60)
+        time.sleep(0.2)  # in which the others would begin
+        slow_reading.go.set()
+        assert [each.result(60).frame["b"][1] for each in added] == [0, 1, 2, 3]
+    assert slow_reading.most == 1
+
+
+def test_an_upload_that_waits_too_long_for_its_turn_is_refused_and_the_next_one_is_read(slow_reading, monkeypatch):
+    monkeypatch.setattr(uploads, "TURN_SECONDS", 0.1)
+    held = uploads.Uploads()
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(held.add, sent(TABLE), "t.csv")
+        assert slow_reading.entered.wait(60)
+        with pytest.raises(ValueError, match="Other tables are being read: try again"):
+            held.add(sent(TABLE), "t.csv")
+        slow_reading.go.set()
+        assert held.get(first.result(60).token).file == "t.csv"
+    with pytest.raises(ValueError, match="at least 2 columns"):
+        held.add(sent(b"words\nalone\nhere\n"), "t.csv")  # what fails gives its turn back, too
+    assert held.add(sent(TABLE), "again.csv").file == "again.csv"
 
 
 BAD = {

@@ -127,7 +127,7 @@ def test_a_mode_without_weight_does_not_hinder_the_others(steps):
 
 def test_steps_that_no_longer_move_the_time_end_the_run(steps):
     """The filter of a rate of zero overflows when squared: no shorter step helps, and none is tried in vain."""
-    with np.errstate(all="ignore"), pytest.raises(clock.ClockError, match="no step from t = .* on"):
+    with np.errstate(all="ignore"), pytest.raises(clock.ClockError, match=r"no step from t = .* on"):
         clock.Clock(np.zeros(1), np.full(1, 1e-300), 0.25, 1e-150).at(np.array([1e300]))
     assert len(steps) < MAX_STEPS
 

@@ -101,7 +101,9 @@ class Clock:
                 if error > _TOLERANCE:
                     self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
                     if self._time + self._step * self._inverse(self._filter) ** 2 == self._time:
-                        raise ClockError(f"no step from t = {self._time:g} on is accurate: t = {goal:g} is not reached.")
+                        raise ClockError(
+                            f"no step from t = {self._time:g} on is accurate: t = {goal:g} is not reached."
+                        )
                     moved = None
                     continue
                 if self._time + passed >= goal:
