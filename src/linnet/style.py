@@ -21,7 +21,10 @@ from typing import TYPE_CHECKING, Any
 from linnet import _arguments as arguments
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+else:
+    Axes = Picture = Any  # the types of what is drawn, for annotations alone: matplotlib is loaded where one draws
 
 COLUMN = 3.4  # inches: one column of a two-column page
 
@@ -151,7 +154,7 @@ def column(width: float = 1.0, *, ratio: float = 0.72) -> tuple[float, float]:
 
 def subplots(
     rows: int = 1, columns: int = 1, *, size: tuple[float, float] | None = None, **options: Any
-) -> tuple[Figure, Any]:
+) -> tuple[Picture, Any]:
     """A picture and its axes as `plt.subplots` gives them, for use inside `applied()`; pyplot keeps nothing open.
 
     **Arguments:**

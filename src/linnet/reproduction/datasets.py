@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import xarray as xr
+    from xarray import DataArray, Dataset
+else:
+    DataArray = Dataset = Any  # types for annotations alone: xarray is loaded where a dataset is made
 
 
 Described = dict[str, tuple[Any, ...]]  # by name: dimensions, values, what it is in words, and its units if any

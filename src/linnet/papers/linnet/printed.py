@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.networks import task
 from linnet.reproduction import plane
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.published import phase_diagram_cells
 
-if TYPE_CHECKING:
-    import xarray as xr
 
-
-def compared(tasks: int, seed: int) -> xr.Dataset:
+def compared(tasks: int, seed: int) -> Dataset:
     """The published cells with `predicted` and `predicted_train`, errors per entry at the same step, for each task.
 
     A step is $1/(c|A^*|)$ of canonical time, or $1/(c\\sigma^2 w)$ above the lazy border, $|A^*|$ that of the task.

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linnet._arguments import count
 from linnet.reproduction import plane
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 
-def trained_diagram(dim: int) -> xr.Dataset:
+def trained_diagram(dim: int) -> Dataset:
     r"""Every trained cell of one dimension (50, 200, 1000 or 2000): 35 x 35 networks, 15 x 15 at d = 2000.
 
     Variables `best_test` (least $|A - A^*|_F^2/d^2$), `stable_rank` then, `best_step`, `log_distance` to the

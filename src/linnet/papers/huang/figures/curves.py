@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from linnet.reproduction.datasets import labelled
+import numpy as np
+
+from linnet.reproduction.datasets import Dataset, labelled
 
 if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-
     from linnet.observables.features import FeatureHistory
     from linnet.theories.feature_learning import Stages
 
 
-def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:
+def summary(history: FeatureHistory, stages: Stages) -> Dataset:
     """What the figures draw of a run: loss, ratio and kernel over the steps, as trained and as the stages predict."""
-    import numpy as np
-
     zero = np.zeros_like(history.overlaps)
     rho, v = stages.plane(zero, history.magnitudes[0], history.steps, overlaps=history.overlaps)
     root = np.sqrt(history.gamma)
@@ -59,6 +56,4 @@ def summary(history: FeatureHistory, stages: Stages) -> xr.Dataset:
 
 def _mean_ratio(history: FeatureHistory) -> np.ndarray:
     """What the paper draws: the mean over neurons of their ratios, which one magnitude near 0 can move anywhere."""
-    import numpy as np
-
     return (history.alignments / (history.magnitudes * np.sqrt(history.gamma))).mean(axis=-1)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet import style
 from linnet.papers.huang import misprints
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, panels
 from linnet.papers.huang.networks.runs import section_six
 from linnet.reproduction import Check, Figure, Limit, Settings
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset
 
 FLAT = 0.95  # of its first value: where the loss is above it, the first stage lasts
 TURNED = Limit(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel")
@@ -40,7 +36,7 @@ class TwoStages(Settings):
     steps: PositiveInt = 40
 
 
-def compute(settings: TwoStages, chosen: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
     run = section_six(**settings.model_dump())
     broken = misprints.assumption(run.data, width=run.width, epsilon=paper.EPSILON, **run.scales).broken
     ds = curves.summary(run.history, run.stages)
@@ -57,11 +53,11 @@ def compute(settings: TwoStages, chosen: tuple[str, ...]) -> xr.Dataset:
     return ds
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     return panels.draw(ds)
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     high = ds.loss.values > FLAT
     before = float(ds.ratio.values[high][-1])
     end, square, cosine = float(ds.ratio[-1]), float(ds.mean_square[-1]), float(ds.kernel_cosine.values[~high].min())

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
+from linnet import style
 from linnet.papers.huang.figures import curves, images, panels
 from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure, Limit
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset
 
 FLAT = 0.95  # of its first value: where the loss falls below it, the first stage ends
 SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; real images leave a few per cent aside")
 
 
-def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> Dataset:
     X, y, words = images.drawn(settings)
     run = pictures.linear_network(X, y, **images.network_settings(settings))
     ds = images.described(curves.summary(run.history, run.stages), settings, run, "Linear network", words, X.shape[1])
@@ -24,21 +22,19 @@ def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> xr.Datas
     return ds.merge(images.conventions(settings, pictures.linear_network)) if settings.conventions else ds
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     return panels.draw(ds)
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     return [*stage_checks(ds, settled=True), panels.kernel_check(ds), *images.convention_checks(ds, linear=True)]
 
 
-def stage_checks(ds: xr.Dataset, *, settled: bool) -> list[Check]:
+def stage_checks(ds: Dataset, *, settled: bool) -> list[Check]:
     """The paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
 
     `settled` says whether the ratio must have settled at t1, as the equations of a linear network have it.
     """
-    import numpy as np
-
     loss, ratio, cosine = ds.loss.values, ds.ratio.values, ds.kernel_cosine.values
     first = int(np.argmax(loss <= FLAT)) if (loss <= FLAT).any() else len(loss) - 1
     floor = ds.attrs["loss_floor"]

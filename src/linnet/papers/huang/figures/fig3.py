@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pydantic import PositiveFloat, PositiveInt
 
+from linnet import style
 from linnet.papers.huang import settings as paper
 from linnet.papers.huang.figures import curves, images, panels
 from linnet.papers.huang.figures.fig2 import stage_checks
 from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset
 
 
 class ReluSettings(images.ImageSettings):
@@ -25,7 +21,7 @@ class ReluSettings(images.ImageSettings):
     until: PositiveFloat = 1.0
 
 
-def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
     X, y, words = images.drawn(settings)
     run = pictures.relu_network(X, y, **images.network_settings(settings))
     ds = images.described(curves.summary(run.history, run.stages), settings, run, "ReLU network", words, X.shape[1])
@@ -38,11 +34,11 @@ def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> xr.Dataset:
     return ds.merge(images.conventions(settings, pictures.relu_network)) if settings.conventions else ds
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     return panels.draw(ds, theory=False, gated=True)
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     first = int(abs(ds.step.values - ds.attrs["first_time_loss"]).argmin())
     gated = ds.gated_cosine.values
     return [

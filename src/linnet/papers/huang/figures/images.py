@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.reproduction import Check, Settings
-from linnet.reproduction.datasets import labelled
+from linnet.reproduction.datasets import Dataset, labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    import xarray as xr
-
     from linnet.papers.huang.networks.pictures import PictureRun
 
 OPTIONS = {
@@ -77,13 +74,11 @@ def network_settings(chosen: ImageSettings) -> dict[str, Any]:
     return {name: getattr(chosen, name) for name in names} | {"save_every": ln.trajectories.log_spaced(chosen.states)}
 
 
-def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> xr.Dataset:
+def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Dataset:
     """Ratio and kernel where 5%, a half and four fifths are lost, in all four conventions, (convention, moment) each.
 
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
-    import numpy as np
-
     from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, convention
 
     texts = {
@@ -112,9 +107,7 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> xr
     return labelled(variables, coords)
 
 
-def described(
-    ds: xr.Dataset, chosen: ImageSettings, run: PictureRun, network: str, words: str, inputs: int
-) -> xr.Dataset:
+def described(ds: Dataset, chosen: ImageSettings, run: PictureRun, network: str, words: str, inputs: int) -> Dataset:
     """The dataset with what its headings and checks say of the data."""
     from linnet.papers.huang.networks.pictures import convention
 
@@ -131,7 +124,7 @@ def described(
     )
 
 
-def convention_checks(ds: xr.Dataset, *, linear: bool) -> list[Check]:
+def convention_checks(ds: Dataset, *, linear: bool) -> list[Check]:
     """A line for each convention: nothing is claimed of it, as the paper names none."""
     if "convention" not in ds.dims:
         return []

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linnet import style
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.figure import Check
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
 
 PANELS = ("a", "b", "c", "d")
 TITLES = {
@@ -22,7 +18,7 @@ TITLES = {
 RATIOS = (0.0, 1.25)  # what panel b shows: the mean of the ratios may leave it where a neuron's v passes 0
 
 
-def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture:
+def draw(ds: Dataset, *, theory: bool = True, gated: bool = False) -> style.Picture:
     """The panels that the dataset names; `theory` draws the stages' prediction, `gated` the ReLU network's kernel."""
     panels = tuple(ds.attrs["panels"].split(","))
     rows, columns = (2, 2) if len(panels) > 2 else (1, len(panels))
@@ -52,7 +48,7 @@ def draw(ds: xr.Dataset, *, theory: bool = True, gated: bool = False) -> Picture
         return picture
 
 
-def _loss(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _loss(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """Draw panel a: the loss, as trained and as predicted."""
     axis.plot(ds.step, ds.loss, color=style.LOSS, label="training", **(style.TRAINING if theory else style.ALONE))
     if theory:
@@ -63,7 +59,7 @@ def _loss(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylim(bottom=0)
 
 
-def _ratio(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _ratio(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """Draw panel b: the ratio of the layers, by the median, by the means and as the paper averages."""
     look = style.TRAINING if theory else style.ALONE
     # marks: the readings of the training often lie on each other
@@ -88,7 +84,7 @@ def _ratio(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylim(low, high)
 
 
-def _kernel(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _kernel(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """Draw panel c: the distance of the kernel to the target-aligned one."""
     look = style.TRAINING if theory else style.ALONE
     axis.semilogy(ds.step, ds.kernel_distance, color=style.KERNEL, label="training", **look)
@@ -102,7 +98,7 @@ def _kernel(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylabel("relative distance")
 
 
-def _norm(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
+def _norm(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
     """The norm of the kernel; of a ReLU network's its direction, to the target and to the gated one."""
     if gated:
         axis.plot(ds.step, ds.kernel_cosine, color=style.KERNEL, label="cosine to the target-aligned", **style.ALONE)
@@ -114,7 +110,7 @@ def _norm(axis: Axes, ds: xr.Dataset, theory: bool, gated: bool) -> None:
     axis.set_ylabel("operator norm")
 
 
-def kernel_check(ds: xr.Dataset) -> Check:
+def kernel_check(ds: Dataset) -> Check:
     """How near the trained kernel comes to the target-aligned one, and how near the stages' prediction does."""
     distance, predicted = ds.kernel_distance.values, ds.kernel_distance_theory.values
     at = int(distance.argmin())

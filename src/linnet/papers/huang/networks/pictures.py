@@ -19,7 +19,6 @@ from linnet.reproduction.fits import first_index
 if TYPE_CHECKING:
     from linnet.observables.features import FeatureHistory
     from linnet.theories.feature_learning import End, Stages
-    from linnet.trajectories import Saving
 
 # (centred, targets): what is done to the pixels, and what is asked for
 CONVENTIONS: tuple[tuple[bool, str], ...] = tuple(product((True, False), ("signs", "labels")))
@@ -95,7 +94,7 @@ def picture_network(
     width: int = settings.IMAGE_WIDTH,
     first_std: float = settings.IMAGE_FIRST_STD,
     magnitude: float = settings.IMAGE_MAGNITUDE,
-    save_every: int | Saving = 4,
+    save_every: int | ln.trajectories.Saving = 4,
     until: float = 1.0,
 ) -> PictureRun:
     """Train a linear or a ReLU network from the signed start; the step is the `growth` of the first stage per step.

@@ -10,18 +10,13 @@ import numpy as np
 import linnet as ln
 from linnet._randomness import Key, words
 from linnet.papers.huang import settings
+from linnet.reproduction.cells import Block
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import first_index
 
 if TYPE_CHECKING:
-    import xarray as xr
-
-    from linnet.inits.weights import Weights
     from linnet.observables.features import FeatureHistory
-    from linnet.problems.subgaussian import Regression
-    from linnet.reproduction.cells import Block
     from linnet.theories.feature_learning import Stages
-    from linnet.trajectories import Saving
-    from linnet.trajectories.trajectory import Trajectory
 
 SCALES = ("width", "learning_rate", "first_std", "magnitude")
 INGREDIENTS: dict[str, tuple[str, ...]] = {"values": ("mode",), "coefficients": ("mode",), "scales": ("scale",)}
@@ -42,10 +37,10 @@ class Moment:
 class FeatureRun:
     """One trained network: its data, start and scales, and the history of every neuron."""
 
-    data: Regression
-    start: Weights
+    data: ln.problems.Regression
+    start: ln.Weights
     scales: dict[str, float]
-    trajectory: Trajectory
+    trajectory: ln.Trajectory
     history: FeatureHistory
 
     @property
@@ -134,7 +129,7 @@ def section_six(
 
 
 def scales_at(
-    data: Regression, *, width: int, ratio: float | None = None, margin: float = settings.MARGIN
+    data: ln.problems.Regression, *, width: int, ratio: float | None = None, margin: float = settings.MARGIN
 ) -> dict[str, float]:
     """Start scales and a step inside Assumption 4.1, as printed.
 
@@ -153,7 +148,7 @@ def scales_at(
 def inside(
     seed: Key = 0,
     *,
-    data: Regression | None = None,
+    data: ln.problems.Regression | None = None,
     samples: int = settings.SAMPLES,
     dim: int = settings.DIM,
     width: int = settings.WIDTH,
@@ -181,7 +176,7 @@ def inside(
 
 
 def train(
-    data: Regression,
+    data: ln.problems.Regression,
     key: Key,
     *,
     width: int,
@@ -189,7 +184,7 @@ def train(
     first_std: float,
     magnitude: float,
     learning_rate: float,
-    save_every: int | Saving = 1,
+    save_every: int | ln.trajectories.Saving = 1,
 ) -> FeatureRun:
     """Descent from the signed start, and the history of every neuron."""
     # a key below that of the data: the start must not repeat their numbers
@@ -207,7 +202,7 @@ def train(
     return FeatureRun(data, start, scales, trajectory, ln.observables.feature_history(trajectory))
 
 
-def spectrum(data: Regression) -> tuple[np.ndarray, np.ndarray]:
+def spectrum(data: ln.problems.Regression) -> tuple[np.ndarray, np.ndarray]:
     """Singular values of the inputs and the outputs along them, (mode,) each: all of the data that the theory sees."""
     frame, values, _ = np.linalg.svd(data.inputs, full_matrices=False)
     return values, frame.T @ data.outputs
@@ -225,7 +220,7 @@ def ingredients(run: FeatureRun) -> Block:
     return {"values": values, "coefficients": coefficients, "scales": scales}
 
 
-def theory_of(cell: xr.Dataset) -> Stages:
+def theory_of(cell: Dataset) -> Stages:
     """The theory for a cell that has kept its `ingredients`."""
     width, *scales = cell["scales"].values.tolist()
     named = dict(zip(SCALES[1:], scales, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,7 @@ from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.inside import LAWS, convergence_cells
 from linnet.papers.huang.networks.runs import SCALES, theory_of
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import cells_of
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset, cells_of
 
 SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
@@ -59,12 +56,12 @@ class Convergence:
     falls: float  # the share of saved states at which the loss is below the one before
 
 
-def read(networks: xr.Dataset) -> list[Convergence]:
+def read(networks: Dataset) -> list[Convergence]:
     """One row for each law, size of the start and draw."""
     return [_row(cell) for cell in cells_of(networks, "law", "smaller", "seed")]
 
 
-def _row(cell: xr.Dataset) -> Convergence:
+def _row(cell: Dataset) -> Convergence:
     """Lay the stated times beside what one cell measured."""
     theory = theory_of(cell)
     loss, steps, rate = float(cell["first_loss"]), float(cell["steps"]), theory.learning_rate

@@ -13,11 +13,10 @@ from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.equations import equations_cells
 from linnet.papers.huang.networks.runs import SCALES, theory_of
 from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import first_index, highest, lowest
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from linnet.theories.feature_learning import Stages
 
 SECTION_SIX = "section 6"
@@ -63,7 +62,7 @@ class Neurons:
         return self.loss / self.loss[0]
 
 
-def read(dataset: xr.Dataset) -> dict[str, list[Neurons]]:
+def read(dataset: Dataset) -> dict[str, list[Neurons]]:
     """The networks of every setting."""
     return {
         str(setting): [_neurons(dataset.sel(setting=setting, seed=seed)) for seed in dataset["seed"].values]
@@ -71,7 +70,7 @@ def read(dataset: xr.Dataset) -> dict[str, list[Neurons]]:
     }
 
 
-def _neurons(cell: xr.Dataset) -> Neurons:
+def _neurons(cell: Dataset) -> Neurons:
     """Read one trained network, its repeated states taken out."""
     steps, kept = np.unique(cell["steps"].values.astype(int), return_index=True)
     alignments = cell["alignments"].transpose("state", "neuron").values[kept]
@@ -170,7 +169,7 @@ ROWS: dict[str, tuple[str, Row, dict[str, bool]]] = {
 }
 
 
-def columns(dataset: xr.Dataset) -> Columns:
+def columns(dataset: Dataset) -> Columns:
     """The table as docs/errata.md has it: the median over the draws, and their range."""
     table: Columns = {"equation": list(ROWS), "from": [start for start, *_ in ROWS.values()]}
     for setting, runs in read(dataset).items():

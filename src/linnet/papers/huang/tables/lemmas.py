@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.huang.networks.cells.scalings import lemmas_cells
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import cells_of
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset, cells_of
 
 SAMPLES = (10, 20, 40)
 NOISES = (8.0, 0.8, 1e-7)  # the variance as a multiple of n |beta|^2: Lemma A.4's limit, a tenth of it, hardly any
@@ -60,12 +56,12 @@ class Frequency:
         return float(np.sqrt(max(share * (1 - share), 1 / self.draws) / self.draws))
 
 
-def read(results: xr.Dataset) -> list[Frequency]:
+def read(results: Dataset) -> list[Frequency]:
     """One row for each number of samples and noise."""
     return [_frequency(cell) for cell in cells_of(results, "n", "noise")]
 
 
-def _frequency(results: xr.Dataset) -> Frequency:
+def _frequency(results: Dataset) -> Frequency:
     """Count how often the bounds hold among the draws of one cell, and what the law says."""
     n, noise = int(results["n"]), float(results["noise"])
     forms = results["form"].values.ravel() / n

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import PER_NEURON, neurons_cells
 from linnet.papers.huang.networks.runs import SCALES, first_time_errors, theory_of
 from linnet.reproduction import Columns, Table, Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -30,7 +28,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: xr.Dataset) -> dict[str, dict[str, Any]]:
+def read(results: Dataset) -> dict[str, dict[str, Any]]:
     """What was measured, by name and then by v_0/(sigma_0 sqrt(log m)) and margin."""
     rows = {
         label(ratio, margin): _row(results.sel(ratio=ratio, margin=margin))
@@ -58,7 +56,7 @@ def well_inside(values: dict[str, float]) -> dict[str, float]:
     return {key: value for key, value in values.items() if not key.endswith(AT_LIMIT)}
 
 
-def _row(networks: xr.Dataset) -> dict[str, Any]:
+def _row(networks: Dataset) -> dict[str, Any]:
     """All neurons of all draws at one ratio and margin."""
     from scipy.special import ndtr
 
@@ -132,7 +130,7 @@ COLUMNS = {
 }
 
 
-def columns(results: xr.Dataset) -> Columns:
+def columns(results: Dataset) -> Columns:
     """Measured beside what the lemmas say."""
     rows = read(results)
     ratios: Columns = {"v₀/(σ₀ √log m)": list(rows["count"])}

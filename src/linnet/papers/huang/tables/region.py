@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import region_cells
 from linnet.papers.huang.networks.runs import SCALES, theory_of
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import cells_of
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset, cells_of
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -62,12 +58,12 @@ class Corner:
         return f"|beta| = {self.signal:g}" + (" at the limit" if self.margin == 1 else "")
 
 
-def read(results: xr.Dataset) -> list[Corner]:
+def read(results: Dataset) -> list[Corner]:
     """One row for each signal and margin."""
     return [_corner(networks) for networks in cells_of(results, "margin", "signal")]
 
 
-def _corner(networks: xr.Dataset) -> Corner:
+def _corner(networks: Dataset) -> Corner:
     """Read the networks of one signal and margin: the worst of them."""
     theories = [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
     starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])

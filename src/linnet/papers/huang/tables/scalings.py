@@ -12,11 +12,10 @@ from linnet.papers.huang import misprints
 from linnet.papers.huang.networks.cells.scalings import scaling_scales, scalings_cells
 from linnet.papers.huang.networks.runs import first_time_errors, stages
 from linnet.reproduction import Columns, Estimate, Table, Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, line
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from linnet.theories.feature_learning import Stages
 
 DIM = 1000
@@ -90,14 +89,14 @@ class Scaling:
     worst: float  # of `Stages.first_time` in any network
 
 
-def read(networks: xr.Dataset) -> list[Scaling]:
+def read(networks: Dataset) -> list[Scaling]:
     """One row for each quantity of which at least two values were trained."""
     known = set(networks["case"].values.tolist())
     chosen = {name: [v for v in values if case_of(name, v) in known] for name, values in AXES.items()}
     return [_scaling(networks, name, values) for name, values in chosen.items() if len(values) > 1]
 
 
-def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
+def _scaling(networks: Dataset, name: str, values: list[float]) -> Scaling:
     """Fit how t1 depends on one quantity, as measured and as predicted."""
     chosen = networks.sel(case=[case_of(name, value) for value in values]).transpose("replicate", "case", ...)
     theories = [theory(chosen.sel(case=case_of(name, value))) for value in values]
@@ -116,7 +115,7 @@ def _scaling(networks: xr.Dataset, name: str, values: list[float]) -> Scaling:
     return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst)
 
 
-def theory(networks: xr.Dataset) -> list[Stages]:
+def theory(networks: Dataset) -> list[Stages]:
     """The theory for the data of each replicate of one case."""
     p = settings(str(networks["case"].values))
     spectra = (networks[name].transpose("replicate", "mode").values for name in ("values", "coefficients"))
@@ -136,7 +135,7 @@ def slope(x: object, rows: np.ndarray) -> Estimate:
     return Estimate.of_mean(np.array([line(x, row)[0] for row in rows]))
 
 
-def start_times(networks: xr.Dataset) -> dict[float, tuple[float, float]]:
+def start_times(networks: Dataset) -> dict[float, tuple[float, float]]:
     """How far `Stages.first_time`, and asinh(1/(v0 sqrt(gamma))) alone, are from t1 at each v_0/sigma_0: the worst."""
     cases = {ratio: networks.sel(case=case_of("ratio", ratio)) for ratio in RATIOS}
     return {ratio: first_time_errors(theory(case), case["alignment_steps"].values) for ratio, case in cases.items()}
@@ -182,12 +181,12 @@ class SecondTime:
         return slope(-np.log(self.shares[chosen]), self.times[:, chosen])
 
 
-def second_times(networks: xr.Dataset) -> dict[str, SecondTime]:
+def second_times(networks: Dataset) -> dict[str, SecondTime]:
     """Every case's drop and tail, over shares of a tenth and less."""
     return {str(case): _second(networks.sel(case=case), str(case)) for case in networks["case"].values}
 
 
-def _second(networks: xr.Dataset, case: str) -> SecondTime:
+def _second(networks: Dataset, case: str) -> SecondTime:
     """Read when each share of the loss is left in the networks of one case, beside the stated time."""
     theories = theory(networks)
     units = growths(theories)[:, None]
@@ -204,7 +203,7 @@ def _second(networks: xr.Dataset, case: str) -> SecondTime:
     return SecondTime(case, theories, shares, times, first, np.array(stated), staged)
 
 
-def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
+def second_time_errors(networks: Dataset, share: float) -> dict[str, float]:
     """How far `Stages.second_time` is from t2 - t1 at one share of the loss: the worst of each case."""
     errors = {}
     for case, later in second_times(networks).items():
@@ -216,7 +215,7 @@ def second_time_errors(networks: xr.Dataset, share: float) -> dict[str, float]:
     return errors
 
 
-def second_exponents(networks: xr.Dataset, share: float) -> dict[str, tuple[Estimate, float]]:
+def second_exponents(networks: Dataset, share: float) -> dict[str, tuple[Estimate, float]]:
     """The exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated time."""
     known, later = set(networks["case"].values.tolist()), second_times(networks)
     fits = {}
@@ -243,7 +242,7 @@ def rounded(fit: Estimate) -> str:
 DROP, TAIL, WHOLE = (0.1, 1e-3), (1e-6, 1e-9), (1e-2, 1e-9)
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """The table as docs/scalings.md has it."""
     rows = read(networks)
     later = second_times(networks)["base"]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import linnet as ln
 from linnet.papers.huang.networks.cells.equations import synthetic_cells
 from linnet.papers.huang.networks.runs import SCALES
 from linnet.reproduction import Columns, Table, Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -25,7 +21,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: xr.Dataset) -> dict[str, list[float]]:
+def read(results: Dataset) -> dict[str, list[float]]:
     """What was measured, by name: a number for each draw."""
     return {str(name): values.values.tolist() for name, values in results.items() if values.dims == ("seed",)}
 
@@ -43,7 +39,7 @@ COLUMNS = {
 }
 
 
-def columns(results: xr.Dataset) -> Columns:
+def columns(results: Dataset) -> Columns:
     """One row for each draw."""
     draws = read(results)
     return {heading: [format(value, form) for value in draws[name]] for heading, (name, form) in COLUMNS.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,7 @@ import linnet as ln
 from linnet.papers.linnet.plane_networks import QUANTITIES, beside, cells, tasks_of
 from linnet.papers.linnet.settings import STANDARD_ERRORS
 from linnet.reproduction import Columns, Table, Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
-
+from linnet.reproduction.datasets import Dataset
 
 FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
 
@@ -62,7 +59,7 @@ class Compared:
         return float(FACTORS[np.argmin((off**2 / variances + np.log(variances)).sum(axis=1))])
 
 
-def read(networks: xr.Dataset) -> Compared:
+def read(networks: Dataset) -> Compared:
     """The trained means beside what is predicted."""
     predicted, off, bars = beside(networks), {}, {}
     told: dict[str, Any] = {
@@ -79,7 +76,7 @@ def read(networks: xr.Dataset) -> Compared:
     return Compared(off, bars, predicted["covered"].astype(bool), predicted["error"], ended)
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """Task by task: how far the formula is from the trained networks."""
     found, problems = read(networks), tasks_of(networks).values()
     error = [np.abs(off)[covered] for off, covered in zip(found.off["best_test"], found.covered, strict=True)]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.networks import beside, cells
 from linnet.reproduction import Columns, Table, Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 
@@ -35,14 +31,14 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(networks: xr.Dataset) -> np.ndarray:
+def read(networks: Dataset) -> np.ndarray:
     """Relative error of the formula, (dim, cell and task)."""
     trained = networks["best_test"].transpose(*AXES).values
     predicted = beside(networks, int(networks.attrs["seed"]))["best_test"]
     return np.abs(predicted / trained - 1).reshape(len(trained), -1)
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """Dimension by dimension."""
     errors = read(networks)
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt, model_validator
@@ -12,12 +12,7 @@ from linnet import style
 from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.papers.tu.settings import FAST, GAMMAS
 from linnet.reproduction import Check, Figure, Limit, Settings, plane
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 # Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
 SIDES = ("self-consistent", "simultaneous", "sequential")
@@ -73,7 +68,7 @@ class TuFig1(Settings):
         return self.scale**2 if self.scale is not None else float(self.dim**self.gamma_variance)
 
 
-def compute(settings: TuFig1, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
     from linnet.trainers._self_consistent import stepping
 
     d, steps = settings.dim, settings.steps
@@ -130,7 +125,7 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(data: xr.Dataset) -> Picture:
+def plot(data: Dataset) -> style.Picture:
     panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or ["a", "b"]
     with style.applied():
         picture, axes = style.subplots(
@@ -142,7 +137,7 @@ def plot(data: xr.Dataset) -> Picture:
     return picture
 
 
-def _errors(axis: Axes, data: xr.Dataset) -> None:
+def _errors(axis: style.Axes, data: Dataset) -> None:
     """Draw panel a: train and test error of eq. (1) and of both descents."""
     for kind, colour in (("train", style.LOSS), ("test", style.TEST_LOSS)):
         for side in SIDES:
@@ -152,7 +147,7 @@ def _errors(axis: Axes, data: xr.Dataset) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
 
 
-def _spectrum(axis: Axes, data: xr.Dataset) -> None:
+def _spectrum(axis: style.Axes, data: Dataset) -> None:
     """Draw panel b: the signal's singular values and some of the others, and the threshold."""
     rank, total = int(data.attrs["rank"]), data.sizes["mode"]
     rest = np.unique(np.linspace(rank, total - 1, min(int(data.attrs["others"]), total - rank)).astype(int))
@@ -178,7 +173,7 @@ def _spectrum(axis: Axes, data: xr.Dataset) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, handlelength=1.6, columnspacing=1.0)
 
 
-def check(data: xr.Dataset) -> list[Check]:
+def check(data: Dataset) -> list[Check]:
     gaps = {
         (kind, side): _gap(*(data["error"].sel(kind=kind, side=which).values for which in (side, SIDES[0])))
         for kind in ("train", "test")
@@ -203,7 +198,7 @@ def _gap(one: np.ndarray, two: np.ndarray) -> float:
     return float(np.abs(one - two).max() / one.max())
 
 
-def _distance(data: xr.Dataset) -> Check:
+def _distance(data: Dataset) -> Check:
     """Measure how far the products of descent are from those of eq. (1)."""
     norms = (data["singular_value"].sel(side="simultaneous") ** 2).sum("mode")
     shares = (data["distance"].max("step") / norms.max()) ** 0.5 * data.sizes["mode"]
@@ -214,7 +209,7 @@ def _distance(data: xr.Dataset) -> Check:
     return Check(text, one)
 
 
-def _least(data: xr.Dataset) -> Check:
+def _least(data: Dataset) -> Check:
     """Measure where the singular values are at the least test error."""
     tests = data["error"].sel(kind="test")
     best = {side: int(tests.sel(side=side).values.argmin()) for side in SIDES[:2]}
@@ -234,7 +229,7 @@ def _least(data: xr.Dataset) -> Check:
     )
 
 
-def _speed_up(data: xr.Dataset) -> Check:
+def _speed_up(data: Dataset) -> Check:
     """Growth of the leading singular value over the predicted one, while lazy and while active.
 
     Steps are compared with the exact solution of the aligned mode over one step, as steps are not small.

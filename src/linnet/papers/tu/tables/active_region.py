@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from linnet.papers.tu.networks.descents import active_cells
 from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import cells_of
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset, cells_of
 
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
@@ -52,12 +48,12 @@ class ActiveNetworks:
     predicted: float
 
 
-def read(networks: xr.Dataset) -> list[ActiveNetworks]:
+def read(networks: Dataset) -> list[ActiveNetworks]:
     """One row for every dimension and spectrum of the sweep."""
     return [read_row(cell) for cell in cells_of(networks, "dim", "spectrum")]
 
 
-def read_row(networks: xr.Dataset) -> ActiveNetworks:
+def read_row(networks: Dataset) -> ActiveNetworks:
     """The curves of one dimension and spectrum at the times the theory names."""
     dim, name = int(networks["dim"]), str(networks["spectrum"].values)
     spectrum, threshold = SPECTRA[name], threshold_of(dim, GAMMAS)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.descents import border_cells
 from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import exponent, first_index
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TARGETS = {"low rank": 1.0, "full rank": 0.5}  # how |B| grows with d: the claimed gamma_sigma2 + gamma_w of the border
 LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
@@ -55,7 +52,7 @@ class Border:
         return exponent(np.repeat(self.dims, self.crossings.shape[1]), self.crossings.ravel())
 
 
-def read(networks: xr.Dataset) -> list[Border]:
+def read(networks: Dataset) -> list[Border]:
     """One border for every kind of target in the sweep."""
     thresholds, preference = (
         networks[what].transpose("target", "dim", "seed", "level").values for what in ("threshold", "preference")
@@ -82,7 +79,7 @@ def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
     return float(np.exp(np.interp(-np.log(PREFERRED), -np.log(preference[pair]), np.log(thresholds[pair]))))
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """Where each kind of target turns lazy in every dimension, and the exponent of the line through all of them."""
     borders = read(networks)
     rows = [(border, i) for border in borders for i in range(len(border.dims))]

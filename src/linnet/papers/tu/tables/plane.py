@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import plane_cells
 from linnet.reproduction import Columns, Table, Trial, plane
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
@@ -55,7 +52,7 @@ class Cells:
         return np.isin(self.region, ("lazy", "active"))
 
 
-def read(networks: xr.Dataset) -> Cells:
+def read(networks: Dataset) -> Cells:
     """The cells of the sweep in one line."""
     order = ("gamma_width", "gamma_variance")
     width, variance = (part.ravel() for part in np.meshgrid(*(networks[name].values for name in order), indexing="ij"))
@@ -68,7 +65,7 @@ def read(networks: xr.Dataset) -> Cells:
     return Cells(dim, variance, width, region, distance=distance, **flat)
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """A row for each region, medians over its cells."""
     cells = read(networks)
     rows = [(name, cells.region == name) for name in NAMES if (cells.region == name).any()]

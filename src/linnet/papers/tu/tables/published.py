@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import linnet as ln
 from linnet.papers.tu.networks.published import published_cells
 from linnet.reproduction import Estimate, Table, Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.published import phase_diagram_cells
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str]:
@@ -54,7 +52,7 @@ class Cell(NamedTuple):
         return Estimate(self.trained.value / self.printed, self.trained.error / self.printed)
 
 
-def read(networks: xr.Dataset) -> list[Cell]:
+def read(networks: Dataset) -> list[Cell]:
     """One row for each cell."""
     printed, cells = phase_diagram_cells()["test_error"], []
     for name in networks["cell"].values.tolist():

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import case_cells
 from linnet.reproduction import Columns, Table, Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
@@ -74,12 +72,12 @@ class Group:
         return np.minimum(self.signal, self.noise) / 3
 
 
-def read(networks: xr.Dataset) -> dict[str, Group]:
+def read(networks: Dataset) -> dict[str, Group]:
     """The groups of the sweep: lazy cells, growing depth, narrow and wide networks, growing width at one threshold."""
     return {group: Group(**_arrays(networks, group)) for group in GROUPS}
 
 
-def _arrays(networks: xr.Dataset, group: str) -> dict[str, Any]:
+def _arrays(networks: Dataset, group: str) -> dict[str, Any]:
     """Collect what the runs of one group left behind, by the names of `Group`."""
     names = [name for name in networks["case"].values.tolist() if name.split()[0] == group]
     chosen = networks.squeeze("dim").sel(case=names).transpose("case", "replicate")
@@ -89,7 +87,7 @@ def _arrays(networks: xr.Dataset, group: str) -> dict[str, Any]:
     return {**exponents, **own, **{name: chosen[name].values for name in same}}
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """Every case with the median over its tasks, and the range of the test error."""
     dim = int(networks["dim"].item())
     rows = [(name, group, i) for name, group in read(networks).items() for i in range(len(group.best_test))]

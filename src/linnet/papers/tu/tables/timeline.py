@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,8 @@ from linnet.papers.tu.networks.descents import timeline_cells
 from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Estimate, Table, Trial
-from linnet.reproduction.datasets import cells_of
+from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.fits import exponent
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 PLACES = {str(gammas): gammas for gammas in (GAMMAS, (-1.7, 2.0), (-2.6, 2.8))}  # exponents, all in the active region
@@ -105,12 +101,12 @@ class Stages:
         return float((self.growth / growth_of(self.smallest, self.start, self.threshold)).mean())
 
 
-def read(networks: xr.Dataset) -> list[Stages]:
+def read(networks: Dataset) -> list[Stages]:
     """One row for every place, dimension and spectrum of the sweep."""
     return [read_row(cell) for cell in cells_of(networks, "place", "dim", "spectrum")]
 
 
-def read_row(networks: xr.Dataset) -> Stages:
+def read_row(networks: Dataset) -> Stages:
     """The stages of the networks of one place, dimension and spectrum."""
     place, dim, name = str(networks["place"].values), int(networks["dim"]), str(networks["spectrum"].values)
     runs = [read_run(networks.sel(seed=seed), dim, SPECTRA[name], PLACES[place]) for seed in networks["seed"].values]
@@ -128,7 +124,7 @@ def read_row(networks: xr.Dataset) -> Stages:
     )
 
 
-def read_run(network: xr.Dataset, dim: int, spectrum: tuple[float, ...], gammas: tuple[float, float]) -> dict:
+def read_run(network: Dataset, dim: int, spectrum: tuple[float, ...], gammas: tuple[float, float]) -> dict:
     """As `Stages`, of one network; times are canonical. Between saved states logarithms are taken as straight."""
     rank, ratio, threshold = len(spectrum), dim ** (gammas[1] - 1), threshold_of(dim, gammas)
     times, defect, goals, rest = (network[what].values for what in ("times", "defect", "goals", "rest"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from linnet.papers.tu.networks.phase_diagram import update_cells
 from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import cells_of
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset, cells_of
 
 STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
 SAME = "simultaneous"
@@ -50,7 +47,7 @@ class Order(NamedTuple):
     taken: float
 
 
-def read(networks: xr.Dataset) -> list[Order]:
+def read(networks: Dataset) -> list[Order]:
     """One row for each step size and order."""
     middle = networks[["log_distance", "best_test", "taken"]].squeeze("dim").median("replicate")
     rows = []

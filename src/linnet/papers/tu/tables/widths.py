@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.tu.networks.widths import Flows, target_of, width_cells
 from linnet.reproduction import Columns, Table, Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 RATIOS = tuple((4.0 ** np.arange(1, 8)).tolist())  # w/d
 
@@ -68,7 +65,7 @@ class Widths(Flows):
         return (residual / (self.sizes * self.threshold**3)).max(axis=(0, 2))
 
 
-def read(networks: xr.Dataset) -> Widths:
+def read(networks: Dataset) -> Widths:
     """The flows of the sweep; the target is drawn again from the sweep's seed."""
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
     problem, threshold = target_of(networks.sizes["input"], int(networks.attrs["seed"]))
@@ -76,7 +73,7 @@ def read(networks: xr.Dataset) -> Widths:
     return Widths(times, first, second, threshold, problem, ordered["ratio"].values)
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """Distances of the Gram matrices to the self-consistent ones for every width, the largest of its networks.
 
     The cubic equation's residual is in units of sigma^4 w^2 |C1|.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -14,10 +14,8 @@ from linnet.papers.varre.networks.noise_process import mean_of_paths
 from linnet.papers.varre.settings import ERRORS, NOISY_INPUTS, NOISY_RATE
 from linnet.papers.varre.tables import label_noise
 from linnet.reproduction import Above, AllOf, Below, Estimate, Falls, Limit, Numbers, Trial, Within, claim
+from linnet.reproduction.datasets import DataArray
 from linnet.reproduction.fits import exponent, highest, lowest
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 LEFT = Limit(0.5, "share of a small singular value that may be left where it is said to decay; exp(-2) is predicted")
 NOISE, TIME, STEPS = 0.3, 4.0, (0.08, 0.04, 0.02)  # of the equation; steps of the descents that approach it
@@ -52,7 +50,7 @@ WRONG = Limit(10, "the equation must differ visibly with the other scale")
 def decays(trial: Trial) -> Numbers:
     results = label_noise.TABLE.results(trial)
     rows, small = label_noise.TABLE.rows(trial), results.isel(value=slice(1, None))
-    late = cast("xr.DataArray", np.log(small["end_values"] / small["half_values"])).mean("value")
+    late = cast("DataArray", np.log(small["end_values"] / small["half_values"])).mean("value")
     half = float(results["time"].max()) / 2
     rates, expected = {}, {}
     for delta, rate in (key for key in rows if key[0] > 0):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from linnet.papers.varre.settings import TEACHERS
 from linnet.papers.varre.tables import relu_ranks
 from linnet.reproduction import Above, AllOf, AtLeast, Below, Limit, Numbers, Trial, claim
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 TRIED = "teacher of 2 neurons, 10 points in 5 dimensions, 20 hidden units, starts of std 0.001 and 1, 40 seeds"
 ASSUMES = "Gaussian teacher and starts"
@@ -45,7 +41,7 @@ COSINE = 0.9  # above which a unit has a direction, an angle of 26 degrees
 RANK_ONE = Limit(0.1, "second over first singular value that counts as rank one, as everywhere here")
 
 
-def _learned(trial: Trial) -> tuple[xr.Dataset, np.ndarray, dict[str, float]]:
+def _learned(trial: Trial) -> tuple[Dataset, np.ndarray, dict[str, float]]:
     """The students, which of the seeds have learned, and the numbers that say so."""
     students = relu_ranks.TABLE.results(trial)
     learned = relu_ranks.fitted(students)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from linnet import style
 
 
-def singular_values(axis: Axes, time: ArrayLike, values: ArrayLike, *, name: str = "σ{}", **look: Any) -> None:
+def singular_values(axis: style.Axes, time: ArrayLike, values: ArrayLike, *, name: str = "σ{}", **look: Any) -> None:
     """One curve for each singular value (time, mode), from dark to light."""
-    from linnet import style
-
     values = np.asarray(values)
     for mode, colour in enumerate(style.shades(values.shape[1])):
         axis.plot(time, values[:, mode], color=colour, label=name.format(style.subscript(mode + 1)), **look)
 
 
-def levels(axis: Axes, heights: ArrayLike, label: str, *, of: int, **look: Any) -> None:
+def levels(axis: style.Axes, heights: ArrayLike, label: str, *, of: int, **look: Any) -> None:
     """A level in the colour of each of the first of `of` singular values, with one entry in the legend."""
-    from linnet import style
-
     for mode, (height, colour) in enumerate(zip(np.asarray(heights), style.shades(of), strict=False)):
         axis.axhline(float(height), label=label if mode == 0 else None, **{**look, "color": colour})

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet import style
 from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import problems
 from linnet.papers.varre.settings import INPUTS, NOISY_INPUTS, NOISY_RATE, OUTPUTS, SAMPLES, WIDTH
 from linnet.reproduction import Check, Figure, Limit, Settings
-from linnet.reproduction.datasets import Described, labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, Described, labelled
 
 SHOWN = 4  # singular values drawn
 EXACT = Limit(1e-8, "a hundred times the tolerance of the flow, for an end that is exact")
@@ -49,7 +45,7 @@ class Fig1(Settings):
     noise_seeds: PositiveInt = 10
 
 
-def compute(settings: Fig1, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: Fig1, panels: tuple[str, ...]) -> Dataset:
     variables: Described = {}
     coordinates: Described = {}
     if "a" in panels:
@@ -122,9 +118,7 @@ def _noise(settings: Fig1, variables: Described, coordinates: Described) -> None
     variables["flattest"] = ("noise_seed", flat, "largest value at the flattest interpolator")
 
 
-def plot(ds: xr.Dataset) -> Picture:
-    from linnet import style
-
+def plot(ds: Dataset) -> style.Picture:
     panels = ds.attrs["panels"].split(",")
     starts = ds.sizes["start"] if "a" in panels else 0
     columns = starts + (2 if "b" in panels else 0)
@@ -142,10 +136,8 @@ def plot(ds: xr.Dataset) -> Picture:
         return picture
 
 
-def _plot_starts(axes: Sequence[Axes], ds: xr.Dataset) -> None:
+def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
     """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
-    from linnet import style
-
     for axis, name in zip(axes, ds["start"].values, strict=True):
         one = ds.sel(start=name)
         singular_values(axis, ds["time"], one["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
@@ -156,10 +148,8 @@ def _plot_starts(axes: Sequence[Axes], ds: xr.Dataset) -> None:
     axes[0].legend()
 
 
-def _plot_noise(axes: Sequence[Axes], ds: xr.Dataset) -> None:
+def _plot_noise(axes: Sequence[style.Axes], ds: Dataset) -> None:
     """Draw panel b: the singular values without label noise and with it."""
-    from linnet import style
-
     modes = ds.sizes["noise_mode"]
     colours = [style.SIGNAL] + [style.NOISE] * (modes - 1)
     time = ds["noise_time"].values
@@ -184,7 +174,7 @@ def _plot_noise(axes: Sequence[Axes], ds: xr.Dataset) -> None:
         axis.legend(loc="lower left")
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     checks = []
     panels = ds.attrs["panels"].split(",")
     if "a" in panels:
@@ -212,7 +202,7 @@ def check(ds: xr.Dataset) -> list[Check]:
     return checks
 
 
-def _check_starts(ds: xr.Dataset) -> list[Check]:
+def _check_starts(ds: Dataset) -> list[Check]:
     """Check where the flows of panel a end, and count their ranks."""
     checks = []
     exact = [str(name) for name in ds["start"].values if str(name).startswith("orthogonal")]

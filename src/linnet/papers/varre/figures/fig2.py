@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
+from linnet import style
 from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, student
 from linnet.papers.varre.settings import TEACHERS
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import Described, labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, Described, labelled
 
 
-def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
     variables: Described = {}
     coordinates: Described = {}
     for name, large in (("small", False), ("large", True)):
@@ -32,9 +27,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
     return labelled(variables, coordinates, attributes)
 
 
-def plot(ds: xr.Dataset) -> Picture:
-    from linnet import style
-
+def plot(ds: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
         seed = _typical(ds)
@@ -50,13 +43,13 @@ def plot(ds: xr.Dataset) -> Picture:
         return picture
 
 
-def _typical(ds: xr.Dataset) -> int:
+def _typical(ds: Dataset) -> int:
     """The first seed whose small start ends at the teacher's rank, or the first seed if none does."""
     seeds = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
     return int(seeds[0]) if seeds.size else 0
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     small, large = (ln.observables.numerical_rank(ds[f"{name}_values"][-1].values) for name in ("small", "large"))
     seeds = ds.sizes["seed"]
     counts = ", ".join(f"rank {r}: {int((small == r).sum())}" for r in np.unique(small))

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet import style
 from linnet.papers.varre.networks.noise_process import weighted_areas
 from linnet.reproduction import Check, Figure, Limit, Settings
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 ERRORS = Limit(4.0, "standard errors of the mean over paths: beyond them one time in fifteen thousand")
 
@@ -33,7 +28,7 @@ class Fig3(Settings):
     step: PositiveFloat = 0.005
 
 
-def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: Fig3, panels: tuple[str, ...]) -> Dataset:
     from linnet.theories import noise
     from linnet.trainers.sde import decreasing
 
@@ -85,9 +80,7 @@ def compute(settings: Fig3, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Picture:
-    from linnet import style
-
+def plot(ds: Dataset) -> style.Picture:
     panels = ds.attrs["panels"].split(",")
     time, coarse = ds["time"].values, ds["coarse_time"].values
     with style.applied():
@@ -127,9 +120,7 @@ def plot(ds: xr.Dataset) -> Picture:
         return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
-    from linnet import style
-
+def check(ds: Dataset) -> list[Check]:
     checks = []
     at = int(np.argmin(np.abs(ds["coarse_time"].values - 3.0)))
     time, limit = float(ds["coarse_time"][at]), float(ds.attrs["mean_limit"])

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
+from linnet import style
 from linnet.papers.varre.figures.curves import levels, singular_values
 from linnet.papers.varre.networks.regression import BothLayers, both_layers
 from linnet.reproduction import Check, Figure, Limit
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 SHOWN = 4  # singular values drawn
 TREND = Limit(0.9, "share of the seeds in which the values that should grow do: one odd draw in ten")
 INTERPOLATED = Limit(1e-12, "of a first loss near 1: the square of a residual at a millionth of the labels")
 
 
-def compute(settings: BothLayers, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: BothLayers, panels: tuple[str, ...]) -> Dataset:
     times = np.geomspace(0.01, settings.end_time, settings.times)
     values, modes, loss, _ = both_layers(settings, times)
     variances = settings.second_variances
@@ -50,9 +45,7 @@ def compute(settings: BothLayers, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Picture:
-    from linnet import style
-
+def plot(ds: Dataset) -> style.Picture:
     with style.applied():
         picture, grid = style.subplots(1, ds.sizes["start"], size=style.column(2, ratio=0.4), squeeze=False)
         for axis, variance in zip(grid[0], ds["start"].values, strict=True):
@@ -67,9 +60,7 @@ def plot(ds: xr.Dataset) -> Picture:
         return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
-    from linnet import style
-
+def check(ds: Dataset) -> list[Check]:
     checks = []
     k, seeds = int(ds.attrs["outputs"]), ds.sizes["seed"]
     for variance in ds["start"].values:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from linnet import style
 from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, first_plateau, student
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 SHARE = 0.1
 
 
-def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: Students, panels: tuple[str, ...]) -> Dataset:
     run = student(settings, large=False)
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = np.array([first_plateau(run.times, run.loss[:, seed]) for seed in range(run.loss.shape[1])])
@@ -33,9 +28,7 @@ def compute(settings: Students, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Picture:
-    from linnet import style
-
+def plot(ds: Dataset) -> style.Picture:
     panels = ds.attrs["panels"].split(",")
     seed = _drawn(ds)
     at = int(ds["plateau"][seed])
@@ -61,13 +54,13 @@ def plot(ds: xr.Dataset) -> Picture:
         return picture
 
 
-def _drawn(ds: xr.Dataset) -> int:
+def _drawn(ds: Dataset) -> int:
     """The first seed with a plateau, or the first seed if none has one."""
     seeds = np.flatnonzero(ds["plateau"].values > 0)
     return int(seeds[0]) if seeds.size else 0
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     plateaus = ds["plateau"].values
     seeds = np.flatnonzero(plateaus > 0)
     share = seeds.size / plateaus.size

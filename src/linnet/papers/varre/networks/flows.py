@@ -7,16 +7,11 @@ from Gaussian starts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.settings import INPUTS, LEFT, LONGEST, OUTPUTS, SAMPLES, SHORTEST, STATES, WIDTH
 from linnet.reproduction.cells import Block, cell_by_cell
-
-if TYPE_CHECKING:
-    from linnet.trajectories.trajectory import Trajectory
 
 LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
 
@@ -69,7 +64,7 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
     }
 
 
-def trained(kind: str, key: list[int], gamma: float) -> Trajectory:
+def trained(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
     """The flow of one data set, to twice the time again and again until nothing of the loss is left.
 
     Its slowest mode decides how long that takes, and can be a hundred times slower for one data set than for another.
@@ -104,7 +99,7 @@ def start(kind: str, key: list[int], gamma: float) -> ln.Weights:
     return ln.inits.orthogonal(key=key, scale=gamma, **shape)
 
 
-def projected(run: Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def projected(run: ln.Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """The layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest part outside."""
     frame = np.linalg.qr(first)[0]
     frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal start the paper's P, transposed

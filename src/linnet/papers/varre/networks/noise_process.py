@@ -7,8 +7,6 @@ grow with their number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
@@ -16,10 +14,6 @@ from linnet._randomness import generator
 from linnet.papers.varre.settings import AT, DIMS, LOG_STEP, TIMES
 from linnet.reproduction import Estimate
 from linnet.reproduction.cells import Block, cell_by_cell
-
-if TYPE_CHECKING:
-    from linnet.trajectories.trajectory import Trajectory
-
 
 PER_MOMENT = (
     *("first_square", "second_square", "area", "entry", "sine", "worst_sine", "signed"),
@@ -76,7 +70,7 @@ def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, ba
     }
 
 
-def _looked_at(run: Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
+def _looked_at(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
     """The quantities of every path (moment, path), or (path,) where they belong to no moment."""
     from scipy.integrate import trapezoid
 

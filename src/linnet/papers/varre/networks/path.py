@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.settings import OUTPUTS
-
-if TYPE_CHECKING:
-    import xarray as xr
+from linnet.reproduction.datasets import Dataset
 
 
 @dataclass(frozen=True)
@@ -148,7 +145,7 @@ def _sines(vectors: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     return np.linalg.norm(vectors - along[..., None] * fixed, axis=-1)
 
 
-def read(flows: xr.Dataset, outputs: int = OUTPUTS) -> list[Path]:
+def read(flows: Dataset, outputs: int = OUTPUTS) -> list[Path]:
     """One path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
     # views into the arrays: a lookup by label for each flow would take longer than all else
     whole = {str(name): array.transpose("gamma", "replicate", ...).values for name, array in flows.data_vars.items()}

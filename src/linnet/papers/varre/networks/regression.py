@@ -7,7 +7,6 @@ here, before looking at any seed: inputs and truth have independent standard nor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -16,8 +15,7 @@ import linnet as ln
 from linnet.papers.varre.settings import FIRST_VARIANCE, INPUTS, OUTPUTS, SAMPLES, SECOND_VARIANCES, WIDTH
 from linnet.reproduction.figure import Settings
 
-if TYPE_CHECKING:
-    from linnet.problems.problem import Problem
+Layers = tuple[np.ndarray, np.ndarray]  # first and second
 
 
 class BothLayers(Settings):
@@ -34,7 +32,7 @@ class BothLayers(Settings):
     seeds: PositiveInt = 20
 
 
-def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> Problem:
+def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> ln.Problem:
     """One problem per seed as a batch, each `repeat` times in a row."""
     shape = {"samples": samples, "in_dim": inputs, "out_dim": outputs}
     return ln.Problem.stack(
@@ -65,13 +63,13 @@ def both_layers(settings: BothLayers, times: np.ndarray) -> tuple[np.ndarray, np
     return values, modes, run.loss[-1].reshape(grid), (off / size).reshape(grid)
 
 
-def plain_flow(problem: Problem, start: ln.Weights, times: np.ndarray) -> list[ln.Weights]:
+def plain_flow(problem: ln.Problem, start: ln.Weights, times: np.ndarray) -> list[ln.Weights]:
     """Gradient flow of one network by SciPy, every weight, no reduction: the states at `times`."""
     from scipy.integrate import solve_ivp
 
     split, cov, cross = start.first.size, problem.cov, problem.cross
 
-    def layers(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def layers(flat: np.ndarray) -> Layers:
         return flat[:split].reshape(start.first.shape), flat[split:].reshape(start.second.shape)
 
     def velocity(_: float, flat: np.ndarray) -> np.ndarray:
@@ -92,7 +90,9 @@ def two_frames(
     return ln.Weights(np.sqrt(2 * first_gamma) * frame[:, :in_dim], np.sqrt(2 * second_gamma) * frame[:, in_dim:].T)
 
 
-def plain_step(layers: tuple[np.ndarray, np.ndarray], problem: Problem, rate: float) -> tuple[np.ndarray, np.ndarray]:
+def plain_step(
+    layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float
+) -> tuple[np.ndarray, np.ndarray]:
     """One step of gradient descent of every weight."""
     first, second = layers
     residual = problem.cross - second @ first @ problem.cov

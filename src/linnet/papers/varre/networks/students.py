@@ -8,7 +8,7 @@ followed by descent with small steps; a singular value counts towards the rank a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
@@ -18,10 +18,6 @@ from linnet._randomness import generator
 from linnet.papers.varre.settings import HIDDEN, POINT_INPUTS, POINTS, TEACHERS
 from linnet.reproduction.cells import Block, Points, one_of_each
 from linnet.reproduction.figure import Settings
-
-if TYPE_CHECKING:
-    from linnet.problems.problem import Problem
-    from linnet.trajectories.trajectory import Trajectory
 
 SAVES = 400  # states in which plateaus are looked for
 PLATEAU = 0.1  # a plateau is where the loss falls slower than this share of its fastest fall before
@@ -51,14 +47,14 @@ class Students(Settings):
     saves: PositiveInt = SAVES
 
 
-def teacher(settings: Students) -> Problem:
+def teacher(settings: Students) -> ln.Problem:
     """One teacher and its samples for each seed."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
     shape = {"samples": settings.samples, "in_dim": settings.inputs, "neurons": TEACHERS}
     return ln.Problem.stack([ln.problems.relu_teacher(key=seed, **shape) for seed in seeds])
 
 
-def student(settings: Students, *, large: bool) -> Trajectory:
+def student(settings: Students, *, large: bool) -> ln.Trajectory:
     """A student of each teacher, trained from the small or the large start."""
     std = settings.large if large else settings.small
     shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
@@ -117,7 +113,7 @@ def teacher_directions(key: list[int]) -> np.ndarray:
     return first / np.linalg.norm(first, axis=1, keepdims=True)
 
 
-def _learned(key: list[int], run: Trajectory, index: int) -> np.ndarray:
+def _learned(key: list[int], run: ln.Trajectory, index: int) -> np.ndarray:
     """For each neuron of the teacher, the cosine to it of the student's units, weighted by |a_j||w_j|, of those that
     are nearer to it than to the other neuron."""
     directions = teacher_directions(key)

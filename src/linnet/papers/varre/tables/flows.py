@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,9 @@ from linnet.papers.varre.networks import flows as networks
 from linnet.papers.varre.networks.path import Path, by_gamma, read
 from linnet.papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS
 from linnet.reproduction import Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.table import Columns, Table
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Rows = dict[float, list[Path]]  # the flows of each gamma
 
@@ -40,7 +37,7 @@ def table(kind: str, *, name: str, title: str, columns: Callable[[Rows], Columns
     """The table of one kind of flow; its rows are `Path`s, its columns have one entry for each gamma."""
     paths = partial(read, outputs=1 if kind == "scalar" else OUTPUTS)
 
-    def of_results(results: xr.Dataset) -> Columns:
+    def of_results(results: Dataset) -> Columns:
         rows = by_gamma(paths(results))
         losses = worst(rows, lambda path: float(path.loss[-1]), "{:.0e}")
         heads = {gamma: [f"{one:g}" for one in rows], "flows": [str(len(row)) for row in rows.values()]}

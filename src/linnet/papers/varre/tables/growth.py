@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import linnet as ln
 from linnet.papers.varre.networks.volumes import growth_cells
 from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
 from linnet.papers.varre.tables.noise import sampled, signed
 from linnet.reproduction import Estimate, Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Columns, Table
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 class Rates(TypedDict):
@@ -39,7 +37,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: xr.Dataset) -> Rates:
+def read(results: Dataset) -> Rates:
     """The rates of the table, and the Lyapunov exponents beside them."""
     from linnet.theories import noise
 
@@ -60,7 +58,7 @@ def read(results: xr.Dataset) -> Rates:
     }
 
 
-def columns(results: xr.Dataset) -> Columns:
+def columns(results: Dataset) -> Columns:
     """Measured growth rates beside the Lyapunov exponents."""
     rows = read(results)
     first, second = rows["length_theory"], rows["second_theory"]

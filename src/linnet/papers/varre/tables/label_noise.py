@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.label_noise import noisy_cells, noisy_problem
 from linnet.papers.varre.settings import NOISY_RATES
 from linnet.reproduction import Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Columns, Table
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
 
@@ -31,7 +27,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: xr.Dataset) -> dict[tuple[float, float], np.ndarray]:
+def read(results: Dataset) -> dict[tuple[float, float], np.ndarray]:
     """Small singular values at the end over the start, by delta and step (replicate, value)."""
     small = results.isel(value=slice(1, None))
     left = (small["end_values"] / small["start_values"]).transpose("delta", "rate", "replicate", "value")
@@ -49,7 +45,7 @@ def mean_rate(seed: int, **of: float) -> float:
     return float(np.mean([ln.theories.label_noise.decay_rates(problem, **of) for problem in problems]))
 
 
-def columns(results: xr.Dataset) -> Columns:
+def columns(results: Dataset) -> Columns:
     """What is left of the small singular values."""
     rows, time = read(results), float(results["time"].max())
     losses = {(d, r): float(results["loss"].sel(delta=d, rate=r).max()) for d, r in rows}

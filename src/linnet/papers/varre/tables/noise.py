@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.noise_process import process_cells
 from linnet.papers.varre.settings import BATCH, DIMS, MOMENTS, NOISE, STARTS
 from linnet.reproduction import Estimate, Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Columns, Table
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
@@ -30,7 +26,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def read(results: xr.Dataset) -> dict[tuple[int, str], xr.Dataset]:
+def read(results: Dataset) -> dict[tuple[int, str], Dataset]:
     """What is kept of the paths of each dimension, from a = 0 ("zero") and from a of unit length ("tilted")."""
     return {
         (int(dim), str(start)): results.sel(dim=dim, start=start)
@@ -39,13 +35,13 @@ def read(results: xr.Dataset) -> dict[tuple[int, str], xr.Dataset]:
     }
 
 
-def sampled(paths: xr.Dataset, name: str, moment: float | None = None) -> Estimate:
+def sampled(paths: Dataset, name: str, moment: float | None = None) -> Estimate:
     """A mean over the paths and its standard error, at one time where it has several."""
     chosen = paths if moment is None else paths.sel(moment=moment)
     return Estimate(float(chosen[name]), float(chosen[f"{name}_error"]))
 
 
-def columns(results: xr.Dataset) -> Columns:
+def columns(results: Dataset) -> Columns:
     """Growth, commutator, angle and lower singular values, each beside what is said of it."""
     from linnet.theories import noise
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 import linnet as ln
 from linnet.papers.varre.networks.students import Start, student_cells
 from linnet.papers.varre.settings import POINT_INPUTS
 from linnet.reproduction import Trial
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import Columns, Table
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FITTED = 1e-2  # labels have a mean square of about 1
 BATCH = 20
@@ -39,18 +35,18 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-def ranks(students: xr.Dataset, start: str) -> np.ndarray:
+def ranks(students: Dataset, start: str) -> np.ndarray:
     """Singular values above a tenth of the largest, of each student from this start."""
     values = students["values"].sel(start=start).transpose("replicate", "value").values
     return np.asarray(ln.observables.numerical_rank(values))
 
 
-def fitted(students: xr.Dataset) -> np.ndarray:
+def fitted(students: Dataset) -> np.ndarray:
     """Which seeds have students that have learned their samples, from every start (replicate,)."""
     return np.all(students["loss"].transpose("replicate", "start").values < FITTED, axis=1)
 
 
-def columns(students: xr.Dataset) -> Columns:
+def columns(students: Dataset) -> Columns:
     """How many students end with each rank, and how near they come to the teacher."""
     by_start = {start: ranks(students, start) for start in students["start"].values.tolist()}
     one = students.isel(replicate=0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from linnet._randomness import generator
@@ -11,11 +9,9 @@ from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.settings import FINITE_SIZE, JOINT
 from linnet.papers.watanabe.tables import errors as errors_table
 from linnet.reproduction import Above, AllOf, Below, Falls, Limit, Numbers, Trial, claim
+from linnet.reproduction.datasets import DataArray
 from linnet.reproduction.fits import highest, joint_limit
 from linnet.theories import spiked
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 SETTING = (
     "networks of width d from a Gaussian start of scale 1e-5, trained to 1e-8 of their first loss; d/n = 2, 6, spikes "
@@ -26,7 +22,7 @@ SIGNIFICANT = "standard errors beyond which a difference is no accident of the d
 IDENTITY = Limit(1e-12, "an algebraic identity, up to rounding")
 
 
-def scores(errors: xr.DataArray, predicted: np.ndarray) -> np.ndarray:
+def scores(errors: DataArray, predicted: np.ndarray) -> np.ndarray:
     """|t| of every point, beyond what the finite size explains."""
     trials = errors.sizes["seed"]
     gap = np.maximum(np.abs(errors.mean("seed").values - predicted) - FINITE_SIZE / errors.attrs["dim"] * predicted, 0)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 from pydantic import NonNegativeInt
 
 import linnet as ln
+from linnet import style
 from linnet.papers.watanabe.networks import figure_runs
 from linnet.papers.watanabe.settings import PairSettings
 from linnet.reproduction import Check, Figure, Limit
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
-
+from linnet.reproduction.datasets import Dataset, labelled
 
 NEAR = Limit(0.03, "about the width of the drawn line, and what 2000 samples in place of 10 000 move the curve")
 
@@ -26,10 +21,8 @@ class PlaneSettings(PairSettings):
     arrows: NonNegativeInt = 21
 
 
-def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
     """Trains the network on samples and on the population; the field and the nullclines are those of (18)-(19)."""
-    import numpy as np
-
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     times = np.linspace(0, 1.6 * theory.later_time(settings.scale, settings.delta), settings.points)
     run = figure_runs.figure_run(settings, settings.spike, settings.alignment, times, samples=settings.samples)
@@ -66,12 +59,8 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> xr.Dataset:
     return labelled(data, coords, attrs | {"plateau": theory.plateau})
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     """The plane of the spike (horizontal) and the direction across it."""
-    import numpy as np
-
-    from linnet import style
-
     with style.applied():
         picture, axis = style.subplots(size=style.column(1.25, ratio=1.12))
         field = ds.field.values
@@ -119,10 +108,8 @@ def plot(ds: xr.Dataset) -> Picture:
     return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     """How far the trained network is from each prediction, in both components over the whole run."""
-    import numpy as np
-
     limit = max(ds.attrs["scale"], 1e-9)
     ideal = float(np.abs(ds.population_components - ds.population_reduced).max())
     aligned = float(np.abs(ds.trained_components - ds.aligned_components).max())

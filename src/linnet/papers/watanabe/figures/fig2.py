@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 import linnet as ln
+from linnet import style
 from linnet.papers.watanabe.networks import figure_runs
 from linnet.papers.watanabe.settings import PairSettings
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 
-def compute(settings: PairSettings, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: PairSettings, panels: tuple[str, ...]) -> Dataset:
     """Trains the network; eq. (17) starts from the network's own u(0)."""
-    import numpy as np
-
     theory = ln.theories.spiked.TwoPhase(settings.spike, settings.alignment)
     first, second = theory.early_time(settings.scale), theory.later_time(settings.scale, settings.delta)
     times = np.linspace(0, 1.6 * second, settings.points)
@@ -41,10 +36,8 @@ def compute(settings: PairSettings, panels: tuple[str, ...]) -> xr.Dataset:
     return labelled(data, coords, attrs)
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     """Loss on the right axis, components on the left, both times as vertical lines."""
-    from linnet import style
-
     with style.applied():
         picture, axis = style.subplots(size=style.column(1.5, ratio=0.62))
         right = axis.twinx()
@@ -88,10 +81,8 @@ def plot(ds: xr.Dataset) -> Picture:
     return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     """Eq. (17) while the second component is small, and the two times against those of the trained network."""
-    import numpy as np
-
     first, second = ds.components.values.T
     young = second < 0.02 * ds.attrs["limit_2"]
     gap = float(np.abs(first - ds.early.values)[young].max() / ds.attrs["plateau"])

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 import linnet as ln
+from linnet import style
 from linnet.papers.watanabe.networks import figure_runs
 from linnet.papers.watanabe.settings import RunSettings
 from linnet.reproduction import Check, Figure, Limit
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 CROSSED = Limit(1e-2, "starts of one size differ in u(0): what such a shift in time is worth on the plateau")
 
@@ -27,9 +25,8 @@ class LossSettings(RunSettings):
     spike: float = 20.0
 
 
-def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: LossSettings, panels: tuple[str, ...]) -> Dataset:
     """One trained network for each curve; times are those of the slowest curve of the panel."""
-    import numpy as np
     import xarray as xr
 
     panels = panels or FIGURE.panels
@@ -66,17 +63,13 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> xr.Dataset:
 
 def colours(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
     """A colour for each value, the same however many of all of them are drawn."""
-    from linnet import style
-
     known = sorted({*values, *all_values})
     shades = style.shades(len(known))
     return [shades[known.index(value)] for value in values]
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     """Loss over its start, both times of each curve in its colour; below it the same on a logarithmic axis."""
-    from linnet import style
-
     panels = ds.attrs["panels"].split(",")
     titles = {
         "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
@@ -108,7 +101,7 @@ def plot(ds: xr.Dataset) -> Picture:
     return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     """Order of the curves, and the marked times against those of the networks."""
     checks = []
     for panel in ds.attrs["panels"].split(","):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet import style
 from linnet.reproduction import Check, Figure, Limit, Settings
-from linnet.reproduction.datasets import labelled
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset, labelled
 
 ROUNDING = Limit(1e-12, "a formula of about ten operations on numbers near 1, in float64, a thousand times over")
 
@@ -26,10 +22,8 @@ class MapSettings(Settings):
     alignments: PositiveInt = 101
 
 
-def compute(settings: MapSettings, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: MapSettings, panels: tuple[str, ...]) -> Dataset:
     """The theory itself: the paper's figure is one of the formula, not of networks."""
-    import numpy as np
-
     spike = np.linspace(0, settings.largest_spike, settings.spikes)
     alignment = np.linspace(0, 1, settings.alignments)
     error = ln.theories.spiked.generalization_error
@@ -48,12 +42,9 @@ def compute(settings: MapSettings, panels: tuple[str, ...]) -> xr.Dataset:
     )
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     """A map with a few contour lines."""
-    import numpy as np
     from matplotlib.patheffects import withStroke
-
-    from linnet import style
 
     with style.applied():
         picture, axis = style.subplots(size=style.column(1.25, ratio=0.72))
@@ -79,7 +70,7 @@ def plot(ds: xr.Dataset) -> Picture:
     return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     """Monotone in both, flat where the target is orthogonal to the spike; and where the plain error is not."""
     along_spike, along_alignment = float(ds.error.diff("spike").max()), float(ds.error.diff("alignment").max())
     rise = max(along_spike, along_alignment)

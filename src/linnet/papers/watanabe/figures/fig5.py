@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
+from linnet import style
 from linnet.papers.watanabe import misprints
 from linnet.papers.watanabe.networks.few_samples import FewSamples
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.figure import Check, Figure, Settings
 from linnet.reproduction.fits import joint_limit
-
-if TYPE_CHECKING:
-    import numpy as np
-    import xarray as xr
-    from matplotlib.figure import Figure as Picture
-
 
 MEASURED = {
     "error": {"long_name": "test error / signal power"},
@@ -73,9 +68,8 @@ def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
     )
 
 
-def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: ErrorSettings, panels: tuple[str, ...]) -> Dataset:
     """Trains every network of the wanted panels; the theory is beside them, on the same ratios and a fine grid."""
-    import numpy as np
     import xarray as xr
 
     panels = panels or FIGURE.panels
@@ -129,17 +123,13 @@ def _theory(panel: str, settings: ErrorSettings, value: float, ratio: float, law
 def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
     """Student's t of every point (trials in the last axis): the largest, its limit at 1% for all points together
     (Bonferroni), and the mean square, which is about 1.3 for ten trials where the prediction is right."""
-    import numpy as np
-
     trials = errors.shape[-1]
     t = (errors.mean(-1) - predicted) / (errors.std(-1, ddof=1) / np.sqrt(trials))
     return float(np.abs(t).max()), joint_limit(t.size, trials), float((t**2).mean())
 
 
-def plot(ds: xr.Dataset) -> Picture:
+def plot(ds: Dataset) -> style.Picture:
     """Marks with standard deviations over the trials, lines of eq. (27)."""
-    from linnet import style
-
     panels = ds.attrs["panels"].split(",")
     titles = {
         "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
@@ -180,10 +170,8 @@ def plot(ds: xr.Dataset) -> Picture:
     return picture
 
 
-def check(ds: xr.Dataset) -> list[Check]:
+def check(ds: Dataset) -> list[Check]:
     """All points together against eq. (27), corrected and as printed."""
-    import numpy as np
-
     panels = ds.attrs["panels"].split(",")
     errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
     laws = {law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS}

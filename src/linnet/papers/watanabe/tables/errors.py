@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.watanabe import misprints
 from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction.datasets import DataArray, Dataset
 from linnet.theories import spiked
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from linnet.sweeps import Sweep
 
 RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
 
 
-def sweep(trial: Trial) -> Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Networks on their own data at every ratio, spike and alignment, those of one point in a block."""
     dim, trials = (240, 30) if trial.quick else (1200, 20)
     axes = {"ratio": list(RATIOS), "spike": list(SPIKES[: 3 if trial.quick else 4]), "alignment": list(ALIGNMENTS)}
@@ -38,21 +33,21 @@ def sweep(trial: Trial) -> Sweep:
     )
 
 
-def read(networks: xr.Dataset) -> xr.DataArray:
+def read(networks: Dataset) -> DataArray:
     """Test errors in the units of (27), not divided by the signal's power; the trials last, `dim` an attribute."""
     power = 1 + networks["spike"] * networks["alignment"] ** 2
     errors = (networks["error"] * power).transpose("ratio", "spike", "alignment", "seed").astype(float)
     return errors.assign_attrs(dim=json.loads(networks.attrs["configuration"])["fixed"]["dim"])
 
 
-def laws(errors: xr.DataArray) -> dict[str, np.ndarray]:
+def laws(errors: DataArray) -> dict[str, np.ndarray]:
     """(27) with the spike in its bracket, and as printed, at every point of the table."""
     g, rho, A = np.meshgrid(errors["ratio"], errors["spike"], errors["alignment"], indexing="ij")
     right = np.asarray(spiked.generalization_error(rho, A, g))
     return {"right": right, "printed": misprints.generalization_error(A, g)}
 
 
-def columns(networks: xr.Dataset) -> Columns:
+def columns(networks: Dataset) -> Columns:
     """Trained networks beside both forms of (27)."""
     errors = read(networks)
     wanted = laws(errors)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,14 +14,9 @@ from linnet.observables import crossing_time
 from linnet.papers.watanabe.networks.phases import pair_moments
 from linnet.papers.watanabe.settings import DELTA, DIM, NETWORKS, SCALE, SEEDS, WIDTH
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import cells_of
+from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.fits import highest
 from linnet.theories.spiked import TwoPhase
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from linnet.sweeps import Sweep
 
 DELTAS = (DELTA, 5.0, 8.0)  # the paper's, and two far in the last approach to the limit
 
@@ -41,7 +35,7 @@ TIGHT_RANGE = f"spike {TIGHT_SPIKE:g}, alignments {TIGHT_ALIGNMENTS[0]:g} to {TI
 TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {listed(TIGHT_ALIGNMENTS)}"
 
 
-def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> Sweep:
+def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
     """`SEEDS` networks for every pair, those of one pair in a block."""
     return ln.sweeps.Sweep(
         name=name,
@@ -55,14 +49,14 @@ def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[
     )
 
 
-def sweep(trial: Trial) -> Sweep:
+def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table; three spikes and three alignments in quick mode."""
     spikes, alignments = (QUICK_SPIKES, QUICK_ALIGNMENTS) if trial.quick else (SPIKES, ALIGNMENTS)
     return grid(trial, "watanabe-phase-times", spikes, alignments)
 
 
 @lru_cache(maxsize=8)
-def _beside(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tuple[float, ...]) -> xr.Dataset:
+def _beside(trial: Trial, name: str, spikes: tuple[float, ...], alignments: tuple[float, ...]) -> Dataset:
     """Train the networks of pairs that are not in the table, once for all claims."""
     return ln.sweeps.run(grid(trial, name, spikes, alignments))
 
@@ -164,12 +158,12 @@ class Cell:
         return highest(((self.settled[d] - self.allowed) / self.theory.later_bound(d)).max() for d in DELTAS)
 
 
-def read(networks: xr.Dataset) -> list[Cell]:
+def read(networks: Dataset) -> list[Cell]:
     """One cell of the table for every spike and alignment of the sweep."""
     return [read_cell(cell) for cell in cells_of(networks, "spike", "alignment")]
 
 
-def read_cell(networks: xr.Dataset) -> Cell:
+def read_cell(networks: Dataset) -> Cell:
     """The phases of one pair; levels are those of the covariance, not of the theory."""
     spike, alignment = float(networks["spike"]), float(networks["alignment"])
     moments = pair_moments(spike, alignment)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.compute import REGIONS
 from linnet.reproduction import Limit
+from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.figure import Check
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FLOOR = Limit(1.0, "Theorem 2: the test error of the lazy region never falls below a third of min(|A*|^2, |E|^2)")
 GAIN = Limit(0.75, "'the active region has a small error while the lazy region does not': a quarter less is clearly so")
@@ -20,7 +16,7 @@ TREND = Limit(0.5, "'increases as one goes further into the active region', thou
 SMALL = 0.14  # root mean square distance that is a tenth of the target's size, sqrt(2) for each entry
 
 
-def check(data: xr.Dataset) -> list[Check]:
+def check(data: Dataset) -> list[Check]:
     checks: list[Check] = []
     if "best_test" in data:
         checks += _map_checks(data) + predicted.checks(data)
@@ -37,7 +33,7 @@ def check(data: xr.Dataset) -> list[Check]:
     return checks
 
 
-def _map_checks(data: xr.Dataset) -> list[Check]:
+def _map_checks(data: Dataset) -> list[Check]:
     """Check what the four maps show, region by region."""
     own = [name for name in data.data_vars if "replicate" in data[name].dims]
     median = data[own].median("replicate").transpose("gamma_width", "gamma_variance")
@@ -58,7 +54,7 @@ def _map_checks(data: xr.Dataset) -> list[Check]:
     ]
 
 
-def _endings(data: xr.Dataset) -> Check:
+def _endings(data: Dataset) -> Check:
     """Check that no run diverged or ended at its first step, and count how the others ended."""
     codes, taken = data["reason"].values.astype(int), data["taken"].values
     names = str(data.attrs["reasons"]).split(",")
@@ -139,7 +135,7 @@ def _rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     return float(spearmanr(first, second).statistic)
 
 
-def regional(data: xr.Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
+def regional(data: Dataset) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Median and quartiles of ln distance over cells of a region and seeds, for each dimension."""
     order = ("side_gamma_width", "side_gamma_variance")
     region = data["side_region"].transpose(*order).values

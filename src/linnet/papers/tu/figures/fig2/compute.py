@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
@@ -12,10 +12,8 @@ import linnet as ln
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.networks.phase_diagram import REASONS, plane_cells
 from linnet.reproduction import plane
+from linnet.reproduction.datasets import DataArray, Dataset
 from linnet.reproduction.figure import Settings
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MAPS = ("a", "b", "c", "d", "g", "h")  # a to d are the paper's panels, the others ours
 
@@ -64,12 +62,12 @@ class TuFig2(Settings):
     side_seeds: PositiveInt = 5
 
 
-def compute(settings: TuFig2, panels: tuple[str, ...]) -> xr.Dataset:
+def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
     import jax
     import xarray as xr
 
     every = jax.default_backend() != "cpu"  # an accelerator takes all cells in one batch
-    parts: dict[str, xr.DataArray] = {}
+    parts: dict[str, DataArray] = {}
     if set(panels) & set(MAPS) or not panels:
         block = settings.grid**2 * settings.seeds if every else max(1, settings.grid**2 // 7)
         axes: dict[str, Sequence[float]] = {"replicate": range(settings.seeds), **_axes(settings, settings.grid)}
@@ -134,7 +132,7 @@ def _sweep(
     )
 
 
-def _theory(settings: TuFig2, data: xr.Dataset) -> dict[str, Any]:
+def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
     """What the theory says of the plane: the region of every cell (by its number) and the borders between them."""
     mixed = ln.theories.mixed
     heights = np.linspace(0.0, settings.most_width, 50)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linnet import style
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.checks import regional
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Picture
+from linnet.reproduction.datasets import Dataset
 
 # Of each panel: variable, title
 MAPS = {
@@ -30,7 +26,7 @@ SHORT = {
 }
 
 
-def plot(data: xr.Dataset) -> Picture:
+def plot(data: Dataset) -> style.Picture:
     panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or list(MAPS)
     drawings: list[Any] = []
     for letter in panels:
@@ -61,7 +57,7 @@ def plot(data: xr.Dataset) -> Picture:
     return picture
 
 
-def _map(axis: Axes, data: xr.Dataset, letter: str) -> None:
+def _map(axis: style.Axes, data: Dataset, letter: str) -> None:
     """Draw one of the panels a to d: the median over the runs of each cell."""
     name, title = MAPS[letter]
     narrowest = float(data["width_rank"])
@@ -72,7 +68,7 @@ def _map(axis: Axes, data: xr.Dataset, letter: str) -> None:
         predicted.contours(axis, data)
 
 
-def _predicted(axis: Axes, data: xr.Dataset) -> None:
+def _predicted(axis: style.Axes, data: Dataset) -> None:
     """Draw panel g: the least test error by formula, in the colours of panel a."""
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
     values = data["predicted_test"]
@@ -80,13 +76,13 @@ def _predicted(axis: Axes, data: xr.Dataset) -> None:
     predicted.hatched(axis, data)
 
 
-def _errors(data: xr.Dataset) -> dict[str, float]:
+def _errors(data: Dataset) -> dict[str, float]:
     """One scale of colours for the trained and the predicted test error."""
     both = [data[name].values for name in ("best_test", "predicted_test") if name in data]
     return {"vmin": float(min(map(np.nanmin, both))), "vmax": float(max(map(np.nanmax, both)))}
 
 
-def _spread(axis: Axes, data: xr.Dataset, name: str, number: int) -> None:
+def _spread(axis: style.Axes, data: Dataset, name: str, number: int) -> None:
     """Draw one of the maps of panel e: the interquartile range over tasks and starts."""
     dim = int(data["dim"].values[-1])
     values = data[f"side_{name}"].sel(dim=dim)
@@ -104,7 +100,7 @@ def _spread(axis: Axes, data: xr.Dataset, name: str, number: int) -> None:
 
 
 def _coloured(
-    axis: Axes, data: xr.Dataset, values: Any, title: str, across: str, up: str, narrowest: float, **colours: Any
+    axis: style.Axes, data: Dataset, values: Any, title: str, across: str, up: str, narrowest: float, **colours: Any
 ) -> None:
     """Draw a map over the plane, with its colour bar and the borders of the regions."""
     from matplotlib.patheffects import withStroke
@@ -130,7 +126,7 @@ def _coloured(
     axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
 
 
-def _dimensions(axis: Axes, data: xr.Dataset) -> None:
+def _dimensions(axis: style.Axes, data: Dataset) -> None:
     """Draw panel f: the distance to eq. (1) against the dimension, by region."""
     medians, low, high = regional(data)
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}

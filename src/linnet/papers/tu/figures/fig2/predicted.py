@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +10,8 @@ import linnet as ln
 from linnet import style
 from linnet.papers.tu.networks.phase_diagram import REASONS
 from linnet.reproduction import Limit, plane
+from linnet.reproduction.datasets import DataArray, Dataset
 from linnet.reproduction.figure import Check
-
-if TYPE_CHECKING:
-    import xarray as xr
-    from matplotlib.axes import Axes
 
 MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
 COVERED = Limit(
@@ -38,7 +35,7 @@ def variables(
     }
 
 
-def compared(data: xr.Dataset) -> xr.DataArray:
+def compared(data: Dataset) -> DataArray:
     """Predicted over trained least test error minus one; NaN where the run ended before its least error.
 
     That is so where it was out of steps, or where its loss stalled, as on a plateau between two modes.
@@ -49,7 +46,7 @@ def compared(data: xr.Dataset) -> xr.DataArray:
     return (data["predicted_test"] / trained - 1).where(finished)
 
 
-def contours(axis: Axes, data: xr.Dataset) -> None:
+def contours(axis: style.Axes, data: Dataset) -> None:
     """The predicted least test error as lines over the trained one."""
     values = data["predicted_test"].transpose("gamma_width", "gamma_variance").values
     if min(values.shape) > 1 and values.max() > values.min():
@@ -64,12 +61,12 @@ def contours(axis: Axes, data: xr.Dataset) -> None:
         )
 
 
-def hatched(axis: Axes, data: xr.Dataset) -> None:
+def hatched(axis: style.Axes, data: Dataset) -> None:
     """Hatches the cells whose error bar is above the limit."""
     _marked(axis, data, data["covered"] == 0, "////")
 
 
-def _marked(axis: Axes, data: xr.Dataset, cells: xr.DataArray, marks: str) -> None:
+def _marked(axis: style.Axes, data: Dataset, cells: DataArray, marks: str) -> None:
     """Draws `marks` over whole cells, and only these."""
     from matplotlib.colors import ListedColormap
 
@@ -81,7 +78,7 @@ def _marked(axis: Axes, data: xr.Dataset, cells: xr.DataArray, marks: str) -> No
         axis.pcolor(data["gamma_variance"], data["gamma_width"], shown, shading="nearest", **look)
 
 
-def difference(axis: Axes, data: xr.Dataset) -> None:
+def difference(axis: style.Axes, data: Dataset) -> None:
     """Panel h: percent, dots where the run ended early, hatched where the error bar is wide."""
     values = 100 * compared(data).transpose("gamma_width", "gamma_variance")
     sizes = np.abs(values.values[np.isfinite(values.values)])
@@ -109,7 +106,7 @@ def difference(axis: Axes, data: xr.Dataset) -> None:
     )
 
 
-def checks(data: xr.Dataset) -> list[Check]:
+def checks(data: Dataset) -> list[Check]:
     """How much of the plane is covered, and how far the formula is there."""
     covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
     off = compared(data).transpose(*data["covered"].dims).values
