@@ -170,7 +170,8 @@ def test_folds_that_are_none_are_refused_though_none_are_asked_for(cv):
         LinearNetworkRegressor(width=5, steps=3, learning_rate=0.01, cv=cv).fit(X, Y)
 
 
-def test_a_start_beyond_training_is_refused():
+@pytest.mark.parametrize(("scale", "bound"), [(1e150, r"at most 1e\+30"), (1e-300, "at least 1e-100")])
+def test_a_start_beyond_training_is_refused(scale, bound):
     X, Y = regression(n=20)
-    with pytest.raises(ValueError, match=r"`init_scale` must be at most 1e\+30: training cannot begin at 1e\+150"):
-        LinearNetworkRegressor(width=5, steps=3, init_scale=1e150).fit(X, Y)
+    with pytest.raises(ValueError, match=f"`init_scale` must be {bound}: training cannot begin at "):
+        LinearNetworkRegressor(width=5, steps=3, init_scale=scale).fit(X, Y)

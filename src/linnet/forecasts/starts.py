@@ -15,6 +15,7 @@ from linnet.inits.weights import Weights
 INIT_NAMES = ("pytorch", "gaussian")
 MAX_WEIGHTS = 5_000_000  # of a network that is drawn as it is; beyond, its reduced Gaussian law is
 LARGEST_SCALE = 1e30  # training raises a start to the eighth power
+LEAST_SCALE = 1e-100  # the square of a smaller start is lost beside anything: its regime could not be told
 
 
 def stds(init: Any, *, in_dim: int, width: int, scale: float = 1.0) -> tuple[float, float]:
@@ -88,6 +89,7 @@ def start(init: object, *, in_dim: int, out_dim: int, width: int, key: Key, scal
 def _checked_scale(scale: float) -> float:
     """The scale as a number, if training can begin there."""
     number = positive("init_scale", scale)
-    if number > LARGEST_SCALE:
-        raise ValueError(f"`init_scale` must be at most {LARGEST_SCALE:g}: training cannot begin at {number:g}.")
+    if not LEAST_SCALE <= number <= LARGEST_SCALE:
+        bound = f"at least {LEAST_SCALE:g}" if number < LEAST_SCALE else f"at most {LARGEST_SCALE:g}"
+        raise ValueError(f"`init_scale` must be {bound}: training cannot begin at {number:g}.")
     return number
