@@ -67,8 +67,8 @@ class Check:
     **Example:**
 
         >>> from linnet.reproduction import Check
-        >>> Check.below("largest gap 0.01 (limit 0.1)", 0.01, 0.1).passed
-        True
+        >>> Check.below("largest gap", 0.01, 0.1, form="g")
+        Check(text='largest gap 0.01 (limit 0.1)', value=0.01, limit=0.1, passed=True)
     """
 
     text: str
@@ -77,24 +77,29 @@ class Check:
     passed: bool | None = None
 
     @classmethod
-    def below(cls, text: str, value: float, limit: float) -> Check:
-        """The check that the value is below the limit."""
-        return cls(text, value, limit, bool(value < limit))
+    def below(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is below the limit; with `form`, the text ends with both of them in that form."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value < limit))
 
     @classmethod
-    def at_most(cls, text: str, value: float, limit: float) -> Check:
-        """The check that the value is the limit or below."""
-        return cls(text, value, limit, bool(value <= limit))
+    def at_most(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is the limit or below; `form` as for `below`."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value <= limit))
 
     @classmethod
-    def above(cls, text: str, value: float, limit: float) -> Check:
-        """The check that the value is above the limit."""
-        return cls(text, value, limit, bool(value > limit))
+    def above(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is above the limit; `form` as for `below`."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value > limit))
 
     @classmethod
-    def at_least(cls, text: str, value: float, limit: float) -> Check:
-        """The check that the value is the limit or above."""
-        return cls(text, value, limit, bool(value >= limit))
+    def at_least(cls, text: str, value: float, limit: float, *, form: str = "") -> Check:
+        """The check that the value is the limit or above; `form` as for `below`."""
+        return cls(_with_numbers(text, value, limit, form), value, limit, bool(value >= limit))
+
+
+def _with_numbers(text: str, value: float, limit: float, form: str) -> str:
+    """Return the text with the value and its limit behind it, or as it is where no form is given."""
+    return f"{text} {value:{form}} (limit {limit:{form}})" if form else text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,18 +66,10 @@ def check(ds: Dataset) -> list[Check]:
         _within("median rho/(v sqrt(gamma)) at the last step with the loss above 95%", before, TURNED),
         _within("median rho/(v sqrt(gamma)) at the end", end, STAYED),
         _within("mean rho^2 at the end over gamma^(5/2)/phi", square, SQUARE),
-        Check.above(
-            f"NTK cosine to the target-aligned kernel from there on: at least {cosine:.5f} (limit {ALIGNED:g})",
-            cosine,
-            ALIGNED,
-        ),
+        Check.above("least NTK cosine to the target-aligned kernel from there on", cosine, ALIGNED, form=".5f"),
         panels.kernel_check(ds),
         _near_prediction("kernel distance at the end", float(ds.kernel_distance[-1]), ds.attrs["end_distance"]),
-        Check.below(
-            f"loss against eq. (10) with the mean over neurons: max error {gap:.2g} of its start (limit {FOLLOWED:g})",
-            gap,
-            FOLLOWED,
-        ),
+        Check.below("loss against eq. (10) with the mean over neurons: max error", gap, FOLLOWED, form=".2g"),
         Check(
             f"empirical t1: the loss has lost 5% at step {ds.attrs['first_time_loss']:.1f}; median |rho| is 1 at step "
             f"{ds.attrs['first_time_alignment']:.2f} (predicted {ds.attrs['first_time_predicted']:.2f}): with v0 "

@@ -125,14 +125,9 @@ def check(data: Any) -> list[Check]:
     limit = float(np.abs(data["limit"].min("state") / data["one_svd"].min("state") - 1).max())
     best = data["one_svd"].min("state").values
     return [
-        Check(
-            f"trained networks against one SVD: {exact:.1e} at most (limit {EXACT:.0e})", exact, EXACT, exact < EXACT
-        ),
-        Check(
-            f"least test loss without data: {limit:.1%} at most from that of this data set (limit {SCATTER:.0%})",
-            limit,
-            SCATTER,
-            limit < SCATTER,
+        Check.below("trained networks against one SVD, largest difference", exact, EXACT, form=".1e"),
+        Check.below(
+            "least test loss without data and of this data set, largest difference", limit, SCATTER, form=".1%"
         ),
         Check(f"least test loss by threshold: {', '.join(f'{value:.4f}' for value in best)}"),
     ]

@@ -84,7 +84,7 @@ def check(ds: Dataset) -> list[Check]:
             rise,
             ROUNDING,
         ),
-        Check.at_most(f"orthogonal to the spike it varies by {flat:.1e} (limit {ROUNDING:.0e})", flat, ROUNDING),
+        Check.at_most("orthogonal to the spike it varies by", flat, ROUNDING, form=".1e"),
         Check(
             f"not divided, the error rises up to spike {peaks.min():g} to {peaks.max():g} at every A > 0 "
             f"(d/n - 2 = {ratio - 2:g}) before it falls",

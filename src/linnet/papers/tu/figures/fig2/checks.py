@@ -74,12 +74,8 @@ def _lazy_floor(test: np.ndarray, floor: float) -> Check:
     if not test.size:
         return Check("lazy region: no cell of this grid lies in it, so its floor is not measurable")
     margin = float(test.min() / floor)
-    return Check.at_least(
-        f"lazy region: least test error of any cell is {margin:.2f} times the bound min(|A*|^2, |E|^2)/(3 d^2) (at "
-        f"least {FLOOR:g})",
-        margin,
-        FLOOR,
-    )
+    text = "lazy region: least test error of any cell over the bound min(|A*|^2, |E|^2)/(3 d^2)"
+    return Check.at_least(text, margin, FLOOR, form=".2f")
 
 
 def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
@@ -87,12 +83,8 @@ def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
     if not active.size or not lazy.size:
         return Check("smallest test error: not measurable, as a region has no cell on this grid")
     gain = _middle(active) / _middle(lazy)
-    return Check.below(
-        f"smallest test error, median: {_middle(active):.3g} in the active region, {_middle(lazy):.3g} in the lazy "
-        f"one: ratio {gain:.2f} (at most {GAIN:g})",
-        gain,
-        GAIN,
-    )
+    medians = f"{_middle(active):.3g} in the active region, {_middle(lazy):.3g} in the lazy one"
+    return Check.below(f"smallest test error, median: {medians}: ratio", gain, GAIN, form=".2f")
 
 
 def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
@@ -100,12 +92,8 @@ def _trend(depth: np.ndarray, steps: np.ndarray) -> Check:
     if depth.size < 3:
         return Check("iterations against the distance from the lazy border: not measurable, fewer than 3 active cells")
     trend = _rank_correlation(depth, steps)
-    return Check.above(
-        f"iterations rise with the distance from the lazy border: rank correlation {trend:.2f}, active cells (at "
-        f"least {TREND:g})",
-        trend,
-        TREND,
-    )
+    text = "iterations rise with the distance of active cells from the lazy border: rank correlation"
+    return Check.above(text, trend, TREND, form=".2f")
 
 
 def _distances(distance: np.ndarray, inside: np.ndarray) -> Check:
