@@ -76,6 +76,36 @@ class Table:
         return "\n".join([self.title, "", *lines, *(["", self.note] if self.note else [])])
 
 
+def trial_sweep(
+    trial: Trial, name: str, function: Callable[..., Any] | str, axes: Mapping[str, Any], **options: Any
+) -> Sweep:
+    """Return the sweep of a table in one trial: its axes, its seed, and which cells are trained in one block.
+
+    **Arguments:**
+
+    - `trial`: whose seed is that of the sweep
+    - `name`, `function`, `axes`: of the sweep
+    - `options`: the others of `Sweep`; and `together`, the axis (or `"seed"`) whose cells share a block, which they
+      share with no others
+
+    **Example:**
+
+        >>> from linnet.reproduction import Trial
+        >>> from linnet.reproduction.table import trial_sweep
+        >>> axes = {"dim": (10, 20), "replicate": range(4)}
+        >>> sweep = trial_sweep(Trial(), "toy", "linnet.sweeps.cells:train", axes, together="replicate")
+        >>> sweep.block, sweep.apart
+        (4, ['dim'])
+    """
+    from linnet.sweeps import Sweep
+
+    values = {axis: list(entries) for axis, entries in axes.items()}
+    if together := options.pop("together", ""):
+        options["block"] = options["seeds"] if together == "seed" else len(values[together])
+        options["apart"] = [axis for axis in values if axis != together]
+    return Sweep(name=name, function=function, axes=values, seed=trial.seed, **options)
+
+
 @lru_cache(maxsize=32)
 def _results(sweep: Callable[[Trial], Sweep], trial: Trial) -> xr.Dataset:
     """Run the sweep of a table, once for each trial in a process."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from linnet.theories.feature_learning import Stages
 
 SCALES = ("width", "learning_rate", "first_std", "magnitude")
+SWEPT: Any = {"block": 2, "coords": {"scale": list(SCALES)}}  # of sweeps whose cells keep their `ingredients`
 INGREDIENTS: dict[str, tuple[str, ...]] = {"values": ("mode",), "coefficients": ("mode",), "scales": ("scale",)}
 
 

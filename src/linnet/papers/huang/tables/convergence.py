@@ -10,24 +10,19 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.inside import LAWS, convergence_cells
-from linnet.papers.huang.networks.runs import SCALES, theory_of
+from linnet.papers.huang.networks.runs import SWEPT, theory_of
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import trial_sweep
 
 SMALLER = (1.0, 1e-3)  # multiples of the admissible v_0 and sigma_0
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Five laws of the data and two sizes of the start, 5 draws of each; in quick mode 3, of smaller networks."""
-    return ln.sweeps.Sweep(
-        name="huang-convergence",
-        function=convergence_cells,
-        axes={"law": list(LAWS), "smaller": list(SMALLER)},
-        seeds=3 if trial.quick else 5,
-        seed=trial.seed,
-        fixed=settings.size(trial.quick),
-        block=2,
-        coords={"scale": list(SCALES)},
+    axes, seeds = {"law": LAWS, "smaller": SMALLER}, 3 if trial.quick else 5
+    return trial_sweep(
+        trial, "huang-convergence", convergence_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT
     )
 
 

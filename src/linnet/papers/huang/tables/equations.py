@@ -11,10 +11,11 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import misprints, settings
 from linnet.papers.huang.networks.cells.equations import equations_cells
-from linnet.papers.huang.networks.runs import SCALES, theory_of
+from linnet.papers.huang.networks.runs import SWEPT, theory_of
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import first_index, highest, lowest
+from linnet.reproduction.table import trial_sweep
 
 if TYPE_CHECKING:
     from linnet.theories.feature_learning import Stages
@@ -26,17 +27,9 @@ SETTINGS = (SECTION_SIX, *INSIDE)
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Section 6 and five ratios inside the assumption with 8 draws of data and start; in quick mode 3, smaller."""
-    return ln.sweeps.Sweep(
-        name="huang-equations",
-        function=equations_cells,
-        axes={"setting": list(SETTINGS)},
-        seeds=3 if trial.quick else 8,
-        seed=trial.seed,
-        fixed=settings.size(trial.quick),
-        block=2,
-        apart=["setting"],
-        coords={"scale": list(SCALES), "stage": [1, 2]},
-    )
+    options = {"seeds": 3 if trial.quick else 8, "fixed": settings.size(trial.quick), "apart": ["setting"]}
+    options |= {"block": SWEPT["block"], "coords": {**SWEPT["coords"], "stage": [1, 2]}}
+    return trial_sweep(trial, "huang-equations", equations_cells, {"setting": SETTINGS}, **options)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import linnet as ln
 from linnet.papers.huang.networks.cells.scalings import lemmas_cells
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import trial_sweep
 
 SAMPLES = (10, 20, 40)
 NOISES = (8.0, 0.8, 1e-7)  # the variance as a multiple of n |beta|^2: Lemma A.4's limit, a tenth of it, hardly any
@@ -18,17 +19,10 @@ FORM, GAMMA, GAMMA_PROOF = (0.5, 2.0), (0.5, 1.5), (0.125, 2.25)  # bounds of A.
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Ten times 100 draws of every number of samples and noise; in quick mode 3 times."""
-    return ln.sweeps.Sweep(
-        name="huang-lemmas",
-        function=lemmas_cells,
-        axes={"n": list(SAMPLES), "noise": list(NOISES)},
-        seeds=3 if trial.quick else 10,
-        seed=trial.seed,
-        fixed={"dim": 400 if trial.quick else 1000, "draws": 100},
-        block=10,
-        apart=["n", "noise"],
-        dtype=None,
-    )
+    axes, seeds = {"n": SAMPLES, "noise": NOISES}, 3 if trial.quick else 10
+    fixed = {"dim": 400 if trial.quick else 1000, "draws": 100}
+    options = {"seeds": seeds, "fixed": fixed, "block": 10, "apart": list(axes), "dtype": None}
+    return trial_sweep(trial, "huang-lemmas", lemmas_cells, axes, **options)
 
 
 @dataclass(frozen=True)

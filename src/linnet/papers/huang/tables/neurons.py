@@ -9,22 +9,17 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import PER_NEURON, neurons_cells
-from linnet.papers.huang.networks.runs import SCALES, first_time_errors, theory_of
+from linnet.papers.huang.networks.runs import SWEPT, first_time_errors, theory_of
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Six ratios, two margins, with 8 draws of data and start; in quick mode 6, of smaller networks."""
-    return ln.sweeps.Sweep(
-        name="huang-neurons",
-        function=neurons_cells,
-        axes={"ratio": list(settings.RATIOS), "margin": list(settings.MARGINS)},
-        seeds=6 if trial.quick else 8,
-        seed=trial.seed,
-        fixed=settings.size(trial.quick),
-        block=2,
-        coords={"scale": list(SCALES)},
+    axes, seeds = {"ratio": settings.RATIOS, "margin": settings.MARGINS}, 6 if trial.quick else 8
+    return trial_sweep(
+        trial, "huang-neurons", neurons_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT
     )
 
 

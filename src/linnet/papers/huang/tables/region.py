@@ -9,22 +9,17 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import region_cells
-from linnet.papers.huang.networks.runs import SCALES, theory_of
+from linnet.papers.huang.networks.runs import SWEPT, theory_of
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Four signals and two margins of the start, 4 draws of each; in quick mode 2, of smaller networks."""
-    return ln.sweeps.Sweep(
-        name="huang-region",
-        function=region_cells,
-        axes={"signal": list(settings.SIGNALS), "margin": list(settings.MARGINS)},
-        seeds=2 if trial.quick else 4,
-        seed=trial.seed,
-        fixed=settings.size(trial.quick),
-        block=2,
-        coords={"scale": list(SCALES)},
+    axes, seeds = {"signal": settings.SIGNALS, "margin": settings.MARGINS}, 2 if trial.quick else 4
+    return trial_sweep(
+        trial, "huang-region", region_cells, axes, seeds=seeds, fixed=settings.size(trial.quick), **SWEPT
     )
 
 

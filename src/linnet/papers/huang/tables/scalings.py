@@ -14,6 +14,7 @@ from linnet.papers.huang.networks.runs import first_time_errors, stages
 from linnet.reproduction import Columns, Estimate, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, line
+from linnet.reproduction.table import trial_sweep
 
 if TYPE_CHECKING:
     from linnet.theories.feature_learning import Stages
@@ -58,22 +59,11 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     step, replicates = (2, 4) if trial.quick else (1, 32)
     cases = dict.fromkeys(["base", *(case_of(name, v) for name, values in AXES.items() for v in values[::step])])
     cases |= dict.fromkeys([*(case_of("ratio", ratio) for ratio in RATIOS), case_of(*CORNER)])
-    return ln.sweeps.Sweep(
-        name="huang-scalings",
-        function=scalings_cells,
-        axes={"case": list(cases), "replicate": list(range(replicates))},
-        seed=trial.seed,
-        fixed={
-            "seed": trial.seed,
-            "dim": DIM,
-            "cases": {case: settings(case) for case in cases},
-            "shares": list(SHARES),
-            "most": int(max(AXES["n"])),
-        },
-        block=replicates,
-        apart=["case"],
-        coords={"share": list(SHARES)},
-    )
+    axes, shares = {"case": cases, "replicate": range(replicates)}, list(SHARES)
+    fixed = {"seed": trial.seed, "dim": DIM, "shares": shares, "most": int(max(AXES["n"]))}
+    fixed["cases"] = {case: settings(case) for case in cases}
+    options = {"fixed": fixed, "together": "replicate", "coords": {"share": shares}}
+    return trial_sweep(trial, "huang-scalings", scalings_cells, axes, **options)
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import linnet as ln
 from linnet.papers.huang.networks.cells.equations import synthetic_cells
-from linnet.papers.huang.networks.runs import SCALES
+from linnet.papers.huang.networks.runs import SWEPT
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Twelve draws of data and start at the paper's size; in quick mode 3."""
-    return ln.sweeps.Sweep(
-        name="huang-synthetic",
-        function=synthetic_cells,
-        seeds=3 if trial.quick else 12,
-        seed=trial.seed,
-        block=1,
-        coords={"scale": list(SCALES)},
-    )
+    options = {**SWEPT, "block": 1, "seeds": 3 if trial.quick else 12}
+    return trial_sweep(trial, "huang-synthetic", synthetic_cells, {}, **options)
 
 
 def read(results: Dataset) -> dict[str, list[float]]:

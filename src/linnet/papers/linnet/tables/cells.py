@@ -12,6 +12,7 @@ from linnet.papers.linnet.plane_networks import QUANTITIES, beside, cells, tasks
 from linnet.papers.linnet.settings import STANDARD_ERRORS
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
 
@@ -19,15 +20,9 @@ FACTORS = np.geomspace(0.01, 100, 401)  # of error bars, 2.3% apart
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Random cells of every task: as many starts as there are where networks are narrow, fewer where they are wide."""
     tasks, number, starts, sides = (6, 12, [60, 24, 16], [16, 24]) if trial.quick else (9, 60, [48, 24, 8], [60, 200])
-    return ln.sweeps.Sweep(
-        name="linnet-cells",
-        function=cells,
-        axes={"task": list(range(tasks)), "cell": list(range(number)), "start": list(range(max(starts)))},
-        seed=trial.seed,
-        fixed={"seed": trial.seed, "sides": sides, "cells": number, "starts": starts},
-        block=max(starts),
-        apart=["task", "cell"],
-    )
+    axes = {"task": range(tasks), "cell": range(number), "start": range(max(starts))}
+    fixed = {"seed": trial.seed, "sides": sides, "cells": number, "starts": starts}
+    return trial_sweep(trial, "linnet-cells", cells, axes, fixed=fixed, together="start")
 
 
 @dataclass(frozen=True)

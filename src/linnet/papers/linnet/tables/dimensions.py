@@ -8,6 +8,7 @@ import linnet as ln
 from linnet.papers.linnet.networks import beside, cells
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 
@@ -15,20 +16,14 @@ AXES = ("dim", "gamma_width", "gamma_variance", "replicate")
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Wide cells on both sides of the lazy border, at several dimensions."""
     dims, replicates = ([16, 32, 64], 5) if trial.quick else ([25, 50, 100, 200, 400], 2)
-    return ln.sweeps.Sweep(
-        name="linnet-dimensions",
-        function=cells,
-        axes={
-            "dim": dims,
-            "gamma_width": [1.6, 2.2],
-            "gamma_variance": [-2.0, -1.6, -1.2],
-            "replicate": list(range(replicates)),
-        },
-        seed=trial.seed,
-        fixed={"steps": 2000, "seed": trial.seed},
-        block=6 * replicates,
-        apart=["dim"],
-    )
+    axes = {
+        "dim": dims,
+        "gamma_width": [1.6, 2.2],
+        "gamma_variance": [-2.0, -1.6, -1.2],
+        "replicate": range(replicates),
+    }
+    options = {"fixed": {"steps": 2000, "seed": trial.seed}, "block": 6 * replicates, "apart": ["dim"]}
+    return trial_sweep(trial, "linnet-dimensions", cells, axes, **options)
 
 
 def read(networks: Dataset) -> np.ndarray:

@@ -12,6 +12,7 @@ from linnet.papers.tu.networks.starts import threshold_of
 from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import trial_sweep
 
 SPECTRA = {"(1)": (1.0,), "(1, 1)": (1.0, 1.0), "(1, 1/2)": (1.0, 0.5)}
 SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in units of log(d)/d
@@ -20,16 +21,8 @@ SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in u
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
     dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
-    return ln.sweeps.Sweep(
-        name="tu-active-region",
-        function=active_cells,
-        axes={"dim": dims, "spectrum": list(SPECTRA)},
-        seeds=seeds,
-        seed=trial.seed,
-        fixed={"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS},
-        block=seeds,
-        apart=["dim", "spectrum"],
-    )
+    axes, fixed = {"dim": dims, "spectrum": SPECTRA}, {"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS}
+    return trial_sweep(trial, "tu-active-region", active_cells, axes, seeds=seeds, fixed=fixed, together="seed")
 
 
 @dataclass(frozen=True)

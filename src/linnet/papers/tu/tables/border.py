@@ -11,6 +11,7 @@ from linnet.papers.tu.networks.descents import border_cells
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import exponent, first_index
+from linnet.reproduction.table import trial_sweep
 
 TARGETS = {"low rank": 1.0, "full rank": 0.5}  # how |B| grows with d: the claimed gamma_sigma2 + gamma_w of the border
 LEVELS = np.geomspace(0.02, 5, 13)  # thresholds, in units of |B|
@@ -19,17 +20,9 @@ PREFERRED = 1.3  # how far ahead of the median mode the leading one is where tra
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: five targets of each kind in every dimension, in a block."""
-    dims, seeds = [16, 48] if trial.quick else [20, 40, 80, 160], 5
-    return ln.sweeps.Sweep(
-        name="tu-border",
-        function=border_cells,
-        axes={"dim": dims, "target": list(TARGETS)},
-        seeds=seeds,
-        seed=trial.seed,
-        fixed={"levels": LEVELS, "steps": 150},
-        block=seeds,
-        apart=["dim", "target"],
-    )
+    axes = {"dim": [16, 48] if trial.quick else [20, 40, 80, 160], "target": TARGETS}
+    fixed = {"levels": LEVELS, "steps": 150}
+    return trial_sweep(trial, "tu-border", border_cells, axes, seeds=5, fixed=fixed, together="seed")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import plane_cells
 from linnet.reproduction import Columns, Table, Trial, plane
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
@@ -18,14 +19,9 @@ NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
     dim, points = (60, 7) if trial.quick else (100, 9)
-    return ln.sweeps.Sweep(
-        name="tu-plane",
-        function=plane_cells,
-        axes={"replicate": [0], **plane.grid(points)},
-        seed=trial.seed,
-        fixed={"dim": dim, "rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": trial.seed},
-        block=points**2,
-    )
+    axes = {"replicate": [0], **plane.grid(points)}
+    fixed = {"dim": dim, "rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": trial.seed}
+    return trial_sweep(trial, "tu-plane", plane_cells, axes, fixed=fixed, block=points**2)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from linnet.papers.tu.networks.published import published_cells
 from linnet.reproduction import Estimate, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.published import phase_diagram_cells
+from linnet.reproduction.table import trial_sweep
 
 
 def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str]:
@@ -24,17 +25,11 @@ def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
-    names, tasks = (chosen((7, 5), (12, 3)), 4) if trial.quick else (chosen((5, 3), (2, 1)), 4)
+    names = chosen((7, 5), (12, 3)) if trial.quick else chosen((5, 3), (2, 1))
     printed = phase_diagram_cells()
-    return ln.sweeps.Sweep(
-        name="tu-published",
-        function=published_cells,
-        axes={"cell": names, "replicate": list(range(tasks))},
-        seed=trial.seed,
-        fixed={"dim": int(printed.attrs["dim"]), "rank": int(printed.attrs["rank"]), "seed": trial.seed},
-        block=tasks,
-        apart=["cell"],
-    )
+    axes = {"cell": names, "replicate": range(4)}
+    fixed = {"dim": int(printed.attrs["dim"]), "rank": int(printed.attrs["rank"]), "seed": trial.seed}
+    return trial_sweep(trial, "tu-published", published_cells, axes, fixed=fixed, together="replicate")
 
 
 class Cell(NamedTuple):

@@ -11,6 +11,7 @@ import linnet as ln
 from linnet.papers.tu.networks.phase_diagram import case_cells
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 RANK = 3  # of the tasks
 NARROW = (2, 3, 4, 6, 12)
@@ -37,15 +38,9 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one case in a block."""
     dim, tasks = (30, 3) if trial.quick else (100, 8)
     chosen = cases_of(dim)
-    return ln.sweeps.Sweep(
-        name="tu-regions",
-        function=case_cells,
-        axes={"dim": [dim], "case": list(chosen), "replicate": list(range(tasks))},
-        seed=trial.seed,
-        fixed={"cases": chosen, "rank": RANK, "seed": trial.seed},
-        block=tasks,
-        apart=["dim", "case"],
-    )
+    axes = {"dim": [dim], "case": chosen, "replicate": range(tasks)}
+    fixed = {"cases": chosen, "rank": RANK, "seed": trial.seed}
+    return trial_sweep(trial, "tu-regions", case_cells, axes, fixed=fixed, together="replicate")
 
 
 @dataclass(frozen=True)

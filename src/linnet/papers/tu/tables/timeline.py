@@ -14,6 +14,7 @@ from linnet.papers.tu.settings import GAMMAS
 from linnet.reproduction import Estimate, Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.fits import exponent
+from linnet.reproduction.table import trial_sweep
 
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 PLACES = {str(gammas): gammas for gammas in (GAMMAS, (-1.7, 2.0), (-2.6, 2.8))}  # exponents, all in the active region
@@ -31,17 +32,9 @@ ACTIVE = "active region, d large"
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the tasks of one place, dimension and spectrum in a block."""
-    dims, seeds = ([30, 90], 3) if trial.quick else ([50, 100, 200], 3)
-    return ln.sweeps.Sweep(
-        name="tu-timeline",
-        function=timeline_cells,
-        axes={"place": list(PLACES), "dim": dims, "spectrum": list(SPECTRA)},
-        seeds=seeds,
-        seed=trial.seed,
-        fixed={"places": PLACES, "spectra": SPECTRA, "steps": STEPS},
-        block=seeds,
-        apart=["place", "dim", "spectrum"],
-    )
+    axes = {"place": PLACES, "dim": [30, 90] if trial.quick else [50, 100, 200], "spectrum": SPECTRA}
+    fixed = {"places": PLACES, "spectra": SPECTRA, "steps": STEPS}
+    return trial_sweep(trial, "tu-timeline", timeline_cells, axes, seeds=3, fixed=fixed, together="seed")
 
 
 @dataclass(frozen=True)

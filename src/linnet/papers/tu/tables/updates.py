@@ -12,6 +12,7 @@ from linnet.papers.tu.settings import GAMMAS
 from linnet.papers.tu.tables.regions import RANK
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.table import trial_sweep
 
 STEPS = (5.0, 50.0)  # c: the step is 1/(c |A*|)
 SAME = "simultaneous"
@@ -21,16 +22,9 @@ ORDERS = {SAME: "both layers at once", "sequential": "W2 sees the new W1"}
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the replicates of one step size and order in a block."""
     dim, replicates = (30, 2) if trial.quick else (100, 4)
-    axes = {"dim": [dim], "c": list(STEPS), "update": list(ORDERS), "replicate": list(range(replicates))}
-    return ln.sweeps.Sweep(
-        name="tu-updates",
-        function=update_cells,
-        axes=axes,
-        seed=trial.seed,
-        fixed={"gammas": GAMMAS, "rank": RANK, "seed": trial.seed},
-        block=replicates,
-        apart=["dim", "c", "update"],
-    )
+    axes = {"dim": [dim], "c": STEPS, "update": ORDERS, "replicate": range(replicates)}
+    fixed = {"gammas": GAMMAS, "rank": RANK, "seed": trial.seed}
+    return trial_sweep(trial, "tu-updates", update_cells, axes, fixed=fixed, together="replicate")
 
 
 class Order(NamedTuple):

@@ -10,6 +10,7 @@ import linnet as ln
 from linnet.papers.tu.networks.widths import Flows, target_of, width_cells
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.table import trial_sweep
 
 RATIOS = tuple((4.0 ** np.arange(1, 8)).tolist())  # w/d
 
@@ -23,16 +24,8 @@ GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """The grid of the table: the networks of one width in a block."""
     dim, seeds = (12, 3) if trial.quick else (40, 6)
-    return ln.sweeps.Sweep(
-        name="tu-widths",
-        function=width_cells,
-        axes={"ratio": list(RATIOS)},
-        seeds=seeds,
-        seed=trial.seed,
-        fixed={"dim": dim, "seed": trial.seed},
-        block=seeds,
-        apart=["ratio"],
-    )
+    fixed = {"dim": dim, "seed": trial.seed}
+    return trial_sweep(trial, "tu-widths", width_cells, {"ratio": RATIOS}, seeds=seeds, fixed=fixed, together="seed")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from linnet.papers.varre.settings import FLOW_GRIDS, INPUTS, OUTPUTS
 from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, lowest
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction.table import Columns, Table, trial_sweep
 
 Rows = dict[float, list[Path]]  # the flows of each gamma
 
@@ -22,15 +22,8 @@ Rows = dict[float, list[Path]]  # the flows of each gamma
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
     """The flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
     gammas, replicates = FLOW_GRIDS[kind][trial.quick]
-    return ln.sweeps.Sweep(
-        name=f"varre-{name}",
-        function=networks.flow_cells,
-        axes={"gamma": list(gammas), "replicate": list(range(replicates))},
-        seed=trial.seed,
-        fixed={"kind": kind, "seed": trial.seed},
-        block=replicates,
-        apart=["gamma"],
-    )
+    axes, fixed = {"gamma": gammas, "replicate": range(replicates)}, {"kind": kind, "seed": trial.seed}
+    return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
 
 
 def table(kind: str, *, name: str, title: str, columns: Callable[[Rows], Columns], gamma: str = "gamma") -> Table:

@@ -10,7 +10,7 @@ from linnet.papers.varre.settings import GROWTH, GROWTH_DIMS
 from linnet.papers.varre.tables.noise import sampled, signed
 from linnet.reproduction import Estimate, Trial
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction.table import Columns, Table, trial_sweep
 
 
 class Rates(TypedDict):
@@ -27,14 +27,8 @@ class Rates(TypedDict):
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Every dimension in a block of its own."""
     paths, step, time = GROWTH[trial.quick]
-    return ln.sweeps.Sweep(
-        name="varre-growth",
-        function=growth_cells,
-        axes={"dim": list(GROWTH_DIMS)},
-        seed=trial.seed,
-        fixed={"paths": paths, "step": step, "time": time},
-        block=1,
-    )
+    fixed = {"paths": paths, "step": step, "time": time}
+    return trial_sweep(trial, "varre-growth", growth_cells, {"dim": GROWTH_DIMS}, fixed=fixed, block=1)
 
 
 def read(results: Dataset) -> Rates:

@@ -9,22 +9,16 @@ from linnet.papers.varre.networks.label_noise import noisy_cells, noisy_problem
 from linnet.papers.varre.settings import NOISY_RATES
 from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction.table import Columns, Table, trial_sweep
 
 NETWORKS, DELTAS = 10, (0.0, 0.5, 1.0)
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Networks with label noise and without, the same data and starts for both."""
-    return ln.sweeps.Sweep(
-        name="varre-label-noise",
-        function=noisy_cells,
-        axes={"delta": list(DELTAS), "rate": list(NOISY_RATES), "replicate": list(range(NETWORKS))},
-        seed=trial.seed,
-        fixed={"time": 400.0 if trial.quick else 800.0, "seed": trial.seed},
-        block=NETWORKS,
-        apart=["delta", "rate"],
-    )
+    axes = {"delta": DELTAS, "rate": NOISY_RATES, "replicate": range(NETWORKS)}
+    fixed = {"time": 400.0 if trial.quick else 800.0, "seed": trial.seed}
+    return trial_sweep(trial, "varre-label-noise", noisy_cells, axes, fixed=fixed, together="replicate")
 
 
 def read(results: Dataset) -> dict[tuple[float, float], np.ndarray]:

@@ -9,21 +9,15 @@ from linnet.papers.varre.networks.noise_process import process_cells
 from linnet.papers.varre.settings import BATCH, DIMS, MOMENTS, NOISE, STARTS
 from linnet.reproduction import Estimate, Trial
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction.table import Columns, Table, trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Every dimension from both starts, each in a block of its own."""
     paths, step = NOISE[trial.quick]
-    return ln.sweeps.Sweep(
-        name="varre-noise",
-        function=process_cells,
-        axes={"dim": list(DIMS), "start": list(STARTS)},
-        seed=trial.seed,
-        fixed={"paths": paths, "step": step, "batch": BATCH},
-        block=1,
-        coords={"moment": list(MOMENTS)},
-    )
+    axes, fixed = {"dim": DIMS, "start": STARTS}, {"paths": paths, "step": step, "batch": BATCH}
+    moments = {"moment": list(MOMENTS)}
+    return trial_sweep(trial, "varre-noise", process_cells, axes, fixed=fixed, block=1, coords=moments)
 
 
 def read(results: Dataset) -> dict[tuple[int, str], Dataset]:

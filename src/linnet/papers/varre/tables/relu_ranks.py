@@ -9,7 +9,7 @@ from linnet.papers.varre.networks.students import Start, student_cells
 from linnet.papers.varre.settings import POINT_INPUTS
 from linnet.reproduction import Trial
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.table import Columns, Table
+from linnet.reproduction.table import Columns, Table, trial_sweep
 
 FITTED = 1e-2  # labels have a mean square of about 1
 BATCH = 20
@@ -23,16 +23,11 @@ QUICK_STEPS = {"small": 30_000, "medium": 30_000, "large": 10_000}
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Students from starts of three scales, of the same teachers."""
-    quick: dict[str, Start] = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
-    return ln.sweeps.Sweep(
-        name="varre-relu-ranks",
-        function=student_cells,
-        axes={"start": list(STARTS), "replicate": list(range(2 * BATCH))},
-        seed=trial.seed,
-        fixed={"starts": quick if trial.quick else STARTS, "seed": trial.seed},
-        block=BATCH,
-        apart=["start"],
-    )
+    starts = STARTS
+    if trial.quick:
+        starts = {name: {**start, "steps": QUICK_STEPS[name]} for name, start in STARTS.items()}
+    axes, fixed = {"start": STARTS, "replicate": range(2 * BATCH)}, {"starts": starts, "seed": trial.seed}
+    return trial_sweep(trial, "varre-relu-ranks", student_cells, axes, fixed=fixed, block=BATCH, apart=["start"])
 
 
 def ranks(students: Dataset, start: str) -> np.ndarray:

@@ -10,6 +10,7 @@ import linnet as ln
 from linnet.papers.watanabe import misprints
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import DataArray, Dataset
+from linnet.reproduction.table import trial_sweep
 from linnet.theories import spiked
 
 RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
@@ -18,19 +19,11 @@ RATIOS, SPIKES, ALIGNMENTS = (2.0, 6.0), (0.0, 4.0, 20.0, 50.0), (0.0, 0.5, 1.0)
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
     """Networks on their own data at every ratio, spike and alignment, those of one point in a block."""
     dim, trials = (240, 30) if trial.quick else (1200, 20)
-    axes = {"ratio": list(RATIOS), "spike": list(SPIKES[: 3 if trial.quick else 4]), "alignment": list(ALIGNMENTS)}
+    axes = {"ratio": RATIOS, "spike": SPIKES[: 3 if trial.quick else 4], "alignment": ALIGNMENTS}
     fixed = {"dim": dim, "width": dim, "scale": 1e-5, "loss": 1e-8, "tolerance": 3e-3}
-    return ln.sweeps.Sweep(
-        name="watanabe-errors",
-        function="linnet.papers.watanabe.networks.few_samples:error_cells",
-        axes=axes,
-        seeds=trials,
-        seed=trial.seed,
-        fixed=fixed,
-        apart=["ratio", "spike", "alignment"],
-        block=trials,
-        dtype="float32",
-    )
+    cells = "linnet.papers.watanabe.networks.few_samples:error_cells"
+    options = {"seeds": trials, "fixed": fixed, "dtype": "float32"}
+    return trial_sweep(trial, "watanabe-errors", cells, axes, together="seed", **options)
 
 
 def read(networks: Dataset) -> DataArray:

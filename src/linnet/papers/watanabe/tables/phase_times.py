@@ -16,6 +16,7 @@ from linnet.papers.watanabe.settings import DELTA, DIM, NETWORKS, SCALE, SEEDS, 
 from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset, cells_of
 from linnet.reproduction.fits import highest
+from linnet.reproduction.table import trial_sweep
 from linnet.theories.spiked import TwoPhase
 
 DELTAS = (DELTA, 5.0, 8.0)  # the paper's, and two far in the last approach to the limit
@@ -37,16 +38,9 @@ TIGHT = f"spike {TIGHT_SPIKE:g} with alignments {listed(TIGHT_ALIGNMENTS)}"
 
 def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[float]) -> ln.sweeps.Sweep:
     """`SEEDS` networks for every pair, those of one pair in a block."""
-    return ln.sweeps.Sweep(
-        name=name,
-        function="linnet.papers.watanabe.networks.phases:phase_cells",
-        axes={"spike": list(spikes), "alignment": list(alignments)},
-        seeds=SEEDS,
-        seed=trial.seed,
-        fixed={"dim": DIM, "width": WIDTH, "scale": SCALE},
-        block=SEEDS,
-        apart=["spike", "alignment"],
-    )
+    cells, axes = "linnet.papers.watanabe.networks.phases:phase_cells", {"spike": spikes, "alignment": alignments}
+    fixed = {"dim": DIM, "width": WIDTH, "scale": SCALE}
+    return trial_sweep(trial, name, cells, axes, seeds=SEEDS, fixed=fixed, together="seed")
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
