@@ -111,8 +111,8 @@ def figure(
     }
     for name, axis in axes.items():
         axis.setdefault("exponentformat", "power")
-        if axis["type"] == "log" and 2 <= _decades(traces, name[0]) <= 8:
-            axis.setdefault("dtick", 1)  # powers of ten alone: between them Plotly writes digits of another size
+        if axis["type"] == "log" and "tickvals" not in axis:
+            axis.update({**_log_ticks(_decades(traces, name[0])), **axis})
     is_map = any(trace["type"] == "heatmap" for trace in traces)  # has no legend: the toolbar needs a place of its own
     return {
         "data": list(traces),
@@ -126,6 +126,13 @@ def figure(
             **layout,
         },
     }
+
+
+def _log_ticks(decades: float) -> Options:
+    """Ticks of a logarithmic axis: Plotly would write 0.2 as a small 2 below a large 1."""
+    if 2 <= decades <= 8:
+        return {"dtick": 1}  # powers of ten alone
+    return {"dtick": "D2", "tickformat": "~g"} if 0.8 <= decades < 2 else {}  # 1, 2, 5, written in full
 
 
 def _decades(traces: Sequence[Trace], axis: str) -> float:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 TITLE = "linnet explore"
 WHAT = (
-    "How linear networks learn, under your hands: sliders train networks of any width anew, beside the formulas that "
-    "predict them. All of it is computed on this machine, and the address of a page holds what was set on it: a view "
-    "can be sent as a link."
+    "See how linear networks learn: whenever a slider moves, a network of any width is trained anew, beside "
+    "the formula that predicts it. All of it is computed on this machine, and the address of a page holds what was "
+    "set on it: a view can be sent as a link."
 )
 VALUES = (8.0, 4.0, 2.0, 1.0)  # of the target in the moving picture
 # Thresholds g of the moving picture's runs, with the words below it.

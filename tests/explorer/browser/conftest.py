@@ -30,13 +30,20 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def windows(browser: Any) -> Iterator[Callable[[tuple[int, int], str], Any]]:
-    """One window for each size and theme: what it has loaded once, Plotly above all, it need not compile again."""
+    """One window for each size and theme: what it has loaded once, Plotly above all, it need not compile again.
+
+    A narrow one is a phone: it is touched, and nothing hovers over it.
+    """
     held: dict[tuple[tuple[int, int], str], Any] = {}
 
     def of(size: tuple[int, int], theme: str) -> Any:
         if (size, theme) not in held:
             held[size, theme] = browser.new_context(
-                viewport={"width": size[0], "height": size[1]}, color_scheme=theme, accept_downloads=True
+                viewport={"width": size[0], "height": size[1]},
+                color_scheme=theme,
+                accept_downloads=True,
+                has_touch=size[0] < 500,
+                is_mobile=size[0] < 500,
             )
         return held[size, theme]
 

@@ -41,6 +41,7 @@ def test_a_phone_can_read_it(page: Page, visit: Visit) -> None:
     assert seen.tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     narrow = "Array.from(document.querySelectorAll('.js-plotly-plot'), one => one.getBoundingClientRect().right)"
     assert max(seen.tab.evaluate(narrow)) <= 390
+    assert not seen.tab.locator(".modebar-container").first.is_visible()  # it would cover the legend
     assert seen.said == []
 
 

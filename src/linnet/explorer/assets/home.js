@@ -23,6 +23,7 @@
     }
     drawing.append(element("path", { class: "axis", d: `M${LEFT},${TOP}V${HIGH - BOTTOM}H${WIDE - RIGHT}` }));
     drawing.append(element("text", { x: (LEFT + WIDE) / 2, y: HIGH - 10, "text-anchor": "middle" }, "time t"));
+    drawing.append(element("text", { x: LEFT + 8, y: TOP + 4 }, "singular values of the network"));
     drawing.append(element("text", { x: WIDE - RIGHT, y: HIGH - 10, "text-anchor": "end" }, String(run.end)));
     if (run.threshold < top) {
       const at = y(run.threshold);

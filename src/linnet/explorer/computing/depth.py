@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DEPTHS = (2, 3, 4, 5, 6)
-DEEPEST_MAP = 4  # layers, up to which there is a formula for the whole plane
 SIDE = 3  # inputs and outputs of the trained network: one compiled flow for each depth
 ORDER = 6  # letters of the longest word kept, of the network and of the formula
 TIMES = 121
@@ -77,22 +76,21 @@ def mode_order(*, coupling: float, values: tuple[float, ...]) -> xr.Dataset:
 
 
 def depth_diagram(*, depth: int, dim: int, rank: int, noise_std: float) -> xr.Dataset:
-    """The least test error of wide networks over variance and width, by formula; at most four layers deep.
+    """The least test error of wide networks over variance and width, by formula.
 
     **Arguments:** `depth` L; `dim` d, `rank` and `noise_std` of the task, a matrix of low rank in noise.
     """
     import linnet as ln
 
-    layers = min(depth, DEEPEST_MAP)
     strengths = MAP_STRENGTH * dim * MAP_RATIO ** np.arange(rank)
     spectrum = ln.theories.mixed.asymptotic_spectrum(strengths, dim, noise_std)
     least = np.ceil(np.log2(32 * dim))  # the formula asks for 16 units for each input and output
-    border = np.round(np.log2(strengths[0] ** (2 / layers)))  # of sigma^2 w, at which the largest mode turns lazy
+    border = np.round(np.log2(strengths[0] ** (2 / depth)))  # of sigma^2 w, at which the largest mode turns lazy
     widths = 2.0 ** (least + np.arange(CELLS // 2))
     variances = 2.0 ** (border - least + np.arange(-CELLS + 3, 3))
-    diagram = ln.theories.mixed.predicted_diagram(spectrum, variances, widths, points=16, draws=0, depth=layers)
+    diagram = ln.theories.mixed.predicted_diagram(spectrum, variances, widths, points=16, draws=0, depth=depth)
     return (
         diagram.to_dataset()[["best_test", "best_time", "stable_rank", "covered"]]
         .assign(best_test=(("width", "variance"), diagram.best_test * 2 / dim**2))
-        .assign_attrs(depth=layers, dim=dim, strengths=strengths, units="errors per entry; times canonical")
+        .assign_attrs(depth=depth, dim=dim, strengths=strengths, units="errors per entry; times canonical")
     )

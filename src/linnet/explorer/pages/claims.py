@@ -18,7 +18,7 @@ CONTROLS = (
         "Words",
         "As a phrase (Theorem 2 of paper 4), or else each of them: in the number, the sentence, what was measured.",
     ),
-    whole("sheet", "Sheet of the list", 1, (1, 20), f"The list has {pictures.SHOWN} claims on each.", computes=False),
+    whole("sheet", "Page of the list", 1, (1, 20), f"A page has {pictures.SHOWN} claims.", computes=False),
     text("claim", "Claim", "The one to look at; a click in the list sets it. The first one if empty.", computes=False),
 )
 
@@ -41,7 +41,7 @@ PAGE = Page(
     introduction=(
         "What the papers say in words and formulas, measured on trained networks: what holds, what holds with a "
         "correction, what is refuted, and what was tried outside its assumptions.",
-        "The verdicts shown are those of the record; any claim can be measured again, here or by its command.",
+        "The verdicts shown were measured before; any claim can be measured again, here or by its command.",
     ),
     controls=CONTROLS,
     compute=computing.chosen,
@@ -50,13 +50,13 @@ PAGE = Page(
             "counts",
             "Verdicts of each paper",
             pictures.counts,
-            "Of the claims that the filter leaves; a click on a paper chooses it.",
+            "Of the claims that are listed below; a click on a paper chooses it.",
             height=260,
             wide=True,
             click={"paper": "customdata"},
         ),
         View("claim", "The claim", pictures.one, kind="html", wide=True),
-        View("list", "All that the filter leaves", pictures.listed, kind="html", wide=True),
+        View("list", "The list of claims", pictures.listed, kind="html", wide=True),
     ),
     more=(
         Part(

@@ -67,8 +67,7 @@ PAGE = Page(
                     "map",
                     "The phase diagram by formula",
                     pictures.diagram,
-                    "White: a mode S of the truth is lazy above (σ²w)ᴸ = S². Hatched: the formula is not claimed. "
-                    "The formula goes to depth 4, which is shown for deeper networks.",
+                    "White: a mode S of the truth is lazy above (σ²w)ᴸ = S². Hatched: the error bar is above 3%.",
                     height=420,
                 ),
             ),

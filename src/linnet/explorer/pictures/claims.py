@@ -60,7 +60,7 @@ def one(data: xr.Dataset, state: State) -> Html:
 
     row = _chosen(data, str(state["claim"]))
     if row is None:
-        return html.P("No claim has all of this: take a word or a filter away.")
+        return html.P("No claim has all of this: leave out a word, or choose all papers and verdicts.")
     name, share = str(row["claim"].values), _share(row)
     items: list[Component] = []
     for part, label in DETAILS.items():
@@ -87,7 +87,7 @@ def listed(data: xr.Dataset, state: State) -> Html:
         name = str(row["claim"].values)
         about = [_pick(name, "list"), " ", _badge(row), " ", html.Span(_share(row), className="soft")]
         rows.append(html.Li([html.Div(about), html.Div(_typeset(str(row["says"].values)), className="sentence")]))
-    shown = f"{total} of {computing.chosen().sizes['claim']} claims; sheet {sheet} of {sheets}."
+    shown = f"{total} of {computing.chosen().sizes['claim']} claims; page {sheet} of {sheets}."
     return [html.P(shown, className="soft", id="claims-shown"), html.Ul(rows, className="claims")]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from linnet.explorer.controls import State
 from linnet.explorer.drawing import Figure, figure, guide, hatching, heatmap, line, log_levels
-from linnet.explorer.pictures.strokes import BLUE, ORANGE, predicted, shades, trained
+from linnet.explorer.pictures.strokes import BLUE, LAST, ORANGE, predicted, shades, trained
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,12 +21,13 @@ def modes(data: xr.Dataset, state: State) -> Figure:
     times, traces = data["time"].values, []
     for k, colour in enumerate(shades(data.sizes["mode"])):
         traces.append(trained(times, data["trained"].values[:, k], f"S = {float(data['mode'][k]):g}", colour))
-        traces.append(predicted(times, data["predicted"].values[:, k], "mode equations" * (k == 0), colour))
+        traces.append(
+            predicted(times, data["predicted"].values[:, k], "mode equations" * (k == 0), colour, legendrank=LAST)
+        )
     height = float(data["threshold"])
     if height < 1.5 * float(data["mode"].max()):
         traces.append(guide(times[[0, -1]], [height] * 2, "threshold cᴸ"))
-    name = f"time t (canonical), depth {data.attrs['depth']}"
-    return figure(traces, x=name, y="singular value")
+    return figure(traces, x=f"time t (canonical), depth {data.attrs['depth']}", y="singular value")
 
 
 def order(data: xr.Dataset, state: State) -> Figure:

@@ -9,7 +9,7 @@ import numpy as np
 from linnet.explorer import drawing
 from linnet.explorer.controls import State
 from linnet.explorer.drawing import Figure, Options
-from linnet.explorer.pictures.strokes import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, predicted, shades, trained
+from linnet.explorer.pictures.strokes import AMBER, BLUE, GREEN, GREY, LAST, ORANGE, PINK, predicted, shades, trained
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +21,7 @@ def modes(ds: xr.Dataset, state: State) -> Figure:
     for k, colour in enumerate(shades(ds.sizes["mode"])):
         first = k == 0  # one entry of the legend for all predictions
         traces.append(trained(time, ds.trained.values[:, k], f"s = {float(ds.mode[k]):g}", colour))
-        more: Options = {"showlegend": first, "legendgroup": "predicted"}
+        more: Options = {"showlegend": first, "legendgroup": "predicted", "legendrank": LAST}
         traces.append(predicted(time, ds.predicted.values[:, k], "Theorem C.12", colour, **more))
         if "jumps" in ds:
             more = {"showlegend": first, "legendgroup": "jumps"}
@@ -46,7 +46,7 @@ def layers(ds: xr.Dataset, state: State) -> Figure:
             label, look = (f"{name}, no signal", GREY) if idle else (name, colour)
             thin = {"width": 2.5, "opacity": 0.9} if name == "W₂" else {}  # W₁ is seen below it where they are the same
             traces.append(trained(time, values[:, k], label, look, **shown, **thin))
-            shown = {"showlegend": name == "W₁" and k == 0, "legendgroup": "final"}
+            shown = {"showlegend": name == "W₁" and k == 0, "legendgroup": "final", "legendrank": LAST}
             traces.append(predicted(ends, [final[k]] * 2, "end by Corollary 3.1", look, **shown))
     return drawing.figure(
         traces,

@@ -11,7 +11,22 @@ from numpy.typing import ArrayLike
 from linnet.explorer import drawing
 from linnet.style import AMBER, BLUE, GREEN, GREY, ORANGE, PINK, SKY
 
-__all__ = ["AMBER", "BLUE", "GREEN", "GREY", "ORANGE", "PINK", "SKY", "moments", "predicted", "shades", "trained"]
+__all__ = [
+    "AMBER",
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "LAST",
+    "ORANGE",
+    "PINK",
+    "SKY",
+    "moments",
+    "predicted",
+    "shades",
+    "trained",
+]
+
+LAST = 1001  # `legendrank` of what is named once for all curves: behind the curves' own names, which have 1000
 
 
 def trained(x: ArrayLike, y: ArrayLike, name: str, colour: str, **more: Any) -> drawing.Trace:
