@@ -8,14 +8,17 @@ import threading
 from pathlib import Path
 
 # One thread for each: BLAS and XLA would otherwise start one per core in every one of them. Libraries read this when
-# they are loaded. Such processes are for cores, so JAX stays off GPUs.
-ENVIRONMENT = {
+# they are loaded.
+ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "BLIS_NUM_THREADS": "1",
     "NPROC": "1",  # XLA's, and `cores`
-    "JAX_PLATFORMS": "cpu",
+}
+ENVIRONMENT = {
+    **ONE_THREAD,
+    "JAX_PLATFORMS": "cpu",  # such processes are for cores, so JAX stays off GPUs
     "PYTHONSAFEPATH": "1",  # files of the current folder do not stand in for modules of Python
 }
 starting = threading.Lock()  # held while processes are started: a thread that ends this process waits for it

@@ -53,6 +53,21 @@ def test_it_goes_on_past_a_failure_and_names_it(
     assert "the toy was asked to break" in page and page.count("data:image/png") == 4
 
 
+@pytest.mark.parametrize("quick", [True, False])
+def test_quick_figures_take_one_thread(
+    linnet: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, quick: bool
+) -> None:
+    """Threads of small figures wait for each other, on cores that the claims need."""
+    from linnet.cli import batch
+
+    seen: list[str | None] = []
+    real = batch.run
+    monkeypatch.setattr(batch, "run", lambda *words, **o: (seen.append(os.environ.get("NPROC")), real(*words, **o))[1])
+    monkeypatch.setenv("NPROC", "7")
+    assert linnet("reproduce", *["--quick"] * quick, "--out", tmp_path).status == 0
+    assert seen == ["1" if quick else "7"] and os.environ["NPROC"] == "7"
+
+
 @pytest.mark.parametrize("measured", [0, 1])
 def test_claims_that_end_early_leave_the_page_with_the_figures(
     linnet: Any, toys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, measured: int

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from linnet._blas_threads import ONE_BLAS_THREAD
+from linnet._workers import ONE_THREAD
 from linnet.cli import batch, terminal
 from linnet.cli.run import OUT
 from linnet.reproduction import registry, report, verdicts
 from linnet.reproduction.request import FigureRequest
+from linnet.sweeps._executors import environment_restored
 
 
 def reproduce(
@@ -26,7 +30,10 @@ def reproduce(
     """Make every figure of the papers, measure every claim, and write one page that shows them all."""
     requests = [FigureRequest.of(figure, quick=quick) for figure in registry.figures().values()]
     batch.prepare(out)
-    with verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring:
+    with (
+        one_thread() if quick else nullcontext(),
+        verdicts.measuring(out, quick=quick, fresh=fresh) if claims else nullcontext() as measuring,
+    ):
         results, failed = batch.run(requests, out, fresh=fresh)
         rows, missing = ([], "") if measuring is None else _await_claims(measuring)
     page = report.write(out, results, failed, rows, missing)
@@ -35,6 +42,16 @@ def reproduce(
     wrong = [batch.verdict(results, failed), missing, f"claims not as expected: {', '.join(alarms)}" if alarms else ""]
     if any(wrong):
         raise RuntimeError("; ".join(filter(None, wrong)))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep the block to one thread of BLAS and of XLA, where XLA has not started yet.
+
+    Quick figures are small: the threads of one wait for each other, and take the cores from the claims' processes.
+    """
+    with environment_restored(ONE_THREAD), ONE_BLAS_THREAD:
+        yield
 
 
 def _await_claims(measuring: verdicts.Verdicts) -> tuple[list[verdicts.ClaimRow], str]:
