@@ -48,7 +48,8 @@ def main() -> int:
     part, parts = map(int, options.part.split("/"))
     chosen = chosen[part - 1 :: parts]
     total = sum(len(cases(everything[i], twice=options.twice, seed=options.seed)) for i in chosen)
-    workers = [Worker(chosen[i :: options.processes], options.twice, options.seed) for i in range(options.processes)]
+    tasks = [(i, 0) for i in sorted(chosen, key=lambda i: not everything[i].slow)]
+    workers = [Worker(tasks, options.twice, options.seed) for _ in range(min(options.processes, len(tasks)))]
     found: list[Any] = []
     began, told = time.monotonic(), 0
     with Progress(transient=not sys.stdout.isatty(), disable=not sys.stdout.isatty()) as bar:
@@ -76,6 +77,7 @@ def main() -> int:
 
 def report(found: list[Any], seconds: float, file: Path | None) -> int:
     """Prints broken rules with examples of each, and a line of counts."""
+    from fuzz.calling import LEFT_OUT
     from fuzz.oracles import RULES
 
     groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -87,6 +89,9 @@ def report(found: list[Any], seconds: float, file: Path | None) -> int:
         for name, cases in sorted(by_name.items(), key=lambda item: -len(item[1])):
             print(f"  {len(cases):4d}  {name}, as in {cases[0]}")
     ended = Counter(outcome.ended for outcome in found)
+    wanting = {word: n for word, n in ended.items() if word.startswith(LEFT_OUT)}
+    for word, n in wanting.items():
+        print(f"{n} calls or examples were {word}, which is not installed")
     slowest = max(found, key=lambda outcome: outcome.seconds, default=None)
     print(f"\n{len(found)} calls in {seconds:.0f} s: " + ", ".join(f"{n} {word}" for word, n in ended.items()))
     if slowest:

@@ -16,8 +16,10 @@ import numpy as np
 from fuzz import documented, oracles
 from fuzz.cases import Case, target, value_of
 from fuzz.mutations import INFINITE, MASKED, ODD, SAME, WRONG
+from fuzz.surface import is_missing_extra
 
 LIMIT = 20.0  # seconds of the processor: those of the clock depend on what else the machine does
+LEFT_OUT = "left out"
 PATIENCE = 6  # so many times as long by the clock, for a call that waits and does not compute
 
 
@@ -30,7 +32,7 @@ class Outcome:
     """How a call ended, and which rules it broke, each with what was seen."""
 
     label: str
-    ended: str  # "returned" or "refused"
+    ended: str  # "returned", "refused", or left out for want of a package
     seconds: float
     broken: dict[str, str] = field(default_factory=dict)
 
@@ -38,13 +40,20 @@ class Outcome:
 def called(case: Case, *, limit: float = LIMIT) -> Outcome:
     """Makes the call and judges it."""
     example = case.example
-    function = target(example)
-    arguments = {name: value_of(argument) for name, argument in example.arguments.items()}
+    try:
+        function = target(example)
+        arguments = {name: value_of(argument) for name, argument in example.arguments.items()}
+    except ModuleNotFoundError as reason:
+        if not is_missing_extra(reason):
+            raise
+        return _left_out(case, reason)
     arguments |= {name: mutation.value for name, mutation in case.changed.items()}
     before = {name: value.copy() for name, value in arguments.items() if _is_plain(value)}
     began = time.perf_counter()
     result, error, warned = _watched(function, arguments, limit)
     outcome = Outcome(case.label, "returned" if error is None else "refused", time.perf_counter() - began)
+    if isinstance(error, ModuleNotFoundError) and is_missing_extra(error):
+        return _left_out(case, error)
     broken = outcome.broken
     if isinstance(error, OutOfTimeError):
         broken["too slow"] = f"not done after {limit:g} s"
@@ -63,6 +72,11 @@ def called(case: Case, *, limit: float = LIMIT) -> Outcome:
         return outcome
     _judge(case, function, arguments, result, broken, limit)
     return outcome
+
+
+def _left_out(case: Case, reason: ModuleNotFoundError) -> Outcome:
+    """The outcome of a call that needs an optional package which is not installed here."""
+    return Outcome(case.label, f"{LEFT_OUT} for want of {str(reason.name).split('.')[0]}", 0.0)
 
 
 def _judge(

@@ -11,7 +11,7 @@ import numpy as np
 from fuzz import examples as tables
 from fuzz.examples import Example, Made
 from fuzz.mutations import Mutation, mutations
-from fuzz.surface import Public, public
+from fuzz.surface import Public, is_missing_extra, public
 
 
 @dataclass(frozen=True)
@@ -127,4 +127,11 @@ def pairs(example: Example, random: np.random.Generator, number: int) -> Iterato
 def cases(example: Example, *, twice: int, seed: int = 0) -> list[Case]:
     """The valid call, all changes of one argument, and `twice` times as many arguments pairs of changes."""
     random = np.random.default_rng([seed, *example.name.encode(), example.number])
+    try:
+        for argument in example.arguments.values():
+            value_of(argument)
+    except ModuleNotFoundError as reason:
+        if not is_missing_extra(reason):
+            raise
+        return [Case(example, {})]  # which is left out, too, when it is called
     return [Case(example, {}), *single(example), *pairs(example, random, twice * len(example.arguments))]

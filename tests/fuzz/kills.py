@@ -1,18 +1,22 @@
 """SIGKILL to workers, the scheduler and the parent of a sweep, in turn: the store must equal an uninterrupted one.
 
-    python tests/fuzz/kills.py [--number 100] [--seed 0]
+    python tests/fuzz/kills.py [--number 100] [--seed 0] [--folder FOLDER]
 
-Each round starts a Dask scheduler with two workers and `linnet sweep --resume` on them, kills the next of the three at
-a random moment, every fourth time as a file of the store is being written, and looks at what is left. After the last
-kill the sweep is finished, and every chunk of its store is compared with that of a sweep which nobody killed.
+First a sweep that nobody kills is computed. Each round starts a Dask scheduler with two workers and `linnet sweep
+--resume` on them, kills the next of the three at a random moment, every fourth time as a file of the store is being
+written, and looks at what is left: each chunk that the ledger calls finished must be that of the first sweep, bit for
+bit. A sweep that could finish is compared whole, and the next round begins a new store; after the last kill the last
+store is finished and compared. Each comparison prints a line. With a folder, a run that was ended goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,6 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -33,7 +38,7 @@ seeds = 20
 block = 4
 [axes]
 width = [10, 100, 1000, 10000]
-threshold = { start = 0.01, stop = 1000.0, count = 25, spacing = "log" }
+threshold = { start = 0.01, stop = 1000.0, count = 10, spacing = "log" }
 [fixed]
 dim = 8
 noise_std = 0.2
@@ -72,8 +77,16 @@ def swept(grid: Path, store: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def chunks(store: Path) -> dict[str, bytes]:
-    """What a store holds, bit for bit."""
-    return {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("c/**/*") if file.is_file()}
+    """What a store holds of finished blocks, bit for bit."""
+    if not (store / "ledger.sqlite").exists():
+        return {}
+    database = sqlite3.connect(store / "ledger.sqlite")
+    known = database.execute("select name from sqlite_master where name = 'chunks'").fetchone()
+    finished = {row[0] for row in database.execute("select hash from chunks")} if known else set()
+    database.close()
+    files = {str(file.relative_to(store)): file.read_bytes() for file in store.rglob("c/**/*") if file.is_file()}
+    hashes = {name: hashlib.blake2b(data, digest_size=16).hexdigest() for name, data in files.items()}
+    return {name: data for name, data in files.items() if hashes[name] in finished}
 
 
 def _writing(store: Path) -> bool:
@@ -81,60 +94,126 @@ def _writing(store: Path) -> bool:
     return (store / "ledger.sqlite-journal").exists()
 
 
+def _files(store: Path) -> int:
+    """How many chunks there are, finished or not."""
+    return sum(1 for _ in store.rglob("c/**/*"))
+
+
+@dataclass
+class Kills:
+    """How far a run of kills is; kept in a file after each round."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    store: int = 0  # the number of the store at work
+    looks: int = 0  # comparisons of stores that were not finished
+    compared: int = 0  # chunks of stores that were
+
+    @property
+    def number(self) -> int:
+        return self.counts.total()
+
+    def say(self, text: str) -> None:
+        """One line now: what comes later may be ended."""
+        told = ", ".join(f"{name} {count}" for name, count in self.counts.items())
+        sys.stdout.write(f"{self.number} kills ({told}), {len(self.wrong)} wrong: {text}\n")
+        sys.stdout.flush()
+
+
+def finished(grid: Path, store: Path, folder: Path) -> list[str]:
+    """Finish a sweep that nobody kills; what is wrong with it."""
+    with cluster(folder) as (address, _):
+        sweep = swept(grid, store, "--scheduler", address)
+        said = sweep.communicate()[1]
+    return [said] if sweep.returncode else []
+
+
+def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.Random) -> bool:
+    """One round: a cluster and a sweep, until the parent or the scheduler is killed; whether the sweep had ended."""
+    with cluster(folder) as (address, processes):
+        sweep = swept(grid, store, "--scheduler", address, "--wait", "30")
+        before = _files(store)
+        while kills.looks % 3 and sweep.poll() is None and _files(store) == before:
+            time.sleep(0.05)  # two rounds of three: from the first chunk on, however long the cluster takes to start
+        for _ in range(3):
+            until = time.monotonic() + chance.uniform(0.0, 6.0)
+            while time.monotonic() < until and not (kills.number % 4 == 3 and _writing(store)):
+                time.sleep(0.002 if kills.number % 4 == 3 else 0.05)
+            victim = VICTIMS[kills.number % len(VICTIMS)]
+            target = sweep if victim == "parent" else processes[victim]
+            if sweep.poll() is not None or target.poll() is not None:
+                break
+            target.send_signal(signal.SIGKILL)
+            target.wait()
+            kills.counts[victim] += 1
+            if victim != "worker":
+                break
+        if sweep.poll() is None and processes["scheduler"].poll() is None:
+            sweep.kill()  # its other worker would finish it
+        said = sweep.communicate(timeout=120)[1]
+    if "Traceback" in said:
+        kills.wrong.append(said)
+    return sweep.returncode == 0
+
+
+def compare(store: Path, whole: dict[str, bytes], kills: Kills, *, all_of_it: bool) -> None:
+    """Hold the finished blocks of a store against those of the sweep that nobody killed."""
+    if (store / "ledger.sqlite").exists():
+        kills.wrong += _damaged(store / "ledger.sqlite")
+    own = chunks(store)
+    other = [name for name, data in own.items() if whole.get(name) != data]
+    if other or (all_of_it and own.keys() != whole.keys()):
+        kills.wrong.append(f"{store.name}: {len(other)} of {len(own)} chunks NOT equal; {len(whole)} expected")
+    if all_of_it:
+        kills.compared += len(own)
+        kills.say(f"{store.name} finished, {len(own)} of {len(whole)} chunks there, {len(other)} not equal")
+    else:
+        kills.looks += 1
+        kills.say(f"{store.name} has {len(own)} of {len(whole)} chunks, {len(other)} not equal")
+
+
+def run(folder: Path, number: int, seed: int) -> Kills:
+    """Kill and compare, from where the folder's last run was ended."""
+    grid, whole, state = folder / "grid.toml", folder / "whole", folder / "kills.json"
+    grid.write_text(GRID)
+    kills = Kills()
+    if state.exists():
+        kept = json.loads(state.read_text())
+        kills = Kills(**{**kept, "counts": Counter(kept["counts"])})
+    kills.wrong += finished(grid, whole, folder)
+    expected = chunks(whole)
+    kills.say(f"the sweep that nobody kills has {len(expected)} chunks")
+    if not expected:
+        kills.wrong.append("the sweep that nobody kills is empty")
+    while kills.number < number and expected:
+        store = folder / f"store-{kills.store}"
+        ended = killed(grid, store, folder, kills, random.Random(f"{seed} {kills.number} {kills.looks}"))
+        compare(store, expected, kills, all_of_it=ended)
+        kills.store += ended
+        state.write_text(json.dumps(vars(kills)))
+    last = folder / f"store-{kills.store}"
+    kills.wrong += finished(grid, last, folder)
+    compare(last, expected, kills, all_of_it=True)
+    return kills
+
+
 def main() -> int:
-    """Kills, then compares; 1 where a store was damaged, a command failed otherwise, or the bits differ."""
+    """Kills and compares; 1 where a store was damaged, a command failed otherwise, or the bits differ."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, help="where stores are kept, to go on from there")
     given = parser.parse_args()
     heed_signals()
-    chance = random.Random(given.seed)
-    counts: Counter[str] = Counter()
-    wrong: list[str] = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        grid, store, whole = folder / "grid.toml", folder / "store", folder / "whole"
-        grid.write_text(GRID)
-        kills = 0
-        while kills < given.number:
-            with cluster(folder) as (address, processes):
-                sweep = swept(grid, store, "--scheduler", address, "--wait", "30")
-                for _ in range(3):  # until the parent or the scheduler dies
-                    until = time.monotonic() + chance.uniform(0.0, 6.0)
-                    while time.monotonic() < until and not (kills % 4 == 3 and _writing(store)):
-                        time.sleep(0.002 if kills % 4 == 3 else 0.05)
-                    victim = VICTIMS[kills % len(VICTIMS)]
-                    target = sweep if victim == "parent" else processes[victim]
-                    if sweep.poll() is not None or target.poll() is not None:
-                        break
-                    target.send_signal(signal.SIGKILL)
-                    target.wait()
-                    kills += 1
-                    counts[victim] += 1
-                    if victim != "worker":
-                        break
-                if sweep.poll() is None and processes["scheduler"].poll() is None:
-                    sweep.kill()  # its other worker would finish it
-                said = sweep.communicate(timeout=120)[1]
-            if "Traceback" in said:
-                wrong.append(said)
-            if (store / "ledger.sqlite").exists():
-                wrong += _damaged(store / "ledger.sqlite")
-            if kills % 10 < 2:
-                sys.stdout.write(f"{kills} kills: {dict(counts)}, {len(wrong)} wrong\n")
-                sys.stdout.flush()
-        for place in (store, whole):
-            with cluster(folder) as (address, _):
-                sweep = swept(grid, place, "--scheduler", address)
-                said = sweep.communicate()[1]
-            if sweep.returncode:
-                wrong.append(said)
-        left, right = chunks(store), chunks(whole)
-        equal = left == right and len(right) > 0
-        sys.stdout.write(f"{kills} kills: {dict(counts)}; {len(right)} chunks, {'equal' if equal else 'NOT equal'}\n")
-    for text in wrong:
+        folder = given.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        kills = run(folder.resolve(), given.number, given.seed)
+    equal = "all equal" if not kills.wrong else "NOT all equal, or damaged"
+    kills.say(f"{kills.looks} looks at unfinished stores, {kills.compared} chunks of finished ones, {equal}")
+    for text in kills.wrong:
         sys.stdout.write(text + "\n")
-    return int(bool(wrong) or not equal)
+    return int(bool(kills.wrong))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ numbers."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -187,7 +188,6 @@ def _masks(numbers: np.ndarray) -> Iterator[Mutation]:
 
 def _forms(value: np.ndarray) -> Iterator[Mutation]:
     import jax.numpy as jnp
-    import pandas as pd
 
     numbers = value.astype(np.float64)
     spread = np.empty((*numbers.shape, 2))
@@ -209,7 +209,9 @@ def _forms(value: np.ndarray) -> Iterator[Mutation]:
         "no mask": np.ma.array(numbers),
         "longdouble": numbers.astype(np.longdouble),
     }
-    if numbers.ndim <= 2:
+    if numbers.ndim <= 2 and importlib.util.find_spec("pandas") is not None:
+        import pandas as pd
+
         forms["pandas"] = (pd.Series if numbers.ndim == 1 else pd.DataFrame)(numbers)
     if np.array_equal(numbers, np.rint(numbers)):
         forms |= {"integers": numbers.astype(np.int64), "int8": numbers.astype(np.int8)}

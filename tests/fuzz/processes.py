@@ -1,4 +1,7 @@
-"""Processes that make the calls: each is watched, and begun anew after a call at which it hung or died."""
+"""Processes that make the calls: each is watched, and begun anew after a call at which it hung or died.
+
+Each takes the next example when it is done with one: the slow ones stand first in the list, so that none is left over.
+"""
 
 from __future__ import annotations
 
@@ -13,43 +16,52 @@ MEMORY_BYTES = 8 * 2**30  # of addresses, for each process: what is refused is t
 HANG = 180.0  # seconds without a word from a process, after which it is ended: no signal ends compiling
 
 
-def work(pipe: Connection, tasks: list[tuple[int, int]], twice: int, seed: int) -> None:
-    """Makes the calls of some examples from given positions on, and tells of each before and after."""
+def work(pipe: Connection, twice: int, seed: int) -> None:
+    """Makes the calls of the examples that it is sent, from given positions on, and tells of each before and after."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    from fuzz.calling import called
+    from fuzz.calling import LEFT_OUT, called
     from fuzz.cases import cases, listed
     from fuzz.scaling import scaled
 
     everything = listed()
-    for index, first in tasks:
+    while (task := pipe.recv()) is not None:
+        index, first = task
         example = everything[index]
         chosen = cases(example, twice=twice, seed=seed)
+        can_run = True
         for at in range(first, len(chosen)):
             pipe.send(("begin", index, at, chosen[at].label))
-            pipe.send(("end", index, at, called(chosen[at])))
-        for outcome in scaled(example):
+            outcome = called(chosen[at])
+            can_run = not outcome.ended.startswith(LEFT_OUT)
+            pipe.send(("end", index, at, outcome))
+        for outcome in scaled(example) if can_run else ():
             pipe.send(("end", index, len(chosen), outcome))
         pipe.send(("done", index, len(chosen), None))
     pipe.close()
 
 
 class Worker:
-    """A process with its share of the examples; it is begun anew after the call at which it hung or died."""
+    """A process that makes the calls of one example after the other, from a list that all of them share."""
 
-    def __init__(self, tasks: list[int], twice: int, seed: int) -> None:
-        self.tasks = [(task, 0) for task in tasks]
-        self.twice, self.seed = twice, seed
+    def __init__(self, tasks: list[tuple[int, int]], twice: int, seed: int) -> None:
+        self.tasks, self.twice, self.seed = tasks, twice, seed
         self.begin()
 
     def begin(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self.pipe, there = context.Pipe(duplex=False)
-        self.process = context.Process(target=work, args=(there, self.tasks, self.twice, self.seed), daemon=True)
+        self.pipe, there = context.Pipe()
+        self.process = context.Process(target=work, args=(there, self.twice, self.seed), daemon=True)
         self.process.start()
         there.close()
         self.heard = time.monotonic()
         self.now: tuple[int, int, str] | None = None
+        self.next()
+
+    def next(self) -> None:
+        """Sends the process its next example, or that there is none."""
+        self.ended = not self.tasks
+        self.pipe.send(None if self.ended else self.tasks.pop(0))
 
     def take(self, found: list[Any]) -> bool:
         """Reads what the process says; False once it is done."""
@@ -59,7 +71,7 @@ class Worker:
             kind, index, at, what = self.pipe.recv()
         except EOFError:
             self.process.join()
-            if not self.tasks:
+            if self.ended:
                 return False
             return self.again(found, Outcome(self.now[2] if self.now else "?", "died", 0.0))
         self.heard = time.monotonic()
@@ -69,7 +81,7 @@ class Worker:
             found.append(what)
             self.now = None
         else:
-            self.tasks = [task for task in self.tasks if task[0] != index]
+            self.next()
         return True
 
     def again(self, found: list[Any], outcome: Any) -> bool:
@@ -79,6 +91,6 @@ class Worker:
         outcome.broken["too slow" if outcome.ended == "hung" else "unclear error"] = f"the process {outcome.ended}"
         found.append(outcome)
         index, at, _ = self.now
-        self.tasks = [(index, at + 1), *(task for task in self.tasks if task[0] != index)]
+        self.tasks.insert(0, (index, at + 1))
         self.begin()
         return True

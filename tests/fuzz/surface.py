@@ -7,14 +7,17 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import multiprocessing
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import linnet
+from linnet._extras import EXTRAS
 
 # Packages that are not an interface to call, with the reason.
 LEFT_OUT = {
@@ -37,9 +40,23 @@ class Public:
     owner: type | None = None
 
 
-def has_torch() -> bool:
-    """Whether PyTorch is installed: what needs it is looked at only there."""
-    return importlib.util.find_spec("torch") is not None
+def is_missing_extra(error: ModuleNotFoundError) -> bool:
+    """Whether an optional package is not installed, and not a module of it missing: what needs it is not tried here."""
+    package = (error.name or "").split(".")[0]
+    return package in EXTRAS and importlib.util.find_spec(package) is None
+
+
+@functools.cache
+def imported(name: str) -> ModuleType | None:
+    """A module; None, with a line, where an optional package that it needs is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as reason:
+        if not is_missing_extra(reason):
+            raise
+        if multiprocessing.parent_process() is None:
+            sys.stderr.write(f"left out: {name} ({reason})\n")
+        return None
 
 
 def packages() -> Iterator[ModuleType]:
@@ -47,14 +64,19 @@ def packages() -> Iterator[ModuleType]:
     yield linnet
     for found in pkgutil.walk_packages(linnet.__path__, "linnet."):
         hidden = any(found.name == out or found.name.startswith(out + ".") for out in LEFT_OUT)
-        if found.ispkg and not hidden and (has_torch() or not found.name.startswith("linnet.torch")):
-            yield importlib.import_module(found.name)
+        if found.ispkg and not hidden and (module := imported(found.name)) is not None:
+            yield module
 
 
 def exported(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """The names of a module's `__all__`; of a file that is one of them, those of its own or all that it defines."""
     for name in getattr(module, "__all__", ()):
-        thing = getattr(module, name)
+        try:
+            thing = getattr(module, name)
+        except ModuleNotFoundError as reason:  # a package that `packages` leaves out, with a line
+            if not is_missing_extra(reason):
+                raise
+            continue
         if not inspect.ismodule(thing):
             yield f"{module.__name__}.{name}", thing
         elif not hasattr(thing, "__path__"):

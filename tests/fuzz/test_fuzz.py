@@ -66,6 +66,26 @@ def test_the_rules_can_be_broken(call, rule):
     assert rule in outcome.broken
 
 
+def test_calls_that_need_a_package_which_is_not_installed_are_left_out(monkeypatch):
+    from fuzz import surface
+    from fuzz.examples import Example, Made
+
+    def needs_it(value=None):
+        import no_such_package
+
+        return no_such_package
+
+    direct, made = (
+        Example("direct", {"value": 1.0}, call=needs_it),
+        Example("made", {"value": Made(needs_it)}, call=len),
+    )
+    assert "unclear error" in called(Case(direct, {"value": Mutation("text", "odd", "a")})).broken
+    monkeypatch.setitem(surface.EXTRAS, "no_such_package", "some")
+    for example in (direct, made):
+        outcome = called(cases(example, twice=1)[0])
+        assert (outcome.ended, outcome.broken) == ("left out for want of no_such_package", {})
+
+
 def test_clear_messages_are_told_from_others():
     from linnet._arguments import number
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -85,8 +84,8 @@ def instance(name: str, make: Made, *, received: bool = False) -> None:
 def load() -> None:
     """Fills the tables, once."""
     if not EXAMPLES:
-        from fuzz.surface import has_torch
+        from fuzz.surface import imported
 
         for found in pkgutil.iter_modules(__path__):
-            if found.name not in FOLDERS and (found.name != "torch_models" or has_torch()):
-                importlib.import_module(f"{__name__}.{found.name}")
+            if found.name not in FOLDERS:
+                imported(f"{__name__}.{found.name}")
