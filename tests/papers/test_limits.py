@@ -1,13 +1,15 @@
-"""Every limit of every claim: numbers on its other side turn the verdict, and the conclusion with it."""
+"""Every limit of every claim: numbers on its other side turn the verdict, and the conclusion with it. And what was
+measured last, as it is recorded, is what the rules read: of the right kind, and with the verdict that is published."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from linnet.reproduction import AllOf, Below, Claim, Falls, Verdict, Within, claims
+from linnet.reproduction import AllOf, Below, Claim, Estimate, Falls, Trial, Verdict, Within, claims, record, verify
 from linnet.reproduction.numbers import filled
 from linnet.reproduction.rules import Leaf, Rule
 
@@ -148,3 +150,60 @@ def test_each_limit_has_a_reason(claim: Claim) -> None:
     for _, leaf in claim.limits():
         assert len(leaf.because.split()) > 2, f"{claim.name}: {leaf.requirement} must say why"
         assert leaf.what not in ("value", ""), f"{claim.name}: say in words what `{leaf.number}` is"
+
+
+def unwritten(value: Any) -> Any:
+    """A recorded number as it was measured: JSON has pairs for estimates and nothing for NaN."""
+    if isinstance(value, dict):
+        return {label: unwritten(entry) for label, entry in value.items()}
+    if isinstance(value, list):
+        pair = len(value) == 2 and not any(isinstance(entry, (list, dict, str)) for entry in value)
+        return Estimate(*map(unwritten, value)) if pair else [unwritten(entry) for entry in value]
+    return math.nan if value is None else value
+
+
+def recorded_numbers(claim: Claim) -> dict[str, Any]:
+    """What was measured of the claim last; a pair is an estimate where a rule takes standard errors, else a list."""
+    judged = {leaf.number for _, leaf in claim.limits() if getattr(leaf, "errors", 0.0)} | {"value"}
+    numbers = {}
+    for name, value in record.last_measured()[claim.name].numbers.items():
+        pair = isinstance(value, list) and len(value) == 2 and name not in judged
+        numbers[name] = [unwritten(entry) for entry in value] if pair else unwritten(value)
+    return numbers
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.name for claim in CLAIMS])
+def test_what_was_measured_last_is_what_the_rules_read(claim: Claim) -> None:
+    assert claim.name in record.last_measured(), f"record it: `linnet verify {claim.name} --quick --json FILE`"
+    (outcome,) = verify([replace(claim, measure=lambda trial: recorded_numbers(claim))], Trial(quick=True))
+    assert outcome.error is None, f"{outcome.error}; if the claim has changed since, record it anew"
+    assert outcome.as_expected and outcome.measurement is not None
+    assert outcome.measurement.value is None or isinstance(outcome.measurement.value, (int, float))
+
+
+ORDERED, FACTOR = Falls(0, "xs", because="they fall"), Below(2, "x", times="size", because="a share of its size")
+BY_ERRORS, TARGETS = Below(1, "x", errors=2, because="two errors"), Within(0.1, "xs", of="ys", because="near")
+
+
+@pytest.mark.parametrize(
+    ("rule", "numbers", "words"),
+    [
+        (SOUND[0], [1.0], "by name, as a mapping"),
+        (SOUND[0], {"y": 1.0}, "reads 'x', which its measurement does not return"),
+        (SOUND[0], {"x": 0.5, "value": {"section 6": 1.0}}, "one number as 'value'"),
+        (SOUND[0], {"x": 0.5, "value": [1.0]}, "one number as 'value'"),
+        (SOUND[0], {"x": 0.5, "uncertainty": [0.1]}, "one number as 'uncertainty'"),
+        (SOUND[0], {"x": {"a": {"b": 0.5}}}, "every entry must be a number"),
+        (SOUND[0], {"x": "small"}, "every entry must be a number"),
+        (SOUND[0], {"x": None}, "every entry must be a number"),
+        (FACTOR, {"x": 1.0, "size": [1.0, 2.0]}, "one number as 'size'"),
+        (ORDERED, {"xs": 1.0}, "must be a list or a mapping"),
+        (BY_ERRORS, {"x": 0.5}, "judges 'x' by standard errors"),
+        (TARGETS, {"xs": [1.0, 2.0, 3.0], "ys": [1.0, 2.0]}, "as many as 'xs'"),
+        (Below(1, "x", because="one", otherwise="{why:.2f}"), {"x": 0.5, "why": None}, "cannot print '{why:.2f}'"),
+    ],
+)
+def test_numbers_of_another_kind_are_refused_at_once(rule: Rule, numbers: Any, words: str) -> None:
+    """Also where the verdict would not need them, as with a sentence that is printed for another verdict."""
+    (outcome,) = verify([replace(made(holds=rule), measure=lambda trial: numbers)], Trial())
+    assert outcome.measurement is None and words in str(outcome.error)

@@ -23,7 +23,8 @@ from enum import StrEnum
 from typing import Any
 
 from linnet._arguments import count, flag, of_kind, shown
-from linnet.reproduction.numbers import Numbers, fields, filled
+from linnet.reproduction.kinds import check_kinds
+from linnet.reproduction.numbers import Estimate, Numbers, fields, filled
 from linnet.reproduction.rules import Leaf, Rule
 
 
@@ -174,8 +175,7 @@ class Claim:
     def names(self) -> list[str]:
         """The numbers that its rules and its sentence read."""
         read = [name for _, leaf in self.limits() for name in leaf.names]
-        said = [name for _, leaf in self.limits() for words in (leaf.then, leaf.otherwise) for name in fields(words)]
-        return list(dict.fromkeys(read + said + fields(self.reads) + fields(self.correction)))
+        return list(dict.fromkeys(read + [name for words in self._templates for name in fields(words)]))
 
     def verdict(self, numbers: Numbers) -> Verdict:
         """What the numbers say of the claim, by its rules alone."""
@@ -212,12 +212,18 @@ class Claim:
         """Measures, judges and tells."""
         of_kind("trial", trial, Trial, "`Trial(quick=..., seed=...)`")
         numbers = self.measure(trial)
-        for name in self.names:
-            if name not in numbers:
-                raise ValueError(f"the claim {self.name!r} reads {name!r}, which its measurement does not return.")
+        check_kinds(self.name, (leaf for _, leaf in self.limits()), self._templates, numbers)
         sentence = f"{filled(self.reads, numbers)}. {self.conclusion(numbers)}"
         value, uncertainty = numbers.get("value"), numbers.get("uncertainty")
+        if isinstance(value, Estimate):
+            value, uncertainty = value
         return Measurement(self.verdict(numbers), sentence, value, uncertainty, numbers)
+
+    @property
+    def _templates(self) -> list[str]:
+        """Every sentence that may be printed with the numbers."""
+        meanings = [words for _, leaf in self.limits() for words in (leaf.then, leaf.otherwise)]
+        return [words for words in (self.reads, self.correction, *meanings) if words]
 
 
 def claim(name: str, **declared: Any) -> Callable[[Callable[[Trial], Numbers]], Claim]:

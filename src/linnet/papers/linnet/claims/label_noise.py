@@ -8,7 +8,8 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.linnet.settings import NORMAL_ERRORS
-from linnet.reproduction import Above, AllOf, Below, Estimate, Numbers, Trial, Within, claim
+from linnet.reproduction import Above, AllOf, AtMost, Below, Estimate, Numbers, Trial, Within, claim
+from linnet.reproduction.fits import highest
 
 RATE, DELTA, NETWORKS, LONG_STEPS = 0.02, 0.6, 10, 30_000
 SKEWED = (2.0, 1.0, 0.5, 0.25)
@@ -56,6 +57,7 @@ BORDER = Corner("noise at the border", eigenvalues=(1.0,) * 4, values=(2.8,), no
     holds=AllOf(
         Within(
             0.05,
+            "means",
             of=1,
             errors=NORMAL_ERRORS,
             what="mean rate over the predicted mean",
@@ -94,7 +96,7 @@ def label_noise_rates(trial: Trial) -> Numbers:
             each[f"{name}, value {outputs + mode + 1}"] = Estimate.of_mean(ratios)
         if outputs == 1:
             apart = float(predicted[-1] / predicted[0])
-    return {"value": means, "each": each, "apart": apart, "networks": NETWORKS, "cases": len(means)}
+    return {"means": means, "each": each, "apart": apart, "networks": NETWORKS, "cases": len(means)}
 
 
 @claim(
@@ -107,14 +109,18 @@ def label_noise_rates(trial: Trial) -> Numbers:
     + "; ".join(corner.name + ", from the flattest interpolator" * corner.fitted for corner in CORNERS)
     + "; and x = 0.9",
     holds=AllOf(
-        Within(
-            1,
-            "shares",
-            of=0,
-            errors=NORMAL_ERRORS,
-            what="distance of the mean rate from the law, over 2.5 x below and 0.6 y above it,",
+        AtMost(
+            NORMAL_ERRORS,
+            "outside",
+            what="standard errors by which the mean rate over the law is below 1 - 2.5 x or above 1 + 0.6 y",
+            form=".1f",
+        ),
+        Below(
+            0.5,
+            "bars",
+            what="standard error of that mean, over the width of what is allowed",
             form=".2f",
-            because="the region that is claimed",
+            because="a mean that is not known to half of what is allowed could not be refused",
         ),
         Below(
             0.7,
@@ -127,7 +133,7 @@ def label_noise_rates(trial: Trial) -> Numbers:
     reads="mean rate over the law: {means:.3f}; x: {noises:.3f}; y: {steps:.3f}",
 )
 def label_noise_corners(trial: Trial) -> Numbers:
-    means, noises, lengths, shares = {}, {}, {}, {}
+    means, noises, lengths, outside, bars = {}, {}, {}, {}, {}
     for number, corner in enumerate((*CORNERS, BORDER)):
         problem = _skewed_problem(corner.outputs, corner.eigenvalues, corner.values, key=[trial.seed, 34, number])
         of = {"learning_rate": corner.learning_rate, "noise_std": corner.noise_std}
@@ -136,11 +142,12 @@ def label_noise_corners(trial: Trial) -> Numbers:
         rates = _late_rates(problem, steps, key=[trial.seed, 35, number], corner=corner)
         mean = Estimate.of_mean(rates.mean(1) / predicted[: rates.shape[1]].mean())
         x, y = ln.theories.label_noise.expansion_parameters(problem, **of)
-        allowed = 0.6 * y if mean.value > 1 else 2.5 * x
         means[corner.name], noises[corner.name], lengths[corner.name] = mean, x, y
-        shares[corner.name] = Estimate((mean.value - 1) / allowed, mean.error / allowed)
-    del shares[BORDER.name]
-    return {"shares": shares, "border": means[BORDER.name].value, "means": means, "noises": noises, "steps": lengths}
+        outside[corner.name] = highest(mean.errors_above(1 + 0.6 * y), -mean.errors_above(1 - 2.5 * x))
+        bars[corner.name] = mean.error / (2.5 * x + 0.6 * y)
+    border = means[BORDER.name].value
+    del outside[BORDER.name], bars[BORDER.name]
+    return {"outside": outside, "bars": bars, "border": border, "means": means, "noises": noises, "steps": lengths}
 
 
 def _skewed_problem(

@@ -168,6 +168,7 @@ def over_time_limit(trial: Trial) -> Numbers:
     holds=AllOf(
         Within(
             0.1,
+            "levels",
             of=1,
             what="error at the shoulder over what the early phase leaves of it",
             form=".3f",
@@ -214,7 +215,7 @@ def two_phases(trial: Trial) -> Numbers:
             pauses[name] = float(fall[shoulder] / fall[fastest])
             shares[name] = float(errors.min() / errors[shoulder])
     return {
-        "value": levels,
+        "levels": levels,
         "pause": pauses,
         "share": shares,
         "later": highest(share for name, share in shares.items() if "population" in name),
