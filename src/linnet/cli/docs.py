@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from linnet.cli import claim_pages, terminal
 from linnet.reproduction import registry
 from linnet.reproduction.declaration import Trial
 from linnet.reproduction.figure import Figure
-from linnet.reproduction.paper import Paper
+from linnet.reproduction.paper import Paper, Statement
 from linnet.reproduction.table import Table
 from linnet.reproduction.typeset import typeset
 from linnet.sweeps._grid import Grid
@@ -84,14 +84,21 @@ checked: by a claim of [claims.md](claims.md), by the checks of a figure of [fig
     for paper in papers:
         if not paper.statements:
             continue
-        checked = sum(bool(statement.checked) for statement in paper.statements)
-        text += f"\n## {paper.title}\n\n{checked} of {len(paper.statements)} statements are checked.\n\n"
+        text += f"\n## {paper.title}\n\n{coverage_words(paper.statements)}\n\n"
         text += "| where | what it says | checked by |\n|---|---|---|\n"
         for statement in paper.statements:
             by = ", ".join(f"`{paper.name}-{name}`" for name in statement.checked)
             by = by or f"not checked: {typeset(statement.reason)}"
             text += f"| {_value_text(statement.where)} | {typeset(statement.text)} | {by} |\n"
     return text
+
+
+def coverage_words(statements: Sequence[Statement]) -> str:
+    """Say how many of the statements are checked, and what share that is of those that can be."""
+    checkable, checked = (sum(bool(getattr(row, part)) for row in statements) for part in ("checkable", "checked"))
+    rest = len(statements) - checkable
+    also = f"; {rest} more are definitions, outlooks and the like" if rest else ""
+    return f"{checked} of {checkable} statements that can be checked are ({checked / checkable:.1%}){also}."
 
 
 def _by_paper(known: list[Any], describe: Callable[[Any], str]) -> str:

@@ -30,6 +30,7 @@ class Statement:
     - `checked`: short names of claims, figures and tables
     - `reason`: why it is not checked, where nothing checks it
     - `mutation`: the deliberate error that makes it false and turns one of these claims (tests/papers/NAME)
+    - `checkable`: False for what is neither true nor false by measurement: a definition, an outlook
 
     **Example:**
 
@@ -43,12 +44,15 @@ class Statement:
     checked: Sequence[str] = ()
     reason: str = ""
     mutation: str = ""
+    checkable: bool = True
 
     def __post_init__(self) -> None:
         if bool(self.checked) == bool(self.reason):
             raise ValueError(f"the statement {self.where!r} must have either `checked` or a `reason` why it is not.")
         if self.mutation and not self.checked:
             raise ValueError(f"the statement {self.where!r} is not checked: no `mutation` can turn a claim it names.")
+        if self.checked and not self.checkable:
+            raise ValueError(f"the statement {self.where!r} is checked: `checkable` must not be false.")
 
 
 @dataclass(frozen=True, kw_only=True)

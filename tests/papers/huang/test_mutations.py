@@ -296,6 +296,7 @@ MUTATIONS: list[tuple[str, str, Callable[[Patch], None], bool]] = [
     ("minimum-norm", "minimum-norm", scaled(ln.Problem, "min_norm_solution", 2.0), True),
     ("loss-drops", "loss-drops", history_changed(falling_loss), False),
     ("ratio", "ratio", history_changed(alignments), False),
+    ("ratio-fading", "ratio", history_changed(fading_alignments), False),
     ("ratio-rising", "ratio", history_changed(first_alignment), False),
     ("images", "images", orthogonal_pictures, False),
     ("images-kernel", "images-kernel", orthogonal_pictures, False),

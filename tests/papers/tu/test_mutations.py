@@ -69,6 +69,11 @@ def along_dims(power: float) -> Error:
     return lambda right: lambda ds: right(ds) * ds["dim"] ** power
 
 
+def border_of(target: str) -> Error:
+    """Thresholds of one kind of target off by the square root of d."""
+    return lambda right: lambda ds: right(ds) * xr.where(ds["target"] == target, ds["dim"] ** 0.5, 1.0)
+
+
 def still_noise(right: Any) -> Error:
     """Singular values beyond those of the signal that stay where they start."""
 
@@ -144,6 +149,9 @@ MUTATIONS: dict[str, Mutation] = {
     "lazy": Mutation("lazy", MIXED, "lazy_descent", third(2.0)),
     "lazy-floor": Mutation("lazy", MIXED, "lazy_error_floor", scaled(1.5)),
     "lazy-grams": Mutation("lazy-grams", PUBLIC, "gradient_descent", given(learning_rate=lambda rate: 0.02 * rate)),
+    "moving-grams": Mutation(  # layers that shrink as A moves
+        "lazy-grams", PUBLIC, "gradient_descent", lambda r: lambda *a, **k: r(*a, **k, weight_decay=0.3)
+    ),
     "eq2": Mutation("eq2", f"{CLAIM}.lazy", "tangent", scaled(2.0)),
     "convex-cost": Mutation(
         "convex-cost", f"{CLAIM}.lazy", "fourth_powers", lambda r: lambda gap: (gap**2).sum() / 200, SLOW
@@ -181,6 +189,8 @@ MUTATIONS: dict[str, Mutation] = {
     "thm2-lazy": Mutation("thm2-lazy", "tu-regions", "best_test", scaled(0.4), SLOW),
     "thm2-active": Mutation("thm2-active", MIXED, "stopping_time", lambda r: soon_after_growth, SLOW),
     "border": Mutation("border", "tu-border", "threshold", along_dims(0.5), SLOW),
+    "border-low-rank": Mutation("border", "tu-border", "threshold", border_of("low rank"), SLOW),
+    "border-full-rank": Mutation("border", "tu-border", "threshold", border_of("full rank"), SLOW),
     "tradeoff": Mutation("tradeoff", "tu-regions", "best_step", scaled(-1.0), SLOW),
     "tradeoff-error": Mutation("tradeoff", "tu-regions", "best_test", scaled(-1.0), SLOW),
     "narrow": Mutation(

@@ -203,6 +203,22 @@ def sampled_as(change):
     return lambda patch: patch.setattr(noise.noise, "sampled", lambda *args: Estimate(*change(*right(*args))))
 
 
+def sampled_without(*names):
+    """Means of these quantities of the process with noise alone that are 0."""
+    right = noise.noise.sampled
+
+    def wrong(paths, name, *moment):
+        found = right(paths, name, *moment)
+        return Estimate(0.0, found.error) if name in names else found
+
+    return lambda patch: patch.setattr(noise.noise, "sampled", wrong)
+
+
+def rate_at(dim, value):
+    """The rates of several dimensions, with another one at one of them."""
+    return lambda rates: {each: Estimate(value, rate.error) if each == dim else rate for each, rate in rates.items()}
+
+
 def ranks_of_two(patch):
     patch.setattr(linnet.observables, "numerical_rank", lambda values, *rest: np.full(values.shape[:-1], 2))
 
@@ -304,6 +320,7 @@ MISTAKES = {  # by name: the claim that turns, and how
     ),
     "constant-c0": ("constant-c0", given(growth.misprints, "scale_constant", 0, lambda dim: dim + 1)),
     "two-inputs-grow": ("two-inputs-grow", scaled(noise_theory, "lyapunov_exponents", 1.2)),
+    "growth-at-two": ("two-inputs-grow", rates_of(length=rate_at(2, 0.1))),
     "top-value-grows": (
         "top-value-grows",
         lambda patch: patch.setattr(
@@ -317,6 +334,8 @@ MISTAKES = {  # by name: the claim that turns, and how
         result(growth.noise_process, "euler_rates", lambda rates: rates | {0.02: rates[0.2]}),
     ),
     "mean-commutator": ("proposition-4.1c", scaled(noise_theory, "commutator_mean_limit", 1.5)),
+    "vanishing-commutator": ("proposition-4.1c", sampled_without("area")),
+    "vanishing-entries": ("proposition-4.1c", sampled_without("entry")),
     "typical-commutator": ("commutator-falls", typical_areas(lambda medians: 0 * medians + 0.3)),
     "weights-of-paths": (
         "proposition-4.1c",
@@ -329,7 +348,10 @@ MISTAKES = {  # by name: the claim that turns, and how
     "any-diagonal": ("any-diagonal", given(noise.volumes, "sampled_moments", 0, lambda scales: 1.1 * scales)),
     "sums-of-exponents": ("exponents-any-diagonal", scaled(noise_theory, "exponent_sum", 1.2)),
     "rows-align": ("rows-align", scaled(noise_theory, "lyapunov_exponents", 1.2)),
+    "rows-stay": ("rows-align", sampled_without("worst_sine_drop")),
     "lower-values-decay": ("lower-values-decay", scaled(noise_theory, "lyapunov_exponents", 1.2)),
+    "all-lower-values-decay": ("lower-values-decay", rates_of(second=rate_at(6, -0.1))),
+    "second-value-stays": ("lower-values-decay", rates_of(second=rate_at(2, 0.0))),
     "label-noise-decays": ("label-noise-decays", given(label_noise.label_noise, "decay", 0, lambda delta: 1.1 * delta)),
     "noise-any-start": ("noise-any-start", always(ln, "label_noise_descent", noise_std=0.5)),
     "drift-bounds": ("drift-bounds", always(label_noise.networks, "sizes_under_noise", drift=False)),

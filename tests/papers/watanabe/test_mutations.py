@@ -276,6 +276,7 @@ MUTATIONS = {
     "exchanged-basis": ("eq11", swapped_basis, True),
     "other-variance": ("projection", other_variance, False),
     "one-phase-rate": ("one-phase", half_correlation, True),
+    "one-phase-second": ("one-phase", w2_with_w1, True),
     "one-phase-spike": ("one-phase", without_a_spike, True),
     "other-direction": ("appC", other_direction, True),
     "other-span": ("span", swapped_basis, True),
