@@ -28,6 +28,7 @@ _SMALL = 4.0  # of rate x step: above it the recursion upwards keeps its digits,
 _SERIES = [(-1) ** j * math.factorial(_STAGES - 1) / math.factorial(j + _STAGES) for j in range(28)]
 _MAX_STEPS = 20_000
 _MAX_ITERATIONS = 30
+_TIMES_TOGETHER = 64  # times inside one step that are looked up together: more take memory, and gain nothing
 
 
 class ClockError(ArithmeticError):
@@ -41,24 +42,51 @@ class ClockError(ArithmeticError):
     """
 
 
-def _integrals(rates: np.ndarray, theta: np.ndarray | float) -> np.ndarray:
+def _integrals(rates: np.ndarray, theta: np.ndarray) -> np.ndarray:
     r"""$\int_0^\theta e^{-\lambda(\theta - s)} s^k ds$ by share of the step, rate and power, (share, mode, power)."""
-    shares = np.atleast_1d(theta)[:, None]
+    shares = theta[:, None]
     reach = shares * rates
     small = np.abs(reach) < _SMALL
     result = np.empty((*reach.shape, _STAGES), dtype=rates.dtype)
     powers = np.broadcast_to((shares ** (_POWERS + 1))[:, None], result.shape)
-    near = reach[small]
-    rows = [np.polynomial.polynomial.polyval(near, _SERIES)]  # of the highest power, on [0, 1]
-    for power in range(_STAGES - 1, 0, -1):
-        rows.append((1 - near * rows[-1]) / power)
-    result[small] = np.stack(rows[::-1], axis=-1) * powers[small]
-    part, stiff = powers[~small], np.broadcast_to(rates, reach.shape)[~small]
-    rows = [-np.expm1(-reach[~small]) / stiff]
-    for power in range(1, _STAGES):
-        rows.append((part[:, power - 1] - power * rows[-1]) / stiff)
-    result[~small] = np.stack(rows, axis=-1)
+    if small.any():
+        near = reach[small]
+        rows = np.empty((near.size, _STAGES), dtype=near.dtype)
+        row = np.full(near.shape, _SERIES[-1], dtype=near.dtype)  # of the highest power, on [0, 1]
+        for coefficient in _SERIES[-2::-1]:
+            row *= near
+            row += coefficient
+        rows[:, -1] = row
+        for power in range(_STAGES - 1, 0, -1):
+            row = (1 - near * row) / power
+            rows[:, power - 1] = row
+        rows *= powers[small]
+        result[small] = rows
+    if not small.all():
+        large = ~small
+        part, stiff = powers[large], np.broadcast_to(rates, reach.shape)[large]
+        rows = np.empty((stiff.size, _STAGES), dtype=stiff.dtype)
+        row = rows[:, 0] = -np.expm1(-reach[large]) / stiff
+        for power in range(1, _STAGES):
+            row = rows[:, power] = (part[:, power - 1] - power * row) / stiff
+        result[large] = rows
     return result
+
+
+def _horner(coefficients: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the polynomial at the places."""
+    value = np.full(places.shape, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        value = value * places + coefficient
+    return value
+
+
+def _span(driving: np.ndarray) -> slice | np.ndarray:
+    """Return the rates that drive as a slice where they are neighbours: it takes no copies."""
+    indices = np.flatnonzero(driving)
+    if indices.size and indices[-1] - indices[0] + 1 == indices.size:
+        return slice(int(indices[0]), int(indices[-1]) + 1)
+    return driving
 
 
 class Clock:
@@ -71,7 +99,7 @@ class Clock:
 
     def __init__(self, rates: np.ndarray, squares: np.ndarray, threshold: float, size: float):
         self.rates, self._g = rates, threshold
-        self._driving = squares != 0  # the others follow y, and may grow until their squares overflow
+        self._driving = _span(squares != 0)  # the others follow y, and may grow until their squares overflow
         self._squares = squares[self._driving]
         self._filter, self._time = np.zeros(rates.size, dtype=rates.dtype), 0.0
         largest = max(float(np.abs(rates).max(initial=0.0)), np.finfo(float).tiny)
@@ -79,55 +107,54 @@ class Clock:
         self._y = np.full(_STAGES, float(self._inverse(self._filter)))
 
     def _inverse(self, values: np.ndarray) -> np.ndarray:
-        return (2 * self._g + np.maximum((values[..., self._driving] ** 2 @ self._squares).real, 0.0)) ** -0.5
+        return self._inverse_of_driving(values[..., self._driving])
+
+    def _inverse_of_driving(self, values: np.ndarray) -> np.ndarray:
+        return (2 * self._g + np.maximum((values**2 @ self._squares).real, 0.0)) ** -0.5
 
     def at(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The filter (time, rate) and a (time,) at increasing canonical times."""
         order = np.argsort(times, kind="stable")
-        filters, lengths = np.empty((times.size, self.rates.size), dtype=self.rates.dtype), np.empty(times.size)
-        steps, moved = 0, None  # a step that is tried, and not yet accepted: several times may lie in it
-        for index in order:
-            goal = times[index]
-            while True:
-                if goal <= self._time:
-                    filters[index] = self._filter
-                    break
-                if moved is None:
-                    moved = self._attempt()
-                    steps += 1
-                if steps > _MAX_STEPS:
-                    raise ClockError(f"{_MAX_STEPS} steps did not reach t = {goal:g}.")
-                coefficients, passed, end, error = moved
-                if error > _TOLERANCE:
-                    self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
-                    if self._time + self._step * self._inverse(self._filter) ** 2 == self._time:
-                        raise ClockError(
-                            f"no step from t = {self._time:g} on is accurate: t = {goal:g} is not reached."
-                        )
-                    moved = None
-                    continue
-                if self._time + passed >= goal:
-                    filters[index] = self._inside(coefficients, goal - self._time)
-                    break
+        goals = times[order]
+        filters = np.empty((times.size, self.rates.size), dtype=self.rates.dtype)
+        steps = 0
+        reached = int(np.searchsorted(goals, self._time, side="right"))
+        filters[order[:reached]] = self._filter
+        while reached < goals.size:
+            coefficients, passed, end, error = self._attempt()
+            steps += 1
+            if steps > _MAX_STEPS:
+                raise ClockError(f"{_MAX_STEPS} steps did not reach t = {goals[reached]:g}.")
+            if error > _TOLERANCE:
+                self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
+                if self._time + self._step * self._inverse(self._filter) ** 2 == self._time:
+                    raise ClockError(
+                        f"no step from t = {self._time:g} on is accurate: t = {goals[reached]:g} is not reached."
+                    )
+                continue
+            last = int(np.searchsorted(goals, self._time + passed, side="right"))
+            for first in range(reached, last, _TIMES_TOGETHER):
+                inside = slice(first, min(first + _TIMES_TOGETHER, last))
+                filters[order[inside]] = self._inside(coefficients, goals[inside] - self._time)
+            reached = last
+            if reached < goals.size:
                 self._accept(coefficients, passed, end, error)
-                moved = None
-            lengths[index] = float(self._inverse(filters[index])) ** -2
-        return filters, lengths
+        return filters, self._inverse(filters) ** -2
 
     def _attempt(self) -> tuple[np.ndarray, float, np.ndarray, float]:
         """One step: the polynomial of y, the canonical time it takes, the filter at its end, its error."""
         h, scaled = self._step, self.rates * self._step
-        shares = np.append(_NODES, 1.0)
-        kept = np.exp(-np.outer(shares, scaled)) * self._filter
-        weights = (_integrals(scaled, shares) @ _TO_MONOMIALS) * h  # (stages and end, mode, stage)
+        driving = scaled[self._driving]
+        start = np.exp(-np.outer(_NODES, driving)) * self._filter[self._driving]
+        weights = (_integrals(driving, _NODES) @ _TO_MONOMIALS) * h  # (stage, driving mode, stage)
         y = self._y
         for _ in range(_MAX_ITERATIONS):
             # Newton in log y: late, when z follows y, plain iteration of y = a^(-1/2) would go to and fro for ever
-            values = kept[:-1] + weights[:-1] @ y
-            gaps = np.log(y / self._inverse(values))
-            driving = values[:, self._driving] * self._squares
-            slopes = np.einsum("im,imj->ij", driving, weights[:-1, self._driving]).real
-            slopes = slopes * y / self._inverse(values) ** -2
+            values = start + weights @ y
+            inverse = self._inverse_of_driving(values)
+            gaps = np.log(y / inverse)
+            slopes = ((values * self._squares)[:, None] @ weights)[:, 0].real
+            slopes = slopes * y / inverse**-2
             change = np.linalg.solve(np.eye(_STAGES) + slopes, -gaps)
             y = y * np.exp(np.clip(change, -2, 2))
             if np.abs(change).max() < 1e-14:
@@ -137,30 +164,30 @@ class Clock:
                 return np.zeros(_STAGES), 0.0, self._filter, np.inf
         self._last = y
         coefficients = _TO_MONOMIALS @ y
-        end = kept[-1] + weights[-1] @ y
+        end = np.exp(-scaled) * self._filter + h * (_integrals(scaled, np.ones(1))[0] @ coefficients)
         error = abs(float(coefficients.sum() / self._inverse(end)) - 1)
         return coefficients, h * float(_WEIGHTS @ y**2), end, error
 
-    def _inside(self, coefficients: np.ndarray, wanted: float) -> np.ndarray:
-        """The filter where the canonical time of this step is `wanted`: Newton in the share of the step."""
+    def _inside(self, coefficients: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """The filters where the canonical times of this step are `wanted`: Newton in the shares of the step."""
         nodes, weights = _FINE
 
-        def passed(theta: float) -> float:
-            y = ((theta * nodes)[:, None] ** _POWERS) @ coefficients
-            return self._step * theta * float(weights @ y**2)
+        def passed(theta: np.ndarray) -> np.ndarray:
+            return self._step * theta * (_horner(coefficients, theta[:, None] * nodes) ** 2 @ weights)
 
-        low, high, theta = 0.0, 1.0, min(wanted / passed(1.0), 1.0)
+        low, high = np.zeros(wanted.size), np.ones(wanted.size)
+        theta = np.minimum(wanted / passed(np.ones(1)), 1.0)
         for _ in range(100):
             gap = passed(theta) - wanted
-            low, high = (low, theta) if gap > 0 else (theta, high)
-            slope = self._step * float((theta**_POWERS) @ coefficients) ** 2
-            new = theta - gap / slope
-            new = new if low < new < high else (low + high) / 2
-            if abs(new - theta) <= 1e-15 * theta:
+            low, high = np.where(gap > 0, low, theta), np.where(gap > 0, theta, high)
+            new = theta - gap / (self._step * _horner(coefficients, theta) ** 2)
+            new = np.where((low < new) & (new < high), new, (low + high) / 2)
+            if np.all(np.abs(new - theta) <= 1e-15 * theta):
                 break
             theta = new
         scaled = self.rates * self._step
-        return np.exp(-scaled * theta) * self._filter + self._step * (_integrals(scaled, theta)[0] @ coefficients)
+        kept = np.exp(-np.outer(theta, scaled)) * self._filter
+        return kept + self._step * (_integrals(scaled, theta) @ coefficients)
 
     def _accept(self, coefficients: np.ndarray, passed: float, end: np.ndarray, error: float) -> None:
         self._time += passed

@@ -11,6 +11,7 @@ $$ R \simeq -\frac1z (I + m \Sigma)^{-1}, \qquad
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,11 +84,11 @@ def asymptotic(
     noise = non_negative("noise_variance", noise_variance)
     kept = values > 0
     _refuse_extremes(values[kept], weights, float(counts[kept].sum()), n, noise)
-    population = _Population(values[kept], weights[kept], counts[kept], n)
+    population = _population(*(tuple(part[kept].tolist()) for part in (values, weights, counts)), n)
     signal = float(values @ weights)
     if signal == 0 and noise == 0:
         raise ValueError("`overlaps` must not all be zero without `noise_variance`: there is nothing to learn.")
-    inner, outer = (population.contour(height) for height in _HEIGHTS)
+    inner, outer = population.contours
     power = -outer.weights * outer.nodes * (outer.along - noise * outer.transform)
     size = float(np.sqrt(max(np.sum(power.real), np.finfo(float).tiny)))
     rates = np.concatenate([inner.nodes, outer.nodes])
@@ -124,6 +125,14 @@ def _refuse_extremes(values: np.ndarray, weights: np.ndarray, rank: float, sampl
         raise ValueError(
             f"`samples` must be within a factor of {_MAX_RATIO:g} of the number of modes, {rank:g}: got {samples:.3g}."
         )
+
+
+@lru_cache(maxsize=1)  # several thresholds are asked of one population in a row
+def _population(
+    values: tuple[float, ...], weights: tuple[float, ...], counts: tuple[float, ...], samples: float
+) -> _Population:
+    """Return the population, whose contours do not depend on the network."""
+    return _Population(np.array(values), np.array(weights), np.array(counts), samples)
 
 
 class _Contour:
@@ -187,6 +196,12 @@ class _Population:
 
         return max(-extreme(bottom), 0.0), extreme(top)
 
+    @cached_property
+    def contours(self) -> tuple[_Contour, _Contour]:
+        """An inner contour and an outer one."""
+        inner, outer = (self.contour(height) for height in _HEIGHTS)
+        return inner, outer
+
     def contour(self, height: float) -> _Contour:
         """An ellipse around the spectrum in the plane of log z."""
         low, high = self.edges()
@@ -243,8 +258,10 @@ class _Population:
 
         def pairs(m_two: np.ndarray, shrunk_two: np.ndarray) -> np.ndarray:  # beta^T R_1 Sigma R_2 beta, times z_1 z_2
             top = (shrunk_one * (self.weights * self.values)) @ shrunk_two.T
-            traces = (shrunk_one * (self.counts * self.values**2)) @ shrunk_two.T / self.samples
-            return top / (1 - np.outer(m_one, m_two) * traces)
+            shares = self.counts * self.values**2 / self.samples
+            traces = (m_one[:, None] * shrunk_one * shares) @ (m_two[:, None] * shrunk_two).T
+            np.subtract(1, traces, out=traces)
+            return np.divide(top, traces, out=top)
 
         # conjugate pairs of both nodes are conjugate, those of one node alone are not: the second in both halves
         upper, lower = pairs(m_two, shrunk_two), pairs(m_two.conj(), shrunk_two.conj())
