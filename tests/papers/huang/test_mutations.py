@@ -16,7 +16,7 @@ from linnet.papers.huang.claims import appendix_a, appendix_b, lemma_5_2, theore
 from linnet.papers.huang.claims import equations as equation_claims
 from linnet.papers.huang.networks import runs
 from linnet.papers.huang.networks.cells import equations
-from linnet.papers.huang.tables import lemmas
+from linnet.papers.huang.tables import convergence, lemmas
 from linnet.problems.images import Images
 from linnet.reproduction import Trial, table
 from linnet.theories.feature_learning import Stages
@@ -150,6 +150,16 @@ def times_of_the_theorem_wrong(patch: Patch) -> None:
         scaled(misprints, name, 0.01)(patch)
 
 
+def one_law_does_not_converge(patch: Patch) -> None:
+    """Networks on inputs of +-1 that never reach 4 epsilon."""
+    right = convergence.read
+
+    def wrong(networks: Any) -> Any:
+        return [replace(row, constant=np.nan) if row.law == "signs" else row for row in right(networks)]
+
+    patch.setattr(convergence, "TABLE", replace(convergence.TABLE, read=wrong))
+
+
 def steps_too_large(patch: Patch) -> None:
     right = theorem_4_1._last_loss
     patch.setattr(theorem_4_1, "_last_loss", lambda data, key, width, rate: right(data, key, width, 10 * rate))
@@ -273,6 +283,7 @@ MUTATIONS: list[tuple[str, str, Callable[[Patch], None], bool]] = [
     ("t1", "t1", scaled(Stages, "first_time", 2.0), False),
     ("t2", "t2", scaled(Stages, "second_time", 2.0), False),
     ("theorem4.1", "theorem4.1", times_of_the_theorem_wrong, False),
+    ("theorem4.1-law", "theorem4.1", one_law_does_not_converge, False),
     ("theorem4.1-descends", "theorem4.1", history_changed(wavering_loss), False),
     ("step", "step", steps_too_large, True),
     ("lemmaB1-time", "lemmaB1-time", scaled(misprints, "first_time", 0.2), False),
