@@ -57,7 +57,7 @@ def test_looking_loads_neither_jax_nor_matplotlib(arguments: list[str]) -> None:
             ModuleNotFoundError("no", name="zarr.core"),
             "this needs zarr, which is not installed: pip install 'linnet[sweeps]'",
         ),
-        (ModuleNotFoundError("No module named 'own'", name="own"), "ModuleNotFoundError: No module named 'own'"),
+        (ModuleNotFoundError("No module named 'own'", name="own"), "No module named 'own'"),
         (PermissionError(13, "Permission denied", "/x"), "cannot use '/x': Permission denied"),
         (OSError(28, "No space left on device"), "cannot use: No space left on device"),
         (ValueError("`width` must be\n    at least 1"), "`width` must be at least 1"),

@@ -148,4 +148,4 @@ def test_warnings_about_numbers_are_told_only_where_no_error_explains_them(
     assert said.status == 0 and said.err == "linnet: warning: overflow in a square\n"
     said = linnet("run", "tu-fig1", "--quick", "--set", "breaks=true", "--out", tmp_path)
     assert said.status == 1 and len(said.err.splitlines()) == 1
-    assert "its computation breaks down with breaks=True: ZeroDivisionError: float division by zero" in said.err
+    assert "ZeroDivisionError: float division by zero (LINNET_TRACEBACK=1 shows where) (with breaks=True)" in said.err

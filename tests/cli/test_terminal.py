@@ -20,7 +20,7 @@ def test_no_line_runs_past_the_window(
     monkeypatch.setattr(terminal, "width", lambda: columns)
     monkeypatch.setenv("NO_COLOR", "1")
     words = "a sentence that is much longer than one narrow window has columns to show it in " * 2
-    terminal.row(["watanabe-fig1 [a b]"], [26], terminal.shortened(words, 30))
+    terminal.row(["watanabe-fig1 [a b]"], [26], words, cut=True)
     terminal.row(["ok", "claim", "holds"], [5, 26, 25], words)
     terminal.say(words)
     said = capsys.readouterr().out

@@ -69,6 +69,9 @@ def test_an_interruption_keeps_what_was_measured(
     line = refused("verify", "--json", tmp_path / "claims.json", status=130)
     assert line == f"linnet: interrupted after 2 of 3 claims; they are in {tmp_path / 'claims.json'}"
     assert len(json.loads((tmp_path / "claims.json").read_text())) == 2
+    monkeypatch.setattr("linnet.reproduction.registry.figures", lambda: interrupt(None))
+    line = refused("list", status=130)  # in the same process, and with nothing of its own to keep
+    assert line == "linnet: interrupted; what was finished is kept, and the same command goes on from there"
 
 
 def test_cells_behind_the_claims_are_kept_and_taken_up_again(

@@ -3,10 +3,11 @@
     python tests/fuzz/kills.py [--number 100] [--seed 0] [--folder FOLDER]
 
 First a sweep that nobody kills is computed. Each round starts a Dask scheduler with two workers and `linnet sweep
---resume` on them, kills the next of the three at a random moment, every fourth time as a file of the store is being
-written, and looks at what is left: each chunk that the ledger calls finished must be that of the first sweep, bit for
-bit. A sweep that could finish is compared whole, and the next round begins a new store; after the last kill the last
-store is finished and compared. Each comparison prints a line. With a folder, a run that was ended goes on.
+--resume` on them, kills a worker, the sweep and the scheduler in turn at random moments, every fourth time as a file of
+the store is being written, and looks at what is left: each chunk that the ledger calls finished must be that of the
+first sweep, bit for bit. A sweep that could finish is compared whole, and the next round begins a new store; after the
+last kill the last store is finished and compared. Each comparison prints a line. With a folder, a run that was ended
+goes on.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ dim = 8
 noise_std = 0.2
 steps = 2000
 """
-VICTIMS = ("worker", "scheduler", "parent")
+VICTIMS = ("worker", "parent", "scheduler")
 
 
 @contextmanager
@@ -129,13 +130,13 @@ def finished(grid: Path, store: Path, folder: Path) -> list[str]:
 
 
 def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.Random) -> bool:
-    """One round: a cluster and a sweep, until the parent or the scheduler is killed; whether the sweep had ended."""
+    """One round: a cluster and sweeps on it, until the scheduler is killed; whether a sweep could finish."""
     with cluster(folder) as (address, processes):
-        sweep = swept(grid, store, "--scheduler", address, "--wait", "30")
-        before = _files(store)
-        while kills.looks % 3 and sweep.poll() is None and _files(store) == before:
-            time.sleep(0.05)  # two rounds of three: from the first chunk on, however long the cluster takes to start
-        for _ in range(3):
+        sweep = swept(grid, store, "--scheduler", address, "--wait", "300")
+        while True:
+            before = _files(store)
+            while kills.number % 4 and sweep.poll() is None and _files(store) == before:
+                time.sleep(0.05)  # three times of four: from the next chunk on, however long the cluster takes to start
             until = time.monotonic() + chance.uniform(0.0, 6.0)
             while time.monotonic() < until and not (kills.number % 4 == 3 and _writing(store)):
                 time.sleep(0.002 if kills.number % 4 == 3 else 0.05)
@@ -146,13 +147,17 @@ def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.R
             target.send_signal(signal.SIGKILL)
             target.wait()
             kills.counts[victim] += 1
-            if victim != "worker":
+            if victim == "scheduler":
                 break
+            if victim == "parent":
+                sweep.communicate()
+                sweep = swept(grid, store, "--scheduler", address, "--wait", "300")
         if sweep.poll() is None and processes["scheduler"].poll() is None:
-            sweep.kill()  # its other worker would finish it
-        said = sweep.communicate(timeout=120)[1]
+            sweep.kill()
+        said = sweep.communicate(timeout=400)[1]
     if "Traceback" in said:
         kills.wrong.append(said)
+    kills.say(" ".join(said.split())[-300:] or f"exit status {sweep.returncode}")
     return sweep.returncode == 0
 
 

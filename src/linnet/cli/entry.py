@@ -11,12 +11,10 @@ def main() -> None:
     """Run the command line and end the process with its exit status."""
     if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `install`: imports would show a traceback
-    closed = open_closed_streams()
+    open_closed_streams()
     from linnet.cli import interrupts
 
     interrupts.install()
-    if "stdout" in closed:
-        interrupts.end(1, "standard output is closed: nothing could be said. Open it, or use > /dev/null.")
     from linnet.cli.main import main as command
 
     try:
@@ -25,14 +23,13 @@ def main() -> None:
         interrupts.end(int(ended.code or 0))
 
 
-def open_closed_streams() -> list[str]:
-    """Open closed standard streams to nothing, since a file would take their place, and return their names."""
-    closed = []
+def open_closed_streams() -> None:
+    """Open closed standard streams to nothing, since a file would take their place; end without standard output."""
+    if sys.stdout is None:
+        sys.exit("linnet: standard output is closed: nothing could be said. Open it, or use > /dev/null.")
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            closed.append(name)
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
             setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
         elif number:
             getattr(sys, name).reconfigure(errors="replace")  # a terminal without an ellipsis gets a question mark
-    return closed

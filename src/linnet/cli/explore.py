@@ -19,5 +19,5 @@ def explore(
     """Open the explorer: training, phase diagram, the papers' dynamics, claims and your own data, live."""
     from linnet.explorer import serve
 
-    with interrupts.keeping(lambda: "interrupted; the explorer has ended"):
-        serve(host, port, browser)
+    interrupts.keeping(lambda: "interrupted; the explorer has ended")
+    serve(host, port, browser)

@@ -13,8 +13,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 from linnet import _workers as workers
@@ -24,7 +24,7 @@ STARTING_SECONDS = 10.0  # to wait for workers that are being started: half-star
 LINE = "interrupted; what was finished is kept, and the same command goes on from there"
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _received: list[int] = []
-_keepers: list[Callable[[], str]] = []  # of the commands at work, the innermost last
+_keeper: list[Callable[[], str]] = []  # of the command at work, if it has one
 
 
 def install() -> None:
@@ -40,33 +40,28 @@ def install() -> None:
         threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
 
 
-@contextmanager
-def keeping(keep: Callable[[], str]) -> Iterator[None]:
-    """A block in which an interruption calls `keep`, which stores the results so far and returns the line to print."""
-    _keepers.append(keep)
+def keeping(*keep: Callable[[], str]) -> None:
+    """From now on an interruption calls `keep`, which stores the results so far and returns the line to print."""
+    _keeper[:] = keep
+
+
+def kept() -> str:
+    """Store the results so far, and return the line that says so."""
     try:
-        yield
-    except KeyboardInterrupt:  # in a program that calls `main`
-        raise InterruptedError(keep()) from None
-    finally:
-        _keepers.pop()
+        return _keeper[0]() if _keeper else LINE
+    except Exception as reason:
+        return f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
 
 
-def hold() -> None:
-    """Stop the main thread for good once a signal has come: the process is about to end."""
+def hold() -> bool:
+    """Whether a signal has come: the process is about to end, and its main thread stops here for good."""
     if _received and threading.current_thread() is threading.main_thread():
         threading.Event().wait()
-
-
-def is_ending() -> bool:
-    """Whether a signal has come: the process is about to end."""
     return bool(_received)
 
 
-def end(status: int, line: str = "") -> NoReturn:
+def end(status: int) -> NoReturn:
     """End a process whose command has ended: exit functions run, streams are flushed, or given up."""
-    if line:
-        _say(line)
     with suppress(BaseException):
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -76,23 +71,13 @@ def end(status: int, line: str = "") -> NoReturn:
     os._exit(status)
 
 
-def _say(line: str) -> None:
-    """Write a line to standard error, past all buffers; do nothing if it is closed."""
-    with suppress(OSError, ValueError):
-        clear = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # a progress bar may stand there, and hide the cursor
-        os.write(2, f"{clear}linnet: {line}\n".encode(getattr(sys.stderr, "encoding", None) or "utf-8", "replace"))
-
-
-def _watch(reading: int) -> NoReturn:
+def _watch(reading: int) -> None:
     """The thread that answers the first signal, and ends the process at once at a second one."""
-    since = None
-    while True:
-        if (number := os.read(reading, 1)[0]) not in _SIGNALS:
-            continue
-        if since is None:
-            since = time.monotonic()
-            threading.Thread(target=_interrupt, args=(number,), daemon=True).start()
-        elif time.monotonic() > since + SAME_SECONDS:
+    signals = (number for number in iter(lambda: os.read(reading, 1)[0], None) if number in _SIGNALS)
+    threading.Thread(target=_interrupt, args=(next(signals),), daemon=True).start()
+    again = time.monotonic() + SAME_SECONDS
+    for number in signals:
+        if time.monotonic() > again:
             os._exit(128 + number)
 
 
@@ -103,18 +88,17 @@ def _end_with(parent: int) -> None:
     _interrupt(signal.SIGTERM)
 
 
-def _interrupt(number: int) -> None:
-    """Store the results so far, print the line, end the processes started here, and then this one."""
+def _interrupt(number: int) -> NoReturn:
+    """Store the results so far, end the processes started here, print the line, and end this process."""
     _received.append(number)
-    try:
-        line = _keepers[-1]() if _keepers else LINE
-    except Exception as reason:
-        line = f"interrupted; {type(reason).__name__}: {' '.join(str(reason).split())}"
+    line = kept()
     with suppress(Exception):  # nothing is to be in the way of ending
         workers.starting.acquire(timeout=STARTING_SECONDS)
-        _say(line)
         for child in sys.modules["multiprocessing"].active_children() if "multiprocessing" in sys.modules else ():
             child.kill()
         if "linnet._files" in sys.modules:
             sys.modules["linnet._files"].abandon()
+    with suppress(Exception):  # past all buffers; on a terminal, a progress bar may stand there and hide the cursor
+        clear = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
+        os.write(2, f"{clear}linnet: {line}\n".encode(sys.stderr.encoding, "replace"))
     os._exit(128 + number)

@@ -22,13 +22,13 @@ def show(
         terminal.say(f"Figures ({len(known)}, {panels} panels)", bold=True)
         for name, figure in known.items():
             letters = f" [{' '.join(figure.panels)}]" if figure.panels else ""
-            terminal.row([name + letters], [26], terminal.shortened(figure.title, 30))
+            terminal.row([name + letters], [26], figure.title, cut=True)
     if only in ("", "tables"):
         grids = registry.tables()
         if grids or only:
             terminal.say(f"Tables ({len(grids)})", bold=True)
         for name, table in grids.items():
-            terminal.row([name], [26], terminal.shortened(table.title, 30))
+            terminal.row([name], [26], table.title, cut=True)
     if only in ("", "claims"):
         every = registry.claims()
         for paper in registry.papers().values():
@@ -36,4 +36,4 @@ def show(
             if mine:
                 terminal.say(f"Claims of {paper.authors} ({len(mine)})", bold=True)
             for claim in mine:
-                terminal.row([claim.name], [26], terminal.shortened(claim.says, 30))
+                terminal.row([claim.name], [26], claim.says, cut=True)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import linnet
-from linnet.cli import failures, terminal
+from linnet.cli import failures, interrupts, terminal
 
 # Each command and where its function stands, in the order of the help.
 COMMANDS = {
@@ -84,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with warnings.catch_warnings():  # which puts things back at its end
             warnings.showwarning = _print_warning
             _doubts.clear()
+            interrupts.keeping()  # nothing of an earlier command in the same process
             app = commands(given[0] if given else None)
             status = app(args=given or ["--help"], standalone_mode=False)
             if status == 130:  # Typer's answer to KeyboardInterrupt, in a program that calls this function

@@ -51,10 +51,10 @@ def sweep(
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed continues a store: it needs --resume.")
     described, table = _sweep_of(config, code or [], quick, seed)
-    with interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume"):
-        report = sweeps.complete(
-            described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
-        )
+    interrupts.keeping(lambda: f"interrupted; finished cells are in {store}: continue with --resume")
+    report = sweeps.complete(
+        described, store, resume=resume, retry_failed=retry_failed, workers=workers, scheduler=scheduler, wait=wait
+    )
     if report.failed:
         raise RuntimeError(
             f"{report}; what was computed is in {store}; try the failed ones again with --resume --retry-failed"

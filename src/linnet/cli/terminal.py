@@ -28,21 +28,19 @@ def width() -> int:
 
 def say(text: str = "", colour: str | None = None, *, bold: bool = False) -> None:
     """One line on standard output, wrapped at the end of the window."""
-    write("\n".join(_colour(line, colour, bold) for part in text.split("\n") for line in _wrap(part, 2)))
+    lines = (line for part in text.split("\n") for line in _wrap(part, 2))
+    write("\n".join(typer.style(line, fg=colour, bold=bold or None) for line in lines))
 
 
-def row(cells: list[str], widths: list[int], text: str, colour: str | None = None) -> None:
-    """Cells of fixed widths, the first in colour, and a text after them that on a terminal wraps under itself."""
+def row(cells: list[str], widths: list[int], text: str, colour: str | None = None, *, cut: bool = False) -> None:
+    """Cells of fixed widths, the first in colour, and a text that on a terminal wraps under itself, or is `cut`."""
     padded = ["  " + cell.ljust(room) for cell, room in zip(cells, widths, strict=True)]
     indent, end = sum(map(len, padded)) + 2, len(padded[0])
-    first, *rest = _wrap("".join(padded) + "  " + text, indent if width() >= indent + MIN_COLUMNS else 4)
-    write("\n".join([_colour(first[:end], colour) + first[end:], *rest]))
-
-
-def shortened(text: str, indent: int) -> str:
-    """The text on one line of the terminal, cut with an ellipsis; whole where no person is looking."""
-    room = width() - indent if width() >= indent + MIN_COLUMNS else max(width() - 4, MIN_COLUMNS)
-    return text if not interactive() or len(text) <= room else text[: room - 1].rstrip() + "…"
+    indent = indent if width() >= indent + MIN_COLUMNS else 4
+    if cut and interactive() and len(text) > (room := max(width() - indent, MIN_COLUMNS)):
+        text = text[: room - 1].rstrip() + "…"
+    first, *rest = _wrap("".join(padded) + "  " + text, indent)
+    write("\n".join([typer.style(first[:end], fg=colour) + first[end:], *rest]))
 
 
 def _wrap(text: str, indent: int) -> list[str]:
@@ -51,25 +49,17 @@ def _wrap(text: str, indent: int) -> list[str]:
     return textwrap.wrap(text, columns, subsequent_indent=" " * indent, break_on_hyphens=False) or [""]
 
 
-def _colour(text: str, colour: str | None, bold: bool = False) -> str:
-    """Colour a text, where a person is looking and has not asked for none."""
-    plain = not interactive() or os.environ.get("NO_COLOR")
-    return text if plain else typer.style(text, fg=colour, bold=bold or None)
-
-
 def write(text: str) -> None:
-    """Text on standard output, as it is."""
+    """Text on standard output; without its colours where no person is looking, or has asked for none."""
     interrupts.hold()
     try:
-        typer.echo(text)
+        typer.echo(text, color=False if os.environ.get("NO_COLOR") else None)
     except OSError as reason:
         raise OSError(reason.errno, reason.strerror, "standard output") from None
 
 
 def complain(text: str) -> None:
     """One line on standard error, where somebody may read it."""
-    interrupts.hold()
-    if interrupts.is_ending():  # another thread: the line about the interruption is the last one
-        return
     with suppress(OSError):
-        typer.echo(f"linnet: {text}", err=True)
+        if not interrupts.hold():  # in other threads too, the line about an interruption is the last one
+            typer.echo(f"linnet: {text}", err=True)

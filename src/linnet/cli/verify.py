@@ -187,11 +187,11 @@ def _results(to_json: Path | None, chosen: list[Claim], total: int, more: str = 
         results.write()
         return f"interrupted after {results.count} of {total} claims{results.place}{more}"
 
-    with interrupts.keeping(interrupted):
-        try:
-            yield results
-        finally:
-            results.write()
+    interrupts.keeping(interrupted)
+    try:
+        yield results
+    finally:
+        results.write()
 
 
 def _print_row(outcome: Outcome, table: bool) -> None:
