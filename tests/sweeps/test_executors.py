@@ -14,6 +14,7 @@ import pytest
 import xarray as xr
 
 from linnet import sweeps
+from linnet.sweeps import _executors
 
 DASK = [sys.executable, "-m", "dask"]
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -64,6 +65,27 @@ def test_a_block_that_kills_its_workers_is_a_failure_of_its_cells(make, start, t
     assert dataset["cell_status"].values.tolist() == [1, 2, 1, 1]
     assert dataset["value"].sel(x=[0, 2, 3]).values.tolist() == [0.0, 2.0, 3.0]
     assert "KilledWorker: every worker that took this block died" in sweeps.complete(sweep, tmp_path / "store").example
+
+
+class SlowCluster:
+    """A cluster one of whose workers does not end in Dask's time."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        raise TimeoutError("Dask's own")
+
+
+def test_workers_that_are_slow_to_end_do_not_fail_a_sweep_that_is_complete():
+    with _executors._closing(SlowCluster()):
+        ended = True
+    assert ended
+
+
+def test_an_error_of_a_sweep_is_told_though_workers_are_slow_to_end():
+    with pytest.raises(TimeoutError, match="of the sweep"), _executors._closing(SlowCluster()):
+        raise TimeoutError("of the sweep")
 
 
 def test_a_worker_that_dask_gives_up_is_replaced(make, start, tmp_path, monkeypatch):

@@ -106,9 +106,22 @@ def _local_client(workers: int) -> Iterator[Any]:
                     f"{workers} workers could not be started in Dask's time: this machine may be busy. Ask for fewer "
                     "`workers`, or for none."
                 ) from error
-            stack.enter_context(cluster)
+            stack.enter_context(_closing(cluster))
         stack.enter_context(_keep_workers(cluster, workers))
         yield stack.enter_context(distributed.Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _closing(cluster: Any) -> Iterator[None]:
+    """Close a Dask cluster after the block, and leave workers that are slow to end to the signal that kills them."""
+    # Dask waits some seconds for each worker that it has killed: too few on a busy machine for one that is starting.
+    with ExitStack() as stack:
+        stack.enter_context(cluster)
+        try:
+            yield
+        finally:
+            with suppress(TimeoutError):
+                stack.close()
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def train_all(
     sequential: bool,
     schedule: np.ndarray | None,
     dtype: np.dtype,
-    place: object,
+    place: Any,
     slots: int | None = None,
     expected: np.ndarray | None = None,
     advance: Callable[[int], None] = lambda ended: None,
@@ -89,7 +89,7 @@ def train_all(
     fitting = processes or threads
     bytes_all = fitting * (bytes_each + WORKER_BYTES if processes else bytes_each)
     summary = (
-        f"{total} runs, {fitting} at a time on {place}{' in processes of their own' if processes else ''}: "
+        f"{total} runs, {fitting} at a time on cpu:{place.id}{' in processes of their own' if processes else ''}: "
         f"{bytes_all / GIBIBYTE:.2f} of {free / GIBIBYTE:.1f} GiB free"
     )
     LOG.info(summary)
