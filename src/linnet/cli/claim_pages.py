@@ -13,6 +13,7 @@ from linnet.reproduction.paper import Paper
 from linnet.reproduction.typeset import typeset
 
 FOLDER = "claims"
+OWN = "linnet"  # the name of our own results, which stand behind the papers
 _PLURAL = {
     Verdict.HOLDS: "hold",
     Verdict.CORRECTED: "hold with the correction",
@@ -32,15 +33,17 @@ def pages(known: Sequence[Claim], papers: Iterable[Paper], note: str) -> dict[st
 
 def _overview_page(known: Sequence[Claim], mine: Sequence[tuple[Paper, Sequence[Claim]]], note: str) -> str:
     """The count, one line for every theorem, and the claims that do not simply hold."""
-    listed = "".join(f"- [{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n" for paper, own in mine)
+    listed = "".join(
+        f"- {_number(place, paper)}[{paper.title}]({FOLDER}/{paper.name}.md): {_verdict_counts(own)}\n"
+        for place, (paper, own) in enumerate(mine, 1)
+    )
     text = f"""{note}
 # Claims
 
 {len(known)} claims: {_verdict_counts(known)}.
-`linnet verify` measures all of them, `linnet verify NAME` one, `--quick` on smaller settings. The verdicts are those
-expected; `linnet verify` measures them anew, prints the numbers, and fails where another comes out.
-What is wrong in print, what is right, and how it was found stands in [errata.md](errata.md). The claims of each paper,
-with their limits and what was measured:
+`linnet verify` measures all of them anew, `linnet verify NAME` one, `--quick` on smaller settings: it prints the
+numbers, and fails where a verdict differs from the one given here. What is wrong in print, what is right, and how it
+was found stands in [errata.md](errata.md). The claims of each paper, with their limits and what was measured:
 
 {listed}
 | verdict | claims |
@@ -53,8 +56,13 @@ with their limits and what was measured:
 
 def _verdict_counts(known: Sequence[Claim]) -> str:
     """Say how many claims have each verdict."""
-    count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in {c.expected for c in known}}
-    return ", ".join(f"{count[verdict]} {_PLURAL[verdict]}" for verdict in sorted(count, key=lambda v: -count[v]))
+    count = {verdict: sum(claim.expected == verdict for claim in known) for verdict in _PLURAL}
+    return ", ".join(f"{number} {_PLURAL[verdict]}" for verdict, number in count.items() if number)
+
+
+def _number(place: int, paper: Paper) -> str:
+    """Write "Paper 4 (Tu): " before the title of the fourth paper; our own results have no number."""
+    return f"Paper {place} ({paper.name.capitalize()}): " if paper.name != OWN else ""
 
 
 def _verdict_rows(known: Sequence[Claim]) -> str:

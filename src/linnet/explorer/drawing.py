@@ -20,6 +20,8 @@ THEORY = "dash"  # how a predicted line is drawn; a trained one is solid
 SEQUENCE = "Viridis"
 DIVERGING = "RdBu"
 
+LEGEND_PLACE = {"yref": "container", "y": 1, "yanchor": "top", "x": 0}
+
 _DIGITS = 7  # significant digits that are sent: more than a screen or a hover shows
 
 
@@ -119,7 +121,14 @@ def figure(
         "layout": {
             "colorway": colours,
             "margin": {"l": 62, "r": 14, "t": 36 if is_map else 14, "b": 50},
-            "legend": {"orientation": "h", "yref": "container", "y": 1, "yanchor": "top", "x": 0, "tracegroupgap": 0},
+            "legend": {
+                "orientation": "h",
+                "yref": "container",
+                "y": 1,
+                "yanchor": "top",
+                "x": 0,
+                "traceorder": "normal",
+            },
             "hovermode": "closest",
             "uirevision": "kept",  # zoom stays while a slider moves
             **axes,
