@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
+import distributed
 import numpy as np
 import pytest
 import xarray as xr
+from distributed.comm import CommClosedError
 
 from linnet import sweeps
 from linnet.sweeps import _executors
@@ -132,6 +135,22 @@ def test_a_scheduler_with_two_workers_survives_the_death_of_one(make, start, ass
         for process in processes:
             process.kill()
             process.communicate()
+
+
+@pytest.mark.parametrize("status", ["cancelled", "finished"])
+def test_a_scheduler_that_dies_before_a_result_is_fetched_is_told_so(status, monkeypatch):
+    """Not as a fault of the workers, which may be as they should."""
+
+    def fetch(*_):
+        raise CommClosedError("in <TCP (closed) ConnectionPool.gather>")
+
+    task, client, grid, future = Mock(function="sample_cells:compute", fixed={}), Mock(), Mock(), Mock(status=status)
+    client.submit.return_value = future
+    monkeypatch.setattr(distributed, "as_completed", Mock())
+    monkeypatch.setattr(_executors, "_completed_futures", lambda *_: [future])
+    monkeypatch.setattr(_executors, "_fetch", fetch)
+    with pytest.raises(sweeps.ExecutorError, match="the connection to the Dask scheduler was lost"):
+        list(_executors._gather(client, task, grid, ["job"], 1.0))
 
 
 def owners(log: Path) -> list[int]:

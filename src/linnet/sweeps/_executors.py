@@ -275,6 +275,7 @@ def _gather(
 ) -> Iterator[tuple[PendingBlock, BlockResult | Exception]]:
     """Yield finished jobs with their results: `KilledWorker` for a job whose workers died."""
     from distributed import KilledWorker, as_completed
+    from distributed.comm import CommClosedError
 
     code = (linnet.__version__, provenance.source(task.function, task.fixed))
     futures = {client.submit(_compute_block, task, grid.arguments(job), code, pure=False): job for job in jobs}
@@ -284,14 +285,17 @@ def _gather(
             completion.add(future)
             continue
         job = futures.pop(future)
-        if future.status not in ("finished", "error"):
-            raise ExecutorError("the connection to the Dask scheduler was lost. Finished cells are intact: resume.")
         try:
+            if future.status not in ("finished", "error"):
+                raise CommClosedError(future.status)
             outcome = _fetch(client, future, patience)
         except KilledWorker as error:
             yield job, error
         except SweepError:
             raise
+        except CommClosedError as error:
+            lost = "the connection to the Dask scheduler was lost. Finished cells are intact: resume."
+            raise ExecutorError(lost) from error
         except Exception as error:
             raise ExecutorError(
                 f"a worker could not run its task: {type(error).__name__}: {error}. Workers need the same linnet, and "
