@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from linnet.inits.layers import product_of
-
 
 def trained(
     layers: Sequence[np.ndarray],
@@ -17,7 +15,7 @@ def trained(
     *,
     every: int = 1,
     residual: Callable[[np.ndarray], np.ndarray] | None = None,
-    keep: Callable[[list[np.ndarray]], np.ndarray] = product_of,
+    keep: Callable[[list[np.ndarray]], np.ndarray] | None = None,
 ) -> np.ndarray:
     """Products of full-batch descent every so many steps, (time, ..., k, d).
 
@@ -30,10 +28,12 @@ def trained(
         for layer in weights[1:]:
             reached.append(layer @ reached[-1])
         if step % every == 0:
-            kept.append(keep(weights))
+            kept.append(reached[-1] if keep is None else keep(weights))
         pull = target - reached[-1] if residual is None else residual(reached[-1])
         for at in range(len(weights) - 1, -1, -1):
-            push = pull @ np.swapaxes(reached[at - 1], -1, -2) if at else pull
-            pull = np.swapaxes(weights[at], -1, -2) @ pull
+            push = pull
+            if at:
+                push = pull @ np.swapaxes(reached[at - 1], -1, -2)
+                pull = np.swapaxes(weights[at], -1, -2) @ pull
             weights[at] = weights[at] + rate * push
     return np.stack(kept)
