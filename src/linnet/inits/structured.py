@@ -136,9 +136,11 @@ def signed(*, in_dim: int, width: int, first_std: float, magnitude: float, key: 
     first_std, magnitude = non_negative("first_std", first_std), non_negative("magnitude", magnitude)
     check_fits(32 * m * d, f"weights of width {m}", "Use a smaller width.")
     random = generator(key)
-    first = first_std * random.standard_normal((m, d))
+    first = random.standard_normal((m, d))
     second = magnitude * random.choice([-1.0, 1.0], size=(1, m))
-    return Weights(first / np.sqrt(m), second / np.sqrt(m))
+    first *= first_std  # in place: the layer may be large
+    first /= np.sqrt(m)
+    return Weights(first, second / np.sqrt(m))
 
 
 def _resize_columns(matrix: np.ndarray, columns: int) -> np.ndarray:

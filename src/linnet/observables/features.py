@@ -12,6 +12,7 @@ from linnet.theories.feature_learning import target_aligned_kernel
 from linnet.trajectories.trajectory import Trajectory, check_trajectory
 
 ACTIVATIONS = ("linear", "relu")
+_NUMBERS_TOGETHER = 2**16  # of lifted states that are looked at together: they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -164,14 +165,18 @@ def feature_history(trajectory: Trajectory, *, activation: str = "linear", membe
 
 
 def _distance_across(first: np.ndarray, feature: np.ndarray, frame: np.ndarray | None) -> np.ndarray:
-    """How far each neuron has moved across the feature, (time, neuron), one state at a time."""
+    """How far each neuron has moved across the feature, (time, neuron), a few states at a time."""
     unit = feature / np.linalg.norm(feature)
-    lengths = []
-    for state in first:
-        moved = state - first[0]
-        moved = moved - np.outer(moved @ unit, unit)
-        lengths.append(np.linalg.norm(moved if frame is None else frame @ moved, axis=-1))
-    return np.stack(lengths)
+    inputs, neurons = first.shape[-1], len(first[0] if frame is None else frame)
+    together = max(1, _NUMBERS_TOGETHER // (inputs * neurons))
+    lengths = np.empty((len(first), neurons))
+    for start in range(0, len(first), together):
+        moved = first[start : start + together] - first[0]
+        moved = np.swapaxes(moved - (moved @ unit)[..., None] * unit, -1, -2)  # (time, input, neuron)
+        if frame is not None:
+            moved = (moved.reshape(-1, moved.shape[-1]) @ frame.T).reshape(-1, inputs, neurons)
+        lengths[start : start + together] = np.sqrt((moved**2).sum(axis=1))
+    return lengths
 
 
 def _linear_kernels(gram: np.ndarray, images: np.ndarray, seconds: np.ndarray) -> np.ndarray:
