@@ -8,12 +8,15 @@ predicted for it and what the pages show of it all take these from here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
+    from linnet.problems.problem import Problem
+    from linnet.trainers.diagrams import DiagramRuns
     from linnet.trainers.stopping import Rule
 
 RANK = 5  # of the truth
@@ -31,11 +34,16 @@ RISING_STEPS = 2  # steps running over which the test error rises at the end of 
 RISING_AFTER_STEP = 3  # ... which is looked at after this step
 
 
-def grid(points: int) -> dict[str, list[float]]:
-    """Exponents of a grid over the whole plane, `points` along each side."""
+def grid(
+    points: int,
+    *,
+    widths: tuple[float, float] = WIDTH_EXPONENTS,
+    variances: tuple[float, float] = VARIANCE_EXPONENTS,
+) -> dict[str, list[float]]:
+    """Exponents of a grid over the plane, or a part of it, `points` along each side."""
     return {
-        "gamma_width": np.linspace(*WIDTH_EXPONENTS, points).tolist(),
-        "gamma_variance": np.linspace(*VARIANCE_EXPONENTS, points).tolist(),
+        "gamma_width": np.linspace(*widths, points).tolist(),
+        "gamma_variance": np.linspace(*variances, points).tolist(),
     }
 
 
@@ -63,6 +71,55 @@ def step_size(
     variances, powers = np.broadcast_arrays(gamma_variance, gamma_width)
     widths = np.reshape([float(width_of(dim, power)) for power in powers.ravel()], powers.shape)
     return 1 / (c * np.where(is_lazy(variances, powers), float(dim) ** variances * widths, size))
+
+
+def task(dim: int, replicate: int, seed: int, *, rank: int = RANK, noise_std: float = NOISE_STD) -> Problem:
+    """The task of a replicate, the same in every cell of the plane: a truth of low rank in noise."""
+    from linnet.problems import low_rank_plus_noise
+
+    return low_rank_plus_noise(dim, rank=rank, noise_std=noise_std, key=[seed, replicate])
+
+
+def trained_cells(
+    points: Mapping[str, np.ndarray],
+    seeds: np.ndarray,
+    *,
+    dim: int,
+    task_of: Callable[[int], Problem],
+    c: float = STEP_C,
+    **options: Any,
+) -> tuple[DiagramRuns, np.ndarray]:
+    """Train a block of cells of one dimension, each with the step of the plane.
+
+    **Arguments:**
+
+    - `points`: `gamma_variance`, `gamma_width` and `replicate` of each cell
+    - `seeds`: of the starts, one for each cell
+    - `dim`: of the tasks
+    - `task_of`: from the number of a replicate to its task
+    - `c`: of the step
+    - `options`: those of `gaussian_diagram`: steps, stopping rule, update and how it runs
+
+    **Returns** what the runs left behind, and the step of each.
+    """
+    from linnet.trainers.diagrams import gaussian_diagram
+
+    numbers = [int(number) for number in points["replicate"]]
+    replicates = sorted(set(numbers))
+    problems, which = [task_of(number) for number in replicates], [replicates.index(number) for number in numbers]
+    sizes = np.array([float(np.linalg.norm(np.asarray(problem.truth), 2)) for problem in problems])
+    exponents = points["gamma_variance"], points["gamma_width"]
+    rates = step_size(*exponents, dim=dim, size=sizes[which], c=c)
+    runs = gaussian_diagram(
+        problems,
+        keys=[int(number) for number in seeds],
+        widths=[width_of(dim, power) for power in exponents[1]],
+        variances=float(dim) ** exponents[0],
+        learning_rates=rates,
+        tasks=which,
+        **options,
+    )
+    return runs, rates
 
 
 def learned_rule(dim: int) -> Rule:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.linnet.networks import task
 from linnet.reproduction import plane
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.published import phase_diagram_cells
@@ -21,7 +20,7 @@ def compared(tasks: int, seed: int) -> Dataset:
     variances, widths = float(dim) ** cells["gamma_variance"].values, float(dim) ** cells["gamma_width"].values
     test, train = np.zeros((2, tasks, variances.size, widths.size))
     for number in range(tasks):
-        problem = task(dim, number, seed)
+        problem = plane.task(dim, number, seed)
         spectrum, size = ln.theories.mixed.task_spectrum(problem), float(np.linalg.norm(np.asarray(problem.truth), 2))
         powers = cells["gamma_variance"].values[:, None], cells["gamma_width"].values
         times = cells["last_step"].values * plane.step_size(*powers, dim=dim, size=size)

@@ -31,23 +31,13 @@ def plane_cells(
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
     cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`).
     """
-    from linnet.trainers.diagrams import gaussian_diagram
-
     side = one_of_each(points, "dim")[0] if dim is None else dim
-    replicates = sorted({int(number) for number in points["replicate"]})
-    tasks = {
-        r: ln.problems.low_rank_plus_noise(side, rank=rank, noise_std=noise_std, key=[seed, r]) for r in replicates
-    }
-    sizes = {r: float(np.linalg.norm(np.asarray(task.truth), 2)) for r, task in tasks.items()}
-    scales = np.array([sizes[int(number)] for number in points["replicate"]])
-    exponents = points["gamma_variance"], points["gamma_width"]
-    runs = gaussian_diagram(
-        [tasks[r] for r in replicates],
-        keys=[int(number) for number in seeds],
-        widths=[plane.width_of(side, power) for power in exponents[1]],
-        variances=float(side) ** exponents[0],
-        learning_rates=plane.step_size(*exponents, dim=side, size=scales, c=c),
-        tasks=[replicates.index(int(number)) for number in points["replicate"]],
+    runs, _ = plane.trained_cells(
+        points,
+        seeds,
+        dim=side,
+        task_of=lambda replicate: plane.task(side, replicate, seed, rank=rank, noise_std=noise_std),
+        c=c,
         steps=steps,
         stop=plane.published_rule(side),
         update=update,
@@ -76,7 +66,7 @@ def case_cells(points: Points, seeds: np.ndarray, *, cases: dict[str, list[float
     grid = {"dim": points["dim"], "gamma_variance": variance, "gamma_width": width, "replicate": points["replicate"]}
     cells = plane_cells(grid, seeds, rank=rank, c=plane.STEP_C, update="simultaneous", seed=seed)
     dim, replicates = int(points["dim"][0]), points["replicate"].tolist()
-    sizes = {replicate: _sizes(dim, rank, [seed, replicate]) for replicate in set(replicates)}
+    sizes = {replicate: _sizes(plane.task(dim, replicate, seed, rank=rank)) for replicate in set(replicates)}
     signal, noise = np.array([sizes[replicate] for replicate in replicates]).T
     return {**cells, "gamma_variance": variance, "gamma_width": width, "signal": signal, "noise": noise}
 
@@ -94,8 +84,7 @@ def update_cells(points: Points, seeds: np.ndarray, *, gammas: list[float], rank
     return {name: cells[name] for name in ("log_distance", "best_test", "taken")}
 
 
-def _sizes(dim: int, rank: int, key: list[int]) -> tuple[float, float]:
+def _sizes(task: ln.Problem) -> tuple[float, float]:
     """Return the mean squares of the entries of A* and of E of one task."""
-    task = ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=plane.NOISE_STD, key=key)
     truth = np.asarray(task.truth)
     return float((truth**2).mean()), float(((task.cross - truth) ** 2).mean())

@@ -20,10 +20,7 @@ def published_cells(points: Points, seeds: np.ndarray, *, dim: int, rank: int, s
 
     (name,) = one_of_each(points, "cell")
     gamma_variance, gamma_width, steps = (float(word) for word in name.split())
-    tasks = [
-        ln.problems.low_rank_plus_noise(dim, rank=rank, noise_std=plane.NOISE_STD, key=[seed, int(replicate)])
-        for replicate in points["replicate"]
-    ]
+    tasks = [plane.task(dim, int(replicate), seed, rank=rank) for replicate in points["replicate"]]
     starts = [active_start(dim, (gamma_variance, gamma_width), key=int(key)) for key in seeds]
     sizes = np.array([np.linalg.norm(np.asarray(task.truth), 2) for task in tasks])
     run = ln.gradient_descent(

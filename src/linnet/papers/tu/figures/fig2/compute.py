@@ -84,9 +84,7 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
         parts |= {f"side_{name}": renamed[name] for name in renamed.data_vars if name != "cell_status"}
     data = xr.Dataset({name: value.astype(float) for name, value in parts.items()})
     data = data.assign(_theory(settings, data))
-    task = ln.problems.low_rank_plus_noise(
-        settings.dim, rank=settings.rank, noise_std=settings.noise_std, key=[settings.seed, 0]
-    )
+    task = plane.task(settings.dim, 0, settings.seed, rank=settings.rank, noise_std=settings.noise_std)
     if "best_test" in data:
         exponents = data["gamma_variance"].values, data["gamma_width"].values
         data = data.assign(predicted.variables(task, *exponents, settings.dim))
@@ -111,15 +109,8 @@ def _sweep(
     name: str, settings: TuFig2, axes: Mapping[str, Sequence[float]], *, block: int, dim: int | None
 ) -> ln.sweeps.Sweep:
     """The grid of cells as a sweep: resumable, and one block a batch."""
-    fixed = {
-        "rank": settings.rank,
-        "noise_std": settings.noise_std,
-        "c": settings.c,
-        "steps": settings.steps,
-        "update": settings.update,
-        "seed": settings.seed,
-        **({} if dim is None else {"dim": dim}),
-    }
+    names = ("rank", "noise_std", "c", "steps", "update", "seed")
+    fixed = {name: getattr(settings, name) for name in names} | ({} if dim is None else {"dim": dim})
     return ln.sweeps.Sweep(
         name=name,
         function=plane_cells,
@@ -159,7 +150,5 @@ def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
 
 def _axes(settings: TuFig2, count: int) -> dict[str, list[float]]:
     """Return the exponents of a grid of so many cells a side."""
-    return {
-        "gamma_width": np.linspace(0.0, settings.most_width, count).tolist(),
-        "gamma_variance": np.linspace(settings.least_variance, settings.most_variance, count).tolist(),
-    }
+    variances = settings.least_variance, settings.most_variance
+    return plane.grid(count, widths=(0.0, settings.most_width), variances=variances)
