@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linnet import style
-from linnet.papers.huang.figures import curves, images, panels
+from linnet.papers.huang.figures import images, panels
 from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure, Limit
 from linnet.reproduction.datasets import Dataset
@@ -15,11 +15,7 @@ SETTLED = Limit(0.95, "the ratio is 1 when a neuron has turned to the feature; r
 
 
 def compute(settings: images.ImageSettings, chosen: tuple[str, ...]) -> Dataset:
-    X, y, words = images.drawn(settings)
-    run = pictures.linear_network(X, y, **images.network_settings(settings))
-    ds = images.described(curves.summary(run.history, run.stages), settings, run, "Linear network", words, X.shape[1])
-    ds.attrs["panels"] = ",".join(chosen or panels.PANELS)
-    return ds.merge(images.conventions(settings, pictures.linear_network)) if settings.conventions else ds
+    return images.trained(settings, pictures.linear_network, "Linear network", chosen)[0]
 
 
 def plot(ds: Dataset) -> style.Picture:

@@ -6,11 +6,11 @@ from pydantic import PositiveFloat, PositiveInt
 
 from linnet import style
 from linnet.papers.huang import settings as paper
-from linnet.papers.huang.figures import curves, images, panels
+from linnet.papers.huang.figures import images, panels
 from linnet.papers.huang.figures.fig2 import stage_checks
 from linnet.papers.huang.networks import pictures
 from linnet.reproduction import Check, Figure
-from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.datasets import Dataset, words_of
 
 
 class ReluSettings(images.ImageSettings):
@@ -22,16 +22,9 @@ class ReluSettings(images.ImageSettings):
 
 
 def compute(settings: ReluSettings, chosen: tuple[str, ...]) -> Dataset:
-    X, y, words = images.drawn(settings)
-    run = pictures.relu_network(X, y, **images.network_settings(settings))
-    ds = images.described(curves.summary(run.history, run.stages), settings, run, "ReLU network", words, X.shape[1])
-    ds["gated_cosine"] = (
-        "step",
-        run.gated_cosine,
-        {"long_name": "cosine to the target-aligned kernel between images on one side of the feature", "units": "1"},
-    )
-    ds.attrs["panels"] = ",".join(chosen or panels.PANELS)
-    return ds.merge(images.conventions(settings, pictures.relu_network)) if settings.conventions else ds
+    ds, run = images.trained(settings, pictures.relu_network, "ReLU network", chosen)
+    words = words_of("cosine to the target-aligned kernel between images on one side of the feature", "1")
+    return ds.assign(gated_cosine=("step", run.gated_cosine, words))
 
 
 def plot(ds: Dataset) -> style.Picture:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
 import linnet as ln
 from linnet.papers.huang import settings
+from linnet.papers.huang.figures import curves, panels
+from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, PictureRun, convention
 from linnet.reproduction import Check, Settings
 from linnet.reproduction.datasets import Dataset, labelled
-
-if TYPE_CHECKING:
-    from linnet.papers.huang.networks.pictures import PictureRun
 
 OPTIONS = {
     "data": "the images: photographs, digits (both in scikit-learn), cifar10-sample (in foolbox), cifar10 or "
@@ -79,8 +78,6 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
 
     NaN where the loss never falls so far. `end_ratios` (convention,) is where the ratio ends by the closed form.
     """
-    from linnet.papers.huang.networks.pictures import CONVENTIONS, MOMENTS, SHARES, convention
-
     texts = {
         "ratios": "median over neurons of rho/(v sqrt(gamma)), by convention",
         "cosines": "cosine to the target-aligned kernel, by convention",
@@ -91,9 +88,9 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
     for row, (centred, targets) in enumerate(CONVENTIONS):
         X, y, _ = drawn(chosen, centred=centred, targets=targets)
         run = network(X, y, **network_settings(chosen))
-        curves = (run.history.median_ratio, run.history.kernel_cosine, run.history.kernel_distance)
+        measures = (run.history.median_ratio, run.history.kernel_cosine, run.history.kernel_distance)
         for column, share in enumerate(SHARES):
-            for name, values in zip(texts, curves, strict=True):
+            for name, values in zip(texts, measures, strict=True):
                 measured[name][row, column] = values[np.argmax(run.left <= share)] if run.left[-1] <= share else np.nan
         ends.append(run.end.settled)
     both = ("convention", "moment")
@@ -107,13 +104,16 @@ def conventions(chosen: ImageSettings, network: Callable[..., PictureRun]) -> Da
     return labelled(variables, coords)
 
 
-def described(ds: Dataset, chosen: ImageSettings, run: PictureRun, network: str, words: str, inputs: int) -> Dataset:
-    """The dataset with what its headings and checks say of the data."""
-    from linnet.papers.huang.networks.pictures import convention
-
-    return ds.assign_attrs(
+def trained(
+    chosen: ImageSettings, network: Callable[..., PictureRun], name: str, letters: tuple[str, ...]
+) -> tuple[Dataset, PictureRun]:
+    """Train one network: what the figures draw of it, with what headings and checks say of the data; and the run."""
+    X, y, words = drawn(chosen)
+    run = network(X, y, **network_settings(chosen))
+    ds = curves.summary(run.history, run.stages).assign_attrs(
+        panels=",".join(letters or panels.PANELS),
         data=words,
-        subtitle=f"{network}, m = {chosen.width}, on {words}, {inputs} inputs",
+        subtitle=f"{name}, m = {chosen.width}, on {words}, {X.shape[1]} inputs",
         convention_drawn=convention(chosen.centred, chosen.targets),
         loss_floor=run.floor,
         dominance=run.dominance,
@@ -122,6 +122,7 @@ def described(ds: Dataset, chosen: ImageSettings, run: PictureRun, network: str,
         left=float(run.left[-1]),
         logarithmic=1,
     )
+    return (ds.merge(conventions(chosen, network)) if chosen.conventions else ds), run
 
 
 def convention_checks(ds: Dataset, *, linear: bool) -> list[Check]:

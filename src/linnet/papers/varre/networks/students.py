@@ -8,6 +8,7 @@ followed by descent with small steps; a singular value counts towards the rank a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -47,23 +48,38 @@ class Students(Settings):
     saves: PositiveInt = SAVES
 
 
-def teacher(settings: Students) -> ln.Problem:
-    """One teacher and its samples for each seed."""
-    seeds = range(settings.seed, settings.seed + settings.seeds)
-    shape = {"samples": settings.samples, "in_dim": settings.inputs, "neurons": TEACHERS}
-    return ln.Problem.stack([ln.problems.relu_teacher(key=seed, **shape) for seed in seeds])
-
-
 def student(settings: Students, *, large: bool) -> ln.Trajectory:
-    """A student of each teacher, trained from the small or the large start."""
-    std = settings.large if large else settings.small
-    shape: dict[str, int] = {"in_dim": settings.inputs, "out_dim": 1, "width": settings.width}
-    seeds = range(settings.seed, settings.seed + settings.seeds)
-    starts = ln.Weights.stack(ln.inits.gaussian(key=seed, first_std=std, second_std=std, **shape) for seed in seeds)
-    steps = settings.large_steps if large else settings.small_steps
-    rate = settings.large_rate if large else settings.small_rate
-    saving = ln.trajectories.log_spaced(settings.saves)
-    return ln.relu_descent(teacher(settings), starts, learning_rate=rate, steps=steps, save_every=saving)
+    """Train a student of each of the figures' teachers from the small or the large start."""
+    keys = range(settings.seed, settings.seed + settings.seeds)
+    sizes = {name: getattr(settings, name) for name in ("samples", "inputs", "width", "saves")}
+    if large:
+        start: Start = {"std": settings.large, "rate": settings.large_rate, "steps": settings.large_steps}
+    else:
+        start = {"std": settings.small, "rate": settings.small_rate, "steps": settings.small_steps}
+    return trained_students(keys, start, **sizes)
+
+
+def trained_students(
+    keys: Sequence[int] | Sequence[list[int]],
+    start: Start,
+    *,
+    samples: int = POINTS,
+    inputs: int = POINT_INPUTS,
+    width: int = HIDDEN,
+    saves: int = SAVES,
+) -> ln.Trajectory:
+    """Train a student for each key, of the teacher and from the start that the key draws."""
+    shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": width}
+    stds = {"first_std": start["std"], "second_std": start["std"]}
+    return ln.relu_descent(
+        ln.Problem.stack(
+            [ln.problems.relu_teacher(key=key, samples=samples, in_dim=inputs, neurons=TEACHERS) for key in keys]
+        ),
+        ln.Weights.stack(ln.inits.gaussian(key=key, **stds, **shape) for key in keys),
+        learning_rate=start["rate"],
+        steps=start["steps"],
+        save_every=ln.trajectories.log_spaced(saves),
+    )
 
 
 def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start], seed: int) -> Block:
@@ -75,22 +91,8 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
     there (NaN without one).
     """
     (name,) = one_of_each(points, "start")
-    std, rate, steps = starts[name]["std"], starts[name]["rate"], starts[name]["steps"]
-    keys = [[seed, replicate] for replicate in points["replicate"].tolist()]
-    teachers = [
-        ln.problems.relu_teacher(key=key, samples=POINTS, in_dim=POINT_INPUTS, neurons=TEACHERS) for key in keys
-    ]
-    first = [
-        ln.inits.gaussian(key=key, in_dim=POINT_INPUTS, out_dim=1, width=HIDDEN, first_std=std, second_std=std)
-        for key in keys
-    ]
-    run = ln.relu_descent(
-        ln.Problem.stack(teachers),
-        ln.Weights.stack(first),
-        learning_rate=rate,
-        steps=steps,
-        save_every=ln.trajectories.log_spaced(SAVES),
-    )
+    keys, start = [[seed, replicate] for replicate in points["replicate"].tolist()], starts[name]
+    run = trained_students(keys, start)
     values = np.linalg.svd(run.reduced.first, compute_uv=False)
     plateaus = [first_plateau(run.times, run.loss[:, index]) for index in range(len(keys))]
     ratios = [values[at, i, 1] / values[at, i, 0] if at > 0 else np.nan for i, at in enumerate(plateaus)]
@@ -100,8 +102,8 @@ def student_cells(points: Points, seeds: np.ndarray, *, starts: dict[str, Start]
         "directions": (("neuron",), np.stack([_learned(key, run, i) for i, key in enumerate(keys)])),
         "plateau": np.array([at > 0 for at in plateaus]),
         "plateau_ratio": np.array(ratios),
-        "std": np.full(len(seeds), std),
-        "time": np.full(len(seeds), rate * steps),
+        "std": np.full(len(seeds), start["std"]),
+        "time": np.full(len(seeds), start["rate"] * start["steps"]),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.watanabe.networks.phases import start
 from linnet.papers.watanabe.networks.samples import spiked_inputs, target
-from linnet.reproduction.cells import Points
+from linnet.reproduction.cells import Block, Points, cell_by_cell
 
 
 @dataclass(frozen=True)
@@ -81,27 +82,15 @@ class FewSamples:
         }
 
 
-def error_cells(
-    points: Points,
-    seeds: np.ndarray,
-    *,
-    dim: int,
-    width: int,
-    scale: float,
-    loss: float,
-    tolerance: float,
-    dtype: str,
-    spike: float | None = None,
-    alignment: float | None = None,
-) -> dict[str, np.ndarray]:
+def error_cells(points: Points, seeds: np.ndarray, *, dtype: str, **fixed: float) -> Block:
     """Networks on fewer samples than inputs, each on its own data from its own start: what `interpolated` returns.
 
     `points` has `ratio`, the inputs per sample, and `spike` and `alignment` unless they are fixed.
     """
-    rows = []
-    for i, seed in enumerate(seeds):
-        rho = float(points["spike"][i] if spike is None else spike)
-        cosine = float(points["alignment"][i] if alignment is None else alignment)
-        samples = round(dim / float(points["ratio"][i]))
-        rows.append(FewSamples(dim, samples, width, rho, cosine, scale, loss, tolerance, dtype).interpolated(int(seed)))
-    return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return _error_cells(points, seeds, dtype=dtype, **fixed)
+
+
+@cell_by_cell()
+def _error_cells(key: int, *, dim: int, ratio: float, **drawn: Any) -> Block:
+    """Train the network of one cell, with d/ratio samples."""
+    return FewSamples(dim=dim, samples=round(dim / ratio), **drawn).interpolated(key)
