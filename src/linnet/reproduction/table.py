@@ -32,7 +32,8 @@ class Table:
     - `sweep`: from a `Trial` to the `Sweep` of it
     - `read`: from the results to what claims and columns go by, often one row for each kind of network
     - `columns`: from the results to named columns; or for each heading how an entry is made of a row of `read`, a
-      function or a format (`"{.share:.1%}"` prints the attribute `share`)
+      function or a format (`"{.share:.1%}"` prints the attribute `share`; where `read` returns a mapping from names to
+      the entries of all rows, `"{[share]:.1%}"` those of the name `share`)
     - `note`: below it
     - `paper`: that lists it
 
@@ -64,6 +65,9 @@ class Table:
         if callable(self.columns):
             return self.columns(results)
         rows = self.read(results) if self.read is not None else []
+        if isinstance(rows, Mapping):  # by name the entries of all rows, a list or by label
+            named = {name: values.values() if isinstance(values, Mapping) else values for name, values in rows.items()}
+            rows = [dict(zip(named, row, strict=True)) for row in zip(*named.values(), strict=True)]
         makers = {heading: make.format if isinstance(make, str) else make for heading, make in self.columns.items()}
         return {heading: [make(row) for row in rows] for heading, make in makers.items()}
 

@@ -10,7 +10,7 @@ import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import PER_NEURON, neurons_cells
 from linnet.papers.huang.networks.runs import SWEPT, first_time_errors, theory_of
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
 
@@ -30,7 +30,10 @@ def read(results: Dataset) -> dict[str, dict[str, Any]]:
         for margin in results["margin"].values.tolist()
         for ratio in results["ratio"].values.tolist()
     }
-    return {name: {key: row[name] for key, row in rows.items()} for name in next(iter(rows.values()))}
+    names = next(iter(rows.values()))
+    return {"label": dict(zip(rows, rows, strict=True))} | {
+        name: {key: row[name] for key, row in rows.items()} for name in names
+    }
 
 
 AT_LIMIT = " at the limit"
@@ -109,37 +112,26 @@ def _row(networks: Dataset) -> dict[str, Any]:
     return {name: np.asarray(value).tolist() for name, value in row.items()}
 
 
-COLUMNS = {
-    "neurons": ("count", "d"),
-    "abs ρ(t1)/median, least": ("least", ".2g"),
-    "largest": ("most", ".2g"),
-    "worst layer gap": ("gap", ".2g"),
-    "gap ≤ 1/2": ("gap_share", ".2%"),
-    "worst deviation": ("across", ".2g"),
-    "C of kernel, smallest neuron": ("kernel_smallest", ".2g"),
-    "C of kernel, mean": ("kernel_mean", ".2g"),
-    "signs kept": ("kept", ".2%"),
-    "predicted, Φ(v₀/σ₀)": ("predicted", ".2%"),
-    "t1 off": ("first_off", ".2%"),
-    "asinh off": ("asinh_off", ".2%"),
-}
-
-
-def columns(results: Dataset) -> Columns:
-    """Measured beside what the lemmas say."""
-    rows = read(results)
-    ratios: Columns = {"v₀/(σ₀ √log m)": list(rows["count"])}
-    return ratios | {
-        heading: [format(value, form) for value in rows[name].values()] for heading, (name, form) in COLUMNS.items()
-    }
-
-
 TABLE = Table(
     name="neurons",
     title="Lemmas 5.2 and 5.3 for every neuron, by how far v₀ is above σ₀ √log m, inside the printed Assumption 4.1",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "v₀/(σ₀ √log m)": "{[label]}",
+        "neurons": "{[count]:d}",
+        "abs ρ(t1)/median, least": "{[least]:.2g}",
+        "largest": "{[most]:.2g}",
+        "worst layer gap": "{[gap]:.2g}",
+        "gap ≤ 1/2": "{[gap_share]:.2%}",
+        "worst deviation": "{[across]:.2g}",
+        "C of kernel, smallest neuron": "{[kernel_smallest]:.2g}",
+        "C of kernel, mean": "{[kernel_mean]:.2g}",
+        "signs kept": "{[kept]:.2%}",
+        "predicted, Φ(v₀/σ₀)": "{[predicted]:.2%}",
+        "t1 off": "{[first_off]:.2%}",
+        "asinh off": "{[asinh_off]:.2%}",
+    },
     note=(
         "Worst over all neurons of all draws, from t1 (median abs ρ = 1) until the loss is 4ε. The lemma allows a "
         "layer gap and a deviation of 1/2; a kernel of zero would need C = 2.0. t1 off: `Stages.first_time` against "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linnet as ln
 from linnet.papers.huang.networks.cells.equations import synthetic_cells
 from linnet.papers.huang.networks.runs import SWEPT
-from linnet.reproduction import Columns, Table, Trial
+from linnet.reproduction import Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.table import trial_sweep
 
@@ -21,31 +21,22 @@ def read(results: Dataset) -> dict[str, list[float]]:
     return {str(name): values.values.tolist() for name, values in results.items() if values.dims == ("seed",)}
 
 
-COLUMNS = {
-    "t1, step": ("first_step", ".1f"),
-    "ratio at t1": ("ratio_first", ".4f"),
-    "ratio after, least": ("ratio_least", ".4f"),
-    "ratio after, most": ("ratio_most", ".4f"),
-    "kernel distance at t1": ("kernel_distance_first", ".1e"),
-    "least": ("kernel_distance_least", ".1e"),
-    "at the end": ("kernel_distance_end", ".1e"),
-    "cosine from t1": ("kernel_cosine", ".5f"),
-    "ρ changed sign": ("turned", ".1%"),
-}
-
-
-def columns(results: Dataset) -> Columns:
-    """One row for each draw."""
-    draws = read(results)
-    return {heading: [format(value, form) for value in draws[name]] for heading, (name, form) in COLUMNS.items()}
-
-
 TABLE = Table(
     name="synthetic",
     title="Section 6's network over draws of data and start",
     sweep=sweep,
     read=read,
-    columns=columns,
+    columns={
+        "t1, step": "{[first_step]:.1f}",
+        "ratio at t1": "{[ratio_first]:.4f}",
+        "ratio after, least": "{[ratio_least]:.4f}",
+        "ratio after, most": "{[ratio_most]:.4f}",
+        "kernel distance at t1": "{[kernel_distance_first]:.1e}",
+        "least": "{[kernel_distance_least]:.1e}",
+        "at the end": "{[kernel_distance_end]:.1e}",
+        "cosine from t1": "{[kernel_cosine]:.5f}",
+        "ρ changed sign": "{[turned]:.1%}",
+    },
     note=(
         "t1: the loss has lost 5%. Ratio: the median over neurons of ρ/(v √γ). Kernel: relative distance to the "
         "target-aligned one."
