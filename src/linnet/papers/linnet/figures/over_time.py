@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from pydantic import PositiveInt
 
@@ -11,6 +9,7 @@ import linnet as ln
 from linnet import style
 from linnet.papers.linnet.claims.over_time import small_start
 from linnet.reproduction import Check, Figure, Limit, Settings
+from linnet.reproduction.datasets import Dataset, labelled
 
 EXACT = Limit(1e-6, "a hundred times the integrator's relative tolerance; the formula is exact for these starts")
 SCATTER = Limit(0.35, "one data set of some hundred samples scatters by a tenth or two around the limit of many")
@@ -30,9 +29,7 @@ class OverTime(Settings):
     samples_over_inputs: tuple[float, ...] = (4.0, 2.0, 0.5)
 
 
-def compute(settings: OverTime, panels: tuple[str, ...]) -> Any:
-    import xarray as xr
-
+def compute(settings: OverTime, panels: tuple[str, ...]) -> Dataset:
     problem = ln.problems.spiked_covariance(
         settings.dim,
         spike=settings.spike,
@@ -64,33 +61,26 @@ def compute(settings: OverTime, panels: tuple[str, ...]) -> Any:
     phases = np.linspace(0, 5, 2 * settings.points)
     ratios = (np.inf, *settings.samples_over_inputs)  # the population covariance first
     errors = np.stack([small_start(strong, alignment, ratio, phases) for ratio in ratios])
-    names = {
-        "time": "canonical time",
-        "trained": "test loss of the trained network",
-        "one_svd": "test loss from one SVD of the same data",
-        "limit": "test loss without data, in the proportional limit",
-    }
-    curves = xr.Dataset(
-        {name: (("threshold", "state"), np.array(rows), {"long_name": names[name]}) for name, rows in data.items()},
-        {"threshold": list(settings.thresholds), "samples_over_inputs": list(ratios), "phase_time": phases},
+    curves, phase = ("threshold", "state"), ("samples_over_inputs", "phase_time")
+    attributes = {name: getattr(settings, name) for name in ("spike", "alignment", "dim", "samples", "strong_spike")}
+    return labelled(
         {
-            "spike": settings.spike,
-            "alignment": settings.alignment,
-            "dim": settings.dim,
-            "samples": settings.samples,
-            "strong_spike": strong,
-            "early_share": ln.theories.spiked.TwoPhase(strong, alignment).early_loss,
+            "time": (curves, np.array(data["time"]), "canonical time"),
+            "trained": (curves, np.array(data["trained"]), "test loss of the trained network"),
+            "one_svd": (curves, np.array(data["one_svd"]), "test loss from one SVD of the same data"),
+            "limit": (curves, np.array(data["limit"]), "test loss without data, in the proportional limit"),
+            "phases": (phase, errors / errors[:, :1], "test loss from a small start over that at the start"),
         },
+        {
+            "threshold": ("threshold", list(settings.thresholds), "threshold of the start"),
+            "samples_over_inputs": ("samples_over_inputs", list(ratios), "samples over inputs"),
+            "phase_time": ("phase_time", phases, "time t", "canonical"),
+        },
+        attributes | {"early_share": ln.theories.spiked.TwoPhase(strong, alignment).early_loss},
     )
-    curves["phases"] = (
-        ("samples_over_inputs", "phase_time"),
-        errors / errors[:, :1],
-        {"long_name": "test loss from a small start over that at the start"},
-    )
-    return curves
 
 
-def plot(data: Any) -> Any:
+def plot(data: Dataset) -> style.Picture:
     with style.applied():
         picture, axes = style.subplots(1, 2, size=style.column(2, ratio=0.4))
         for colour, g in zip(style.shades(data.sizes["threshold"]), data["threshold"].values, strict=True):
@@ -120,7 +110,7 @@ def plot(data: Any) -> Any:
     return picture
 
 
-def check(data: Any) -> list[Check]:
+def check(data: Dataset) -> list[Check]:
     exact = float(np.abs(data["trained"] / data["one_svd"] - 1).max())
     limit = float(np.abs(data["limit"].min("state") / data["one_svd"].min("state") - 1).max())
     best = data["one_svd"].min("state").values

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from pydantic import PositiveInt
 
@@ -11,6 +9,8 @@ from linnet import style
 from linnet.papers.linnet.printed import compared
 from linnet.papers.linnet.settings import PUBLISHED_MEDIAN, PUBLISHED_WORST
 from linnet.reproduction import Check, Figure, Settings
+from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.drawing import around_zero, cell_map
 
 
 class Published(Settings):
@@ -19,7 +19,7 @@ class Published(Settings):
     tasks: PositiveInt = 12
 
 
-def compute(settings: Published, panels: tuple[str, ...]) -> Any:
+def compute(settings: Published, panels: tuple[str, ...]) -> Dataset:
     data = compared(settings.tasks, settings.seed)
     names = {
         "test_error": "published test error per entry",
@@ -33,7 +33,7 @@ def compute(settings: Published, panels: tuple[str, ...]) -> Any:
     return data
 
 
-def plot(data: Any) -> Any:
+def plot(data: Dataset) -> style.Picture:
     mean, spread = data["predicted"].mean("task"), data["predicted"].std("task")
     error = 100 * (mean / data["test_error"] - 1)
     with style.applied():
@@ -57,26 +57,15 @@ def plot(data: Any) -> Any:
             yscale="log",
         )
         axes[0].legend()
-        reach = float(np.abs(error).max())
-        shades = axes[1].pcolormesh(
-            data["gamma_variance"],
-            data["gamma_width"],
-            error.transpose("gamma_width", "gamma_variance"),
-            shading="nearest",
-            cmap=style.DIVERGING,
-            vmin=-reach,
-            vmax=reach,
-            rasterized=True,
-        )
-        picture.colorbar(shades, ax=axes[1])
-        axes[1].grid(False)
+        values, colours = error.transpose("gamma_width", "gamma_variance"), around_zero(float(np.abs(error).max()))
+        cell_map(axes[1], data["gamma_variance"], data["gamma_width"], values, **colours)
         axes[1].set(
             title="b  Formula / published - 1, percent", xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)"
         )
     return picture
 
 
-def check(data: Any) -> list[Check]:
+def check(data: Dataset) -> list[Check]:
     mean = data["predicted"].mean("task")
     error = np.abs(mean / data["test_error"] - 1).values
     train = np.abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values

@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 from linnet import style
 from linnet.papers.linnet.least_errors import gain_in_the_limit
 from linnet.reproduction import Check, Figure, Settings
+from linnet.reproduction.datasets import Dataset, labelled
 
 
 class StartScale(Settings):
@@ -22,37 +23,28 @@ class StartScale(Settings):
     alignments: tuple[float, ...] = (0.1, 0.5, 0.8, 0.9, 1.0)
 
 
-def compute(settings: StartScale, panels: tuple[str, ...]) -> Any:
-    import xarray as xr
-
+def compute(settings: StartScale, panels: tuple[str, ...]) -> Dataset:
+    sizes = settings.dim, settings.samples
     gains = [
         [
-            [
-                gain_in_the_limit(spike, alignment, settings.dim, settings.samples, power)
-                for alignment in settings.alignments
-            ]
+            [gain_in_the_limit(spike, A, *sizes, power) for A in settings.alignments]
             for power in settings.signal_to_noise
         ]
         for spike in settings.spikes
     ]
-    return xr.Dataset(
-        {
-            "gain": (
-                ("spike", "signal_to_noise", "alignment"),
-                np.array(gains),
-                {"long_name": "least test error of a large start over that of a small one"},
-            )
-        },
-        {
-            "spike": list(settings.spikes),
-            "signal_to_noise": list(settings.signal_to_noise),
-            "alignment": list(settings.alignments),
-        },
+    axes = {
+        "spike": (settings.spikes, "spike"),
+        "signal_to_noise": (settings.signal_to_noise, "signal to noise of the labels"),
+        "alignment": (settings.alignments, "alignment of spike and target"),
+    }
+    return labelled(
+        {"gain": (tuple(axes), np.array(gains), "least test error of a large start over that of a small one")},
+        {name: (name, list(values), words) for name, (values, words) in axes.items()},
         {"dim": settings.dim, "samples": settings.samples},
     )
 
 
-def plot(data: Any) -> Any:
+def plot(data: Dataset) -> style.Picture:
     gain, columns = data["gain"], min(3, data.sizes["spike"])
     rows = -(-data.sizes["spike"] // columns)
     most = 1 + 1.5 * max(float(np.abs(gain - 1).max()), 0.01)  # so that no shade hides the numbers
@@ -76,7 +68,7 @@ def plot(data: Any) -> Any:
     return picture
 
 
-def check(data: Any) -> list[Check]:
+def check(data: Dataset) -> list[Check]:
     gain = data["gain"]
     best, worst = gain.isel(gain.argmax(...)), gain.isel(gain.argmin(...))
     unmoved = float((np.abs(gain - 1) < 0.01).mean())

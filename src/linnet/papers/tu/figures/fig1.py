@@ -13,6 +13,7 @@ from linnet.papers.tu.networks.starts import gaussian_start
 from linnet.papers.tu.settings import FAST, GAMMAS
 from linnet.reproduction import Check, Figure, Limit, Settings, plane
 from linnet.reproduction.datasets import Dataset, labelled
+from linnet.reproduction.drawing import panel_axes
 
 # Eq. (1), descent as eq. (2) has it, and the public loop, whose second layer sees the new first one.
 SIDES = ("self-consistent", "simultaneous", "sequential")
@@ -128,10 +129,8 @@ def compute(settings: TuFig1, panels: tuple[str, ...]) -> Dataset:
 def plot(data: Dataset) -> style.Picture:
     panels = [letter for letter in str(data.attrs["panels"]).split(",") if letter] or ["a", "b"]
     with style.applied():
-        picture, axes = style.subplots(
-            1, len(panels), size=style.column(len(panels), ratio=0.95 / len(panels)), squeeze=False
-        )
-        for letter, axis in zip(panels, axes[0], strict=True):
+        picture, axes = panel_axes(panels, ratio=0.95)
+        for letter, axis in axes.items():
             (_errors if letter == "a" else _spectrum)(axis, data)
             axis.set_xlabel(f"step  (canonical time = {data.attrs['learning_rate']:.2g} × step)")
     return picture

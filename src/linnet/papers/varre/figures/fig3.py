@@ -10,6 +10,7 @@ from linnet import style
 from linnet.papers.varre.networks.noise_process import weighted_areas
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset, labelled
+from linnet.reproduction.drawing import panel_axes
 
 ERRORS = Limit(4.0, "standard errors of the mean over paths: beyond them one time in fifteen thousand")
 
@@ -84,9 +85,7 @@ def plot(ds: Dataset) -> style.Picture:
     panels = ds.attrs["panels"].split(",")
     time, coarse = ds["time"].values, ds["coarse_time"].values
     with style.applied():
-        size = style.column(len(panels), ratio=0.8 / len(panels))
-        picture, grid = style.subplots(1, len(panels), size=size, squeeze=False)
-        axes = dict(zip(panels, grid[0], strict=True))
+        picture, axes = panel_axes(panels, ratio=0.8)
         thin = {**style.ALONE, "linewidth": 0.9, "alpha": 0.75}
         if "a" in axes:
             for run in range(ds.sizes["run"]):

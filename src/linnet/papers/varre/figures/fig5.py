@@ -9,6 +9,7 @@ from linnet.papers.varre.figures.curves import singular_values
 from linnet.papers.varre.networks.students import Students, first_plateau, student
 from linnet.reproduction import Check, Figure
 from linnet.reproduction.datasets import Dataset, labelled
+from linnet.reproduction.drawing import panel_axes
 
 SHARE = 0.1
 
@@ -34,9 +35,7 @@ def plot(ds: Dataset) -> style.Picture:
     at = int(ds["plateau"][seed])
     time = ds["time"].values
     with style.applied():
-        size = style.column(len(panels), ratio=0.8 / len(panels))
-        picture, grid = style.subplots(1, len(panels), size=size, squeeze=False)
-        axes = dict(zip(panels, grid[0], strict=True))
+        picture, axes = panel_axes(panels, ratio=0.8)
         if "a" in axes:
             axes["a"].plot(time[1:], ds["loss"][1:, seed], color=style.LOSS, **style.ALONE)
             axes["a"].set(xscale="log", yscale="log", xlabel="time t (canonical)", ylabel="training loss")

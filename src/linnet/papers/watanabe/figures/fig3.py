@@ -68,13 +68,16 @@ def colours(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
     return [shades[known.index(value)] for value in values]
 
 
+def panel_title(ds: Dataset, panel: str) -> str:
+    """Return the title of panel a, which varies the spike, or b, which varies the alignment."""
+    if panel == "a":
+        return f"a  Spikes at alignment {ds.attrs['alignment']:g}"
+    return f"b  Alignments at spike {ds.attrs['spike']:g}"
+
+
 def plot(ds: Dataset) -> style.Picture:
     """Loss over its start, both times of each curve in its colour; below it the same on a logarithmic axis."""
     panels = ds.attrs["panels"].split(",")
-    titles = {
-        "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
-        "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
-    }
     with style.applied():
         size = style.column(len(panels), ratio=1.35 / len(panels))
         picture, axes = style.subplots(2, len(panels), size=size, squeeze=False, sharex="col", sharey="row")
@@ -93,7 +96,7 @@ def plot(ds: Dataset) -> style.Picture:
                         axis.axvline(at, color=colour, linestyle=dashes, linewidth=0.9, zorder=1)
             lower.plot([], [], color=style.GREY, linestyle=":", linewidth=0.9, label="t₁")
             lower.plot([], [], color=style.GREY, linestyle="-.", linewidth=0.9, label="t₁ + bound (20)")
-            upper.set(title=titles[panel], xlim=(0, float(time[-1])))
+            upper.set(title=panel_title(ds, panel), xlim=(0, float(time[-1])))
             lower.set(xlabel="time t (canonical)", yscale="log", ylim=(1e-5, 2))
             lower.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=4, columnspacing=1.2)
         for axis in axes[:, 0]:

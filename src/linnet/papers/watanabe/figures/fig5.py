@@ -8,8 +8,10 @@ from pydantic import PositiveFloat, PositiveInt
 import linnet as ln
 from linnet import style
 from linnet.papers.watanabe import misprints
+from linnet.papers.watanabe.figures.fig3 import panel_title
 from linnet.papers.watanabe.networks.few_samples import FewSamples
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.drawing import panel_axes
 from linnet.reproduction.figure import Check, Figure, Settings
 from linnet.reproduction.fits import joint_limit
 
@@ -131,16 +133,10 @@ def joint_test(errors: np.ndarray, predicted: np.ndarray) -> tuple[float, float,
 def plot(ds: Dataset) -> style.Picture:
     """Marks with standard deviations over the trials, lines of eq. (27)."""
     panels = ds.attrs["panels"].split(",")
-    titles = {
-        "a": f"a  Spikes at alignment {ds.attrs['alignment']:g}",
-        "b": f"b  Alignments at spike {ds.attrs['spike']:g}",
-    }
     with style.applied():
-        size = style.column(len(panels), ratio=0.95 / len(panels))
-        picture, axes = style.subplots(1, len(panels), size=size, squeeze=False, sharey=True)
-        for axis, panel in zip(axes[0], panels):
-            curve = f"spike_{panel}" if panel == "a" else f"alignment_{panel}"
-            symbol = "ρ" if panel == "a" else "A"
+        picture, axes = panel_axes(panels, ratio=0.95, sharey=True)
+        for panel, axis in axes.items():
+            curve, symbol = ("spike_a", "ρ") if panel == "a" else ("alignment_b", "A")
             for value, colour in zip(ds[curve].values, style.shades(ds.sizes[curve])):
                 errors = ds[f"error_{panel}"].sel({curve: value})
                 axis.plot(ds.ratio_fine, ds[f"theory_{panel}"].sel({curve: value}), color=colour, **style.CURVE)
@@ -154,7 +150,7 @@ def plot(ds: Dataset) -> style.Picture:
                     label=f"{symbol} = {value:g}",
                     **style.MARKS,
                 )
-            axis.set(xscale="log", xlabel="inputs per sample, d/n", title=titles[panel])
+            axis.set(xscale="log", xlabel="inputs per sample, d/n", title=panel_title(ds, panel))
             axis.set_xticks(ds.ratio.values, [f"{r:g}" for r in ds.ratio.values])
             axis.minorticks_off()
             axis.legend(
@@ -166,7 +162,7 @@ def plot(ds: Dataset) -> style.Picture:
                 columnspacing=1.2,
                 handletextpad=0.3,
             )
-        axes[0][0].set_ylabel("test error / signal power")
+        axes[panels[0]].set_ylabel("test error / signal power")
     return picture
 
 

@@ -10,6 +10,7 @@ from linnet import style
 from linnet.papers.tu.figures.fig2 import predicted
 from linnet.papers.tu.figures.fig2.checks import regional
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.drawing import cell_map
 
 # Of each panel: variable, title
 MAPS = {
@@ -88,15 +89,8 @@ def _spread(axis: style.Axes, data: Dataset, name: str, number: int) -> None:
     values = data[f"side_{name}"].sel(dim=dim)
     spread = values.quantile(0.75, "side_replicate") - values.quantile(0.25, "side_replicate")
     narrowest = float(data["side_width_rank"].sel(dim=dim))
-    _coloured(
-        axis,
-        data,
-        spread,
-        f"e{number}  Spread: {SHORT[name]}",
-        "side_gamma_variance",
-        "side_gamma_width",
-        narrowest,
-    )
+    title = f"e{number}  Spread: {SHORT[name]}"
+    _coloured(axis, data, spread, title, "side_gamma_variance", "side_gamma_width", narrowest)
 
 
 def _coloured(
@@ -105,17 +99,7 @@ def _coloured(
     """Draw a map over the plane, with its colour bar and the borders of the regions."""
     from matplotlib.patheffects import withStroke
 
-    shades = axis.pcolormesh(
-        data[across],
-        data[up],
-        values.transpose(up, across).values,
-        shading="nearest",
-        cmap=style.SEQUENCE,
-        rasterized=True,
-        **colours,
-    )
-    axis.figure.colorbar(shades, ax=axis)
-    axis.grid(False)
+    cell_map(axis, data[across], data[up], values.transpose(up, across).values, cmap=style.SEQUENCE, **colours)
     axis.plot(data["border_lazy"], data["border_width"], color="black", linewidth=1.1, label="lazy / active: σ²w = d")
     axis.plot(data["border_noise"], data["border_width"], color="red", linewidth=1.1, label="infinite noise: σ⁴w = 1")
     stroke = [withStroke(linewidth=2.2, foreground="#333333")]
@@ -131,13 +115,7 @@ def _dimensions(axis: style.Axes, data: Dataset) -> None:
     medians, low, high = regional(data)
     colours = {"active": style.ACTIVE, "lazy": style.LAZY}
     for region, colour in ((name, colours[name]) for name in medians):
-        axis.plot(
-            data["dim"],
-            medians[region],
-            color=colour,
-            marker="o",
-            **style.ALONE,
-        )
+        axis.plot(data["dim"], medians[region], color=colour, marker="o", **style.ALONE)
         axis.fill_between(data["dim"], low[region], high[region], color=colour, alpha=0.3, linewidth=1.0)
         first = (float(data["dim"][0]), float(medians[region][0]))
         axis.annotate(f"{region} region", first, (5, 5), textcoords="offset points", color=colour)

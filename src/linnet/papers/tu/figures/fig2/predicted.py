@@ -11,6 +11,7 @@ from linnet import style
 from linnet.papers.tu.networks.phase_diagram import REASONS
 from linnet.reproduction import Limit, plane
 from linnet.reproduction.datasets import DataArray, Dataset
+from linnet.reproduction.drawing import around_zero, cell_map
 from linnet.reproduction.figure import Check
 
 MEDIAN = Limit(1.0, "times 1/d: 0.5% at d = 200; a start's own fluctuations are about 0.3/d, in narrow networks more")
@@ -83,20 +84,10 @@ def difference(axis: style.Axes, data: Dataset) -> None:
     values = 100 * compared(data).transpose("gamma_width", "gamma_variance")
     sizes = np.abs(values.values[np.isfinite(values.values)])
     reach = max(float(np.quantile(sizes, 0.98)), 0.1) if sizes.size else 1.0
-    shades = axis.pcolormesh(
-        data["gamma_variance"],
-        data["gamma_width"],
-        values.values,
-        shading="nearest",
-        cmap=style.DIVERGING,
-        vmin=-reach,
-        vmax=reach,
-        rasterized=True,
-    )
-    axis.figure.colorbar(shades, ax=axis, extend="both")
+    exponents = data["gamma_variance"], data["gamma_width"]
+    cell_map(axis, *exponents, values.values, bar={"extend": "both"}, **around_zero(reach))
     hatched(axis, data)
     _marked(axis, data, values.isnull(), "...")
-    axis.grid(False)
     axis.set(
         title="h  Predicted / trained - 1, percent",
         xlabel="variance exponent γ(σ²)",
