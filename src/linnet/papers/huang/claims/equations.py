@@ -130,7 +130,6 @@ def linear_stage(trial: Trial) -> Numbers:
         "value": _inside(firsts),
         "neuron": _inside(_stage("neuron", right)),
         "printed": min(highest(each) for each in _stage("first", printed).values()),
-        "right": firsts,
         "late": [error.late_share for setting in INSIDE for error in right[setting]],
         "section_six": highest(firsts[SECTION_SIX]),
         "step": max(error.late_step for each in printed.values() for error in each),

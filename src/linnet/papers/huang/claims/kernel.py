@@ -127,7 +127,6 @@ def convergence(trial: Trial) -> Numbers:
     distances = {name: draws[f"kernel_distance_{name}"] for name in ("first", "least", "end")}
     return {
         "value": lowest(np.divide(distances["end"], distances["least"])),
-        "draws": len(distances["end"]),
         **distances,
         "to_end": draws["kernel_to_end"],
         "predicted": draws["kernel_end_predicted"],

@@ -39,7 +39,6 @@ def end_of_the_first_stage(trial: Trial) -> Numbers:
         "least": least,
         "most": most,
         "worst": worst | {row.name: row.worst for row in corners},
-        "magnitudes": sizes,
     }
 
 
@@ -79,7 +78,6 @@ def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Numbers:
         "constants": constants,
         "vanishing": vanishing,
         "relative": relative,
-        "law": law,
         "shares": np.divide(relative, law).tolist(),
     }
 

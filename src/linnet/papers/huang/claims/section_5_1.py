@@ -5,7 +5,7 @@ from __future__ import annotations
 from linnet.papers.huang.settings import ASSUMED, ASSUMED_AND_DOMINANT, OVER_RATIOS
 from linnet.papers.huang.tables import neurons
 from linnet.papers.huang.tables.neurons import dominant, well_inside
-from linnet.reproduction import AtLeast, AtMost, Limit, Numbers, Trial, claim
+from linnet.reproduction import AtLeast, AtMost, Claim, Limit, Numbers, Trial, claim
 from linnet.reproduction.fits import highest, lowest
 
 ALL = Limit(0.999, "one neuron in a thousand may be caught while it turns")
@@ -126,44 +126,34 @@ FALLS_READS = (
 IF_DOMINANT = "none falls where v_0 is well above sigma_0 sqrt(log m): those that fall turn within stage 2"
 
 
-@claim(
-    "rising",
-    says="Every |rho_r| consistently increases during the second stage.",
-    assumes=ASSUMED,
-    tried=OVER_RATIOS,
-    holds=NONE_FALLS,
-    corrected=NONE_DOMINANT,
-    correction=IF_DOMINANT,
-    reads=FALLS_READS,
-)
-def rising(trial: Trial) -> Numbers:
-    return _falling(trial, "rising")
+def _never_falls(name: str, *, says: str, falling: str) -> Claim:
+    """Declare that a quantity of every neuron never falls in the second stage; `falling` counts those where it does."""
+
+    @claim(
+        name,
+        says=says,
+        assumes=ASSUMED,
+        tried=OVER_RATIOS,
+        holds=NONE_FALLS,
+        corrected=NONE_DOMINANT,
+        correction=IF_DOMINANT,
+        reads=FALLS_READS,
+    )
+    def measured(trial: Trial) -> Numbers:
+        rows = neurons.TABLE.rows(trial)
+        return {
+            "value": sum(dominant(rows[falling]).values()),
+            "falling": rows[falling],
+            "falling_networks": rows["falling_networks"],
+            "networks": next(iter(rows["networks"].values())),
+            "count": sum(rows["count"].values()),
+        }
+
+    return measured
 
 
-@claim(
-    "products",
-    says="rho_r(t) v_r(t) is monotone in the second stage.",
-    assumes=ASSUMED,
-    tried=OVER_RATIOS,
-    holds=NONE_FALLS,
-    corrected=NONE_DOMINANT,
-    correction=IF_DOMINANT,
-    reads=FALLS_READS,
-)
-def products(trial: Trial) -> Numbers:
-    return _falling(trial, "multiplying")
-
-
-def _falling(trial: Trial, name: str) -> Numbers:
-    """Count the neurons in which a quantity falls within the second stage."""
-    rows = neurons.TABLE.rows(trial)
-    return {
-        "value": sum(dominant(rows[name]).values()),
-        "falling": rows[name],
-        "falling_networks": rows["falling_networks"],
-        "networks": next(iter(rows["networks"].values())),
-        "count": sum(rows["count"].values()),
-    }
+rising = _never_falls("rising", says="Every |rho_r| consistently increases during the second stage.", falling="rising")
+products = _never_falls("products", says="rho_r(t) v_r(t) is monotone in the second stage.", falling="multiplying")
 
 
 @claim(

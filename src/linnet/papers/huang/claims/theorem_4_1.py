@@ -72,7 +72,6 @@ def first_time(trial: Trial) -> Numbers:
         "measured": {row.name: row.alignment for row in rows},
         "by_loss": {row.name: row.loss for row in rows},
         "printed": {row.name: row.printed for row in rows},
-        "starts": {ratio: ours for ratio, (ours, _) in starts.items()},
         "asinh": {ratio: alone for ratio, (_, alone) in starts.items()},
     }
 

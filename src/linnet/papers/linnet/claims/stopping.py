@@ -52,7 +52,6 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
     return {
         "value": float(means[worst]),
         "uncertainty": float(errors[worst]),
-        "means": means,
         "draws": draws,
         "beyond": dict(zip(names, beyond.tolist(), strict=True)),
         "excess": {name: Estimate(*pair) for name, *pair in zip(names, means, errors, strict=True)},

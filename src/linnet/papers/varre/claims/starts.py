@@ -217,7 +217,7 @@ def second_layer(trial: Trial) -> Numbers:
     """Figure 4: which values grow and which stay, and both predictions; and the same from exactly orthogonal layers."""
     theory = ln.theories.spectral_bias
     settings = BothLayers(seed=1000 * trial.seed, seeds=8 if trial.quick else 20)
-    values, modes, losses, off = both_layers(settings, np.array([0.01, 300.0]))
+    values, modes, _, off = both_layers(settings, np.array([0.01, 300.0]))
     start, end = values
     grown = (end[..., :OUTPUTS] > start[..., :OUTPUTS]).all(axis=-1) & (end[..., OUTPUTS - 1] > end[..., OUTPUTS])
     idle = np.abs(end[..., OUTPUTS:] / -np.sort(-start)[..., OUTPUTS:] - 1)
@@ -233,7 +233,6 @@ def second_layer(trial: Trial) -> Numbers:
         "idle": float(idle.max()),
         **errors,
         "exact": _exact_second_layer(trial.seed),
-        "loss": float(losses.max()),
         "off": [float(off.min()), float(off.max())],
         "draws": settings.seeds,
     }
