@@ -126,7 +126,7 @@ def _proxy(alignments: ArrayLike, limit: float) -> np.ndarray:
 
 
 def _iterated(advance: Any, state: tuple[np.ndarray, ...], steps: ArrayLike) -> Any:
-    """The states of a recursion at whole steps, stacked; what diverges is infinite or NaN, not an error."""
+    """Return the states of a recursion at whole steps, stacked; what diverges is infinite or NaN, not an error."""
     kept, done = [], 0
     for step in np.asarray(steps, dtype=int).tolist():
         for _ in range(step - done):

@@ -47,8 +47,8 @@ def least_errors(
     `speeds` bound the rates of the flow, (run,); no run is called flat or late before `horizon`, one for all or (run,).
     """
     with computing():
-        found = _trained(first, second, target, truth, STEP / speeds, horizon)
-        test, time, product, train, ended = (np.asarray(part) for part in found)
+        parts = _trained(first, second, target, truth, STEP / speeds, horizon)
+        test, time, product, train, ended = (np.asarray(part) for part in parts)
     largest = np.linalg.norm(product, 2, axis=(1, 2))
     return LeastError(test, time, train, (product**2).sum(axis=(1, 2)) / np.maximum(largest, 1e-300) ** 2, ended)
 

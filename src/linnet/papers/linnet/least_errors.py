@@ -30,7 +30,7 @@ def gain_in_the_limit(spike: float, alignment: float, dim: int, samples: int, si
 def gain_on_data(
     spike: float, alignment: float, dim: int, samples: int, signal_to_noise: float, *, key: list[int]
 ) -> float:
-    """The same on data that are drawn, each start stopped at its own best time."""
+    """Return the same on data that are drawn, each start stopped at its own best time."""
     noise_std = np.sqrt((1 + spike * alignment**2) / signal_to_noise)
     problem = ln.problems.spiked_covariance(
         dim, spike=spike, alignment=alignment, samples=samples, noise_std=noise_std, key=key
@@ -43,8 +43,9 @@ def _gain(curve: Callable[[float, np.ndarray], LearningCurve]) -> float:
 
 
 def _least(curve: Callable[[float, np.ndarray], LearningCurve], threshold: float) -> float:
-    """The least test error over time: on a coarse grid, then between the neighbours of its best time. From a small
-    start modes are learned within a few hundredths of the time before: a grid that is not refined misses the least."""
+    """Return the least test error over time: on a coarse grid, then between the neighbours of its best time. From a
+    small start modes are learned within a few hundredths of the time before: a grid that is not refined misses the
+    least."""
     times = TIMES / max(1.0, threshold)
     best = int(np.argmin(np.asarray(curve(threshold, times).test_loss)))
     around = np.linspace(times[max(best - 1, 0)], times[min(best + 1, times.size - 1)], 60)

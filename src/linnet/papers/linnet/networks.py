@@ -33,7 +33,7 @@ def cells(points: dict[str, np.ndarray], seeds: np.ndarray, *, steps: int, seed:
 
 
 def beside(networks: Any, seed: int) -> dict[str, np.ndarray]:
-    """The predictions of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
+    """Return the predictions of the cells of a sweep, (dim, gamma_width, gamma_variance, replicate)."""
     parts: list[list[Any]] = []
     for dim in networks["dim"].values.tolist():
         widths = [plane.width_of(dim, power) for power in networks["gamma_width"].values]

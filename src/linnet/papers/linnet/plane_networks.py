@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 
 
 def task(number: int, seed: int, sides: tuple[int, int]) -> ln.Problem:
-    """A truth of low rank in Gaussian noise; shape, signals and noise are drawn, ranks and spectra take turns.
+    """Return a truth of low rank in Gaussian noise; shape, signals and noise are drawn, ranks and spectra take turns.
 
     Every third task has signals of nearly equal size, every third 1/i, and every third 0.6^i; every second one is
     rectangular. `sides` are the fewest and the most inputs and outputs.
@@ -82,7 +82,7 @@ def cells(
     values = np.linalg.svd(target, compute_uv=False)
     slowest = float(values[min(width, np.linalg.matrix_rank(truth)) - 1])
     fastest = max(values[0], np.linalg.norm(truth, 2), variance * (np.sqrt(width) + np.sqrt(max(outputs, inputs))) ** 2)
-    found = least_errors(
+    least = least_errors(
         np.stack([_filled(start.first, units, side) for start in drawn]),
         np.stack([_filled(start.second, side, units) for start in drawn]),
         target,
@@ -90,15 +90,15 @@ def cells(
         speeds=np.full(runs, 2 * float(fastest)),
         horizon=float(np.log(2 + slowest / variance)) / slowest,
     )
-    parts = {"best_test": found.test / 2, "best_time": found.time, "stable_rank": found.stable_rank}
-    ended = {"ended": found.ended.astype(float)}
+    parts = {"best_test": least.test / 2, "best_time": least.time, "stable_rank": least.stable_rank}
+    ended = {"ended": least.ended.astype(float)}
     return {
         name: np.pad(part, (0, len(seeds) - runs), constant_values=np.nan) for name, part in (parts | ended).items()
     }
 
 
 def tasks_of(networks: Any) -> dict[int, ln.Problem]:
-    """The tasks of a sweep by their numbers."""
+    """Return the tasks of a sweep by their numbers."""
     least, most = json.loads(networks.attrs["configuration"])["fixed"]["sides"]
     return {
         number: task(number, int(networks.attrs["seed"]), (least, most)) for number in networks["task"].values.tolist()
@@ -106,7 +106,7 @@ def tasks_of(networks: Any) -> dict[int, ln.Problem]:
 
 
 def beside(networks: Any) -> dict[str, np.ndarray]:
-    """What is predicted for the cells of a sweep, (task, cell), each by itself."""
+    """Return what is predicted for the cells of a sweep, (task, cell), each by itself."""
     rows = []
     for number, problem in tasks_of(networks).items():
         spectrum = ln.theories.mixed.task_spectrum(problem)

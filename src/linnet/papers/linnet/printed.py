@@ -11,7 +11,8 @@ from linnet.reproduction.published import phase_diagram_cells
 
 
 def compared(tasks: int, seed: int) -> Dataset:
-    """The published cells with `predicted` and `predicted_train`, errors per entry at the same step, for each task.
+    """Return the published cells with `predicted` and `predicted_train`, errors per entry at the same step, for each
+    task.
 
     A step is $1/(c|A^*|)$ of canonical time, or $1/(c\\sigma^2 w)$ above the lazy border, $|A^*|$ that of the task.
     """

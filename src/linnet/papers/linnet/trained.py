@@ -12,7 +12,7 @@ from linnet.reproduction.datasets import Dataset
 
 
 def trained_diagram(dim: int) -> Dataset:
-    r"""Every trained cell of one dimension (50, 200, 1000 or 2000): 35 x 35 networks, 15 x 15 at d = 2000.
+    r"""Return every trained cell of one dimension (50, 200, 1000 or 2000): 35 x 35 networks, 15 x 15 at d = 2000.
 
     Variables `best_test` (least $|A - A^*|_F^2/d^2$), `stable_rank` then, `best_step`, `log_distance` to the
     self-consistent dynamics and `steps` taken, over the coordinates `gamma_width` and `gamma_variance`, the exponents

@@ -29,6 +29,7 @@ def commutator_mean(start: float, time: float) -> float:
 
 
 def scale_constant(dim: int, power: float) -> float:
-    """The constant c_0 of the proof of Proposition 4.1(b), said to be positive from d = 5 on for every power < 1."""
+    """Return the constant c_0 of the proof of Proposition 4.1(b), said to be positive from d = 5 on for every power <
+    1."""
     root = np.sqrt(dim)
     return float(root + (power - 1) * (root + 1) ** 2 / (2 * root))

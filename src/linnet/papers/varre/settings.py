@@ -22,8 +22,8 @@ FIRST_VARIANCE, SECOND_VARIANCES = 1e-3, (1e-2, 1e-3)
 
 # How flows are followed (ours)
 STATES = 100
-SHORTEST, LONGEST = 25.0, 25600.0  # times at which a flow may end
-LEFT = 1e-21  # of the loss, where it may
+SHORTEST_TIME, LONGEST_TIME = 25.0, 25600.0  # times at which a flow may end
+LEFT_LOSS = 1e-21  # of the loss, where it may
 _FROM_SMALL, _FROM_TINY = (1e-6, 1e-4, 1e-2, 1.0, 10.0), (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 10.0)
 # gammas and number of data sets of each kind of flow, quick or not
 FLOW_GRIDS: dict[str, dict[bool, tuple[tuple[float, ...], int]]] = {
@@ -44,17 +44,17 @@ GROWTH_DIMS = (2, 3, 4, 5, 6)
 # paths, step and time of the growth rates, quick or not: after t = 40 the angle of two neurons nears the last digit
 GROWTH = {True: (4000, 0.05, 40.0), False: (24_000, 0.025, 40.0)}
 
-BURN_IN = 4.0  # the angles that decide the growth forget their start within a time of about one
+BURN_IN_TIME = 4.0  # the angles that decide the growth forget their start within a time of about one
 
 
 def _from_to(kind: str) -> str:
-    """The range of the scales of one kind of flow, for a sentence."""
+    """Return the range of the scales of one kind of flow, for a sentence."""
     gammas, _ = FLOW_GRIDS[kind][False]
     return " to ".join(f"{gamma:g}".replace("e-0", "e-") for gamma in (gammas[0], gammas[-1]))
 
 
 def _paths(modes: Mapping[bool, tuple[float, ...]]) -> str:
-    """How many paths there are, quick or not, for a sentence."""
+    """Return how many paths there are, quick or not, for a sentence."""
     quick, full = (f"{modes[mode][0]:,}".replace(",", " ") for mode in (True, False))
     return f"{quick} paths ({full} in full mode)"
 
@@ -63,12 +63,12 @@ def _paths(modes: Mapping[bool, tuple[float, ...]]) -> str:
 START = "orthogonal start of scale gamma"
 INTERPOLATED = f"{START}, data that can be interpolated"
 SIZES = f"n = {SAMPLES}, d = {INPUTS}, k = {OUTPUTS}"
-FLOWS = f"gradient flow until {LEFT:g} of the loss is left, {SIZES}, width {WIDTH}"
+FLOWS = f"gradient flow until {LEFT_LOSS:g} of the loss is left, {SIZES}, width {WIDTH}"
 REGRESSION = f"{FLOWS}, orthogonal starts of scale {_from_to('regression')}"
 ONE_OUTPUT = f"{FLOWS.replace(f'k = {OUTPUTS}', 'k = 1')}, orthogonal starts of scale {_from_to('scalar')}"
 NOISE_ALONE = f"Euler-Maruyama from W1 = I and a = 0, unit noise, t up to {MOMENTS[-1]:g}, {_paths(NOISE)}"
 RATES = (
-    f"growth rates of lengths and areas from t = {BURN_IN:g} to {GROWTH[True][-1]:g}, {_paths(GROWTH)}, "
+    f"growth rates of lengths and areas from t = {BURN_IN_TIME:g} to {GROWTH[True][-1]:g}, {_paths(GROWTH)}, "
     "a scheme of weak order 2"
 )
 

@@ -19,7 +19,7 @@ def growth_rate(bracket1: np.ndarray, bracket2: np.ndarray, rest: np.ndarray) ->
 
 
 def deviation_rest(rest: np.ndarray) -> np.ndarray:
-    """The sum over i >= 3 in (45) and (47), with the sign it carries there: a minus belongs before it."""
+    """Return the sum over i >= 3 in (45) and (47), with the sign it carries there: a minus belongs before it."""
     return rest
 
 

@@ -59,7 +59,8 @@ def bounds_of_the_first_stage(trial: Trial) -> Numbers:
 
 
 def _effective(values: np.ndarray, steps: np.ndarray, growth: float, scale: float) -> np.ndarray:
-    """The x for which scale ((1 + growth x)^t - (1 - growth x)^t) is each value: where the bound would touch it."""
+    """Return the x for which scale ((1 + growth x)^t - (1 - growth x)^t) is each value: where the bound would touch
+    it."""
     from scipy.optimize import brentq
 
     def touch(value: float, t: int) -> float:
@@ -153,7 +154,7 @@ def size_of_the_pull(trial: Trial) -> Numbers:
 PROXY_RATIOS = {"alike": None, "v_0 = sigma_0 sqrt(log m)": 1.0}
 
 
-def _proxies(where: str = "", gone: str = "gone", least: str = "least", largest: str = "largest") -> AllOf:
+def _proxy_rules(where: str = "", gone: str = "gone", least: str = "least", largest: str = "largest") -> AllOf:
     """Return what Lemma B.2 says of every neuron's proxy, as rules over the numbers of these names."""
     every = "it is said of all r"
     bound = "the bound as printed"
@@ -170,8 +171,8 @@ def _proxies(where: str = "", gone: str = "gone", least: str = "least", largest:
     "least 1 + eta sqrt(gamma)/(4mn), and by at most 3/2 (1 + 3/2 eta sqrt(gamma)/(mn)).",
     assumes=settings.ASSUMED_AND_DOMINANT,
     tried=settings.INSIDE + ", with the admissible v_0 (neurons alike) and with v_0 = sigma_0 sqrt(log m)",
-    holds=_proxies(),
-    corrected=_proxies(" where the neurons are alike", "value", "least_alike", "largest_alike"),
+    holds=_proxy_rules(),
+    corrected=_proxy_rules(" where the neurons are alike", "value", "least_alike", "largest_alike"),
     correction=IF_ALIKE + "; elsewhere the rho_r^2 of some pass the limit of the mean",
     reads="each neuron's proxy from t1 until the loss is 4 epsilon; it ceases to exist for a share of {gone:.0%}, and "
     "grows in the others, in units of eta sqrt(gamma)/(mn) a step, by {least:.2g} and more, {most:.2g} and less",

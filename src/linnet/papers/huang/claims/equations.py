@@ -106,7 +106,7 @@ def _full_network(
 
 
 def _normwise(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest distance over the run, relative to the largest size."""
+    """Return the largest distance over the run, relative to the largest size."""
     flat = a.reshape(len(a), -1), b.reshape(len(b), -1)
     return float(np.linalg.norm(flat[0] - flat[1], axis=1).max() / np.linalg.norm(flat[0], axis=1).max())
 
@@ -186,7 +186,7 @@ def _second_stage(trial: Trial, equation: Row) -> Numbers:
 
 
 def _errors(trial: Trial, equation: Row, **options: bool) -> dict[str, list[Errors]]:
-    """How far an equation is off, for every network of every setting."""
+    """Return how far an equation is off, for every network of every setting."""
     return {
         setting: [equation(run, **options) for run in runs] for setting, runs in equations.TABLE.rows(trial).items()
     }
@@ -198,7 +198,7 @@ def _stage(name: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]
 
 
 def _inside(errors: dict[str, list[float]]) -> float:
-    """The worst inside the assumption."""
+    """Return the worst inside the assumption."""
     return highest(error for setting in INSIDE for error in errors[setting])
 
 

@@ -107,7 +107,8 @@ def _kernel_constants(trial: Trial, smaller: float) -> tuple[list[float], list[f
 
 
 def _nearest(kernels: np.ndarray, target: np.ndarray) -> float:
-    """The least distance of the kernels to the target, also between steps: a parabola through the three nearest."""
+    """Return the least distance of the kernels to the target, also between steps: a parabola through the three
+    nearest."""
     from scipy.optimize import minimize_scalar
 
     best = int(np.clip(np.linalg.norm(kernels - target, 2, axis=(1, 2)).argmin(), 1, len(kernels) - 2))

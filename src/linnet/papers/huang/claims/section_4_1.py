@@ -95,7 +95,8 @@ def dichotomy(trial: Trial) -> Numbers:
 def _crossing(
     trial: Trial, sizes: tuple[float, ...]
 ) -> tuple[dict[float, float], dict[float, float], dict[float, float]]:
-    """When half the loss is gone: median rho/(v sqrt(gamma)), the change of |v|, the share of the loss that is left.
+    """Return when half the loss is gone: median rho/(v sqrt(gamma)), the change of |v|, the share of the loss that is
+    left.
 
     All by v_0 in units of the final magnitude.
     """

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def summary(history: FeatureHistory, stages: Stages) -> Dataset:
-    """What the figures draw of a run: loss, ratio and kernel over the steps, as trained and as the stages predict."""
+    """Return what the figures draw of a run: loss, ratio and kernel over the steps, as trained and as the stages
+    predict."""
     zero = np.zeros_like(history.overlaps)
     rho, v = stages.plane(zero, history.magnitudes[0], history.steps, overlaps=history.overlaps)
     root = np.sqrt(history.gamma)
@@ -55,5 +56,6 @@ def summary(history: FeatureHistory, stages: Stages) -> Dataset:
 
 
 def _mean_ratio(history: FeatureHistory) -> np.ndarray:
-    """What the paper draws: the mean over neurons of their ratios, which one magnitude near 0 can move anywhere."""
+    """Return what the paper draws: the mean over neurons of their ratios, which one magnitude near 0 can move
+    anywhere."""
     return (history.alignments / (history.magnitudes * np.sqrt(history.gamma))).mean(axis=-1)

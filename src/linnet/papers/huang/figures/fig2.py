@@ -27,7 +27,7 @@ def check(ds: Dataset) -> list[Check]:
 
 
 def stage_checks(ds: Dataset, *, settled: bool) -> list[Check]:
-    """The paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
+    """Return the paper's three behaviours measured: loss flat then falling, ratio settled at t1, kernel turned.
 
     `settled` says whether the ratio must have settled at t1, as the equations of a linear network have it.
     """

@@ -68,7 +68,7 @@ def drawn(chosen: ImageSettings, **changes: Any) -> tuple[np.ndarray, np.ndarray
 
 
 def network_settings(chosen: ImageSettings) -> dict[str, Any]:
-    """The settings that the networks take."""
+    """Return the settings that the networks take."""
     names = ("seed", "width", "growth", "first_std", "magnitude", "steps", "until")
     return {name: getattr(chosen, name) for name in names} | {"save_every": ln.trajectories.log_spaced(chosen.states)}
 
@@ -126,7 +126,7 @@ def trained(
 
 
 def convention_checks(ds: Dataset, *, linear: bool) -> list[Check]:
-    """A line for each convention: nothing is claimed of it, as the paper names none."""
+    """Return a line for each convention: nothing is claimed of it, as the paper names none."""
     if "convention" not in ds.dims:
         return []
     lines = []

@@ -19,7 +19,8 @@ RATIOS = (0.0, 1.25)  # what panel b shows: the mean of the ratios may leave it 
 
 
 def draw(ds: Dataset, *, theory: bool = True, gated: bool = False) -> style.Picture:
-    """The panels that the dataset names; `theory` draws the stages' prediction, `gated` the ReLU network's kernel."""
+    """Draw the panels that the dataset names; `theory` draws the stages' prediction, `gated` the ReLU network's
+    kernel."""
     panels = tuple(ds.attrs["panels"].split(","))
     rows, columns = (2, 2) if len(panels) > 2 else (1, len(panels))
     with style.applied():
@@ -111,7 +112,7 @@ def _norm(axis: style.Axes, ds: Dataset, theory: bool, gated: bool) -> None:
 
 
 def kernel_check(ds: Dataset) -> Check:
-    """How near the trained kernel comes to the target-aligned one, and how near the stages' prediction does."""
+    """Return how near the trained kernel comes to the target-aligned one, and how near the stages' prediction does."""
     distance, predicted = ds.kernel_distance.values, ds.kernel_distance_theory.values
     at = int(distance.argmin())
     return Check(

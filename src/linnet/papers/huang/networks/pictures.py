@@ -48,7 +48,7 @@ class PictureRun:
         return (self.history.loss / self.history.loss[0] - self.floor) / (1 - self.floor)
 
     def moments(self, shares: tuple[float, ...] = SHARES) -> list[int]:
-        """The saved states where the first time no more than these shares of what can be lost are left."""
+        """Return the saved states where the first time no more than these shares of what can be lost are left."""
         return [
             first_index(self.left <= share, f"the loss never falls to {share:g} of what can be lost")
             for share in shares

@@ -77,7 +77,8 @@ class FeatureRun:
         return (reduced.second @ reduced.first)[:, 0] @ seen.T
 
     def reached(self, share: float) -> int:
-        """The first saved state at which the loss is at most `share` of its start; an error where it never is."""
+        """Return the first saved state at which the loss is at most `share` of its start; an error where it never
+        is."""
         return first_index(self.share <= share, f"the loss never falls to {share:g} of its start")
 
     def first_time(self) -> float:
@@ -88,11 +89,11 @@ class FeatureRun:
         return time
 
     def first_state(self) -> int:
-        """The first saved state at t1 or later."""
+        """Return the first saved state at t1 or later."""
         return int(np.searchsorted(self.history.times, self.first_time()))
 
     def moment(self, time: float) -> Moment:
-        """Every neuron and the kernel at a canonical time within the run, linear between the saved states."""
+        """Return every neuron and the kernel at a canonical time within the run, linear between the saved states."""
         h = self.history
         later = int(np.clip(np.searchsorted(h.times, time), 1, len(h.times) - 1))
         weight = (time - h.times[later - 1]) / (h.times[later] - h.times[later - 1])
@@ -122,7 +123,7 @@ def section_six(
     noise_variance: float = settings.NOISE_VARIANCE,
     steps: int = 64,
 ) -> FeatureRun:
-    """The synthetic experiment of section 6, trained in reduced coordinates with every step kept."""
+    """Return the synthetic experiment of section 6, trained in reduced coordinates with every step kept."""
     data = ln.problems.gaussian_teacher(key=seed, samples=samples, dim=dim, noise_variance=noise_variance)
     return train(
         data, seed, width=width, steps=steps, first_std=first_std, magnitude=magnitude, learning_rate=eta / width
@@ -160,7 +161,7 @@ def inside(
     growth_times: float = 10.0,
     states: int = 400,
 ) -> FeatureRun:
-    """A run inside Assumption 4.1: a teacher of small signal, or the given `data`, and small enough scales.
+    """Return a run inside Assumption 4.1: a teacher of small signal, or the given `data`, and small enough scales.
 
     It goes on for `growth_times` times n/sqrt(gamma) after about the end of the first stage, keeping about `states`
     states. `ratio` and `margin` as in `scales_at`; `smaller` multiplies both v_0 and sigma_0.
@@ -204,32 +205,35 @@ def train(
 
 
 def spectrum(data: ln.problems.Regression) -> tuple[np.ndarray, np.ndarray]:
-    """Singular values of the inputs and the outputs along them, (mode,) each: all of the data that the theory sees."""
+    """Return singular values of the inputs and the outputs along them, (mode,) each: all of the data that the theory
+    sees."""
     frame, values, _ = np.linalg.svd(data.inputs, full_matrices=False)
     return values, frame.T @ data.outputs
 
 
 def stages(values: np.ndarray, coefficients: np.ndarray, *, width: int, **scales: float) -> Stages:
-    """The theory for data of that `spectrum`: as many samples as inputs, with the same Gram matrix up to rotation."""
+    """Return the theory for data of that `spectrum`: as many samples as inputs, with the same Gram matrix up to
+    rotation."""
     return ln.theories.feature_learning.Stages(np.diag(values), coefficients, width=width, **scales)
 
 
 def ingredients(run: FeatureRun) -> Block:
-    """What a cell keeps of a run for the theory to be applied later; `INGREDIENTS` names the dimensions."""
+    """Return what a cell keeps of a run for the theory to be applied later; `INGREDIENTS` names the dimensions."""
     values, coefficients = spectrum(run.data)
     scales = [run.width, *(run.scales[name] for name in SCALES[1:])]
     return {"values": values, "coefficients": coefficients, "scales": scales}
 
 
 def theory_of(cell: Dataset) -> Stages:
-    """The theory for a cell that has kept its `ingredients`."""
+    """Return the theory for a cell that has kept its `ingredients`."""
     width, *scales = cell["scales"].values.tolist()
     named = dict(zip(SCALES[1:], scales, strict=True))
     return stages(cell["values"].values, cell["coefficients"].values, width=int(width), **named)
 
 
 def first_time_errors(theories: list[Stages], steps: np.ndarray) -> tuple[float, float]:
-    """The worst distance from t1, measured in `steps`, of `Stages.first_time`, and of asinh(1/(v0 sqrt(gamma)))."""
+    """Return the worst distance from t1, measured in `steps`, of `Stages.first_time`, and of asinh(1/(v0
+    sqrt(gamma)))."""
     times = steps * np.array([t.learning_rate for t in theories])
     ours = np.array([t.first_time() for t in theories])
     alone = np.array([np.arcsinh(1 / (t.magnitude * np.sqrt(t.gamma))) / t.rate for t in theories])

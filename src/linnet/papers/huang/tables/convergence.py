@@ -52,7 +52,7 @@ class Convergence:
 
 
 def read(networks: Dataset) -> list[Convergence]:
-    """One row for each law, size of the start and draw."""
+    """Return one row for each law, size of the start and draw."""
     return [_row(cell) for cell in cells_of(networks, "law", "smaller", "seed")]
 
 
@@ -63,7 +63,7 @@ def _row(cell: Dataset) -> Convergence:
     signal, trace, noise = (float(cell[name]) for name in ("signal", "trace", "noise_variance"))
 
     def stated(size: float) -> tuple[float, float]:
-        """The printed t1 and t2 - t1 in steps, with that for |beta|."""
+        """Return the printed t1 and t2 - t1 in steps, with that for |beta|."""
         population: Any = {"samples": theory.samples, "signal": size, "trace": trace}
         first = misprints.first_time(theory.magnitude, **population)
         return first / rate, misprints.second_time(settings.EPSILON, **population) / rate

@@ -56,7 +56,7 @@ class Neurons:
 
 
 def read(dataset: Dataset) -> dict[str, list[Neurons]]:
-    """The networks of every setting."""
+    """Return the networks of every setting."""
     return {
         str(setting): [_neurons(dataset.sel(setting=setting, seed=seed)) for seed in dataset["seed"].values]
         for setting in dataset["setting"].values
@@ -129,7 +129,8 @@ def scalar_from_start(run: Neurons) -> Errors:
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
-    """The distance over all neurons, relative to the trained values, (time,); infinite where a prediction overflows."""
+    """Return the distance over all neurons, relative to the trained values, (time,); infinite where a prediction
+    overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         distance = np.linalg.norm(predicted - trained, axis=-1)
     size = np.linalg.norm(trained, axis=-1)
@@ -138,7 +139,7 @@ def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
 
 
 def _errors(rho: np.ndarray, trained: np.ndarray, begin: int, *, last: int | None = None, **more: Any) -> Errors:
-    """The errors before and from state `begin` on; those of single neurons until state `last`."""
+    """Return the errors before and from state `begin` on; those of single neurons until state `last`."""
     errors, until = relative_errors(rho, trained), None if last is None else last + 1
     size = np.sqrt((trained[:until] ** 2).mean(axis=-1, keepdims=True))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -163,7 +164,7 @@ ROWS: dict[str, tuple[str, Row, dict[str, bool]]] = {
 
 
 def columns(dataset: Dataset) -> Columns:
-    """The table as docs/errata.md has it: the median over the draws, and their range."""
+    """Return the table as docs/errata.md has it: the median over the draws, and their range."""
     table: Columns = {"equation": list(ROWS), "from": [start for start, *_ in ROWS.values()]}
     for setting, runs in read(dataset).items():
         name = setting if setting == SECTION_SIX else f"ratio {setting}"
@@ -177,19 +178,19 @@ def columns(dataset: Dataset) -> Columns:
 
 
 def spread(errors: list[float]) -> str:
-    """The median and the range of errors."""
+    """Return the median and the range of errors."""
     median = float(np.median(errors))
     return f"{''.join(_size(median))} ({span(errors)})" if np.isfinite(median) else "overflows"
 
 
 def span(errors: list[float]) -> str:
-    """The range of errors: percentages, or multiples of the size itself from two on."""
+    """Return the range of errors: percentages, or multiples of the size itself from two on."""
     (low, unit), (high, other) = _size(lowest(errors)), _size(highest(errors))
     return f"{low}{'' if unit == other else unit} to {high}{other}"
 
 
 def _size(error: float) -> tuple[str, str]:
-    """A number and its unit."""
+    """Return a number and its unit."""
     if not error < 2:
         return f"{error:.2g}" if error < 100 else f"{error:.0e}", " times"
     return f"{100 * error:.3g}" if error > 0.9 else f"{100 * error:.2g}", "%"

@@ -46,12 +46,12 @@ class Frequency:
         return self.n**2 * (1 - self.form)
 
     def error(self, share: float) -> float:
-        """The standard error of a measured share."""
+        """Return the standard error of a measured share."""
         return float(np.sqrt(max(share * (1 - share), 1 / self.draws) / self.draws))
 
 
 def read(results: Dataset) -> list[Frequency]:
-    """One row for each number of samples and noise."""
+    """Return one row for each number of samples and noise."""
     return [_frequency(cell) for cell in cells_of(results, "n", "noise")]
 
 
@@ -70,7 +70,7 @@ def _frequency(results: Dataset) -> Frequency:
 
 
 def inside_law(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.0, dim: float = np.inf) -> float:
-    """The share of draws whose |y|^2/n, or gamma/(n tr) for finite `dim`, lies between the bounds.
+    """Return the share of draws whose |y|^2/n, or gamma/(n tr) for finite `dim`, lies between the bounds.
 
     |y|^2 = a is chi-squared with n degrees, and without noise gamma = a (a + b) with b chi-squared with dim - 1.
     """
@@ -84,7 +84,7 @@ def inside_law(n: int, bounds: tuple[float, float] = GAMMA, variance: float = 1.
 
 
 def failures(rows: list[Frequency]) -> dict[int, float]:
-    """The share of draws outside the bounds of A.3 for each n, over all noises: they are no part of it."""
+    """Return the share of draws outside the bounds of A.3 for each n, over all noises: they are no part of it."""
     return {n: float(np.mean([1 - row.form for row in rows if row.n == n])) for n in sorted({row.n for row in rows})}
 
 

@@ -24,7 +24,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[str, dict[str, Any]]:
-    """What was measured, by name and then by v_0/(sigma_0 sqrt(log m)) and margin."""
+    """Return what was measured, by name and then by v_0/(sigma_0 sqrt(log m)) and margin."""
     rows = {
         label(ratio, margin): _row(results.sel(ratio=ratio, margin=margin))
         for margin in results["margin"].values.tolist()
@@ -40,22 +40,22 @@ AT_LIMIT = " at the limit"
 
 
 def label(ratio: float, margin: float) -> str:
-    """How a row is called: the ratio, and whether sigma_0 is at the limit of condition (2)."""
+    """Return how a row is called: the ratio, and whether sigma_0 is at the limit of condition (2)."""
     return f"{ratio:g}{AT_LIMIT if margin == 1 else ''}"
 
 
 def dominant(values: dict[str, float]) -> dict[str, float]:
-    """Those at ratios where v_0 dominates: the correction's part."""
+    """Return those at ratios where v_0 dominates: the correction's part."""
     return {key: value for key, value in values.items() if float(key.split()[0]) >= settings.DOMINANT}
 
 
 def well_inside(values: dict[str, float]) -> dict[str, float]:
-    """Those whose start is a tenth of what the conditions allow with all constants 1."""
+    """Return those whose start is a tenth of what the conditions allow with all constants 1."""
     return {key: value for key, value in values.items() if not key.endswith(AT_LIMIT)}
 
 
 def _row(networks: Dataset) -> dict[str, Any]:
-    """All neurons of all draws at one ratio and margin."""
+    """Return all neurons of all draws at one ratio and margin."""
     from scipy.special import ndtr
 
     each = {name: networks[name].transpose("seed", "neuron").values for name in PER_NEURON}

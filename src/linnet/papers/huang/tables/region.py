@@ -54,7 +54,7 @@ class Corner:
 
 
 def read(results: Dataset) -> list[Corner]:
-    """One row for each signal and margin."""
+    """Return one row for each signal and margin."""
     return [_corner(networks) for networks in cells_of(results, "margin", "signal")]
 
 
@@ -82,7 +82,7 @@ def _corner(networks: Dataset) -> Corner:
 
 
 def counts(rows: list[Corner]) -> dict[str, int]:
-    """How many networks satisfy the printed assumption, and how many there are."""
+    """Return how many networks satisfy the printed assumption, and how many there are."""
     return {"inside": sum(row.inside for row in rows), "networks": sum(row.networks for row in rows)}
 
 

@@ -42,7 +42,7 @@ SETTING = (
 
 
 def settings(case: str) -> dict[str, float]:
-    """The numbers of a case: those of `BASE`, with the change that its name tells."""
+    """Return the numbers of a case: those of `BASE`, with the change that its name tells."""
     if case == "base":
         return dict(BASE)
     name, value = case.split(" = ")
@@ -50,12 +50,12 @@ def settings(case: str) -> dict[str, float]:
 
 
 def case_of(name: str, value: float) -> str:
-    """The case in which one quantity has that value."""
+    """Return the case in which one quantity has that value."""
     return "base" if BASE[name] == value else f"{name} = {value:g}"
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Every case with 32 replicates; in quick mode every second value of each quantity, with 4."""
+    """Return every case with 32 replicates; in quick mode every second value of each quantity, with 4."""
     step, replicates = (2, 4) if trial.quick else (1, 32)
     cases = dict.fromkeys(["base", *(case_of(name, v) for name, values in AXES.items() for v in values[::step])])
     cases |= dict.fromkeys([*(case_of("ratio", ratio) for ratio in RATIOS), case_of(*CORNER)])
@@ -80,7 +80,7 @@ class Scaling:
 
 
 def read(networks: Dataset) -> list[Scaling]:
-    """One row for each quantity of which at least two values were trained."""
+    """Return one row for each quantity of which at least two values were trained."""
     known = set(networks["case"].values.tolist())
     chosen = {name: [v for v in values if case_of(name, v) in known] for name, values in AXES.items()}
     return [_scaling(networks, name, values) for name, values in chosen.items() if len(values) > 1]
@@ -106,7 +106,7 @@ def _scaling(networks: Dataset, name: str, values: list[float]) -> Scaling:
 
 
 def theory(networks: Dataset) -> list[Stages]:
-    """The theory for the data of each replicate of one case."""
+    """Return the theory for the data of each replicate of one case."""
     p = settings(str(networks["case"].values))
     spectra = (networks[name].transpose("replicate", "mode").values for name in ("values", "coefficients"))
     n = int(p["n"])
@@ -116,17 +116,19 @@ def theory(networks: Dataset) -> list[Stages]:
 
 
 def growths(theories: list[Stages]) -> np.ndarray:
-    """How many growth times a step is, (replicate,)."""
+    """Return how many growth times a step is, (replicate,)."""
     return np.array([t.learning_rate * t.rate for t in theories])
 
 
 def slope(x: object, rows: np.ndarray) -> Estimate:
-    """The mean slope of the lines through each of `rows` (replicate, point) and its standard error over replicates."""
+    """Return the mean slope of the lines through each of `rows` (replicate, point) and its standard error over
+    replicates."""
     return Estimate.of_mean(np.array([line(x, row)[0] for row in rows]))
 
 
 def start_times(networks: Dataset) -> dict[float, tuple[float, float]]:
-    """How far `Stages.first_time`, and asinh(1/(v0 sqrt(gamma))) alone, are from t1 at each v_0/sigma_0: the worst."""
+    """Return how far `Stages.first_time`, and asinh(1/(v0 sqrt(gamma))) alone, are from t1 at each v_0/sigma_0: the
+    worst."""
     cases = {ratio: networks.sel(case=case_of("ratio", ratio)) for ratio in RATIOS}
     return {ratio: first_time_errors(theory(case), case["alignment_steps"].values) for ratio, case in cases.items()}
 
@@ -148,7 +150,7 @@ class SecondTime:
     staged: np.ndarray
 
     def at(self, share: float) -> int:
-        """The number of the share that is nearest."""
+        """Return the number of the share that is nearest."""
         return int(np.abs(np.log(self.shares / share)).argmin())
 
     @property
@@ -162,7 +164,7 @@ class SecondTime:
         return (self.lengths / self.stated)[self.staged]
 
     def between(self, high: float, low: float) -> np.ndarray:
-        """Which shares lie between the two."""
+        """Return which shares lie between the two."""
         return (self.shares <= high * 1.001) & (self.shares >= low * 0.999)
 
     def slope(self, high: float, low: float) -> Estimate:
@@ -172,7 +174,7 @@ class SecondTime:
 
 
 def second_times(networks: Dataset) -> dict[str, SecondTime]:
-    """Every case's drop and tail, over shares of a tenth and less."""
+    """Return every case's drop and tail, over shares of a tenth and less."""
     return {str(case): _second(networks.sel(case=case), str(case)) for case in networks["case"].values}
 
 
@@ -194,7 +196,7 @@ def _second(networks: Dataset, case: str) -> SecondTime:
 
 
 def second_time_errors(networks: Dataset, share: float) -> dict[str, float]:
-    """How far `Stages.second_time` is from t2 - t1 at one share of the loss: the worst of each case."""
+    """Return how far `Stages.second_time` is from t2 - t1 at one share of the loss: the worst of each case."""
     errors = {}
     for case, later in second_times(networks).items():
         if case.startswith("ratio") or not later.staged.any():
@@ -206,7 +208,8 @@ def second_time_errors(networks: Dataset, share: float) -> dict[str, float]:
 
 
 def second_exponents(networks: Dataset, share: float) -> dict[str, tuple[Estimate, float]]:
-    """The exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated time."""
+    """Return the exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated
+    time."""
     known, later = set(networks["case"].values.tolist()), second_times(networks)
     fits = {}
     for name, values in AXES.items():
@@ -223,7 +226,8 @@ def second_exponents(networks: Dataset, share: float) -> dict[str, tuple[Estimat
 
 
 def rounded(fit: Estimate) -> str:
-    """A fitted number to three places, or fewer where its standard error is large; alone where that is below 0.0005."""
+    """Return a fitted number to three places, or fewer where its standard error is large; alone where that is below
+    0.0005."""
     value, error = fit
     places = 2 if error > 0.05 else 3
     return f"{value:.{places}f} ± {error:.{places}f}" if error >= 0.0005 else f"{value:.3f}"
@@ -233,7 +237,7 @@ DROP, TAIL, WHOLE = (0.1, 1e-3), (1e-6, 1e-9), (1e-2, 1e-9)
 
 
 def columns(networks: Dataset) -> Columns:
-    """The table as docs/scalings.md has it."""
+    """Return the table as docs/scalings.md has it."""
     rows = read(networks)
     later = second_times(networks)["base"]
     windows = {"ε, drop": (DROP, "0.25"), "ε, tail": (TAIL, "0.5"), "ε, whole": (WHOLE, "–")}

@@ -17,7 +17,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[str, list[float]]:
-    """What was measured, by name: a number for each draw."""
+    """Return what was measured, by name: a number for each draw."""
     return {str(name): values.values.tolist() for name, values in results.items() if values.dims == ("seed",)}
 
 

@@ -86,28 +86,28 @@ from linnet.reproduction.fits import exponent
     "{unfinished} cells have a run that did not end by itself",
 )
 def formula_against_training(trial: Trial) -> Numbers:
-    both = cells.TABLE.rows(trial)
-    covered = both.covered
-    error = {name: np.abs(off) for name, off in both.off.items()}
+    comparison = cells.TABLE.rows(trial)
+    covered = comparison.covered
+    error = {name: np.abs(off) for name, off in comparison.off.items()}
     test, timed = error["best_test"], covered & np.isfinite(error["best_time"])
-    beyond = [((test > bars * both.bars["best_test"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
+    beyond = [((test > bars * comparison.bars["best_test"]) & (test > WRONG) & covered).sum() for bars in (2, 3)]
     return {
         "value": float(np.median(test[covered])),
         "cells": int(covered.size),
         "tasks": len(covered),
         "covered": float(covered.mean()),
-        "within": float(both.within("best_test").mean()),
-        "within_one": float(both.within("best_test", bars=1).mean()),
-        "factor": both.bar_factor(),
+        "within": float(comparison.within("best_test").mean()),
+        "within_one": float(comparison.within("best_test", bars=1).mean()),
+        "factor": comparison.bar_factor(),
         "beyond": int(beyond[1]),
         "beyond_two": int(beyond[0]),
         "worst": float(test[covered].max()),
-        "bar": float(np.median(both.told[covered])),
+        "bar": float(np.median(comparison.told[covered])),
         "ranks": float(np.quantile(error["stable_rank"][covered], 0.9)),
         "times": float(np.median(error["best_time"][timed])) if timed.any() else np.nan,
-        "timed_within": float(both.within("best_time").mean()) if timed.any() else np.nan,
+        "timed_within": float(comparison.within("best_time").mean()) if timed.any() else np.nan,
         "timed": int(timed.sum()),
-        "unfinished": int((~both.ended).sum()),
+        "unfinished": int((~comparison.ended).sum()),
     }
 
 

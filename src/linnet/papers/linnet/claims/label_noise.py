@@ -192,7 +192,8 @@ def _start(problem: ln.Problem, corner: Corner, key: list[int]) -> ln.Weights:
 
 
 def _flattest_interpolator(problem: ln.Problem) -> tuple[np.ndarray, np.ndarray]:
-    """The layers of least tr Sigma |W2|^2 + k tr W1 Sigma W1^T, the trace of the Hessian, that fit every label."""
+    """Return the layers of least tr Sigma |W2|^2 + k tr W1 Sigma W1^T, the trace of the Hessian, that fit every
+    label."""
     values, vectors = np.linalg.eigh(problem.cov)
     root = vectors * np.sqrt(values) @ vectors.T
     whitened = ln.inits.balanced(problem.min_norm_solution() @ root)

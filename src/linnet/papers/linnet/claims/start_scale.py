@@ -170,14 +170,14 @@ def no_shortcut(trial: Trial) -> Numbers:
     ratios, smallest = [], []
     for spike, alignment, level in cases:
         problem = ln.problems.spiked_covariance(12, spike=spike, alignment=alignment)
-        steps = {g: _steps(problem, g, level) for g in (1e-4, 0.1, 1.0, 3.0, LARGE)}
+        steps = {g: _steps_to_level(problem, g, level) for g in (1e-4, 0.1, 1.0, 3.0, LARGE)}
         plain = steps.pop(LARGE)
         ratios.append(lowest(steps.values()) / plain)
         smallest.append(steps[1e-4] / plain)
     return {"value": lowest(ratios), "smallest": lowest(smallest), "dearest": highest(smallest)}
 
 
-def _steps(problem: ln.Problem, threshold: float, level: float) -> float:
+def _steps_to_level(problem: ln.Problem, threshold: float, level: float) -> float:
     """Time to the level times the largest curvature of the loss until then."""
     times = np.append(0.0, np.geomspace(1e-3, 400, 400)) / max(1.0, threshold)
     path = ln.theories.one_output.flow(problem, threshold, times)
@@ -193,7 +193,8 @@ def _steps(problem: ln.Problem, threshold: float, level: float) -> float:
 
 
 def _layered(first: float, second: float, dim: int, width: int, *, key: int, turned: bool = False) -> ln.Weights:
-    """A first layer of scale `first`, a second of squared length `second`: outside the first's span, or along it."""
+    """Return a first layer of scale `first`, a second of squared length `second`: outside the first's span, or along
+    it."""
     frame, _ = np.linalg.qr(np.random.default_rng([key, 5]).normal(size=(width, dim + 1)))
     direction = frame[:, 0] if turned else frame[:, dim]
     return ln.Weights(np.sqrt(first) * frame[:, :dim], np.sqrt(second) * direction[None])

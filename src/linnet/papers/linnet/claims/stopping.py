@@ -59,7 +59,7 @@ def stopping_in_hindsight(trial: Trial) -> Numbers:
 
 
 def _hindsight(noisy: np.ndarray, truth: np.ndarray) -> float:
-    """The least squared error of any threshold and time, the truth being known."""
+    """Return the least squared error of any threshold and time, the truth being known."""
     from scipy.optimize import minimize
 
     left, values, right = np.linalg.svd(noisy, full_matrices=False)

@@ -30,19 +30,19 @@ def _start(inputs: int, outputs: int, depth: int, coupling: float, key: Sequence
 
 
 def _starts(inputs: int, outputs: int, depth: int, coupling: float, keys: Sequence[Sequence[int]]) -> list[np.ndarray]:
-    """A start for each key, layer by layer, (draw, out, in)."""
+    """Return a start for each key, layer by layer, (draw, out, in)."""
     return [np.stack(layers) for layers in zip(*(_start(inputs, outputs, depth, coupling, key) for key in keys))]
 
 
 def _spiked(spike: float, alignment: float) -> tuple[np.ndarray, np.ndarray]:
-    """The covariance and the target of paper 1, ten inputs."""
+    """Return the covariance and the target of paper 1, ten inputs."""
     cov = np.eye(10)
     cov[0, 0] += spike
     return cov, np.array([alignment, np.sqrt(1 - alignment**2), *np.zeros(8)])
 
 
 def _pulled(cov: np.ndarray, truth: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The residual of moments: (truth - A) cov."""
+    """Return the residual of moments: (truth - A) cov."""
     return lambda product: (truth - product) @ cov
 
 
@@ -190,7 +190,7 @@ def _low_rank(dim: int, random: np.random.Generator, values: tuple[float, ...]) 
 
 
 def _values(layers: list[np.ndarray]) -> np.ndarray:
-    """Singular values of all layers, (layer, value)."""
+    """Return the singular values of all layers, (layer, value)."""
     return np.stack([np.linalg.svd(layer, compute_uv=False)[:8] for layer in layers])
 
 
@@ -234,7 +234,8 @@ def borders(trial: Trial) -> Numbers:
 
 
 def _border(trial: Trial, strength: float, depth: int, width: int) -> np.ndarray:
-    """The variance at which half of a mode is learned 20% sooner than by the starting kernel, for each of 8 starts."""
+    """Return the variance at which half of a mode is learned 20% sooner than by the starting kernel, for each of 8
+    starts."""
     couplings = np.geomspace(0.48, 1.7, 11)  # the same for all strengths and depths
     sooner = []
     for coupling in couplings:

@@ -40,12 +40,12 @@ class Compared:
     ended: np.ndarray
 
     def within(self, name: str, bars: float = STANDARD_ERRORS) -> np.ndarray:
-        """Whether cells are within so many bars, of those that are covered and have the quantity."""
+        """Return whether cells are within so many bars, of those that are covered and have the quantity."""
         off = self.off[name]
         return (np.abs(off) <= bars * self.bars[name])[self.covered & np.isfinite(off)]
 
     def bar_factor(self) -> float:
-        """By which factor the bars that are told of the least test error make what was seen most likely.
+        """Return by which factor the bars that are told of the least test error make what was seen most likely.
 
         Deviations are taken as Gaussian, of the variance of the trained mean and that of the bar times the factor.
         """
@@ -55,7 +55,7 @@ class Compared:
 
 
 def read(networks: Dataset) -> Compared:
-    """The trained means beside what is predicted."""
+    """Return the trained means beside what is predicted."""
     predicted, off, bars = beside(networks), {}, {}
     told: dict[str, Any] = {
         "best_test": predicted["error"],
@@ -73,13 +73,13 @@ def read(networks: Dataset) -> Compared:
 
 def columns(networks: Dataset) -> Columns:
     """Task by task: how far the formula is from the trained networks."""
-    found, problems = read(networks), tasks_of(networks).values()
-    error = [np.abs(off)[covered] for off, covered in zip(found.off["best_test"], found.covered, strict=True)]
+    compared, problems = read(networks), tasks_of(networks).values()
+    error = [np.abs(off)[covered] for off, covered in zip(compared.off["best_test"], compared.covered, strict=True)]
     return {
         "outputs x inputs": ["{} x {}".format(*problem.cross.shape) for problem in problems],
         "rank": [str(np.linalg.matrix_rank(np.asarray(problem.truth))) for problem in problems],
-        "cells": [str(row.size) for row in found.covered],
-        "covered": [str(int(row.sum())) for row in found.covered],
+        "cells": [str(row.size) for row in compared.covered],
+        "covered": [str(int(row.sum())) for row in compared.covered],
         "median error": [f"{100 * np.median(row):.2f}%" if row.size else "" for row in error],
         "largest error": [f"{100 * row.max():.2f}%" if row.size else "" for row in error],
     }

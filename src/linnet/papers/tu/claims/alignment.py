@@ -14,20 +14,20 @@ EQUAL = Limit(1e-4, "central differences with h = 1e-5 of a smooth flow")
 
 
 def traces(a: np.ndarray, r: np.ndarray, b: np.ndarray) -> tuple[float, float, float, float]:
-    """Both sides of the identity of A.1, its upper bound, and the lower bound over its left side (for |r|)."""
+    """Return both sides of the identity of A.1, its upper bound, and the lower bound over its left side (for |r|)."""
     size = np.abs(r).max() * np.linalg.norm(a) * np.linalg.norm(b)
     low = np.abs(r).min() * (a**2).sum() / np.trace(a.T @ (np.abs(r) * a))
     return float(np.trace(a @ (r * b))), float(np.trace(b @ (r.T * a))), float(size), float(low)
 
 
 def stretched(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
-    """The three sides of A.2: sigma_min |B|, |AB| and sigma_max |B|."""
+    """Return the three sides of A.2: sigma_min |B|, |AB| and sigma_max |B|."""
     values = np.linalg.svd(a, compute_uv=False) * np.linalg.norm(b)
     return float(values[-1]), float(np.linalg.norm(a @ b)), float(values[0])
 
 
 def moved_bound(blocks: int, x: float) -> float:
-    """The bound of A.5 over |Sigma|."""
+    """Return the bound of A.5 over |Sigma|."""
     return blocks**3 * (np.sqrt(x) + 2 * x)
 
 
@@ -102,14 +102,14 @@ def distance_from_diagonal(trial: Trial) -> Numbers:
 
 
 def pairs(product: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The SVD with signs fixed so that nearby matrices have nearby singular vectors."""
+    """Return the SVD with signs fixed so that nearby matrices have nearby singular vectors."""
     left, values, right = np.linalg.svd(product)
     signs = np.sign(np.diag(left))
     return left * signs, values, right.T * signs
 
 
 def rotation(left: np.ndarray, values: np.ndarray, right: np.ndarray, target: np.ndarray, g: float) -> np.ndarray:
-    """The right side of Lemma C.5 for a simple spectrum, one entry for each singular pair."""
+    """Return the right side of Lemma C.5 for a simple spectrum, one entry for each singular pair."""
     aim, root, size = left.T @ target @ right, np.hypot(values, g), len(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = (values * root)[:, None] + values[:, None] * root[None, :]
@@ -141,7 +141,7 @@ def rotation_rate(trial: Trial) -> Numbers:
 
 
 def slowest(values: np.ndarray, goals: np.ndarray, g: float) -> np.ndarray:
-    """The minimum over pairs of Lemma C.6, with the largest noise value standing for all of the noise."""
+    """Return the minimum over pairs of Lemma C.6, with the largest noise value standing for all of the noise."""
     s = values[:, : len(goals)]
     root = np.hypot(s, g)
     rates = []

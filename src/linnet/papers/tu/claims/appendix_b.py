@@ -118,7 +118,8 @@ def cubic_equations(trial: Trial) -> Numbers:
 
 
 def jacobian(first: np.ndarray, second: np.ndarray, one: np.ndarray, two: np.ndarray, ratio: float) -> np.ndarray:
-    """The block matrix of B.2 for a singular value of `ratio` times the threshold: (inputs + outputs) squared."""
+    """Return the block matrix of B.2 for a singular value of `ratio` times the threshold: (inputs + outputs)
+    squared."""
     root, gap = np.hypot(ratio, 1.0), one - two
     product = second @ first
     upper = root * first.T @ first + first.T @ gap @ first

@@ -220,7 +220,7 @@ def singular_values(matrices: np.ndarray) -> np.ndarray:
 
 
 def speed_ups(values: np.ndarray, goals: np.ndarray, threshold: float) -> dict[str, float]:
-    """How much faster each leading value moves above the threshold than below it, over the distance left."""
+    """Return how much faster each leading value moves above the threshold than below it, over the distance left."""
     factors = {}
     for mode in range(plane.RANK):
         own = values[:-1, mode]

@@ -8,7 +8,17 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, threshold_of
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import ACTIVE, EVERYWHERE, FOLLOWED, SPECTRUM, each, last, places, slope, tasks_of
+from linnet.papers.tu.tables.timeline import (
+    ACTIVE,
+    EVERYWHERE,
+    FOLLOWED,
+    SPECTRUM,
+    every_row,
+    last_rows,
+    rows_by_place,
+    slope,
+    tasks_of,
+)
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest
 
@@ -35,14 +45,14 @@ BOTH = FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
     "at the start: {noise:.2f} sigma^2 w",
 )
 def growth_of_lazy_values(trial: Trial) -> Numbers:
-    by_place = places(trial, *timeline.SPECTRA)
-    grown = {name: float(row.noise[:, 1].mean()) for name, row in each(by_place).items()}
+    by_place = rows_by_place(trial, *timeline.SPECTRA)
+    grown = {name: float(row.noise[:, 1].mean()) for name, row in every_row(by_place).items()}
     return {
         "grown": grown,
-        "noise": {name: float(row.noise[:, 0].mean()) for name, row in last(by_place).items()},
+        "noise": {name: float(row.noise[:, 0].mean()) for name, row in last_rows(by_place).items()},
         "behind": {
             name: float((row.noise[:, 0] * row.threshold / (0.5 * row.smallest)).mean())
-            for name, row in last(by_place).items()
+            for name, row in last_rows(by_place).items()
         },
         "value": highest(grown.values()),
     }
@@ -97,9 +107,9 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
     reads="s_K at T2 is {sizes:.2f} sigma^2 w and grows like d to the powers {powers:.2f}",
 )
 def signal_at_the_second_stage(trial: Trial) -> Numbers:
-    by_place = places(trial, *timeline.SPECTRA)
+    by_place = rows_by_place(trial, *timeline.SPECTRA)
     powers = {name: slope(rows, [row.second for row in rows]) for name, rows in by_place.items()}
-    sizes = {name: float(row.second.mean()) for name, row in last(by_place).items()}
+    sizes = {name: float(row.second.mean()) for name, row in last_rows(by_place).items()}
     second = [powers[name] for name in powers if "1/2" in name]
     mean, error = np.mean([one.value for one in second]), np.linalg.norm([one.error for one in second]) / len(second)
     return {"sizes": sizes, "powers": powers, "value": float(mean), "uncertainty": float(error)}
@@ -120,7 +130,7 @@ def signal_at_the_second_stage(trial: Trial) -> Numbers:
     "{shares.lowest:.2f} to {shares.highest:.2f}",
 )
 def beyond_the_signal(trial: Trial) -> Numbers:
-    shares = {name: float(row.rest.max()) for name, row in each(places(trial, *timeline.SPECTRA)).items()}
+    shares = {name: float(row.rest.max()) for name, row in every_row(rows_by_place(trial, *timeline.SPECTRA)).items()}
     return {"shares": shares, "value": highest(shares.values())}
 
 
@@ -161,7 +171,7 @@ def settled_values(trial: Trial) -> Numbers:
     sizes = np.array([np.sqrt((gap**2).mean()) for gap in gaps])
     rate, error = exponent(np.array(dims, dtype=float), sizes)
     return {
-        "arrived": highest(row.left.max() for row in each(places(trial)).values()),
+        "arrived": highest(row.left.max() for row in every_row(rows_by_place(trial)).values()),
         "dims": list(dims),
         "sizes": sizes.tolist(),
         "shift": gaps[-1].mean(axis=0).tolist(),
@@ -190,10 +200,10 @@ def settled_values(trial: Trial) -> Numbers:
     reads="T3 - T1 over d log(a_K d/sigma^2 w)/a_K: {printed:.2f}, and {own:.2f} of the ODE's own time",
 )
 def time_of_growth(trial: Trial) -> Numbers:
-    by_place = places(trial, "(1)")
-    printed = {name: row.printed_share for name, row in each(by_place).items()}
-    ratios = {name: printed[f"{name}, d = {row.dim}"] for name, row in last(by_place).items()}
-    own = {name: row.own_share for name, row in last(by_place).items()}
+    by_place = rows_by_place(trial, "(1)")
+    printed = {name: row.printed_share for name, row in every_row(by_place).items()}
+    ratios = {name: printed[f"{name}, d = {row.dim}"] for name, row in last_rows(by_place).items()}
+    own = {name: row.own_share for name, row in last_rows(by_place).items()}
     return {"printed": printed, "ratios": ratios, "own": own, "value": highest(ratios.values())}
 
 
@@ -208,7 +218,7 @@ def time_of_growth(trial: Trial) -> Numbers:
 )
 def time_of_settling(trial: Trial) -> Numbers:
     shares, longer = {}, []
-    for name, row in each(places(trial, *timeline.SPECTRA)).items():
+    for name, row in every_row(rows_by_place(trial, *timeline.SPECTRA)).items():
         spectrum = timeline.SPECTRA[row.name]
         ours = ln.theories.mixed.stage_lengths(spectrum, *row.gammas, dim=row.dim)["settling"] * row.dim
         shares[name] = float((row.settled * np.log(row.dim)).max() / ours)
@@ -236,7 +246,7 @@ def time_of_settling(trial: Trial) -> Numbers:
     "time to the learned signal",
 )
 def short_transition(trial: Trial) -> Numbers:
-    by_place = places(trial)
-    shares = {name: float(row.near.mean()) for name, row in last(by_place).items()}
+    by_place = rows_by_place(trial)
+    shares = {name: float(row.near.mean()) for name, row in last_rows(by_place).items()}
     shrinks = {name: shares[name] / float(rows[0].near.mean()) for name, rows in by_place.items()}
     return {"shares": shares, "shrinks": shrinks, "value": highest(shares.values())}

@@ -150,7 +150,7 @@ def step_of_the_product(trial: Trial) -> Numbers:
 
 
 def fourth_powers(gap: Any) -> Any:
-    """A cost that is convex, and not strongly so."""
+    """Return a cost that is convex, and not strongly so."""
     return (gap**4).sum() / 4
 
 

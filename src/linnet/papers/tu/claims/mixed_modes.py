@@ -15,7 +15,7 @@ APART = Limit(2.0, "the printed formula is off by at least twice what the right 
 
 
 def layers(trial: Trial) -> tuple[widths.Widths, np.ndarray, np.ndarray, float]:
-    """A flow at w = 1024 d: first and second layer at every time, and w/d."""
+    """Return a flow at w = 1024 d: first and second layer at every time, and w/d."""
     runs = widths.TABLE.rows(trial)
     width = int(np.argmax(runs.ratios >= 1024))
     return runs, runs.first[:, width, 0], runs.second[:, width, 0], float(runs.ratios[width])

@@ -10,7 +10,16 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import ACTIVE, FOLLOWED, SPECTRUM, each, last, places, slope, tasks_of
+from linnet.papers.tu.tables.timeline import (
+    ACTIVE,
+    FOLLOWED,
+    SPECTRUM,
+    every_row,
+    last_rows,
+    rows_by_place,
+    slope,
+    tasks_of,
+)
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
@@ -23,10 +32,10 @@ def powers(
     claimed: dict[str, Callable[[float], float]],
     x: Callable[[timeline.Stages, str], np.ndarray] = lambda row, stage: row.defect[stage],
 ) -> Numbers:
-    """How x falls with d at each stage and place, beside the claimed exponents; `value` is the largest excess,
+    """Return how x falls with d at each stage and place, beside the claimed exponents; `value` is the largest excess,
     in standard errors, `excess` its mean over the places at each stage."""
     exponents, wanted, sizes = {}, {}, {}
-    for place, rows in places(trial).items():
+    for place, rows in rows_by_place(trial).items():
         for stage, power in claimed.items():
             name = f"{stage} at {place}"
             exponents[name] = slope(rows, [x(row, stage) for row in rows])
@@ -37,7 +46,8 @@ def powers(
         "claimed": wanted,
         "found": exponents,
         "excess": {
-            stage: float(np.mean([excess[f"{stage} at {place}"] for place in places(trial)])) for stage in claimed
+            stage: float(np.mean([excess[f"{stage} at {place}"] for place in rows_by_place(trial)]))
+            for stage in claimed
         },
         "x": sizes,
         "dims": [row.dim for row in rows],
@@ -68,10 +78,10 @@ def powers(
     reads="T1/d is {first:.2f}; half-way s_1 is at {linear.lowest:.2f} to {linear.highest:.2f} of sigma^2 w",
 )
 def lazy_stage(trial: Trial) -> Numbers:
-    by_place = places(trial)
+    by_place = rows_by_place(trial)
     first = {name: [float(row.reached["T1"].mean()) for row in rows] for name, rows in by_place.items()}
     spread = {name: highest(times) / lowest(times) for name, times in first.items()}
-    linear = {name: float(row.linear.mean()) for name, row in each(by_place).items()}
+    linear = {name: float(row.linear.mean()) for name, row in every_row(by_place).items()}
     return {"first": first, "linear": linear, "spread": spread, "value": highest(spread.values())}
 
 
@@ -123,12 +133,14 @@ def early_alignment(trial: Trial) -> Numbers:
 )
 def kept_alignment(trial: Trial) -> Numbers:
     claimed = {"T2": lambda width: (width - 1) / 2, "T1 and later": lambda width: min(0.25, (width - 1) / 8)}
-    by_place = places(trial)
-    ratios = {name: float(row.defect["T3"].mean() / row.defect["T1"].mean()) for name, row in each(by_place).items()}
+    by_place = rows_by_place(trial)
+    ratios = {
+        name: float(row.defect["T3"].mean() / row.defect["T1"].mean()) for name, row in every_row(by_place).items()
+    }
     return {
         **powers(trial, claimed, lambda row, stage: row.highest if "later" in stage else row.defect[stage]),
         "ratios": ratios,
-        "behind": {name: float(row.noise[:, 2].mean()) for name, row in last(by_place).items()},
+        "behind": {name: float(row.noise[:, 2].mean()) for name, row in last_rows(by_place).items()},
     }
 
 
@@ -153,7 +165,7 @@ def alignment_stage(trial: Trial) -> Numbers:
             truth = np.diag(np.append(goals, np.zeros(dim - len(goals))))
             times = np.append(0.0, np.geomspace(1e-4, 1.2, 120) * bound)
             for _ in range(5):
-                left, right = (turned_away(draw, dim, len(goals)) for _ in range(2))
+                left, right = (small_rotation(draw, dim, len(goals)) for _ in range(2))
                 target, start = truth + draw.normal(size=truth.shape), 0.5 * left @ truth @ right.T
                 products = ln.theories.mixed.self_consistent(target, start, threshold, times)
                 x = ln.theories.mixed.alignment_defect(products, truth, len(goals))
@@ -165,8 +177,8 @@ def alignment_stage(trial: Trial) -> Numbers:
     return {"starts": lowest(starts), "shares": shares, "value": highest(shares.values())}
 
 
-def turned_away(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray:
-    """A rotation that turns the first axes, by a tenth to a half of a radian, into the others."""
+def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray:
+    """Return a rotation that turns the first axes, by a tenth to a half of a radian, into the others."""
     turn = np.zeros((dim, dim))
     turn[:, :rank] = draw.normal(size=(dim, rank)) / np.sqrt(dim) * draw.uniform(0.25, 0.5)
     from scipy.linalg import expm
@@ -206,7 +218,7 @@ def final_alignment(trial: Trial) -> Numbers:
     return {
         "dims": list(dims),
         "x": [float(np.mean(values)) for values in defects],
-        "trained": {name: slope(rows, [row.end for row in rows]) for name, rows in places(trial).items()},
+        "trained": {name: slope(rows, [row.end for row in rows]) for name, rows in rows_by_place(trial).items()},
         "printed": [misprints.final_alignment(gap) for gap in gaps],
         "gaps": list(gaps),
         "power": -rate,

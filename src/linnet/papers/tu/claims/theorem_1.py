@@ -68,7 +68,7 @@ OVER_SCALES = (
 
 @lru_cache(maxsize=4)
 def over_scales(trial: Trial) -> dict[tuple[int, float], Flows]:
-    """The flows by dimension and share, (time, width, draw, ...); every share has its own draws."""
+    """Return the flows by dimension and share, (time, width, draw, ...); every share has its own draws."""
     runs = {}
     for dim, (i, share) in product((12, 24) if trial.quick else (20, 40), enumerate(SHARES)):
         key = 1000 * trial.seed + 100 * i

@@ -65,7 +65,8 @@ def timeline_cells(
     spectra: dict[str, list[float]],
     steps: int,
 ) -> Block:
-    """One network and task for each cell: leading singular values, and how far the singular vectors are from aligned.
+    """Return one network and task for each cell: leading singular values, and how far the singular vectors are from
+    aligned.
 
     Descent with a small step, 1/(40 |A*|), seen often while the signal grows (`SEEN`) and seldom later. `goals` are
     the leading singular values of A* + E, `rest` is the Frobenius norm of what is beyond the signal's.
@@ -89,8 +90,8 @@ def timeline_cells(
 
 @cell_by_cell(dict.fromkeys(("threshold", "preference"), ("level",)))
 def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps: int) -> Block:
-    """One target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at half
-    the loss.
+    """Return one target for each cell, one network of w = d^3 for each threshold: how far ahead the leading mode is at
+    half the loss.
 
     `preference` is the progress of the leading singular value of the target, over that of the median one.
     """
@@ -99,7 +100,7 @@ def border_cells(key: int, *, dim: int, target: str, levels: list[float], steps:
 
 
 def target_of(name: str, dim: int, seed: int) -> np.ndarray:
-    """A target of rank 1 and singular value d under unit noise, or noise alone."""
+    """Return a target of rank 1 and singular value d under unit noise, or noise alone."""
     if name == "low rank":
         return np.asarray(ln.problems.low_rank_plus_noise(dim, rank=1, key=[seed, 0], spectrum=[1.0]).cross)
     return generator(key=[seed, 0]).normal(size=(dim, dim))

@@ -26,7 +26,7 @@ def plane_cells(
     dtype: str = "float64",
     tf32: bool = False,
 ) -> Block:
-    r"""What Figure 2 shows of each cell, for a block of cells of one dimension.
+    r"""Return what Figure 2 shows of each cell, for a block of cells of one dimension.
 
     `points` has `gamma_variance`, `gamma_width`, `replicate` (one task, A* and E, per replicate, the same in every
     cell) and `dim` unless that is fixed. Steps and ends of runs are the plane's (`linnet.reproduction.plane`).

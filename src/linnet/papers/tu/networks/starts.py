@@ -9,18 +9,18 @@ from linnet._randomness import Key
 
 
 def gaussian_start(dim: int, width: float, *, std: float, key: Key, batch: int | None = None) -> ln.Weights:
-    """A network of d inputs and outputs in reduced coordinates (at most 2d units)."""
+    """Return a network of d inputs and outputs in reduced coordinates (at most 2d units)."""
     sizes = {"in_dim": dim, "out_dim": dim, "width": int(width)}
     return ln.inits.reduced_gaussian(key=key, **sizes, first_std=std, second_std=std, batch=batch)
 
 
 def threshold_start(dim: int, width: float, threshold: float, *, key: Key, batch: int | None = None) -> ln.Weights:
-    r"""The network whose $\sigma^2 w$ is the threshold."""
+    r"""Return the network whose $\sigma^2 w$ is the threshold."""
     return gaussian_start(dim, width, std=float(np.sqrt(threshold / width)), key=key, batch=batch)
 
 
 def active_start(dim: int, gammas: tuple[float, float], *, key: Key) -> ln.Weights:
-    """The network at two exponents, of the variance and of the width."""
+    """Return the network at two exponents, of the variance and of the width."""
     return gaussian_start(dim, round(dim ** gammas[1]), std=float(dim ** (gammas[0] / 2)), key=key)
 
 

@@ -41,13 +41,13 @@ class Flows:
 
 
 def target_of(dim: int, seed: int, share: float = SHARE) -> tuple[ln.Problem, float]:
-    """The noisy rank-2 task of all networks, and their threshold: a share of its norm."""
+    """Return the noisy rank-2 task of all networks, and their threshold: a share of its norm."""
     problem = ln.problems.low_rank_plus_noise(dim, rank=2, key=seed)
     return problem, share * float(np.linalg.norm(problem.cross, 2))
 
 
 def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, share: float = SHARE) -> Flows:
-    """One flow for each w/d and key, of the network in reduced coordinates (at most 2d units)."""
+    """Return one flow for each w/d and key, of the network in reduced coordinates (at most 2d units)."""
     problem, threshold = target_of(dim, seed, share)
     draws = [
         threshold_start(dim, ratio * dim, threshold, key=int(key)) for ratio, key in zip(ratios, keys, strict=True)
@@ -59,7 +59,7 @@ def flows(dim: int, ratios: Iterable[float], keys: Iterable[int], seed: int, sha
 
 
 def width_cells(points: Points, seeds: np.ndarray, *, dim: int, seed: int) -> Block:
-    """The flows of a block of cells: both layers at every time."""
+    """Return the flows of a block of cells: both layers at every time."""
     runs = flows(dim, points["ratio"].tolist(), seeds.tolist(), seed)
     first, second = (np.moveaxis(layer, 1, 0) for layer in (runs.first, runs.second))
     return {

@@ -19,7 +19,7 @@ SPANS = {"(1)": 3.0, "(1, 1)": 3.0, "(1, 1/2)": 18.0}  # how long to train, in u
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
+    """Return the grid of the table: three tasks for every dimension and spectrum (two in quick mode), in a block."""
     dims, seeds = ([30, 100], 2) if trial.quick else ([50, 100, 200, 400], 3)
     axes, fixed = {"dim": dims, "spectrum": SPECTRA}, {"gammas": GAMMAS, "spectra": SPECTRA, "spans": SPANS}
     return trial_sweep(trial, "tu-active-region", active_cells, axes, seeds=seeds, fixed=fixed, together="seed")
@@ -42,12 +42,12 @@ class ActiveNetworks:
 
 
 def read(networks: Dataset) -> list[ActiveNetworks]:
-    """One row for every dimension and spectrum of the sweep."""
+    """Return one row for every dimension and spectrum of the sweep."""
     return [read_row(cell) for cell in cells_of(networks, "dim", "spectrum")]
 
 
 def read_row(networks: Dataset) -> ActiveNetworks:
-    """The curves of one dimension and spectrum at the times the theory names."""
+    """Return the curves of one dimension and spectrum at the times the theory names."""
     dim, name = int(networks["dim"]), str(networks["spectrum"].values)
     spectrum, threshold = SPECTRA[name], threshold_of(dim, GAMMAS)
     smallest = min(spectrum) * dim
@@ -78,7 +78,7 @@ def predicted_error(dim: float, rank: int, threshold: float, time: float) -> flo
 
 
 def spread(errors: np.ndarray) -> str:
-    """The mean and standard deviation of the errors of several tasks."""
+    """Return the mean and standard deviation of the errors of several tasks."""
     deviation = errors.std(ddof=1)
     return f"{errors.mean():.3f} ± " + (f"{deviation:.3f}" if deviation >= 5e-4 else "< 0.001")
 

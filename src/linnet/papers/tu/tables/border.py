@@ -19,7 +19,7 @@ PREFERRED = 1.3  # how far ahead of the median mode the leading one is where tra
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: five targets of each kind in every dimension, in a block."""
+    """Return the grid of the table: five targets of each kind in every dimension, in a block."""
     axes = {"dim": [16, 48] if trial.quick else [20, 40, 80, 160], "target": TARGETS}
     fixed = {"levels": LEVELS, "steps": 150}
     return trial_sweep(trial, "tu-border", border_cells, axes, seeds=5, fixed=fixed, together="seed")
@@ -46,7 +46,7 @@ class Border:
 
 
 def read(networks: Dataset) -> list[Border]:
-    """One border for every kind of target in the sweep."""
+    """Return one border for every kind of target in the sweep."""
     thresholds, preference = (
         networks[what].transpose("target", "dim", "seed", "level").values for what in ("threshold", "preference")
     )
@@ -64,7 +64,7 @@ def read(networks: Dataset) -> list[Border]:
 
 
 def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
-    """The threshold at which training stops preferring the leading mode."""
+    """Return the threshold at which training stops preferring the leading mode."""
     above = first_index(preference < PREFERRED, "no threshold is lazy")
     if above == 0:
         raise RuntimeError("every threshold is lazy: the range is too narrow for what is measured on it")
@@ -73,7 +73,8 @@ def crossing(thresholds: np.ndarray, preference: np.ndarray) -> float:
 
 
 def columns(networks: Dataset) -> Columns:
-    """Where each kind of target turns lazy in every dimension, and the exponent of the line through all of them."""
+    """Return where each kind of target turns lazy in every dimension, and the exponent of the line through all of
+    them."""
     borders = read(networks)
     rows = [(border, i) for border in borders for i in range(len(border.dims))]
     return {

@@ -17,7 +17,7 @@ NAMES = ("underparametrized", "infinite-noise", "lazy", "active")
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
+    """Return the grid of the table, in one block: the paper's plane, a seventh or a ninth of its points a side."""
     dim, points = (60, 7) if trial.quick else (100, 9)
     axes = {"replicate": [0], **plane.grid(points)}
     fixed = {"dim": dim, "rank": plane.RANK, "c": plane.STEP_C, "update": "simultaneous", "seed": trial.seed}
@@ -49,7 +49,7 @@ class Cells:
 
 
 def read(networks: Dataset) -> Cells:
-    """The cells of the sweep in one line."""
+    """Return the cells of the sweep in one line."""
     order = ("gamma_width", "gamma_variance")
     width, variance = (part.ravel() for part in np.meshgrid(*(networks[name].values for name in order), indexing="ij"))
     flat = {
@@ -62,7 +62,7 @@ def read(networks: Dataset) -> Cells:
 
 
 def columns(networks: Dataset) -> Columns:
-    """A row for each region, medians over its cells."""
+    """Return a row for each region, medians over its cells."""
     cells = read(networks)
     rows = [(name, cells.region == name) for name in NAMES if (cells.region == name).any()]
     return {

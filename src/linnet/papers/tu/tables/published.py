@@ -13,7 +13,7 @@ from linnet.reproduction.table import trial_sweep
 
 
 def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str]:
-    """Names of published cells, "variance width step": every so many of the variances and of the widths."""
+    """Return the names of published cells, "variance width step": every so many of the variances and of the widths."""
     printed = phase_diagram_cells()
     part = printed.isel(gamma_variance=slice(offset[0], None, every[0]), gamma_width=slice(offset[1], None, every[1]))
     return [
@@ -24,7 +24,7 @@ def chosen(every: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> list[str
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
+    """Return the grid of the table: the tasks of one cell in a block. Quick mode takes cells of few steps."""
     names = chosen((7, 5), (12, 3)) if trial.quick else chosen((5, 3), (2, 1))
     printed = phase_diagram_cells()
     axes = {"cell": names, "replicate": range(4)}
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 def read(networks: Dataset) -> list[Cell]:
-    """One row for each cell."""
+    """Return one row for each cell."""
     printed, cells = phase_diagram_cells()["test_error"], []
     for name in networks["cell"].values.tolist():
         variance, width, step = (float(word) for word in name.split())

@@ -22,7 +22,7 @@ GROUPS = ("lazy", "depths", "narrow", "wide", "powers")
 
 
 def cases_of(dim: int) -> dict[str, tuple[float, float]]:
-    """Names, which begin with their group, and exponents of the variance and of the width."""
+    """Return the names, which begin with their group, and exponents of the variance and of the width."""
     return {
         **{f"lazy {variance:g}, {width:g}": (variance, width) for variance, width in LAZY[:3]},
         **{f"depths {depth:g}": (depth, 2.0) for depth in DEPTHS},
@@ -35,7 +35,7 @@ def cases_of(dim: int) -> dict[str, tuple[float, float]]:
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: the tasks of one case in a block."""
+    """Return the grid of the table: the tasks of one case in a block."""
     dim, tasks = (30, 3) if trial.quick else (100, 8)
     chosen = cases_of(dim)
     axes = {"dim": [dim], "case": chosen, "replicate": range(tasks)}
@@ -68,7 +68,8 @@ class Group:
 
 
 def read(networks: Dataset) -> dict[str, Group]:
-    """The groups of the sweep: lazy cells, growing depth, narrow and wide networks, growing width at one threshold."""
+    """Return the groups of the sweep: lazy cells, growing depth, narrow and wide networks, growing width at one
+    threshold."""
     return {group: Group(**_arrays(networks, group)) for group in GROUPS}
 
 
@@ -83,7 +84,7 @@ def _arrays(networks: Dataset, group: str) -> dict[str, Any]:
 
 
 def columns(networks: Dataset) -> Columns:
-    """Every case with the median over its tasks, and the range of the test error."""
+    """Return every case with the median over its tasks, and the range of the test error."""
     dim = int(networks["dim"].item())
     rows = [(name, group, i) for name, group in read(networks).items() for i in range(len(group.best_test))]
     regions = [str(ln.theories.mixed.phase(group.gamma_variance[i], group.gamma_width[i])) for _, group, i in rows]

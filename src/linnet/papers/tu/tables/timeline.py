@@ -19,7 +19,7 @@ from linnet.reproduction.table import trial_sweep
 SPECTRA = {"(1)": (1.0,), "(1, 1/2)": (1.0, 0.5)}
 PLACES = {str(gammas): gammas for gammas in (GAMMAS, (-1.7, 2.0), (-2.6, 2.8))}  # exponents, all in the active region
 STEPS = 400
-SECOND = 0.25  # T2: when the leading value is (w/d)^(1/4) times the threshold
+SECOND_POWER = 0.25  # T2: when the leading value is (w/d)^(1/4) times the threshold
 NEAR = 2.0  # a singular value between half the threshold and twice it is at the transition
 SETTLED = 0.02  # singular values so close to those of A* + E have arrived: T5 as we read it
 
@@ -31,7 +31,7 @@ ACTIVE = "active region, d large"
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: the tasks of one place, dimension and spectrum in a block."""
+    """Return the grid of the table: the tasks of one place, dimension and spectrum in a block."""
     axes = {"place": PLACES, "dim": [30, 90] if trial.quick else [50, 100, 200], "spectrum": SPECTRA}
     fixed = {"places": PLACES, "spectra": SPECTRA, "steps": STEPS}
     return trial_sweep(trial, "tu-timeline", timeline_cells, axes, seeds=3, fixed=fixed, together="seed")
@@ -95,12 +95,12 @@ class Stages:
 
 
 def read(networks: Dataset) -> list[Stages]:
-    """One row for every place, dimension and spectrum of the sweep."""
+    """Return one row for every place, dimension and spectrum of the sweep."""
     return [read_row(cell) for cell in cells_of(networks, "place", "dim", "spectrum")]
 
 
 def read_row(networks: Dataset) -> Stages:
-    """The stages of the networks of one place, dimension and spectrum."""
+    """Return the stages of the networks of one place, dimension and spectrum."""
     place, dim, name = str(networks["place"].values), int(networks["dim"]), str(networks["spectrum"].values)
     runs = [read_run(networks.sel(seed=seed), dim, SPECTRA[name], PLACES[place]) for seed in networks["seed"].values]
     times, defect = (
@@ -126,7 +126,7 @@ def read_run(network: Dataset, dim: int, spectrum: tuple[float, ...], gammas: tu
     reached = {
         "t1": crossing(times, values[:, 0], threshold * ratio**-0.25),
         "T1": crossing(times, values[:, 0], threshold),
-        "T2": crossing(times, values[:, 0], threshold * ratio**SECOND),
+        "T2": crossing(times, values[:, 0], threshold * ratio**SECOND_POWER),
         "T3": crossing(times, last, 0.5 * min(spectrum) * dim),
     }
     apart = np.abs(values[:, :rank] / goals[:rank] - 1).max(axis=1)
@@ -159,7 +159,7 @@ def read_run(network: Dataset, dim: int, spectrum: tuple[float, ...], gammas: tu
 
 
 def crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
-    """When values last below `level` reach it, straight between two states; never a silent 0."""
+    """Return when values last below `level` reach it, straight between two states; never a silent 0."""
     below = np.flatnonzero(values < level)
     if not below.size or below[-1] + 1 == len(values):
         raise RuntimeError(f"{level:.3g} is not reached from below: the run is too short for what is measured on it")
@@ -168,14 +168,14 @@ def crossing(times: np.ndarray, values: np.ndarray, level: float) -> float:
 
 
 def growth_of(goal: float, starts: np.ndarray, threshold: float) -> np.ndarray:
-    """How long the equation of E.3 takes from each start to half the goal, canonical."""
+    """Return how long the equation of E.3 takes from each start to half the goal, canonical."""
     return np.array(
         [float(ln.theories.mixed.crossing_times(goal, start, threshold, level=0.5 * goal)[0]) for start in starts]
     )
 
 
 def reached(stage: str, row: Stages) -> str:
-    """When the networks of a row reach a stage, over d."""
+    """Return when the networks of a row reach a stage, over d."""
     return f"{row.reached[stage].mean():.2f}"
 
 
@@ -202,8 +202,8 @@ TABLE = Table(
 )
 
 
-def places(trial: Trial, *names: str) -> dict[str, list[Stages]]:
-    """The rows of growing d by place and spectrum; (1, 1/2) where none is named."""
+def rows_by_place(trial: Trial, *names: str) -> dict[str, list[Stages]]:
+    """Return the rows of growing d by place and spectrum; (1, 1/2) where none is named."""
     rows, chosen = TABLE.rows(trial), names or ("(1, 1/2)",)
     label = "{0}" if len(chosen) == 1 else "{0}, a = {1}"
     return {
@@ -213,18 +213,18 @@ def places(trial: Trial, *names: str) -> dict[str, list[Stages]]:
     }
 
 
-def last(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
-    """The rows of the largest d."""
+def last_rows(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
+    """Return the rows of the largest d."""
     return {name: rows[-1] for name, rows in by_place.items()}
 
 
-def each(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
-    """The rows one by one."""
+def every_row(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
+    """Return the rows one by one."""
     return {f"{name}, d = {row.dim}": row for name, rows in by_place.items() for row in rows}
 
 
 def slope(rows: list[Stages], values: list[np.ndarray]) -> Estimate:
-    """The exponent in d of what each network of each row has."""
+    """Return the exponent in d of what each network of each row has."""
     dims = np.repeat([float(row.dim) for row in rows], [len(array) for array in values])
     return Estimate(*exponent(dims, np.concatenate(values)))
 

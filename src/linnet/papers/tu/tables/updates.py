@@ -20,7 +20,7 @@ ORDERS = {SAME: "both layers at once", "sequential": "W2 sees the new W1"}
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: the replicates of one step size and order in a block."""
+    """Return the grid of the table: the replicates of one step size and order in a block."""
     dim, replicates = (30, 2) if trial.quick else (100, 4)
     axes = {"dim": [dim], "c": STEPS, "update": ORDERS, "replicate": range(replicates)}
     fixed = {"gammas": GAMMAS, "rank": RANK, "seed": trial.seed}
@@ -42,7 +42,7 @@ class Order(NamedTuple):
 
 
 def read(networks: Dataset) -> list[Order]:
-    """One row for each step size and order."""
+    """Return one row for each step size and order."""
     middle = networks[["log_distance", "best_test", "taken"]].squeeze("dim").median("replicate")
     rows = []
     for cell in cells_of(middle, "c", "update"):

@@ -22,7 +22,7 @@ GAUSSIAN = "iid Gaussian weights of equal variance, gradient flow, w >> d"
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table: the networks of one width in a block."""
+    """Return the grid of the table: the networks of one width in a block."""
     dim, seeds = (12, 3) if trial.quick else (40, 6)
     fixed = {"dim": dim, "seed": trial.seed}
     return trial_sweep(trial, "tu-widths", width_cells, {"ratio": RATIOS}, seeds=seeds, fixed=fixed, together="seed")
@@ -59,7 +59,7 @@ class Widths(Flows):
 
 
 def read(networks: Dataset) -> Widths:
-    """The flows of the sweep; the target is drawn again from the sweep's seed."""
+    """Return the flows of the sweep; the target is drawn again from the sweep's seed."""
     ordered = networks.transpose("state", "ratio", "seed", "output", "hidden", "input")
     problem, threshold = target_of(networks.sizes["input"], int(networks.attrs["seed"]))
     times, first, second = ordered["times"].values[:, 0, 0], ordered["first"].values, ordered["second"].values

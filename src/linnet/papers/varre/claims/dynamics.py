@@ -210,7 +210,8 @@ def rate(trial: Trial) -> Numbers:
 
 
 def built_rise() -> float:
-    """How much |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two outputs."""
+    """Return how much |R|^2 rises above its least earlier value, gamma = 1e-4, by SciPy on two inputs and two
+    outputs."""
     from scipy.integrate import solve_ivp
 
     cov, target = np.diag([9.0, 0.09]), np.array([[1.0, 0.0], [1.0, 5.0]])

@@ -43,7 +43,7 @@ def solution(trial: Trial) -> Numbers:
 
 
 def _off_share(path: Path) -> float:
-    """The final predictor minus the minimum-norm solution, of its norm, on all inputs."""
+    """Return the final predictor minus the minimum-norm solution, of its norm, on all inputs."""
     return float(np.linalg.norm(path.off_solution) / np.linalg.norm(path.solution))
 
 

@@ -159,8 +159,8 @@ def _metric(a: np.ndarray, power: float) -> np.ndarray:
 
 
 def _asymmetry(field: Callable[[np.ndarray], np.ndarray], point: np.ndarray, width: float = 1e-5) -> float:
-    """How far the derivatives of a field, by central differences, are from those of a gradient, where that by the i-th
-    variable of the j-th entry is that by the j-th of the i-th; relative to the largest of them."""
+    """Return how far the derivatives of a field, by central differences, are from those of a gradient, where that by
+    the i-th variable of the j-th entry is that by the j-th of the i-th; relative to the largest of them."""
     steps = width * np.eye(point.size).reshape(-1, *point.shape)
     slopes = np.stack([(field(point + step) - field(point - step)) / (2 * width) for step in steps])
     slopes = slopes.reshape(point.size, point.size, -1)
@@ -220,7 +220,8 @@ def bound(trial: Trial) -> Numbers:
 
 
 def _conditioned(measure: Callable[[np.ndarray, float, np.ndarray, np.ndarray], float]) -> dict[str, float]:
-    """The largest of a measure of (solution, gamma, times, losses) over flows on two inputs, by condition number."""
+    """Return the largest of a measure of (solution, gamma, times, losses) over flows on two inputs, by condition
+    number."""
     times, target, by_condition = np.geomspace(0.01, 100.0, 60), np.array([[0.8, 0.6]]), {}
     for condition in (1.0, 1e3, 1e6):
         x = np.sqrt(2) * np.diag([1.0, condition**-0.5])

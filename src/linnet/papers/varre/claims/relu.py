@@ -42,7 +42,7 @@ RANK_ONE = Limit(0.1, "second over first singular value that counts as rank one,
 
 
 def _learned(trial: Trial) -> tuple[Dataset, np.ndarray, dict[str, float]]:
-    """The students, which of the seeds have learned, and the numbers that say so."""
+    """Return the students, which of the seeds have learned, and the numbers that say so."""
     students = relu_ranks.TABLE.results(trial)
     learned = relu_ranks.fitted(students)
     out = int((~learned).sum())

@@ -239,7 +239,7 @@ def second_layer(trial: Trial) -> Numbers:
 
 
 def _exact_second_layer(seed: int) -> float:
-    """Distance of the final singular values from the formula with a second scale, from orthogonal layers."""
+    """Return the distance of the final singular values from the formula with a second scale, from orthogonal layers."""
     theory, worst = ln.theories.spectral_bias, 0.0
     problem = _problem(seed)
     modes = np.linalg.svd(problem.min_norm_solution(), compute_uv=False)

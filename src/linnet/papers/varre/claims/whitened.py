@@ -59,7 +59,8 @@ def vectors(trial: Trial) -> Numbers:
 
 
 def _commutators(path: Path) -> float:
-    """How far W1^T W1 from commuting with A^T A, and W2 W2^T with A A^T, in units of the product of their norms."""
+    """Return how far W1^T W1 from commuting with A^T A, and W2 W2^T with A A^T, in units of the product of their
+    norms."""
     worst = 0.0
     for left, right in ((path.first, path.product), (transposed(path.second), transposed(path.product))):
         one, two = transposed(left) @ left, transposed(right) @ right
@@ -98,8 +99,8 @@ def identities(trial: Trial) -> Numbers:
 
 
 def _asymmetry(path: Path) -> float:
-    """The largest of R^T alpha, R alpha^T, Z1^T R Z2^T and of the same with beta_* for R, minus its own transpose,
-    over times while more than a millionth of the residual is left."""
+    """Return the largest of R^T alpha, R alpha^T, Z1^T R Z2^T and of the same with beta_* for R, minus its own
+    transpose, over times while more than a millionth of the residual is left."""
     a, r = path.alpha, path.residual
     keep = _norm(r) > 1e-6 * _norm(r[0])
     a, r, first, second = a[keep], r[keep], path.first[keep], path.second[keep]
@@ -168,13 +169,14 @@ def jump(trial: Trial) -> Numbers:
 
 
 def one_mode(s: float, gamma: float, times: list[float]) -> np.ndarray:
-    """A network with one mode of size s, integrated by SciPy: dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1 w2)."""
+    """Return a network with one mode of size s, integrated by SciPy: dw1/dt = w2 (s - w1 w2), dw2/dt = w1 (s - w1
+    w2)."""
     run = _mode_flow(s, gamma, times[-1])
     return np.prod(run(np.array(times)), axis=0)
 
 
 def _half_time(s: float, gamma: float) -> float:
-    """When the trained mode stands at half its height."""
+    """Return when the trained mode stands at half its height."""
     from scipy.optimize import brentq
 
     end = 2 * float(np.log(1 / gamma)) / s

@@ -139,11 +139,11 @@ def plot(ds: Dataset) -> style.Picture:
 def _plot_starts(axes: Sequence[style.Axes], ds: Dataset) -> None:
     """Draw panel a: the singular values of each start, and where Corollary 3.1 has them end."""
     for axis, name in zip(axes, ds["start"].values, strict=True):
-        one = ds.sel(start=name)
-        singular_values(axis, ds["time"], one["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
-        levels(axis, one["predicted"][0, :SHOWN], "Corollary 3.1", of=SHOWN, **style.THEORY)
+        flows = ds.sel(start=name)
+        singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
+        levels(axis, flows["predicted"][0, :SHOWN], "Corollary 3.1", of=SHOWN, **style.THEORY)
         axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
-        about = "" if str(name).startswith("orth") else f" (γ ≈ {float(one['gamma']):.2g})"
+        about = "" if str(name).startswith("orth") else f" (γ ≈ {float(flows['gamma']):.2g})"
         axis.set_title(f"a  {name}{about}")
     axes[0].legend()
 

@@ -44,7 +44,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def _typical(ds: Dataset) -> int:
-    """The first seed whose small start ends at the teacher's rank, or the first seed if none does."""
+    """Return the first seed whose small start ends at the teacher's rank, or the first seed if none does."""
     seeds = np.flatnonzero(ln.observables.numerical_rank(ds["small_values"][-1].values) == TEACHERS)
     return int(seeds[0]) if seeds.size else 0
 

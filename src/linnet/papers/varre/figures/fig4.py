@@ -49,11 +49,11 @@ def plot(ds: Dataset) -> style.Picture:
     with style.applied():
         picture, grid = style.subplots(1, ds.sizes["start"], size=style.column(2, ratio=0.4), squeeze=False)
         for axis, variance in zip(grid[0], ds["start"].values, strict=True):
-            one = ds.sel(start=variance)
+            flows = ds.sel(start=variance)
             grown = int(ds.attrs["outputs"])
-            singular_values(axis, ds["time"], one["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
-            levels(axis, one["with_second"][0, :SHOWN], "with the second layer's scale", of=SHOWN, **style.THEORY)
-            levels(axis, one["predicted"][0, :grown], "Corollary 3.1", of=SHOWN, **style.GUIDELINE)
+            singular_values(axis, ds["time"], flows["values"][:, :SHOWN], name="σ{} trained", **style.TRAINING)
+            levels(axis, flows["with_second"][0, :SHOWN], "with the second layer's scale", of=SHOWN, **style.THEORY)
+            levels(axis, flows["predicted"][0, :grown], "Corollary 3.1", of=SHOWN, **style.GUIDELINE)
             axis.set(xscale="log", xlabel="time t (canonical)", ylabel="singular values of W₁", ylim=(0, None))
             axis.set_title(f"Second layer of variance {variance:g}")
         picture.legend(*grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncol=3)
@@ -64,12 +64,14 @@ def check(ds: Dataset) -> list[Check]:
     checks = []
     k, seeds = int(ds.attrs["outputs"]), ds.sizes["seed"]
     for variance in ds["start"].values:
-        one = ds.sel(start=variance)
-        final, start = one["final"].values, one["initial"].values
+        flows = ds.sel(start=variance)
+        final, start = flows["final"].values, flows["initial"].values
         trend = float(np.mean((final[:, :k] > start[:, :k]).all(axis=1) & (final[:, k - 1] > final[:, k])))
         text = f"second layer of variance {variance:g}: in {trend:.0%} of {seeds} seeds exactly the {k} values grow"
         checks.append(Check.at_least(f"{text} that should (limit {TREND:.0%})", trend, TREND))
-        away, ours = (float(np.abs(final / one[name].values - 1)[:, :k].max()) for name in ("predicted", "with_second"))
+        away, ours = (
+            float(np.abs(final / flows[name].values - 1)[:, :k].max()) for name in ("predicted", "with_second")
+        )
         idle = float(np.abs(final / start - 1)[:, k:].max())
         text = (
             f"second layer of variance {variance:g}: they end within {away:.0%} of Corollary 3.1 (worst seed), within"

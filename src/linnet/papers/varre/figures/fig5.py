@@ -54,7 +54,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def _drawn(ds: Dataset) -> int:
-    """The first seed with a plateau, or the first seed if none has one."""
+    """Return the first seed with a plateau, or the first seed if none has one."""
     seeds = np.flatnonzero(ds["plateau"].values > 0)
     return int(seeds[0]) if seeds.size else 0
 

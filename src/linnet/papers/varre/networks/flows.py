@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 import linnet as ln
-from linnet.papers.varre.settings import INPUTS, LEFT, LONGEST, OUTPUTS, SAMPLES, SHORTEST, STATES, WIDTH
+from linnet.papers.varre.settings import INPUTS, LEFT_LOSS, LONGEST_TIME, OUTPUTS, SAMPLES, SHORTEST_TIME, STATES, WIDTH
 from linnet.reproduction.cells import Block, cell_by_cell
 
 LIFTED = (0, 33, 66, 99)  # states that are looked at in all inputs and hidden units
@@ -35,7 +35,7 @@ FLOW_DIMS = {
 
 @cell_by_cell(FLOW_DIMS)
 def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) -> Block:
-    """The flow of one gamma, on the data set and from the start of its replicate.
+    """Return the flow of one gamma, on the data set and from the start of its replicate.
 
     `first` (state, hidden, direction) and `second` (state, output, hidden) are the layers along the flow in the
     eigenbasis of the data, `loss` their loss; `scales` and `target` are the data in that basis. Lifted back to all
@@ -65,17 +65,17 @@ def flow_cells(key: int, *, gamma: float, replicate: int, kind: str, seed: int) 
 
 
 def trained(kind: str, key: list[int], gamma: float) -> ln.Trajectory:
-    """The flow of one data set, to twice the time again and again until nothing of the loss is left.
+    """Return the flow of one data set, to twice the time again and again until nothing of the loss is left.
 
     Its slowest mode decides how long that takes, and can be a hundred times slower for one data set than for another.
     """
     problem, weights = ln.Problem.from_data(*data(kind, key)), start(kind, key, gamma)
-    end = SHORTEST
+    end = SHORTEST_TIME
     while True:
         times = np.geomspace(0.01, end, STATES)
         # an absolute tolerance for the smallest start: W1 of 1e-6
         run = ln.gradient_flow(problem, weights, times=times, rtol=1e-11, atol=1e-17)
-        if run.loss[-1] < LEFT * run.loss[0] or end >= LONGEST:
+        if run.loss[-1] < LEFT_LOSS * run.loss[0] or end >= LONGEST_TIME:
             return run
         end *= 2
 
@@ -92,7 +92,7 @@ def data(kind: str, key: list[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def start(kind: str, key: list[int], gamma: float) -> ln.Weights:
-    """The orthogonal start of scale gamma, or a Gaussian one of that effective scale."""
+    """Return the orthogonal start of scale gamma, or a Gaussian one of that effective scale."""
     shape: dict[str, int] = {"in_dim": INPUTS, "out_dim": OUTPUTS, "width": WIDTH}
     if kind == "gaussian":
         return ln.inits.gaussian(key=key, first_std=float(np.sqrt(2 * gamma / WIDTH)), second_std=0.0, **shape)
@@ -100,7 +100,8 @@ def start(kind: str, key: list[int], gamma: float) -> ln.Weights:
 
 
 def projected(run: ln.Trajectory, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """The layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest part outside."""
+    """Return the layers in the frame of the start's first layer (the paper's Z1^T and Z2^T), and the largest part
+    outside."""
     frame = np.linalg.qr(first)[0]
     frame = frame * np.sign(np.sum(frame * first, axis=0))  # for an orthogonal start the paper's P, transposed
     firsts, seconds, outside = [], [], 0.0

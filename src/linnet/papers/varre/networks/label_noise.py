@@ -37,8 +37,8 @@ def noisy_cells(key: int, *, delta: float, rate: float, replicate: int, time: fl
 def small_after_descent(
     problem: ln.Problem, start: ln.Weights, *, rate: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
-    """Mean of ln of the singular values of W1 but the largest, of those that the data reach, after label-noise descent
-    (path,).
+    """Return mean of ln of the singular values of W1 but the largest, of those that the data reach, after label-noise
+    descent (path,).
 
     `noise` is s of the equation's noise s dB on the canonical clock: labels divided by sqrt(n), as the paper has them,
     get noise of standard deviation s/sqrt(rate).
@@ -55,7 +55,7 @@ def small_after_descent(
 def small_by_equation(
     problem: ln.Problem, start: ln.Weights, *, step: float, time: float, noise: float, paths: int, key: list[int]
 ) -> np.ndarray:
-    """The same after the stochastic equation, by Euler-Maruyama with steps far below those of the descent."""
+    """Return the same after the stochastic equation, by Euler-Maruyama with steps far below those of the descent."""
     run = ln.noise_sde(problem, start, times=[time], step=step, key=key, paths=paths, noise_std=noise)
     return _small(run.reduced.first[-1], problem.in_dim)
 
@@ -67,7 +67,7 @@ def _small(first: np.ndarray, inputs: int) -> np.ndarray:
 
 
 def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rate: float, time: float) -> np.ndarray:
-    """What is left of the small singular values of W1 after descent with batches of one sample (network, value).
+    """Return what is left of the small singular values of W1 after descent with batches of one sample (network, value).
 
     `samples` of 5 whitened inputs, one output, from the large start gamma = 1; the labels can be fitted, or (`noisy`)
     carry noise of unit variance, which is drawn once.
@@ -95,7 +95,7 @@ def minibatch_shares(seed: int, *, samples: int, noisy: bool, networks: int, rat
 
 
 def from_any_start(seed: int, *, networks: int, rate: float, time: float) -> dict[str, np.ndarray]:
-    """What label noise of delta = 1 leaves of the small singular values of W1, by its start (network, value).
+    """Return what label noise of delta = 1 leaves of the small singular values of W1, by its start (network, value).
 
     One output and 5 whitened inputs at width 200, as in figure 1b: orthogonal starts of three scales, Gaussian layers
     of two, and a second layer much larger than the first.

@@ -45,7 +45,7 @@ def tilted_start(dim: int, seed: int) -> ln.Weights:
 
 
 def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, batch: int) -> dict[str, np.ndarray]:
-    """What is kept of the paths of one cell, made `batch` at a time."""
+    """Return what is kept of the paths of one cell, made `batch` at a time."""
     if paths % batch:
         raise ValueError(f"`paths` must be a multiple of `batch` = {batch}: got {paths}.")
     start = tilted_start(dim, seed) if tilted else ln.Weights(np.eye(dim), np.zeros((1, dim)))
@@ -71,7 +71,7 @@ def statistics(dim: int, tilted: bool, seed: int, *, paths: int, step: float, ba
 
 
 def _looked_at(run: ln.Trajectory, start: ln.Weights) -> dict[str, np.ndarray]:
-    """The quantities of every path (moment, path), or (path,) where they belong to no moment."""
+    """Return the quantities of every path (moment, path), or (path,) where they belong to no moment."""
     from scipy.integrate import trapezoid
 
     chosen = run.reduced[list(AT)]
@@ -109,7 +109,7 @@ def mean_of_paths(values: np.ndarray) -> Estimate:
 
 
 def mean_log_top(seed: int, *, times: tuple[float, ...], paths: int) -> list[Estimate]:
-    """Mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
+    """Return the mean of ln sigma_1(W1) and its standard error at each time, for two inputs from W1 = I and a = 0."""
     start = ln.Weights(np.eye(2), np.zeros((1, 2)))
     run = ln.noise_sde(None, start, times=list(times), step=LOG_STEP, key=[seed, 41], paths=paths)
     logs = np.log(np.linalg.svd(run.reduced.first, compute_uv=False)[..., 0])
@@ -122,12 +122,13 @@ def _paths(paths: int, dim: int = 2) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _moved(first: np.ndarray, a: np.ndarray, push: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both layers after one step of Euler's scheme, with the increments `push` (path, input) of the noise."""
+    """Return both layers after one step of Euler's scheme, with the increments `push` (path, input) of the noise."""
     return first + a[:, :, None] * push[:, None], a + np.einsum("phi,pi->ph", first, push)
 
 
 def weighted_areas(seed: int, *, times: tuple[float, ...], step: float, paths: int) -> list[Estimate]:
-    """Mean size of [w_1, a] for two inputs from W1 = I and a = 0, by importance sampling with det W1, a martingale.
+    """Return the mean size of [w_1, a] for two inputs from W1 = I and a = 0, by importance sampling with det W1, a
+    martingale.
 
     Paths are drawn from the law that weights each by its det W1: Brownian motion with the drift W1^-1 a (Girsanov),
     whose length stays below one. There the area over det W1 is bounded, so that no rare path carries the mean.

@@ -140,13 +140,13 @@ def transposed(matrices: np.ndarray) -> np.ndarray:
 
 
 def _sines(vectors: np.ndarray, fixed: np.ndarray) -> np.ndarray:
-    """Sines of the angles of unit vectors (time, mode, entry) with fixed ones (mode, entry)."""
+    """Return the sines of the angles of unit vectors (time, mode, entry) with fixed ones (mode, entry)."""
     along = np.einsum("tid,id->ti", vectors, fixed)
     return np.linalg.norm(vectors - along[..., None] * fixed, axis=-1)
 
 
 def read(flows: Dataset, outputs: int = OUTPUTS) -> list[Path]:
-    """One path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
+    """Return one path for every gamma and replicate of the sweep, of its first `outputs` outputs."""
     # views into the arrays: a lookup by label for each flow would take longer than all else
     whole = {str(name): array.transpose("gamma", "replicate", ...).values for name, array in flows.data_vars.items()}
     paths = []
@@ -170,7 +170,7 @@ def read(flows: Dataset, outputs: int = OUTPUTS) -> list[Path]:
 
 
 def by_gamma(paths: Iterable[Path]) -> dict[float, list[Path]]:
-    """The paths of each gamma, from the smallest on."""
+    """Return the paths of each gamma, from the smallest on."""
     groups: dict[float, list[Path]] = {}
     for path in sorted(paths, key=lambda path: path.gamma):
         groups.setdefault(path.gamma, []).append(path)

@@ -33,7 +33,7 @@ class BothLayers(Settings):
 
 
 def problems(seeds: range, *, samples: int, inputs: int, outputs: int, repeat: int = 1) -> ln.Problem:
-    """One problem per seed as a batch, each `repeat` times in a row."""
+    """Return one problem per seed as a batch, each `repeat` times in a row."""
     shape = {"samples": samples, "in_dim": inputs, "out_dim": outputs}
     return ln.Problem.stack(
         [ln.problems.gaussian_regression(key=seed, **shape) for seed in seeds for _ in range(repeat)]
@@ -85,7 +85,8 @@ def plain_flow(problem: ln.Problem, start: ln.Weights, times: np.ndarray) -> lis
 def two_frames(
     key: int | Sequence[int], *, in_dim: int, out_dim: int, width: int, first_gamma: float, second_gamma: float
 ) -> ln.Weights:
-    """Both layers orthogonal, of scales first_gamma and second_gamma, and to each other: W2 W1 = 0 at the start."""
+    """Return both layers orthogonal, of scales first_gamma and second_gamma, and to each other: W2 W1 = 0 at the
+    start."""
     frame = ln.inits.orthogonal(key=key, in_dim=in_dim + out_dim, out_dim=out_dim, width=width, scale=0.5).first
     return ln.Weights(np.sqrt(2 * first_gamma) * frame[:, :in_dim], np.sqrt(2 * second_gamma) * frame[:, in_dim:].T)
 
@@ -93,7 +94,7 @@ def two_frames(
 def plain_step(
     layers: tuple[np.ndarray, np.ndarray], problem: ln.Problem, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step of gradient descent of every weight."""
+    """Return one step of gradient descent of every weight."""
     first, second = layers
     residual = problem.cross - second @ first @ problem.cov
     return first + rate * second.T @ residual, second + rate * residual @ first.T

@@ -129,7 +129,7 @@ def _learned(key: list[int], run: ln.Trajectory, index: int) -> np.ndarray:
 
 
 def first_plateau(times: np.ndarray, loss: np.ndarray) -> int:
-    """The index of the saved state at the first plateau, -1 if there is none.
+    """Return the index of the saved state at the first plateau, -1 if there is none.
 
     With the slope of the loss as drawn, in logarithms of both axes: after the first peak of the slope above 1, its
     first minimum is a plateau if it is below a tenth of that peak.

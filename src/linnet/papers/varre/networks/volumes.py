@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from linnet.papers.varre.settings import BURN_IN
+from linnet.papers.varre.settings import BURN_IN_TIME
 from linnet.reproduction.cells import Block, cell_by_cell
 
-EVERY = 0.2  # how often neurons are made orthogonal, and q looked at
+QR_INTERVAL_TIME = 0.2  # how often neurons are made orthogonal, and q looked at
 
 
 @cell_by_cell()
@@ -23,17 +23,17 @@ def growth_cells(key: int, *, dim: int, paths: int, step: float, time: float) ->
 
 
 def growth(scales: np.ndarray, seed: int, *, paths: int, step: float, time: float) -> dict[str, float]:
-    """Mean growth per unit of time from `BURN_IN` to `time`, and standard errors (`..._error`).
+    """Return the mean growth per unit of time from `BURN_IN_TIME` to `time`, and standard errors (`..._error`).
 
     `length` is that of ln|w_1|, `second` that of ln(area of w_1 and w_2) less that of the length, `outgoing` that of
     ln|(a_1, a_2)|; `ended` the mean of ln|w_1| at the end.
     """
     process = Process(scales, seed, neurons=2, paths=paths, step=step)
     seen = []
-    for until in (BURN_IN, time):
+    for until in (BURN_IN_TIME, time):
         process.follow(until)
         seen.append(_sizes(process.first, process.second))
-    gained = (seen[1] - seen[0]) / (time - BURN_IN)
+    gained = (seen[1] - seen[0]) / (time - BURN_IN_TIME)
     rates = {"length": gained[0], "second": gained[1] - gained[0], "outgoing": gained[2]}
     return {
         **{name: float(rate.mean()) for name, rate in rates.items()},
@@ -75,26 +75,26 @@ class Process:
 
 def volumes(scales: np.ndarray, seed: list[int], *, paths: int, step: float, time: float) -> dict[str, np.ndarray]:
     """For k = 1 to d neurons, with u = D^-1 w: growth per unit of time of ln(volume of u_1, ..., u_k), and the mean of
-    q_k = a^T (U^T U)^-1 a, both from `BURN_IN` to `time` (k, path).
+    q_k = a^T (U^T U)^-1 a, both from `BURN_IN_TIME` to `time` (k, path).
 
     Neurons are made orthogonal again and again, which changes neither volumes, once counted, nor q_k.
     """
     process = Process(scales, seed, neurons=scales.size, paths=paths, step=step)
     logs, clocks, start = np.zeros((paths, scales.size)), [], np.zeros(0)
-    for at in np.arange(EVERY, time + EVERY / 2, EVERY):
+    for at in np.arange(QR_INTERVAL_TIME, time + QR_INTERVAL_TIME / 2, QR_INTERVAL_TIME):
         process.follow(at)
         both = np.concatenate([process.first / scales[:, None, None], process.second[None]]).transpose(2, 0, 1)
         mixed = np.linalg.qr(both)
         logs += np.log(np.abs(np.diagonal(mixed.R, axis1=1, axis2=2)))
         inside = np.linalg.qr(mixed.Q[:, :-1], mode="r")  # of u alone
         sizes = (logs + np.log(np.abs(np.diagonal(inside, axis1=1, axis2=2)))).cumsum(axis=1)
-        if at > BURN_IN - EVERY / 2:
+        if at > BURN_IN_TIME - QR_INTERVAL_TIME / 2:
             start = sizes if not start.size else start
             seen = np.linalg.solve(inside.transpose(0, 2, 1), mixed.Q[:, -1, :, None])[..., 0]
             clocks.append((seen**2).cumsum(axis=1))
         process.first[...] = (mixed.Q[:, :-1] * scales[:, None]).transpose(1, 2, 0)
         process.second[...] = mixed.Q[:, -1].T
-    return {"growth": (sizes - start).T / (time - BURN_IN), "clock": np.mean(clocks, axis=0).T}
+    return {"growth": (sizes - start).T / (time - BURN_IN_TIME), "clock": np.mean(clocks, axis=0).T}
 
 
 def _sizes(first: np.ndarray, a: np.ndarray) -> np.ndarray:

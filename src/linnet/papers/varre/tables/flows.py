@@ -20,14 +20,14 @@ Rows = dict[float, list[Path]]  # the flows of each gamma
 
 
 def sweep(trial: Trial, *, name: str, kind: str) -> ln.sweeps.Sweep:
-    """The flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
+    """Return the flows of one kind: every gamma on the same data sets, those of one gamma in a block."""
     gammas, replicates = FLOW_GRIDS[kind][trial.quick]
     axes, fixed = {"gamma": gammas, "replicate": range(replicates)}, {"kind": kind, "seed": trial.seed}
     return trial_sweep(trial, f"varre-{name}", networks.flow_cells, axes, fixed=fixed, together="replicate")
 
 
 def table(kind: str, *, name: str, title: str, columns: Callable[[Rows], Columns], gamma: str = "gamma") -> Table:
-    """The table of one kind of flow; its rows are `Path`s, its columns have one entry for each gamma."""
+    """Return the table of one kind of flow; its rows are `Path`s, its columns have one entry for each gamma."""
     paths = partial(read, outputs=1 if kind == "scalar" else OUTPUTS)
 
     def of_results(results: Dataset) -> Columns:
@@ -48,30 +48,31 @@ def table(kind: str, *, name: str, title: str, columns: Callable[[Rows], Columns
 
 
 def worst(rows: Rows, of: Callable[[Path], float], form: str = "{:.1e}") -> list[str]:
-    """The largest of each gamma."""
+    """Return the largest of each gamma."""
     return [form.format(highest(of(path) for path in row)) for row in rows.values()]
 
 
 def between(rows: Rows, of: Callable[[Path], float], form: str = "{:.2g}") -> list[str]:
-    """The least and the largest of each gamma, once if they read the same."""
+    """Return the least and the largest of each gamma, once if they read the same."""
     ends = [[form.format(end([of(path) for path in row])) for end in (lowest, highest)] for row in rows.values()]
     return [low if low == high else f"{low} to {high}" for low, high in ends]
 
 
 def final_values(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Singular values of both layers by Corollary 3.1."""
+    """Return the singular values of both layers by Corollary 3.1."""
     return ln.theories.spectral_bias.final_singular_values(path.modes, path.gamma, INPUTS)
 
 
 def limit_error(path: Path) -> float:
-    """Largest distance of the final singular values of both layers from Corollary 3.1."""
+    """Return the largest distance of the final singular values of both layers from Corollary 3.1."""
     first, second = final_values(path)
     measured = np.linalg.svd(path.second[-1], compute_uv=False)
     return highest(float(np.abs(path.values - first).max()), float(np.abs(measured - second).max()))
 
 
 def evolution_error(path: Path) -> float:
-    """Largest distance of the predictor's singular values from Theorem C.12 along the flow; for whitened data."""
+    """Return the largest distance of the predictor's singular values from Theorem C.12 along the flow; for whitened
+    data."""
     expected = ln.theories.spectral_bias.singular_values(path.modes, path.gamma, path.times)
     return float(np.abs(np.linalg.svd(path.product, compute_uv=False) - expected).max())
 

@@ -25,14 +25,14 @@ class Rates(TypedDict):
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Every dimension in a block of its own."""
+    """Return every dimension in a block of its own."""
     paths, step, time = GROWTH[trial.quick]
     fixed = {"paths": paths, "step": step, "time": time}
     return trial_sweep(trial, "varre-growth", growth_cells, {"dim": GROWTH_DIMS}, fixed=fixed, block=1)
 
 
 def read(results: Dataset) -> Rates:
-    """The rates of the table, and the Lyapunov exponents beside them."""
+    """Return the rates of the table, and the Lyapunov exponents beside them."""
     from linnet.theories import noise
 
     dims = [int(dim) for dim in results["dim"].values]

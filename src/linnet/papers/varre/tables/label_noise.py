@@ -22,25 +22,25 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[tuple[float, float], np.ndarray]:
-    """Small singular values at the end over the start, by delta and step (replicate, value)."""
+    """Return the small singular values at the end over the start, by delta and step (replicate, value)."""
     small = results.isel(value=slice(1, None))
     left = (small["end_values"] / small["start_values"]).transpose("delta", "rate", "replicate", "value")
     return {(float(d), float(r)): left.sel(delta=d, rate=r).values for d in left["delta"] for r in left["rate"]}
 
 
 def decay(delta: float, rate: float, time: float) -> float:
-    """The predicted share exp(-eta delta^2 t/2), for small eta delta^2."""
+    """Return the predicted share exp(-eta delta^2 t/2), for small eta delta^2."""
     return float(np.exp(-rate * delta**2 * time / 2))
 
 
 def mean_rate(seed: int, **of: float) -> float:
-    """The predicted rate of decay, averaged over the table's data sets."""
+    """Return the predicted rate of decay, averaged over the table's data sets."""
     problems = (noisy_problem(seed, replicate) for replicate in range(NETWORKS))
     return float(np.mean([ln.theories.label_noise.decay_rates(problem, **of) for problem in problems]))
 
 
 def columns(results: Dataset) -> Columns:
-    """What is left of the small singular values."""
+    """Return what is left of the small singular values."""
     rows, time = read(results), float(results["time"].max())
     losses = {(d, r): float(results["loss"].sel(delta=d, rate=r).max()) for d, r in rows}
     return {

@@ -8,7 +8,7 @@ from linnet.reproduction.table import Columns
 
 
 def columns(rows: Rows) -> Columns:
-    """Where the flows end, against Theorem 3.1 and Corollary 3.1."""
+    """Return where the flows end, against Theorem 3.1 and Corollary 3.1."""
     return {
         "predictor to minimum-norm solution": worst(rows, lambda path: path.solution_error),
         "singular values to Corollary 3.1": worst(rows, limit_error),

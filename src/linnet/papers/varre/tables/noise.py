@@ -13,7 +13,7 @@ from linnet.reproduction.table import Columns, Table, trial_sweep
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """Every dimension from both starts, each in a block of its own."""
+    """Return every dimension from both starts, each in a block of its own."""
     paths, step = NOISE[trial.quick]
     axes, fixed = {"dim": DIMS, "start": STARTS}, {"paths": paths, "step": step, "batch": BATCH}
     moments = {"moment": list(MOMENTS)}
@@ -21,7 +21,7 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[tuple[int, str], Dataset]:
-    """What is kept of the paths of each dimension, from a = 0 ("zero") and from a of unit length ("tilted")."""
+    """Return what is kept of the paths of each dimension, from a = 0 ("zero") and from a of unit length ("tilted")."""
     return {
         (int(dim), str(start)): results.sel(dim=dim, start=start)
         for dim in results["dim"].values
@@ -30,7 +30,7 @@ def read(results: Dataset) -> dict[tuple[int, str], Dataset]:
 
 
 def sampled(paths: Dataset, name: str, moment: float | None = None) -> Estimate:
-    """A mean over the paths and its standard error, at one time where it has several."""
+    """Return a mean over the paths and its standard error, at one time where it has several."""
     chosen = paths if moment is None else paths.sel(moment=moment)
     return Estimate(float(chosen[name]), float(chosen[f"{name}_error"]))
 
@@ -67,7 +67,7 @@ def columns(results: Dataset) -> Columns:
 
 
 def signed(estimate: Estimate, digits: int) -> str:
-    """The value with its sign, and the error without."""
+    """Return the value with its sign, and the error without."""
     return f"{estimate.value:+.{digits}f} ± {estimate.error:.{digits}f}"
 
 

@@ -10,7 +10,7 @@ from linnet.reproduction.table import Columns
 
 
 def columns(rows: Rows) -> Columns:
-    """How far the neurons align with the predictor, and the loss under its bound."""
+    """Return how far the neurons align with the predictor, and the loss under its bound."""
     return {
         "predictor to minimum-norm solution": worst(rows, lambda path: path.solution_error),
         "part of W1 across the predictor": between(rows, lambda path: path.across),
@@ -21,7 +21,7 @@ def columns(rows: Rows) -> Columns:
 
 
 def predicted_across(path: Path) -> float:
-    """The part of W1 across the predictor that Corollary 3.1 gives."""
+    """Return the part of W1 across the predictor that Corollary 3.1 gives."""
     first = final_values(path)[0]
     return float(np.sqrt((first[1:] ** 2).sum() / (first**2).sum()))
 

@@ -31,18 +31,18 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def ranks(students: Dataset, start: str) -> np.ndarray:
-    """Singular values above a tenth of the largest, of each student from this start."""
+    """Return the singular values above a tenth of the largest, of each student from this start."""
     values = students["values"].sel(start=start).transpose("replicate", "value").values
     return np.asarray(ln.observables.numerical_rank(values))
 
 
 def fitted(students: Dataset) -> np.ndarray:
-    """Which seeds have students that have learned their samples, from every start (replicate,)."""
+    """Return which seeds have students that have learned their samples, from every start (replicate,)."""
     return np.all(students["loss"].transpose("replicate", "start").values < FITTED, axis=1)
 
 
 def columns(students: Dataset) -> Columns:
-    """How many students end with each rank, and how near they come to the teacher."""
+    """Return how many students end with each rank, and how near they come to the teacher."""
     by_start = {start: ranks(students, start) for start in students["start"].values.tolist()}
     one = students.isel(replicate=0)
     return {

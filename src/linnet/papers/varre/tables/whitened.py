@@ -7,7 +7,7 @@ from linnet.reproduction.table import Columns
 
 
 def columns(rows: Rows) -> Columns:
-    """The whole course of the flows, against Theorems C.11 and C.12."""
+    """Return the whole course of the flows, against Theorems C.11 and C.12."""
     return {
         "singular values to Theorem C.12, at all times": worst(rows, evolution_error),
         "turn of singular vectors (sine)": worst(rows, lambda path: path.turn),

@@ -101,7 +101,8 @@ def rank_one(trial: Trial) -> Numbers:
 
 
 def reduced_error(run: Networks, networks: int) -> float:
-    """The largest distance of (18)-(19) from both components of the first `networks` of the batch, over the run."""
+    """Return the largest distance of (18)-(19) from both components of the first `networks` of the batch, over the
+    run."""
     theory = TwoPhase(run.spike, run.alignment)
     gaps = [run.components[:, i] - theory.reduced(run.u0[i], run.times) for i in range(networks)]
     return highest(np.abs(gap).max() for gap in gaps)
@@ -165,7 +166,7 @@ def sampled(trial: Trial) -> Numbers:
 
 
 def aligned_error(trial: Trial, excess: float) -> float:
-    """The distance from (18)-(19) of networks with a, w1, w2 along one r and no other component, with
+    """Return the distance from (18)-(19) of networks with a, w1, w2 along one r and no other component, with
     |a| = `excess` |w|."""
     problem = ln.problems.spiked_covariance(DIM, spike=SPIKE, alignment=ALIGNMENT)
     moments, theory = pair_moments(SPIKE, ALIGNMENT), TwoPhase(SPIKE, ALIGNMENT)
@@ -232,7 +233,7 @@ def conserved(trial: Trial) -> Numbers:
 
 
 def weight_bound(imbalance: float, product: float) -> float:
-    r"""What $|a|^2$ cannot exceed where $|a^T W| \le$ `product` and $|aa^T - WW^T|_{op} \le$ `imbalance`.
+    r"""Return what $|a|^2$ cannot exceed where $|a^T W| \le$ `product` and $|aa^T - WW^T|_{op} \le$ `imbalance`.
 
     $|W^T a|^2 = |a|^4 - a^T(aa^T - WW^T)a \ge |a|^4 - D|a|^2$, so $|a|^2 \le (D + \sqrt{D^2 + 4|a^T W|^2})/2$.
     """

@@ -16,7 +16,7 @@ from linnet.theories.spiked import TwoPhase
 
 
 def names(rows: Sequence[Cell]) -> str:
-    """The pairs as `spike: alignments`."""
+    """Return the pairs as `spike: alignments`."""
     spikes = sorted({cell.spike for cell in rows})
     parts = [f"{s:g}: {listed([cell.alignment for cell in rows if cell.spike == s])}" for s in spikes]
     return "; ".join(parts) or "none"
@@ -60,7 +60,7 @@ def later_bound(trial: Trial) -> Numbers:
 
 
 def least_rate(theory: TwoPhase, w2: np.ndarray) -> np.ndarray:
-    """The right side of (39)."""
+    """Return the right side of (39)."""
     w1 = theory.fixed_point[0]
     return (w1**2 + w2**2) * (theory.nu * w1 - theory.lambda2 * w2)
 

@@ -37,7 +37,8 @@ NOT_MORE = Limit(0.01, "a share of the first loss, read between saved times: up 
 
 
 def mean_cosine(steps: np.ndarray, axis: int) -> float:
-    """The mean cosine of the steps (step, 2) of a path with an axis, weighted by their lengths; NaN for no step."""
+    """Return the mean cosine of the steps (step, 2) of a path with an axis, weighted by their lengths; NaN for no
+    step."""
     length = float(np.linalg.norm(steps, axis=1).sum())
     return float(steps[:, axis].sum()) / length if length > 0 else float("nan")
 
@@ -217,13 +218,14 @@ def mark(trial: Trial) -> Numbers:
 
 
 def loss_crossing(weaker: np.ndarray, stronger: np.ndarray) -> float:
-    """The largest normalised loss of the weaker (time,) at which the stronger's is above it; 0 where it never is."""
+    """Return the largest normalised loss of the weaker (time,) at which the stronger's is above it; 0 where it never
+    is."""
     above = (stronger > weaker * (1 + 1e-3)) & (weaker > 1e-12)  # below 1e-12 rounding decides
     return float(weaker[above].max(initial=0.0))
 
 
 def chosen(pairs: list[tuple[float, float]], trial: Trial) -> list[tuple[float, float]]:
-    """All pairs of a row; the first two and the last in quick mode."""
+    """Return all pairs of a row; the first two and the last in quick mode."""
     return [*pairs[:2], pairs[-1]] if trial.quick else pairs
 
 
@@ -279,8 +281,13 @@ def order(trial: Trial) -> Numbers:
 def early_share(trial: Trial) -> Numbers:
     cells = phase_times.TABLE.rows(trial)
     steps = neighbours(cells, "spike") + neighbours(cells, "alignment")
-    rises = {f"{one.pair} to {two.pair}": float(two.left.mean() - one.left.mean()) for one, two in steps}
-    beyond = [rises[f"{one.pair} to {two.pair}"] for one, two in steps if past_maximum(one, two)]
+    rises = {
+        f"{weaker.pair} to {stronger.pair}": float(stronger.left.mean() - weaker.left.mean())
+        for weaker, stronger in steps
+    }
+    beyond = [
+        rises[f"{weaker.pair} to {stronger.pair}"] for weaker, stronger in steps if past_maximum(weaker, stronger)
+    ]
     errors = []
     for cell in cells:
         moments = pair_moments(cell.spike, cell.alignment)
@@ -295,11 +302,11 @@ def early_share(trial: Trial) -> Numbers:
     }
 
 
-def past_maximum(one: Cell, two: Cell) -> bool:
-    """Whether the closed form falls all the way from one pair to the next."""
+def past_maximum(weaker: Cell, stronger: Cell) -> bool:
+    """Return whether the closed form falls all the way from one pair to the next."""
     shares = np.linspace(0, 1, 50)
     spikes, alignments = (
-        (1 - shares) * getattr(one, name) + shares * getattr(two, name) for name in ("spike", "alignment")
+        (1 - shares) * getattr(weaker, name) + shares * getattr(stronger, name) for name in ("spike", "alignment")
     )
     along = [TwoPhase(*pair).early_loss for pair in zip(spikes, alignments, strict=True)]
     return bool(np.all(np.diff(along) < 0))

@@ -45,7 +45,7 @@ def sigmoids(run: Networks) -> np.ndarray:
 
 
 def growing(run: Networks) -> np.ndarray:
-    """Whether w1^2 has been below 90% of its plateau up to a time (time, seed)."""
+    """Return whether w1^2 has been below 90% of its plateau up to a time (time, seed)."""
     return np.cumsum(run.components[..., 0] ** 2 > 0.9 * run.moments.plateau**2, axis=0) == 0
 
 

@@ -23,8 +23,8 @@ def paper_loss(first: np.ndarray, second: np.ndarray, cov: np.ndarray, target: n
 def numeric_gradient(
     first: np.ndarray, second: np.ndarray, cov: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The gradient of `paper_loss` in W and a by central differences: exact but for rounding, as the loss is quadratic
-    in each weight alone."""
+    """Return the gradient of `paper_loss` in W and a by central differences: exact but for rounding, as the loss is
+    quadratic in each weight alone."""
     step = 1e-2
     parts = []
     for layer in (0, 1):

@@ -84,8 +84,8 @@ def isotropic(trial: Trial) -> Numbers:
 
 
 def monotone_form(rho: np.ndarray, A: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    r"""The normalised error as $(1 - 1/\gamma)[1 - f g]$ with $f = A^2(1+\rho)/(1+\rho A^2)$, which rises with both
-    arguments, and $g = 1 - (1 + \rho/\gamma)^{-2}$, which rises with $\rho$: a proof that it falls with both."""
+    r"""Return the normalised error as $(1 - 1/\gamma)[1 - f g]$ with $f = A^2(1+\rho)/(1+\rho A^2)$, which rises with
+    both arguments, and $g = 1 - (1 + \rho/\gamma)^{-2}$, which rises with $\rho$: a proof that it falls with both."""
     return (1 - 1 / gamma) * (1 - A**2 * (1 + rho) / (1 + rho * A**2) * (1 - (1 + rho / gamma) ** -2))
 
 

@@ -52,7 +52,7 @@ class Terms:
 
 
 def terms(run: Networks) -> Terms:
-    """The scalars, with the constants of the theory."""
+    """Return the scalars, with the constants of the theory."""
     along, theory = run.overlaps, TwoPhase(run.spike, run.alignment)
     bracket1 = theory.correlation - (theory.lambda1 * along[..., 0] - theory.nu * along[..., 1])
     bracket2 = -theory.nu * along[..., 0] + theory.lambda2 * along[..., 1]
@@ -66,7 +66,7 @@ def energy(run: Networks) -> np.ndarray:
 
 
 def relative(true: np.ndarray, **formulas: np.ndarray) -> Numbers:
-    """The largest error of each formula over the largest true value."""
+    """Return the largest error of each formula over the largest true value."""
     return {name: float(np.abs(true - formula).max() / np.abs(true).max()) for name, formula in formulas.items()}
 
 

@@ -67,7 +67,7 @@ def drawn(trial: Trial, samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ridge_solution(X: np.ndarray, y: np.ndarray, strength: float) -> np.ndarray:
-    """The second line of (22)."""
+    """Return the second line of (22)."""
     n, d = X.shape
     return np.linalg.solve(X.T @ X + strength * n * np.eye(d), X.T @ y)
 

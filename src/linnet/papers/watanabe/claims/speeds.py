@@ -40,11 +40,13 @@ def later_speed(trial: Trial) -> Numbers:
     steps = neighbours(cells, "alignment")
     strongest = [cell for cell in cells if cell.spike == max(c.spike for c in cells)]
     lengths = {
-        two.pair: float(two.length.mean() / one.length.mean() - 1) for one, two in steps if one.inside and two.inside
+        stronger.pair: float(stronger.length.mean() / weaker.length.mean() - 1)
+        for weaker, stronger in steps
+        if weaker.inside and stronger.inside
     }
     return {
-        "value": highest(two.late_rate / one.late_rate for one, two in steps),
-        "variances": highest(two.theory.lambda2 / one.theory.lambda2 for one, two in steps),
+        "value": highest(stronger.late_rate / weaker.late_rate for weaker, stronger in steps),
+        "variances": highest(stronger.theory.lambda2 / weaker.theory.lambda2 for weaker, stronger in steps),
         "falls": lengths,
         "rates": by_pair(strongest, lambda cell: cell.late_rate),
         "lengths": by_pair(strongest, lambda cell: cell.length.mean()),
@@ -84,12 +86,13 @@ def governed(trial: Trial) -> Numbers:
 
 
 def changes(steps: list[tuple[Cell, Cell]]) -> dict[str, float]:
-    """How much t2 - t1 changes from a cell to its neighbour, over how much t1 does, in logarithms."""
+    """Return how much t2 - t1 changes from a cell to its neighbour, over how much t1 does, in logarithms."""
     return {
-        f"{one.pair} to {two.pair}": float(
-            abs(np.log(two.length.mean() / one.length.mean())) / abs(np.log(two.early.mean() / one.early.mean()))
+        f"{weaker.pair} to {stronger.pair}": float(
+            abs(np.log(stronger.length.mean() / weaker.length.mean()))
+            / abs(np.log(stronger.early.mean() / weaker.early.mean()))
         )
-        for one, two in steps
+        for weaker, stronger in steps
     }
 
 
@@ -105,8 +108,8 @@ def changes(steps: list[tuple[Cell, Cell]]) -> dict[str, float]:
 )
 def spike_speed(trial: Trial) -> Numbers:
     steps = neighbours(phase_times.TABLE.rows(trial), "spike") + neighbours(phase_times.corner_cells(trial), "spike")
-    strong = [(one, two) for one, two in steps if (1 + one.spike) * one.alignment >= 1.5]
-    falls = [float(one.early.mean() / two.early.mean()) for one, two in steps]
+    strong = [(weaker, stronger) for weaker, stronger in steps if (1 + weaker.spike) * weaker.alignment >= 1.5]
+    falls = [float(weaker.early.mean() / stronger.early.mean()) for weaker, stronger in steps]
     return {
         "value": highest(changes(strong).values()),
         "shares": changes(steps),

@@ -60,7 +60,7 @@ def compute(settings: PlaneSettings, panels: tuple[str, ...]) -> Dataset:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    """The plane of the spike (horizontal) and the direction across it."""
+    """Return the plane of the spike (horizontal) and the direction across it."""
     with style.applied():
         picture, axis = style.subplots(size=style.column(1.25, ratio=1.12))
         field = ds.field.values
@@ -109,7 +109,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def check(ds: Dataset) -> list[Check]:
-    """How far the trained network is from each prediction, in both components over the whole run."""
+    """Return how far the trained network is from each prediction, in both components over the whole run."""
     limit = max(ds.attrs["scale"], 1e-9)
     ideal = float(np.abs(ds.population_components - ds.population_reduced).max())
     aligned = float(np.abs(ds.trained_components - ds.aligned_components).max())

@@ -26,7 +26,7 @@ class LossSettings(RunSettings):
 
 
 def compute(settings: LossSettings, panels: tuple[str, ...]) -> Dataset:
-    """One trained network for each curve; times are those of the slowest curve of the panel."""
+    """Return one trained network for each curve; times are those of the slowest curve of the panel."""
     import xarray as xr
 
     panels = panels or FIGURE.panels
@@ -61,8 +61,8 @@ def compute(settings: LossSettings, panels: tuple[str, ...]) -> Dataset:
     return ds
 
 
-def colours(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
-    """A colour for each value, the same however many of all of them are drawn."""
+def value_colours(values: Sequence[float], all_values: Sequence[float]) -> list[str]:
+    """Return a colour for each value, the same however many of all of them are drawn."""
     known = sorted({*values, *all_values})
     shades = style.shades(len(known))
     return [shades[known.index(value)] for value in values]
@@ -86,7 +86,7 @@ def plot(ds: Dataset) -> style.Picture:
             usual = LossSettings().spikes if panel == "a" else LossSettings().alignments
             time, few = ds[f"time_{panel}"], slice(None, None, max(1, ds.sizes[f"time_{panel}"] // 40))
             for axis in (upper, lower):
-                for i, colour in enumerate(colours(ds[name].values.tolist(), usual)):
+                for i, colour in enumerate(value_colours(ds[name].values.tolist(), usual)):
                     loss, descent = (ds[f"{kind}_{panel}"].isel({name: i}) for kind in ("loss", "descent_loss"))
                     label = f"{symbol} = {float(ds[name][i]):g}"
                     axis.plot(time, loss, color=colour, label=label, linewidth=1.6)

@@ -23,7 +23,7 @@ class MapSettings(Settings):
 
 
 def compute(settings: MapSettings, panels: tuple[str, ...]) -> Dataset:
-    """The theory itself: the paper's figure is one of the formula, not of networks."""
+    """Return the theory itself: the paper's figure is one of the formula, not of networks."""
     spike = np.linspace(0, settings.largest_spike, settings.spikes)
     alignment = np.linspace(0, 1, settings.alignments)
     error = ln.theories.spiked.generalization_error
@@ -43,7 +43,7 @@ def compute(settings: MapSettings, panels: tuple[str, ...]) -> Dataset:
 
 
 def plot(ds: Dataset) -> style.Picture:
-    """A map with a few contour lines."""
+    """Return a map with a few contour lines."""
     from matplotlib.patheffects import withStroke
 
     with style.applied():

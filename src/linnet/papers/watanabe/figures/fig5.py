@@ -49,7 +49,7 @@ class ErrorSettings(Settings):
 
 
 def sweep(settings: ErrorSettings, panel: str) -> ln.sweeps.Sweep:
-    """The grid of one panel: a varies the spike, b the alignment."""
+    """Return the grid of one panel: a varies the spike, b the alignment."""
     axes: dict[str, list[float]] = {"ratio": list(settings.ratios)}
     names = ("dim", "width", "scale", "loss", "tolerance")
     fixed: dict[str, float] = {name: getattr(settings, name) for name in names}
@@ -167,7 +167,7 @@ def plot(ds: Dataset) -> style.Picture:
 
 
 def check(ds: Dataset) -> list[Check]:
-    """All points together against eq. (27), corrected and as printed."""
+    """Return all points together against eq. (27), corrected and as printed."""
     panels = ds.attrs["panels"].split(",")
     errors = np.concatenate([ds[f"error_{p}"].values.reshape(-1, ds.sizes["trial"]) for p in panels])
     laws = {law: np.concatenate([ds[f"{law}_{p}"].values.ravel() for p in panels]) for law in LAWS}

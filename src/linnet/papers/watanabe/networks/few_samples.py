@@ -37,12 +37,12 @@ class FewSamples:
         return inputs, target(self.alignment, self.dim).astype(inputs.dtype)
 
     def error(self, product: np.ndarray, beta: np.ndarray) -> float:
-        """The test error of a predictor over the power of the signal: 2 test_loss/E[y^2]."""
+        """Return the test error of a predictor over the power of the signal: 2 test_loss/E[y^2]."""
         miss = product.astype(np.float64) - beta
         return float(miss @ miss + self.spike * miss[0] ** 2) / (1 + self.spike * self.alignment**2)
 
     def descended(self, seed: int) -> float:
-        """The test error of one network trained by gradient descent, as the paper trains it."""
+        """Return the test error of one network trained by gradient descent, as the paper trains it."""
         inputs, beta = self.data(seed)
         problem = ln.Problem.from_data(inputs, inputs @ beta)
         run = ln.gradient_descent(

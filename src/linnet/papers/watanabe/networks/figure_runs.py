@@ -75,14 +75,15 @@ def figure_run(
 def phase_times(
     times: np.ndarray, components: np.ndarray, plateau: float, limit: float, delta: float = DELTA
 ) -> tuple[float, float]:
-    """When w1^2 passes half of `plateau`^2, and w2 passes (1 - e^-delta) of `limit`; NaN where it never happens."""
+    """Return when w1^2 passes half of `plateau`^2, and w2 passes (1 - e^-delta) of `limit`; NaN where it never
+    happens."""
     w1, w2 = components.T
     half, nearly = 0.5 * plateau**2, -np.expm1(-delta) * limit
     return ln.observables.crossing_time(times, w1**2, half), ln.observables.crossing_time(times, w2, nearly)
 
 
 def plane_distance(curve: np.ndarray, other: np.ndarray) -> float:
-    """The farthest that a point of `curve` (time, 2) is from the line through `other`, whatever the times."""
+    """Return the farthest that a point of `curve` (time, 2) is from the line through `other`, whatever the times."""
     ahead = np.diff(other, axis=0)
     shares = np.einsum("pqk,qk->pq", curve[:, None] - other[:-1], ahead) / np.maximum((ahead**2).sum(-1), 1e-300)
     nearest = other[:-1] + np.clip(shares, 0, 1)[..., None] * ahead

@@ -14,7 +14,7 @@ from linnet.reproduction import Trial
 from linnet.reproduction.cells import Block, Points
 from linnet.reproduction.fits import lowest, slopes
 
-LATER = 10.0  # how long the later phase is followed: w2 is then within e^-8 of its limit at every pair tried
+LATER_PHASE_TIME = 10.0  # how long the later phase is followed: w2 is then within e^-8 of its limit at every pair tried
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Moments:
 
 
 def moments(problem: ln.Problem) -> Moments:
-    """The population's adapted basis of section 3.2, with matrices: no formula of Appendix A has a part in it."""
+    """Return the population's adapted basis of section 3.2, with matrices: no formula of Appendix A has a part in
+    it."""
     covariance, beta = problem.test_cov, np.asarray(problem.truth).reshape(-1)
     v1 = covariance @ beta
     v1 = v1 / np.linalg.norm(v1)
@@ -57,7 +58,7 @@ def moments(problem: ln.Problem) -> Moments:
 
 
 def pair_moments(spike: float, alignment: float, dim: int = DIM) -> Moments:
-    """The moments of the population with one spike."""
+    """Return the moments of the population with one spike."""
     problem = ln.problems.spiked_covariance(dim, spike=spike, alignment=alignment)
     return moments(problem)
 
@@ -106,14 +107,14 @@ class Networks:
         return np.einsum("sh,tsh->ts", self.r, self.velocities[1][..., 1])
 
     def across(self, vectors: np.ndarray) -> np.ndarray:
-        """The part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
+        """Return the part of hidden vectors (time, seed, hidden[, input]) orthogonal to r1."""
         if vectors.ndim == 3:
             return vectors - self.r * np.einsum("sh,tsh->ts", self.r, vectors)[..., None]
         return vectors - self.r[None, :, :, None] * np.einsum("sh,tshi->tsi", self.r, vectors)[:, :, None, :]
 
 
 def start(key: int, dim: int, width: int, scale: float, batch: int | None = None) -> ln.Weights:
-    """The Gaussian start of the paper, of scale s."""
+    """Return the Gaussian start of the paper, of scale s."""
     return ln.inits.gaussian(
         key=key,
         in_dim=dim,
@@ -126,9 +127,9 @@ def start(key: int, dim: int, width: int, scale: float, batch: int | None = None
 
 
 def phase_grid(moments: Moments, scale: float) -> np.ndarray:
-    """Times that resolve both phases: half of them to twice the early time, half over `LATER` more."""
+    """Return times that resolve both phases: half of them to twice the early time, half over `LATER_PHASE_TIME`."""
     early, half = 2 * moments.early_time(scale), POINTS // 2
-    return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + LATER, half + 1)[1:]])
+    return np.concatenate([np.linspace(0, early, half), np.linspace(early, early + LATER_PHASE_TIME, half + 1)[1:]])
 
 
 def trained(
@@ -143,7 +144,7 @@ def trained(
 
 @lru_cache(maxsize=32)
 def trained_once(seed: int, spike: float, alignment: float, scale: float, samples: int | None) -> Networks:
-    """The networks of `trained`, remembered."""
+    """Return the networks of `trained`, remembered."""
     key = None if samples is None else seed
     problem = ln.problems.spiked_covariance(DIM, spike=spike, alignment=alignment, samples=samples, key=key)
     times = phase_grid(pair_moments(spike, alignment), scale)
@@ -152,24 +153,24 @@ def trained_once(seed: int, spike: float, alignment: float, scale: float, sample
 
 @lru_cache(maxsize=64)
 def loss_curves(spike: float, alignment: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Times, and the loss of the networks of `trained` at them (time, seed), without keeping the networks."""
+    """Return times, and the loss of the networks of `trained` at them (time, seed), without keeping the networks."""
     run = trained_once.__wrapped__(seed, spike, alignment, SCALE, None)
     return run.times, run.loss
 
 
 def scales(trial: Trial) -> list[float]:
-    """The scales of the start over which slopes are taken."""
+    """Return the scales of the start over which slopes are taken."""
     return [1e-2, 1e-4, 1e-6] if trial.quick else [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
 
 
 def runs_by_scale(trial: Trial) -> list[Networks]:
-    """The networks of Figures 1 and 2 from starts of each of the `scales`."""
+    """Return the networks of Figures 1 and 2 from starts of each of the `scales`."""
     return [trained(trial, scale=scale) for scale in scales(trial)]
 
 
 def slopes_everywhere(trial: Trial, size: Callable[[Networks], float]) -> tuple[float, float, list[float]]:
-    """The power of the start's scale that a size follows, the least between neighbouring scales and at the corners of
-    the plane of spike and alignment, and the sizes."""
+    """Return the power of the start's scale that a size follows, the least between neighbouring scales and at the
+    corners of the plane of spike and alignment, and the sizes."""
     sizes = [size(run) for run in runs_by_scale(trial)]
     overall, least = slopes(scales(trial), sizes)
     small = (1e-3, 1e-5)

@@ -27,7 +27,7 @@ TIGHT_SPIKE, TIGHT_ALIGNMENTS = 100.0, (0.8, 0.95, 0.99)
 
 
 def listed(numbers: Sequence[float]) -> str:
-    """The numbers with commas between them."""
+    """Return the numbers with commas between them."""
     return ", ".join(f"{number:g}" for number in numbers)
 
 
@@ -44,7 +44,7 @@ def grid(trial: Trial, name: str, spikes: Sequence[float], alignments: Sequence[
 
 
 def sweep(trial: Trial) -> ln.sweeps.Sweep:
-    """The grid of the table; three spikes and three alignments in quick mode."""
+    """Return the grid of the table; three spikes and three alignments in quick mode."""
     spikes, alignments = (QUICK_SPIKES, QUICK_ALIGNMENTS) if trial.quick else (SPIKES, ALIGNMENTS)
     return grid(trial, "watanabe-phase-times", spikes, alignments)
 
@@ -73,7 +73,7 @@ def strong_cells(trial: Trial) -> list[Cell]:
 
 
 def by_pair(cells: Sequence[Cell], of: Callable[[Cell], float]) -> dict[str, float]:
-    """What `of` says of each cell, under the name of its pair of spike and alignment."""
+    """Return what `of` says of each cell, under the name of its pair of spike and alignment."""
     return {cell.pair: float(of(cell)) for cell in cells}
 
 
@@ -81,7 +81,11 @@ def neighbours(cells: Sequence[Cell], along: str) -> list[tuple[Cell, Cell]]:
     """Pairs of cells that follow each other `along` the spikes or alignments, at equal values of the other one."""
     other = "alignment" if along == "spike" else "spike"
     ordered = sorted(cells, key=lambda cell: (getattr(cell, other), getattr(cell, along)))
-    return [(one, two) for one, two in pairwise(ordered) if getattr(one, other) == getattr(two, other)]
+    return [
+        (weaker, stronger)
+        for weaker, stronger in pairwise(ordered)
+        if getattr(weaker, other) == getattr(stronger, other)
+    ]
 
 
 @dataclass(frozen=True)
@@ -153,12 +157,12 @@ class Cell:
 
 
 def read(networks: Dataset) -> list[Cell]:
-    """One cell of the table for every spike and alignment of the sweep."""
+    """Return one cell of the table for every spike and alignment of the sweep."""
     return [read_cell(cell) for cell in cells_of(networks, "spike", "alignment")]
 
 
 def read_cell(networks: Dataset) -> Cell:
-    """The phases of one pair; levels are those of the covariance, not of the theory."""
+    """Return the phases of one pair; levels are those of the covariance, not of the theory."""
     spike, alignment = float(networks["spike"]), float(networks["alignment"])
     moments = pair_moments(spike, alignment)
     times, first, second, loss = (
@@ -197,17 +201,19 @@ def growth_rate(times: np.ndarray, w1: np.ndarray, plateau: float) -> float:
 
 
 def settling_time(times: np.ndarray, share: np.ndarray, delta: float) -> float:
-    """When `share` (time,) reaches 1 - e^-delta; on a scale on which its last approach is a straight line."""
+    """Return when `share` (time,) reaches 1 - e^-delta; on a scale on which its last approach is a straight line."""
     return crossing_time(times, -np.log(np.clip(1 - share, 1e-12, None)), delta)
 
 
 def allowed_from(times: np.ndarray, w1: np.ndarray, w2: np.ndarray, limit: np.ndarray) -> float:
-    """From when on w1 is above its limit and w2 below its own, up to ten times the start's scale; NaN if never."""
+    """Return from when on w1 is above its limit and w2 below its own, up to ten times the start's scale; NaN if
+    never."""
     return highest(last_crossing(times, margin + 10 * SCALE) for margin in (w1 - limit[0], limit[1] - w2))
 
 
 def last_crossing(times: np.ndarray, margin: np.ndarray) -> float:
-    """From when on `margin` (time,) is not negative, between saved times by a straight line; NaN if it ends so."""
+    """Return from when on `margin` (time,) is not negative, between saved times by a straight line; NaN if it ends
+    so."""
     bad = np.flatnonzero(margin < 0)
     if bad.size == 0:
         return float(times[0])

@@ -23,7 +23,7 @@ EQUATION_DIMS: dict[str, tuple[str, ...]] = {
 
 @cell_by_cell(EQUATION_DIMS)
 def equations_cells(key: int, *, setting: str, dim: int, width: int) -> Block:
-    """The alignments of all neurons at states of the two stages, and what a theory needs to start from.
+    """Return the alignments of all neurons at states of the two stages, and what a theory needs to start from.
 
     `setting` is "section 6" or a ratio v_0/(sigma_0 sqrt(log m)) inside the assumption. There stage 1 ends at t1, the
     saved state nearest to a median |rho_r| of 1; in section 6, where that is passed in the first step, when the loss

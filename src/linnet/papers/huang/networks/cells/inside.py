@@ -87,7 +87,7 @@ def _at(time: float, times: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _kernel_constants(run: FeatureRun, kernels: list[np.ndarray], v: np.ndarray) -> tuple[float, float, float]:
-    """The constants that Lemma 5.3's third line needs: with the smallest v_r^2, the largest, and the mean."""
+    """Return the constants that Lemma 5.3's third line needs: with the smallest v_r^2, the largest, and the mean."""
     constants = []
     for kernel, state in zip(kernels, v, strict=True):
         squares = np.array([(state**2).min(), (state**2).max(), (state**2).mean()])
@@ -140,7 +140,7 @@ LAWS = {
 
 
 def law_data(key: Key, law: str, *, dim: int) -> Regression:
-    """A teacher of unit signal on data of one of the `LAWS`."""
+    """Return a teacher of unit signal on data of one of the `LAWS`."""
     entries, power, noise_variance = LAWS[law]
     covariance = np.arange(1, dim + 1) ** -power
     teacher = generator(key, 2).standard_normal(dim)
@@ -157,7 +157,8 @@ def law_data(key: Key, law: str, *, dim: int) -> Regression:
 
 @cell_by_cell(INGREDIENTS)
 def convergence_cells(key: int, *, law: str, smaller: float, dim: int, width: int) -> Block:
-    """When the loss of each network passes 4 epsilon, in steps (NaN: never); its losses, and the predictor's end.
+    """Return when the loss of each network passes 4 epsilon, in steps (NaN: never); its losses, and the predictor's
+    end.
 
     `law` names the data, `smaller` multiplies the admissible v_0 and sigma_0.
     """

@@ -25,7 +25,8 @@ def lemmas_cells(key: int, *, n: int, noise: float, dim: int, draws: int) -> Blo
 
 
 def scaling_data(key: Key, p: dict[str, float], *, dim: int) -> Regression:
-    """The data of one case of the scalings: trace and signal are set exactly, the teacher's direction is drawn."""
+    """Return the data of one case of the scalings: trace and signal are set exactly, the teacher's direction is
+    drawn."""
     direction = generator(key, 2).standard_normal(dim)
     variance = p["trace"] / dim
     return ln.problems.subgaussian_regression(
@@ -49,7 +50,7 @@ def scalings_cells(
     shares: list[float],
     most: int,
 ) -> Block:
-    """When each network passes median |rho| = 1 and each share of its loss, in steps; its data's spectrum.
+    """Return when each network passes median |rho| = 1 and each share of its loss, in steps; its data's spectrum.
 
     `case` is a name in `cases`; one teacher, inputs, noise and start per `replicate`, the same in every case, whatever
     the `key` of the cell. Spectra are NaN beyond n, up to `most`.

@@ -46,8 +46,8 @@ def _map_checks(data: Dataset) -> list[Check]:
         _lazy_floor(test[lazy], min(float(data.attrs["truth_power"]), float(data.attrs["noise_power"])) / 3),
         _gain(test[active], test[lazy]),
         Check(
-            f"stable rank at the smallest test error, median: {_middle(ranks[active]):.2f} in the active region, "
-            f"{_middle(ranks[lazy]):.2f} in the lazy one; that of A* is {data.attrs['truth_rank']:.2f}",
+            f"stable rank at the smallest test error, median: {_median(ranks[active]):.2f} in the active region, "
+            f"{_median(ranks[lazy]):.2f} in the lazy one; that of A* is {data.attrs['truth_rank']:.2f}",
         ),
         _trend(depth, median["best_step"].values[active]),
         _distances(distance, active | lazy),
@@ -82,8 +82,8 @@ def _gain(active: np.ndarray, lazy: np.ndarray) -> Check:
     """Check that active cells have the smaller test error."""
     if not active.size or not lazy.size:
         return Check("smallest test error: not measurable, as a region has no cell on this grid")
-    gain = _middle(active) / _middle(lazy)
-    medians = f"{_middle(active):.3g} in the active region, {_middle(lazy):.3g} in the lazy one"
+    gain = _median(active) / _median(lazy)
+    medians = f"{_median(active):.3g} in the active region, {_median(lazy):.3g} in the lazy one"
     return Check.below(f"smallest test error, median: {medians}: ratio", gain, GAIN, form=".2f")
 
 
@@ -103,15 +103,15 @@ def _distances(distance: np.ndarray, inside: np.ndarray) -> Check:
     for name, cells in (("inside the theory's region", size[inside]), ("outside it", size[~inside])):
         if cells.size:
             share = float((cells > SMALL).mean())
-            parts.append(f"{name}: median {_middle(cells):.3g}, above {SMALL:g} in {share:.0%} of the cells")
+            parts.append(f"{name}: median {_median(cells):.3g}, above {SMALL:g} in {share:.0%} of the cells")
     return Check(
         f"root mean square distance to eq. (1), a target's entries being about 1.4: {'; '.join(parts)} (the caption "
         "calls it small almost everywhere outside)",
-        _middle(size[inside]),
+        _median(size[inside]),
     )
 
 
-def _middle(values: np.ndarray) -> float:
+def _median(values: np.ndarray) -> float:
     """Return the median, NaN where there is nothing."""
     return float(np.median(values)) if values.size else np.nan
 

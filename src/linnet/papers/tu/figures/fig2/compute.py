@@ -108,7 +108,7 @@ def compute(settings: TuFig2, panels: tuple[str, ...]) -> Dataset:
 def _sweep(
     name: str, settings: TuFig2, axes: Mapping[str, Sequence[float]], *, block: int, dim: int | None
 ) -> ln.sweeps.Sweep:
-    """The grid of cells as a sweep: resumable, and one block a batch."""
+    """Return the grid of cells as a sweep: resumable, and one block a batch."""
     names = ("rank", "noise_std", "c", "steps", "update", "seed")
     fixed = {name: getattr(settings, name) for name in names} | ({} if dim is None else {"dim": dim})
     return ln.sweeps.Sweep(
@@ -124,7 +124,8 @@ def _sweep(
 
 
 def _theory(settings: TuFig2, data: Dataset) -> dict[str, Any]:
-    """What the theory says of the plane: the region of every cell (by its number) and the borders between them."""
+    """Return what the theory says of the plane: the region of every cell (by its number) and the borders between
+    them."""
     mixed = ln.theories.mixed
     heights = np.linspace(0.0, settings.most_width, 50)
     lines = mixed.borders(heights, dim=settings.dim, rank=settings.rank)

@@ -64,7 +64,7 @@ def _map(axis: style.Axes, data: Dataset, letter: str) -> None:
     narrowest = float(data["width_rank"])
     values = data[name].median("replicate")
     colours = _errors(data) if letter == "a" else {}
-    _coloured(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest, **colours)
+    _plane_map(axis, data, values, f"{letter}  {title}", "gamma_variance", "gamma_width", narrowest, **colours)
     if letter == "a":
         predicted.contours(axis, data)
 
@@ -73,12 +73,12 @@ def _predicted(axis: style.Axes, data: Dataset) -> None:
     """Draw panel g: the least test error by formula, in the colours of panel a."""
     narrowest, title = float(data["width_rank"]), "g  Smallest test error, predicted"
     values = data["predicted_test"]
-    _coloured(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_errors(data))
+    _plane_map(axis, data, values, title, "gamma_variance", "gamma_width", narrowest, **_errors(data))
     predicted.hatched(axis, data)
 
 
 def _errors(data: Dataset) -> dict[str, float]:
-    """One scale of colours for the trained and the predicted test error."""
+    """Return one scale of colours for the trained and the predicted test error."""
     both = [data[name].values for name in ("best_test", "predicted_test") if name in data]
     return {"vmin": float(min(map(np.nanmin, both))), "vmax": float(max(map(np.nanmax, both)))}
 
@@ -90,10 +90,10 @@ def _spread(axis: style.Axes, data: Dataset, name: str, number: int) -> None:
     spread = values.quantile(0.75, "side_replicate") - values.quantile(0.25, "side_replicate")
     narrowest = float(data["side_width_rank"].sel(dim=dim))
     title = f"e{number}  Spread: {SHORT[name]}"
-    _coloured(axis, data, spread, title, "side_gamma_variance", "side_gamma_width", narrowest)
+    _plane_map(axis, data, spread, title, "side_gamma_variance", "side_gamma_width", narrowest)
 
 
-def _coloured(
+def _plane_map(
     axis: style.Axes, data: Dataset, values: Any, title: str, across: str, up: str, narrowest: float, **colours: Any
 ) -> None:
     """Draw a map over the plane, with its colour bar and the borders of the regions."""

@@ -98,7 +98,7 @@ def difference(axis: style.Axes, data: Dataset) -> None:
 
 
 def checks(data: Dataset) -> list[Check]:
-    """How much of the plane is covered, and how far the formula is there."""
+    """Return how much of the plane is covered, and how far the formula is there."""
     covered, dim = data["covered"].values > 0, int(data.attrs["dim"])
     off = compared(data).transpose(*data["covered"].dims).values
     inside = np.abs(off[covered & np.isfinite(off)])
