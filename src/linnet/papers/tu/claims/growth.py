@@ -8,29 +8,19 @@ import linnet as ln
 from linnet.papers.tu import misprints
 from linnet.papers.tu.networks.starts import active_start, threshold_of
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import (
-    ACTIVE,
-    EVERYWHERE,
-    FOLLOWED,
-    SPECTRUM,
-    every_row,
-    last_rows,
-    rows_by_place,
-    slope,
-    tasks_of,
-)
+from linnet.papers.tu.tables.timeline import in_every_row, in_last_rows, rows_by_place, slope, tasks_of
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Verdict, Within, claim
 from linnet.reproduction.fits import exponent, highest
 
 FACTOR = Limit(0.2, "between the printed time and half of it, which the next order in log d blurs")
 BOUND = Limit(1.0, "a bound is kept or it is not")
-BOTH = FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
+BOTH = timeline.FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
 
 
 @claim(
     "lazy-values",
     says="The newly active singular values converge while the lazy ones remain almost constant.",
-    assumes=ACTIVE,
+    assumes=timeline.ACTIVE,
     tried=BOTH,
     holds=Below(
         1.1,
@@ -46,24 +36,18 @@ BOTH = FOLLOWED.replace("a = (1, 1/2)", "a = (1) and (1, 1/2)")
 )
 def growth_of_lazy_values(trial: Trial) -> Numbers:
     by_place = rows_by_place(trial, *timeline.SPECTRA)
-    grown = {name: float(row.noise[:, 1].mean()) for name, row in every_row(by_place).items()}
-    return {
-        "grown": grown,
-        "noise": {name: float(row.noise[:, 0].mean()) for name, row in last_rows(by_place).items()},
-        "behind": {
-            name: float((row.noise[:, 0] * row.threshold / (0.5 * row.smallest)).mean())
-            for name, row in last_rows(by_place).items()
-        },
-        "value": highest(grown.values()),
-    }
+    grown = in_every_row(by_place, lambda row: row.noise[:, 1].mean())
+    noise = in_last_rows(by_place, lambda row: row.noise[:, 0].mean())
+    behind = in_last_rows(by_place, lambda row: (row.noise[:, 0] * row.threshold / (0.5 * row.smallest)).mean())
+    return {"grown": grown, "noise": noise, "behind": behind, "value": highest(grown.values())}
 
 
 @claim(
     "early-distance",
     says="Until |A_t| + |A_theta| reaches sigma^2 w, the network and eq. (1) from the same start are within O(sigma^2 "
     "sqrt(wd)) of each other.",
-    assumes=ACTIVE,
-    tried=f"descent at d = 30, 90 (full: 50, 100, 200), 2 tasks each, a = (1, 1/2), {EVERYWHERE}",
+    assumes=timeline.ACTIVE,
+    tried=f"descent at d = 30, 90 (full: 50, 100, 200), 2 tasks each, a = (1, 1/2), {timeline.EVERYWHERE}",
     holds=Below(
         0.6,
         "constants",
@@ -92,7 +76,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
 @claim(
     "second-stage",
     says="At T2 the least singular value of the signal is above sigma^2 w by a power of d.",
-    assumes=ACTIVE,
+    assumes=timeline.ACTIVE,
     tried=BOTH,
     holds=AllOf(
         Above(1.0, "sizes", what="s_K at T2 over sigma^2 w, at the largest d", because="it has passed the threshold"),
@@ -109,7 +93,7 @@ def distance_in_the_lazy_stage(trial: Trial) -> Numbers:
 def signal_at_the_second_stage(trial: Trial) -> Numbers:
     by_place = rows_by_place(trial, *timeline.SPECTRA)
     powers = {name: slope(rows, [row.second for row in rows]) for name, rows in by_place.items()}
-    sizes = {name: float(row.second.mean()) for name, row in last_rows(by_place).items()}
+    sizes = in_last_rows(by_place, lambda row: row.second.mean())
     second = [powers[name] for name in powers if "1/2" in name]
     mean, error = np.mean([one.value for one in second]), np.linalg.norm([one.error for one in second]) / len(second)
     return {"sizes": sizes, "powers": powers, "value": float(mean), "uncertainty": float(error)}
@@ -118,7 +102,7 @@ def signal_at_the_second_stage(trial: Trial) -> Numbers:
 @claim(
     "projection",
     says="|(I - P_K) A|_F is O(sigma^2 sqrt(w) d + sigma^2 w log d) while the signal is learned.",
-    assumes=ACTIVE,
+    assumes=timeline.ACTIVE,
     tried=BOTH,
     holds=Below(
         2.5,
@@ -130,14 +114,14 @@ def signal_at_the_second_stage(trial: Trial) -> Numbers:
     "{shares.lowest:.2f} to {shares.highest:.2f}",
 )
 def beyond_the_signal(trial: Trial) -> Numbers:
-    shares = {name: float(row.rest.max()) for name, row in every_row(rows_by_place(trial, *timeline.SPECTRA)).items()}
+    shares = in_every_row(rows_by_place(trial, *timeline.SPECTRA), lambda row: row.rest.max())
     return {"shares": shares, "value": highest(shares.values())}
 
 
 @claim(
     "settling",
     says="After T5 the signal's singular values are within O(d^-1 + d^(-2 Delta)) log d of a_i d.",
-    assumes=ACTIVE,
+    assumes=timeline.ACTIVE,
     tried="d = 40, 80, 160 (full: 50, 100, 200), a = (1, 1/2), 20 tasks; 3 trained networks each",
     holds=Below(
         -0.7,
@@ -163,7 +147,7 @@ def beyond_the_signal(trial: Trial) -> Numbers:
     "square) from a_i d at d = {dims}: the distance changes like d^{value:.2f} (mean shift {shift:.2f}; 1/a_i = 1, 2)",
 )
 def settled_values(trial: Trial) -> Numbers:
-    dims, goals = (40, 80, 160) if trial.quick else (50, 100, 200), np.array(SPECTRUM)
+    dims, goals = (40, 80, 160) if trial.quick else (50, 100, 200), np.array(timeline.SPECTRUM)
     gaps = [
         np.array([np.linalg.svd(task.cross, compute_uv=False)[:2] - goals * dim for task in tasks_of(trial, dim, 20)])
         for dim in dims
@@ -171,7 +155,7 @@ def settled_values(trial: Trial) -> Numbers:
     sizes = np.array([np.sqrt((gap**2).mean()) for gap in gaps])
     rate, error = exponent(np.array(dims, dtype=float), sizes)
     return {
-        "arrived": highest(row.left.max() for row in every_row(rows_by_place(trial)).values()),
+        "arrived": highest(in_every_row(rows_by_place(trial), lambda row: row.left.max()).values()),
         "dims": list(dims),
         "sizes": sizes.tolist(),
         "shift": gaps[-1].mean(axis=0).tolist(),
@@ -183,8 +167,8 @@ def settled_values(trial: Trial) -> Numbers:
 @claim(
     "thm2-time",
     says="From the threshold to half its target a singular value takes d log(a_K d/sigma^2 w)/a_K.",
-    assumes=ACTIVE,
-    tried=FOLLOWED.replace("a = (1, 1/2)", "a = (1)"),
+    assumes=timeline.ACTIVE,
+    tried=timeline.FOLLOWED.replace("a = (1, 1/2)", "a = (1)"),
     holds=Within(FACTOR, "ratios", of=1, what="T3 - T1 over the printed time, at the largest d"),
     corrected=AllOf(
         Within(FACTOR, "ratios", of=0.5, what="T3 - T1 over the printed time, at the largest d"),
@@ -201,37 +185,37 @@ def settled_values(trial: Trial) -> Numbers:
 )
 def time_of_growth(trial: Trial) -> Numbers:
     by_place = rows_by_place(trial, "(1)")
-    printed = {name: row.printed_share for name, row in every_row(by_place).items()}
-    ratios = {name: printed[f"{name}, d = {row.dim}"] for name, row in last_rows(by_place).items()}
-    own = {name: row.own_share for name, row in last_rows(by_place).items()}
+    printed, ratios = (measured(by_place, lambda row: row.printed_share) for measured in (in_every_row, in_last_rows))
+    own = in_last_rows(by_place, lambda row: row.own_share)
     return {"printed": printed, "ratios": ratios, "own": own, "value": highest(ratios.values())}
 
 
 @claim(
     "settling-time",
     says="From T4 the signal's singular values need at most max(1, 2 Delta)/(2 a_K) d log d to settle.",
-    assumes=f"{ACTIVE}; settled: within log(d)/d of those of A* + E; counted from T3, where T4 is (`alignment-stage`)",
+    assumes=f"{timeline.ACTIVE}; settled: within log(d)/d of those of A* + E; counted from T3, where T4 is "
+    "(`alignment-stage`)",
     tried=BOTH,
     holds=AtMost(BOUND, "shares", what="time from T3 to settled, over min(1, 2 Delta)/(2 a_K) d log d"),
     reads="time from T3 to settled, over min(1, 2 Delta)/(2 a_K) d log d: {shares.lowest:.2f} to "
     "{shares.highest:.2f}; with the printed maximum the bound is {longer:.2f} times as long",
 )
 def time_of_settling(trial: Trial) -> Numbers:
-    shares, longer = {}, []
-    for name, row in every_row(rows_by_place(trial, *timeline.SPECTRA)).items():
-        spectrum = timeline.SPECTRA[row.name]
-        ours = ln.theories.mixed.stage_lengths(spectrum, *row.gammas, dim=row.dim)["settling"] * row.dim
-        shares[name] = float((row.settled * np.log(row.dim)).max() / ours)
-        gap = 1 - sum(row.gammas)
-        longer.append(misprints.final_alignment(gap) / min(1.0, 2 * gap))
-    return {"shares": shares, "longer": highest(longer), "value": highest(shares.values())}
+    def share(row: timeline.Stages) -> float:
+        lengths = ln.theories.mixed.stage_lengths(timeline.SPECTRA[row.name], *row.gammas, dim=row.dim)
+        return (row.settled * np.log(row.dim)).max() / (lengths["settling"] * row.dim)
+
+    shares = in_every_row(rows_by_place(trial, *timeline.SPECTRA), share)
+    gaps = [1 - sum(gammas) for gammas in timeline.PLACES.values()]
+    longer = highest(misprints.final_alignment(gap) / min(1.0, 2 * gap) for gap in gaps)
+    return {"shares": shares, "longer": longer, "value": highest(shares.values())}
 
 
 @claim(
     "transition",
     says="A singular value is close to the transition only for a very short time.",
-    assumes=ACTIVE,
-    tried=FOLLOWED,
+    assumes=timeline.ACTIVE,
+    tried=timeline.FOLLOWED,
     holds=AllOf(
         Below(
             0.25,
@@ -247,6 +231,6 @@ def time_of_settling(trial: Trial) -> Numbers:
 )
 def short_transition(trial: Trial) -> Numbers:
     by_place = rows_by_place(trial)
-    shares = {name: float(row.near.mean()) for name, row in last_rows(by_place).items()}
+    shares = in_last_rows(by_place, lambda row: row.near.mean())
     shrinks = {name: shares[name] / float(rows[0].near.mean()) for name, rows in by_place.items()}
     return {"shares": shares, "shrinks": shrinks, "value": highest(shares.values())}

@@ -10,16 +10,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.tu import misprints
 from linnet.papers.tu.tables import timeline
-from linnet.papers.tu.tables.timeline import (
-    ACTIVE,
-    FOLLOWED,
-    SPECTRUM,
-    every_row,
-    last_rows,
-    rows_by_place,
-    slope,
-    tasks_of,
-)
+from linnet.papers.tu.tables.timeline import in_every_row, in_last_rows, rows_by_place, slope, tasks_of
 from linnet.reproduction import Above, AllOf, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import exponent, highest, lowest
 
@@ -58,8 +49,8 @@ def powers(
 @claim(
     "stage-lazy",
     says="Until |A| reaches sigma^2 w singular values grow roughly linearly, and T1 = O(d).",
-    assumes=ACTIVE,
-    tried=FOLLOWED,
+    assumes=timeline.ACTIVE,
+    tried=timeline.FOLLOWED,
     holds=AllOf(
         Below(
             1.25,
@@ -81,7 +72,7 @@ def lazy_stage(trial: Trial) -> Numbers:
     by_place = rows_by_place(trial)
     first = {name: [float(row.reached["T1"].mean()) for row in rows] for name, rows in by_place.items()}
     spread = {name: highest(times) / lowest(times) for name, times in first.items()}
-    linear = {name: float(row.linear.mean()) for name, row in every_row(by_place).items()}
+    linear = in_every_row(by_place, lambda row: row.linear.mean())
     return {"first": first, "linear": linear, "spread": spread, "value": highest(spread.values())}
 
 
@@ -107,8 +98,8 @@ X_READS = (
     "alignment-early",
     says="In the short lazy stage the singular vectors align: x is at most d^-min(1/2, (gamma_w - 1)/4) at t1 and at "
     "T1 (C.8, C.9; d^-min((gamma_w - 1)/8, 1/4) for networks by E.4).",
-    assumes=ACTIVE,
-    tried=FOLLOWED,
+    assumes=timeline.ACTIVE,
+    tried=timeline.FOLLOWED,
     holds=EXCESS,
     reads=X_READS,
 )
@@ -120,8 +111,8 @@ def early_alignment(trial: Trial) -> Numbers:
     "alignment-kept",
     says="The signal's singular vectors stay aligned while its singular values grow (x at T2 at most d^-(gamma_w - "
     "1)/2), and the singular values of the noise stay behind.",
-    assumes=ACTIVE,
-    tried=FOLLOWED,
+    assumes=timeline.ACTIVE,
+    tried=timeline.FOLLOWED,
     holds=AllOf(
         EXCESS,
         AtMost(1.05, "ratios", what="x at T3 over that at T1", because="x does not rise from T1 to T3 but by chance"),
@@ -134,13 +125,10 @@ def early_alignment(trial: Trial) -> Numbers:
 def kept_alignment(trial: Trial) -> Numbers:
     claimed = {"T2": lambda width: (width - 1) / 2, "T1 and later": lambda width: min(0.25, (width - 1) / 8)}
     by_place = rows_by_place(trial)
-    ratios = {
-        name: float(row.defect["T3"].mean() / row.defect["T1"].mean()) for name, row in every_row(by_place).items()
-    }
     return {
         **powers(trial, claimed, lambda row, stage: row.highest if "later" in stage else row.defect[stage]),
-        "ratios": ratios,
-        "behind": {name: float(row.noise[:, 2].mean()) for name, row in last_rows(by_place).items()},
+        "ratios": in_every_row(by_place, lambda row: row.defect["T3"].mean() / row.defect["T1"].mean()),
+        "behind": in_last_rows(by_place, lambda row: row.noise[:, 2].mean()),
     }
 
 
@@ -158,7 +146,7 @@ def kept_alignment(trial: Trial) -> Numbers:
 )
 def alignment_stage(trial: Trial) -> Numbers:
     draw, starts, shares = generator(key=trial.seed), [], {}
-    for spectrum in ((1.0,), SPECTRUM, (1.0, 0.9), (1.0, 0.7, 0.4)):
+    for spectrum in ((1.0,), timeline.SPECTRUM, (1.0, 0.9), (1.0, 0.7, 0.4)):
         for dim in (30, 60) if trial.quick else (50, 100):
             goals, threshold, taken = np.array(spectrum) * dim, dim**0.4, []
             bound = ln.theories.mixed.stage_lengths(spectrum, -1.85, 2.25, dim=dim)["alignment"]
@@ -189,8 +177,8 @@ def small_rotation(draw: np.random.Generator, dim: int, rank: int) -> np.ndarray
 @claim(
     "final-alignment",
     says="At T* the network is in P2(C, max(1, 2 Delta)): x is at most d^-max(1, 2 Delta).",
-    assumes=ACTIVE,
-    tried=FOLLOWED + "; A* + E itself at d = 40 .. 160 (full: 50 .. 400), 6 tasks",
+    assumes=timeline.ACTIVE,
+    tried=timeline.FOLLOWED + "; A* + E itself at d = 40 .. 160 (full: 50 .. 400), 6 tasks",
     holds=Within(FIT, "printed", of="power", what="printed power of 1/d at Delta = 0.6, 1, 2"),
     corrected=AllOf(
         Within(FIT, of=-1, what="exponent in d of x of A* + E, where any training goes"),

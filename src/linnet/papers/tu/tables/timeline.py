@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -213,14 +214,14 @@ def rows_by_place(trial: Trial, *names: str) -> dict[str, list[Stages]]:
     }
 
 
-def last_rows(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
-    """Return the rows of the largest d."""
-    return {name: rows[-1] for name, rows in by_place.items()}
+def in_last_rows(by_place: dict[str, list[Stages]], of: Callable[[Stages], float]) -> dict[str, float]:
+    """Return what `of` says of the rows of the largest d, by place."""
+    return {name: float(of(rows[-1])) for name, rows in by_place.items()}
 
 
-def every_row(by_place: dict[str, list[Stages]]) -> dict[str, Stages]:
-    """Return the rows one by one."""
-    return {f"{name}, d = {row.dim}": row for name, rows in by_place.items() for row in rows}
+def in_every_row(by_place: dict[str, list[Stages]], of: Callable[[Stages], float]) -> dict[str, float]:
+    """Return what `of` says of each row, by place and d."""
+    return {f"{name}, d = {row.dim}": float(of(row)) for name, rows in by_place.items() for row in rows}
 
 
 def slope(rows: list[Stages], values: list[np.ndarray]) -> Estimate:
