@@ -260,7 +260,7 @@ def test_the_splitting_scheme_has_the_laws_of_the_process():
     matrix = np.zeros((d + 1, d + 1))
     matrix[:d, d] = matrix[d, :d] = scales**2
     exact = expm(matrix)[:, 0]  # E w_i^2 and E a^2 of the neuron that starts as the first unit vector
-    grown = volumes.growth(scales, 3, paths=number, step=step, time=1 + volumes.BURN_IN)
+    grown = volumes.growth(scales, 3, paths=number, step=step, time=1 + volumes.BURN_IN_TIME)
     assert np.isfinite(list(grown.values())).all()
     first, a = np.zeros((d, number)), np.zeros(number)
     first[0] = 1.0
