@@ -67,8 +67,8 @@ def plot(data: Dataset) -> style.Picture:
 
 def check(data: Dataset) -> list[Check]:
     mean = data["predicted"].mean("task")
-    error = np.abs(mean / data["test_error"] - 1).values
-    train = np.abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values
+    error = abs(mean / data["test_error"] - 1).values
+    train = abs(data["predicted_train"].mean("task") / data["train_error"] - 1).values
     spread = (
         float(np.median((data["predicted"].std("task", ddof=1) / mean).values)) if data.sizes["task"] > 1 else np.nan
     )

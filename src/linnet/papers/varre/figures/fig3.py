@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
@@ -105,7 +107,7 @@ def plot(ds: Dataset) -> style.Picture:
                 values = np.maximum(ds["area"][1:, run, 0], 1e-12)
                 label = "three runs" if run == 0 else None
                 axes["b"].plot(time[1:], values, color=style.ALIGNMENT, label=label, **thin)
-            bars = {"yerr": ds["mean_area_error"][1:], "color": style.BLACK, "markersize": 3.6}
+            bars: dict[str, Any] = {"yerr": ds["mean_area_error"][1:], "color": style.BLACK, "markersize": 3.6}
             axes["b"].errorbar(coarse[1:], ds["mean_area"][1:], fmt="o", label="mean of many", **bars)
             hollow = {**style.MARKS, "markerfacecolor": "white", "color": style.BLACK}
             axes["b"].plot(coarse[1:], ds["median_area"][1:], label="median of many", **hollow)

@@ -70,12 +70,12 @@ def trained_students(
 ) -> ln.Trajectory:
     """Train a student for each key, of the teacher and from the start that the key draws."""
     shape: dict[str, int] = {"in_dim": inputs, "out_dim": 1, "width": width}
-    stds = {"first_std": start["std"], "second_std": start["std"]}
+    std = start["std"]
     return ln.relu_descent(
         ln.Problem.stack(
             [ln.problems.relu_teacher(key=key, samples=samples, in_dim=inputs, neurons=TEACHERS) for key in keys]
         ),
-        ln.Weights.stack(ln.inits.gaussian(key=key, **stds, **shape) for key in keys),
+        ln.Weights.stack(ln.inits.gaussian(key=key, first_std=std, second_std=std, **shape) for key in keys),
         learning_rate=start["rate"],
         steps=start["steps"],
         save_every=ln.trajectories.log_spaced(saves),
