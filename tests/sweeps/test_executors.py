@@ -228,14 +228,17 @@ def test_a_scheduler_without_workers_is_waited_for_a_stated_time(make):
 
 
 def test_workers_that_do_not_start_in_time_are_told_in_a_sentence(make, monkeypatch):
-    import distributed
+    asked = []
 
     def late(**options):
+        asked.append(options)
         raise TimeoutError
 
     monkeypatch.setattr(distributed, "LocalCluster", late)
     with pytest.raises(sweeps.ExecutorError, match=r"2 workers could not be started in Dask's time: this machine may"):
         sweeps.run(make(), workers=2)
+    # what `test_somebody_without_the_keys_of_the_run_is_not_let_in` tries with real workers
+    assert asked[0]["protocol"] == "tls" and asked[0]["security"].require_encryption
 
 
 def test_more_workers_than_memory_holds_are_refused(make):
