@@ -34,8 +34,8 @@ STARTS = 3  # of a server
 MOVES = 40  # of a slider on each page
 CLIENTS, ASKED = 20, 5  # at once, and how often each
 INTERACTIONS = 1000
-# Median and 95% in milliseconds: what shows formulas, and what trains networks.
-FORMULA, TRAINING = (120, 250), (400, 400)
+# Median and 95% in milliseconds: what shows formulas, what trains networks, and the map of the whole plane.
+FORMULA, TRAINING, MAP = (120, 250), (400, 400), (1000, 1500)
 TRAINS = ("train", "depth", "two-phases", "spectral-bias", "feature-learning", "your-data")
 # The slider that is moved, where it is not the page's first one: sizes of the defaults stay.
 MOVED = {"train": "first_std", "depth": "width", "your-data": "init_scale", "claims": "sheet"}
@@ -146,7 +146,7 @@ def claims(browser: Any, address: str, process: int, page: Page) -> None:
 
 def _told(page: Page, name: str, found: list[float], used: float) -> None:
     middle, late = np.percentile(found, [50, 95])
-    limits = TRAINING if page.name in TRAINS else FORMULA
+    limits = MAP if page.name == "phase-diagram" else TRAINING if page.name in TRAINS else FORMULA
     print(
         f"{page.name:18} {name:14} median {middle:5.0f} ms, 95% {late:5.0f} ms    (limits {limits[0]}, {limits[1]} "
         "ms)   "

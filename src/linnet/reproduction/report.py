@@ -63,11 +63,11 @@ def build(
         for name in order
     )
     header = f"""<h1>How linear networks learn</h1>
-<p>The papers' figures, made again: by training the networks they show, or by the formula where the paper draws a
+<p>The papers' figures, reproduced: by training the networks they show, or by the formula where the paper draws a
 formula. Each comes with what was measured in it, above all the distance between training and theory.</p>
 {_summary(results, failures, claims, missing)}
 {_contents(made)}"""
-    title = "linnet: the papers' figures, made again"
+    title = "linnet: the papers' figures, reproduced"
     main = report_claims.filters(claims) + sections
     return page.document(title, header=header, main=main, footer=_provenance(results), script=report_claims.script())
 
