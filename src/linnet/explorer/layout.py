@@ -27,6 +27,8 @@ EMPTY = {  # a picture before its first answer, in both themes
     },
 }
 MAX_RADIO_CHOICES = 5  # choices that are shown all at once
+# What is offered over a picture. Plotly's own choice has a button that uploads the numbers to a host of theirs.
+TOOLS = ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]
 
 
 def shell(service: Service) -> Component:
@@ -286,7 +288,7 @@ def _view(page: Page, view: View) -> Component:
         graph = dcc.Graph(
             id=ident,
             figure=EMPTY,
-            config={"displaylogo": False, "responsive": True, "displayModeBar": "hover"},
+            config={"displaylogo": False, "responsive": True, "displayModeBar": "hover", "modeBarButtons": [TOOLS]},
             style={"height": f"{view.height}px"},
             className="graph",
         )

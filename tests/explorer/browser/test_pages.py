@@ -17,6 +17,7 @@ from linnet.explorer.pages import PAGES
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Explored]
+TOOLS = {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"}
 EVERY = pytest.mark.parametrize(
     "page", [pytest.param(page, id=page.name, marks=pytest.mark.xdist_group(page.name)) for page in PAGES]
 )
@@ -30,6 +31,8 @@ def test_a_page_loads_without_a_word_and_nothing_leaves_the_machine(page: Page, 
     assert seen.said == []
     assert [url for url in seen.asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []
     assert seen.query == "" and seen.error() == ""
+    offered = "Array.from(document.querySelectorAll('.modebar-btn'), one => one.dataset.title)"
+    assert set(seen.tab.evaluate(offered)) == TOOLS  # Plotly's own have one that uploads the picture's numbers
     assert page.script(control.defaults(page.controls)) == seen.tab.locator(f"#{page.name}-script").text_content()
 
 

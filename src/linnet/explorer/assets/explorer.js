@@ -62,6 +62,7 @@
         paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", xaxis: axis, yaxis: axis,
         hoverlabel: { bgcolor: theme.paper, bordercolor: theme.line, font: { color: theme.ink, size: size } },
         legend: { font: { size: size - 1 }, bgcolor: "rgba(0,0,0,0)" },
+        modebar: { bgcolor: theme.paper, color: theme.soft, activecolor: theme.ink },
       },
     };
     const coloured = name === "dark" ? recoloured(figure) : figure;
