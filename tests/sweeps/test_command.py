@@ -178,6 +178,14 @@ def test_a_figure_is_not_a_table(linnet, tmp_path):
     assert status == 2 and "tu-fig2 is a figure: `linnet run tu-fig2` makes it" in err
 
 
+def test_the_folder_of_a_grid_comes_last_on_the_import_path(linnet, config, tmp_path, monkeypatch):
+    """So that no file beside it stands in for an installed package; tried as a whole below."""
+    before = list(sys.path)
+    monkeypatch.setattr(sys, "path", list(before))
+    assert linnet("sweep", config, *CODE, "--store", tmp_path / "store")[0] == 0
+    assert sys.path == [*before, str(tmp_path.resolve())]
+
+
 @pytest.mark.slow
 def test_a_file_beside_the_grid_cannot_stand_in_for_a_package(tmp_path):
     """Nor one of the current folder: `zarr.py` and `typer.py` of somebody else's folder are not run."""

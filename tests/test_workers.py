@@ -1,0 +1,28 @@
+"""Processes that linnet starts take no module from the current folder, which may be somebody else's."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import linnet
+from linnet import _workers
+
+PROCESSES = {
+    "a command": (_workers.command("--version"), _workers.environment),
+    "a worker": ([sys.executable, "-c", "import typer"], lambda: {**os.environ, **_workers.ENVIRONMENT}),
+}
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_files_of_the_current_folder_are_not_run(process, tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(Path(linnet.__file__).parents[1]))
+    (tmp_path / "typer.py").write_text("raise SystemExit('run')\n")
+    monkeypatch.chdir(tmp_path)
+    words, environment = PROCESSES[process]
+    assert subprocess.run([sys.executable, "-c", "import typer"]).returncode == 1  # the control
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
