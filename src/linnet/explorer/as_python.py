@@ -96,7 +96,7 @@ _PARSING = threading.Lock()  # Python 3.11 may fail with a SystemError where two
 
 @cache
 def _names(module: str) -> dict[str, tuple[str, ast.stmt | str]]:
-    """What a module binds at its top: each name with its module and its statement, or the import that brings it."""
+    """Return what a module binds at its top: each name with its module and its statement, or with its import."""
     bound: dict[str, tuple[str, ast.stmt | str]] = {}
     with _PARSING:
         statements = ast.parse(_source(module)).body

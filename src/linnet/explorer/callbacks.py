@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linnet.explorer.controls import Control
 from linnet.explorer.home import TITLE
-from linnet.explorer.layout import content, scale, slides, view_id
+from linnet.explorer.layout import content, slider_range, slides, view_id
 from linnet.explorer.page import Page, Part
 from linnet.explorer.service import Answer, Service
 
@@ -94,7 +94,7 @@ def _sliding(app: Dash, page: Page, control: Control) -> None:
     if not slides(control):
         return
     ident = f"{page.name}-{control.name}"
-    low, high, step = scale(control)
+    low, high, step = slider_range(control)
     parts = [part.name for part in page.parts if page.follows(part, control)]
     how: dict[str, object] = {"page": page.name, "parts": parts, "id": ident}
     how |= {"log": control.kind == "log", "whole": control.whole, "low": control.low, "high": control.high}

@@ -178,7 +178,7 @@ def whole(name: str, label: str, default: int, bounds: tuple[int, int], help: st
 def log(
     name: str, label: str, default: float, bounds: tuple[float, float], help: str, **more: Unpack[Fields]
 ) -> Control:
-    """A positive number whose slider is logarithmic; whole if the default is an integer."""
+    """Declare a positive number whose slider is logarithmic; whole if the default is an integer."""
     return Control(name, label, help, default, "log", *bounds, **more)
 
 

@@ -203,7 +203,7 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
     )
     if not slides(one):
         return html.Div([box], className="inputs")
-    low, high, step = scale(one)
+    low, high, step = slider_range(one)
     slider = html.Div(
         [
             html.Label(f"{one.label}, slider", htmlFor=f"{ident}-slider", className="unseen"),
@@ -228,26 +228,31 @@ def _inputs(page: Page, one: Control, ident: str, text: str) -> Component:
     return html.Div(held, className="inputs")
 
 
-def slides(one: Control) -> bool:
-    """Whether a control has a slider."""
-    return one.kind in ("number", "whole", "log") and one.low is not None and one.high is not None and not one.hidden
+def slides(control: Control) -> bool:
+    """Return whether a control has a slider."""
+    return (
+        control.kind in ("number", "whole", "log")
+        and control.low is not None
+        and control.high is not None
+        and not control.hidden
+    )
 
 
-def scale(one: Control) -> tuple[float, float, float]:
-    """Lowest and highest position and the step of a control's slider; decades for "log"."""
+def slider_range(control: Control) -> tuple[float, float, float]:
+    """Return the lowest and highest position and the step of a control's slider; decades for "log"."""
     from math import log10
 
-    low, high = float(one.low or 0), float(one.high or 0)
-    if one.kind == "log":
-        return log10(low), log10(high), one.step or 0.05
-    return low, high, one.step or (1 if one.kind == "whole" else (high - low) / 100)
+    low, high = float(control.low or 0), float(control.high or 0)
+    if control.kind == "log":
+        return log10(low), log10(high), control.step or 0.05
+    return low, high, control.step or (1 if control.kind == "whole" else (high - low) / 100)
 
 
-def position(one: Control, value: float) -> float:
-    """Where the slider stands for a value."""
+def position(control: Control, value: float) -> float:
+    """Return where the slider stands for a value."""
     from math import log10
 
-    return round(log10(value), 6) if one.kind == "log" else value
+    return round(log10(value), 6) if control.kind == "log" else value
 
 
 def view_id(page: Page, view: View) -> str:

@@ -46,7 +46,7 @@ class Service:
         self.pages = {page.name: page for page in pages}
         self.cache = Cache(cache_bytes)
         # One less than there are cores: drawing and the browser need one, and linear algebra uses several by itself.
-        self.asked = time.monotonic()  # when somebody asked last
+        self.last_request = time.monotonic()  # seconds, as that clock counts them
         self._lock = Lock()
         self._running: dict[Hashable, Event] = {}  # what is being computed just now
         self._turns = BoundedSemaphore(at_once or max(1, (os.cpu_count() or 2) - 1))
@@ -111,7 +111,7 @@ class Service:
         With `background` nobody has asked: it is computed ahead.
         """
         if not background:
-            self.asked = time.monotonic()
+            self.last_request = time.monotonic()
         try:
             state = control.parse(page.controls, values)
             query = control.address(page.controls, state)

@@ -47,10 +47,10 @@ def other_pages(service: Service) -> threading.Thread:
     from linnet.explorer import controls as control
 
     def compute() -> None:
-        asked = [(place, page, query) for page in service.pages.values() for place, query in enumerate(page.ahead)]
-        for _, page, query in sorted(asked, key=lambda one: one[0]):
+        queries = [(place, page, query) for page in service.pages.values() for place, query in enumerate(page.ahead)]
+        for _, page, query in sorted(queries, key=lambda one: one[0]):
             for part in page.parts:
-                while time.monotonic() - service.asked < QUIET_SECONDS:
+                while time.monotonic() - service.last_request < QUIET_SECONDS:
                     time.sleep(QUIET_SECONDS / 4)
                 service.answer(page, part, control.parse(page.controls, query), background=True)
 

@@ -74,9 +74,9 @@ def bounded_settings(table: DataTable, *, steps: int = 0, folds: int = 5, seeds:
 def _compared_once(rows: Rows, folds: list[Fold], settings: Settings) -> Comparison:
     """Other methods in the same folds, computed once for a table: a slider of the network does not change them."""
     digest = hashlib.blake2b(rows.inputs.tobytes() + rows.outputs.tobytes(), digest_size=16).digest()
-    asked = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
-    if (comparison := _COMPARED.get(asked)) is None:
-        comparison = _COMPARED[asked] = compare(rows, folds, settings)
+    key = (digest, rows.inputs.shape, len(folds), settings.scale, settings.key)
+    if (comparison := _COMPARED.get(key)) is None:
+        comparison = _COMPARED[key] = compare(rows, folds, settings)
         while len(_COMPARED) > MAX_COMPARISONS:
             _COMPARED.pop(next(iter(_COMPARED)), None)
     return comparison

@@ -45,7 +45,7 @@ def widths_of(dim: int, exponents: np.ndarray) -> np.ndarray:
 
 
 def diagram(*, dim: int, rank: int, strength: float, ratio: float, noise_std: float) -> xr.Dataset:
-    """Least test error per entry, stable rank and steps to it, for every cell (gamma_width, gamma_variance).
+    """Return least test error per entry, stable rank and steps to it, for every cell (gamma_width, gamma_variance).
 
     `error` is the relative error bar of the first; `covered` says that it is below 5%.
     """

@@ -61,7 +61,7 @@ class Uploads:
         return upload
 
     def get(self, token: str) -> Upload:
-        """The table of this fingerprint, if the server still has it."""
+        """Return the table of this fingerprint, if the server still has it."""
         with self._lock:
             if token not in self._held:
                 raise ValueError("The uploaded table is not on this server (any more): upload it again.")

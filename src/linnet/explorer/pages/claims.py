@@ -25,8 +25,8 @@ CONTROLS = (
 
 def script(state: State) -> str:
     """Python that finds the same claims, and measures the one that is looked at."""
-    asked = as_python.call("chosen", {name: state[name] for name in ("paper", "verdict", "words")})
-    lines = ["from linnet.explorer.computing.claims import chosen", "", f"data = {asked}"]
+    call = as_python.call("chosen", {name: state[name] for name in ("paper", "verdict", "words")})
+    lines = ["from linnet.explorer.computing.claims import chosen", "", f"data = {call}"]
     lines.append('print(data["verdict"].to_series().value_counts())')
     if state["claim"]:
         lines[1:1] = ["from linnet.reproduction import Trial, claims"]
@@ -56,7 +56,7 @@ PAGE = Page(
             click={"paper": "customdata"},
         ),
         View("claim", "The claim", pictures.one, kind="html", wide=True),
-        View("list", "The list of claims", pictures.listed, kind="html", wide=True),
+        View("list", "The list of claims", pictures.claim_list, kind="html", wide=True),
     ),
     more=(
         Part(

@@ -74,8 +74,8 @@ def one(data: xr.Dataset, state: State) -> Html:
     ]
 
 
-def listed(data: xr.Dataset, state: State) -> Html:
-    """A sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
+def claim_list(data: xr.Dataset, state: State) -> Html:
+    """Write a sheet of the list: name, verdict, share over seeds and sentence; a click chooses."""
     from dash import html
 
     total = data.sizes["claim"]
