@@ -214,7 +214,7 @@ MUTATIONS: dict[str, Mutation] = {
     "noise-behind": Mutation("alignment-kept", "tu-timeline", "singular_values", louder_noise, SLOW),
     "lazy-values": Mutation("lazy-values", "tu-timeline", "singular_values", still_noise, SLOW),
     "early-distance": Mutation("early-distance", MIXED, "self_consistent", third(1.5), SLOW),
-    "second-stage": Mutation("second-stage", "linnet.papers.tu.tables.timeline", "SECOND", replaced(-0.25), SLOW),
+    "second-stage": Mutation("second-stage", "linnet.papers.tu.tables.timeline", "SECOND_POWER", replaced(-0.25), SLOW),
     "projection": Mutation("projection", "tu-timeline", "rest", scaled(2.0), SLOW),
     "alignment-stage": Mutation(
         "alignment-stage",
