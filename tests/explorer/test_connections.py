@@ -15,10 +15,10 @@ import waitress
 from linnet.explorer import connections
 
 
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """The port of a server whose application answers at once; requests have a second to arrive."""
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 1.0)
+@pytest.fixture(params=[1.0])
+def served(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[int]:
+    """The port of a server whose application answers at once; requests have so many seconds to arrive, here 1."""
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", request.param)
 
     def application(environ, start):
         start("200 OK", [("Content-Type", "text/plain")])
@@ -26,7 +26,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
     listening = socket.create_server(("127.0.0.1", 0))
     server = waitress.create_server(
-        application, sockets=[listening], threads=2, connection_limit=500, cleanup_interval=1
+        application, sockets=[listening], threads=2, connection_limit=100, cleanup_interval=1
     )
     connections.guard(server)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -64,3 +64,12 @@ def test_150_trickling_connections_lock_nobody_out_and_are_closed(served: int) -
         assert asked(served) == b"here"
         assert closed(trickling[-1], 20)
         assert asked(served) == b"here"
+
+
+@pytest.mark.parametrize("served", [600.0], indirect=True)
+def test_the_oldest_connections_of_a_client_make_place_for_new_ones(served: int) -> None:
+    """Before any deadline, and though the server takes fewer connections in all."""
+    with ExitStack() as stack:
+        trickling = [stack.enter_context(socket.create_connection(("127.0.0.1", served))) for _ in range(150)]
+        assert asked(served) == b"here"
+        assert closed(trickling[0], 20) and not closed(trickling[-1], 1)

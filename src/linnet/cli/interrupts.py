@@ -96,9 +96,9 @@ def _interrupt(number: int) -> NoReturn:
         workers.starting.acquire(timeout=STARTING_SECONDS)
         for child in sys.modules["multiprocessing"].active_children() if "multiprocessing" in sys.modules else ():
             child.kill()
-        if "linnet._files" in sys.modules:
-            sys.modules["linnet._files"].abandon()
     with suppress(Exception):  # past all buffers; on a terminal, a progress bar may stand there and hide the cursor
         clear = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
         os.write(2, f"{clear}linnet: {line}\n".encode(sys.stderr.encoding, "replace"))
+    with suppress(Exception):
+        sys.modules["linnet._files"].abandon()  # last: other threads go on until the process has ended
     os._exit(128 + number)

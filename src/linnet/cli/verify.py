@@ -191,6 +191,7 @@ def _results(to_json: Path | None, chosen: list[Claim], total: int, more: str = 
     try:
         yield results
     finally:
+        interrupts.hold()  # an interruption writes them itself
         results.write()
 
 
