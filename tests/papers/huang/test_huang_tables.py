@@ -228,3 +228,17 @@ def test_a_slow_network_is_trained_on_and_one_that_cannot_is_named():
     assert longer.share.min() <= 1e-12 < usual.share.min() and longer.steps[-1] > 1.5 * usual.steps[-1]
     with pytest.raises(RuntimeError, match="the network of section 6 with seed 5 has only lost its loss down to"):
         trained_to(-1.0, "section 6", 5, **SMALL)
+
+
+def test_data_without_a_second_stage_are_not_asked_for_its_time(monkeypatch):
+    """Seed 1018 draws a data set whose alignments end below the 1 of t1: no time leads from there to there."""
+    staged = Stages(np.eye(3), np.full(3, 2.0), width=100, learning_rate=0.1, first_std=1e-6, magnitude=1e-4)
+    short = Stages(np.eye(3), np.full(3, 0.1), width=100, learning_rate=0.1, first_std=1e-6, magnitude=1e-4)
+    with pytest.raises(ValueError, match="`start` must be below"):
+        short.second_time(0.01)
+    lengths = np.full((2, 1), 1.1 * staged.second_time(0.01) * staged.rate)
+    later = scalings.SecondTime(
+        "base", [staged, short], np.array([0.01]), lengths, np.zeros((2, 1)), np.ones((2, 1)), np.array([True, False])
+    )
+    monkeypatch.setattr(scalings, "second_times", lambda networks: {"base": later})
+    assert scalings.second_time_errors(None, 0.01) == {"base": pytest.approx(1 - 1 / 1.1)}

@@ -9,6 +9,7 @@ import linnet as ln
 from linnet.papers.varre.networks import flows, label_noise, noise_process, regression, students, volumes
 from linnet.papers.varre.settings import INPUTS, OUTPUTS, STATES, TIMES
 from linnet.papers.varre.tables import gaussian_starts, limits, noise, one_output, whitened
+from linnet.papers.varre.tables import label_noise as label_noise_table
 from linnet.papers.varre.tables.relu_ranks import STARTS
 from linnet.reproduction.declaration import Trial
 
@@ -192,6 +193,13 @@ def test_the_noise_of_a_network_is_that_of_its_seed():
     np.testing.assert_array_equal(entry(together, "end_values", 0), entry(alone, "end_values", 0))
     ends = [entry(together, "end_values", cell) for cell in range(3)]
     assert np.abs(ends[0] - ends[1]).max() > 1e-3 and np.abs(ends[0] - ends[2]).max() > 1e-3
+
+
+def test_data_too_weak_for_the_law_of_label_noise_have_no_rate():
+    """One of the ten teachers of seed 12 is so short that noise of delta = 1 moves the second layer by its own size."""
+    leading, second = label_noise_table.predicted_rates(12, learning_rate=0.08, noise_std=1.0)
+    assert np.isnan(second).sum() == 1 and np.array_equal(np.isnan(leading), np.isnan(second))
+    assert np.isfinite(label_noise_table.predicted_rates(12, learning_rate=0.02, noise_std=0.5)).all()
 
 
 def test_statistics_are_those_of_the_paths():

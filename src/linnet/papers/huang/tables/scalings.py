@@ -202,8 +202,11 @@ def second_time_errors(networks: Dataset, share: float) -> dict[str, float]:
         if case.startswith("ratio") or not later.staged.any():
             continue  # with another ratio alignments are not alike at t1: their root mean square is not 1
         at = later.at(share)
-        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in later.theories])
-        errors[case] = highest(np.abs(ours / later.lengths[:, at] - 1)[later.staged])
+        chosen = np.flatnonzero(later.staged)
+        ours = np.array(
+            [later.theories[i].second_time(float(later.shares[at])) * later.theories[i].rate for i in chosen]
+        )
+        errors[case] = highest(np.abs(ours / later.lengths[chosen, at] - 1))
     return errors
 
 

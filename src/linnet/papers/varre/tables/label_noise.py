@@ -33,10 +33,19 @@ def decay(delta: float, rate: float, time: float) -> float:
     return float(np.exp(-rate * delta**2 * time / 2))
 
 
-def mean_rate(seed: int, **of: float) -> float:
-    """Return the predicted rate of decay, averaged over the table's data sets."""
-    problems = (noisy_problem(seed, replicate) for replicate in range(NETWORKS))
-    return float(np.mean([ln.theories.label_noise.decay_rates(problem, **of) for problem in problems]))
+def predicted_rates(seed: int, learning_rate: float, noise_std: float) -> np.ndarray:
+    """Return the mean rate of decay of each of the table's data sets, by the formulas of first and of second order.
+
+    (order, replicate); NaN for data so weak that the noise moves the second layer by its own size, where neither holds.
+    """
+    of = {"learning_rate": learning_rate, "noise_std": noise_std}
+    rates = np.full((2, NETWORKS), np.nan)
+    for replicate in range(NETWORKS):
+        problem = noisy_problem(seed, replicate)
+        if ln.theories.label_noise.expansion_parameters(problem, **of)[0] < 1:
+            orders = (ln.theories.label_noise.decay_rates(problem, **of, order=order).mean() for order in (1, 2))
+            rates[:, replicate] = list(orders)
+    return rates
 
 
 def columns(results: Dataset) -> Columns:
