@@ -106,8 +106,7 @@ def _plane_map(
     outlined: Any = {"color": "white", "linewidth": 1.1, "path_effects": stroke}
     axis.axhline(float(data["width_dim"]), linestyle="--", label="w = d", **outlined)
     axis.axhline(narrowest, linestyle=":", label="w = K", **outlined)
-    limits = {"xlim": data[across].values[[0, -1]], "ylim": data[up].values[[0, -1]]}
-    axis.set(**limits, title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+    predicted.label_plane(axis, data[across], data[up], title)
 
 
 def _dimensions(axis: style.Axes, data: Dataset) -> None:

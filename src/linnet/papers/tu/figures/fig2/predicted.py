@@ -88,13 +88,13 @@ def difference(axis: style.Axes, data: Dataset) -> None:
     cell_map(axis, *exponents, values.values, bar={"extend": "both"}, **around_zero(reach))
     hatched(axis, data)
     _marked(axis, data, values.isnull(), "...")
-    axis.set(
-        title="h  Predicted / trained - 1, percent",
-        xlabel="variance exponent γ(σ²)",
-        ylabel="width exponent γ(w)",
-        xlim=data["gamma_variance"].values[[0, -1]],
-        ylim=data["gamma_width"].values[[0, -1]],
-    )
+    label_plane(axis, *exponents, "h  Predicted / trained - 1, percent")
+
+
+def label_plane(axis: style.Axes, across: DataArray, up: DataArray, title: str) -> None:
+    """Name the axes of a map over variances and widths, and end them at its outermost cells."""
+    axis.set(title=title, xlabel="variance exponent γ(σ²)", ylabel="width exponent γ(w)")
+    axis.set(xlim=across.values[[0, -1]], ylim=up.values[[0, -1]])
 
 
 def checks(data: Dataset) -> list[Check]:
