@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -14,12 +12,12 @@ from linnet._arguments import count, non_negative, positive, real_array, refuse_
 from linnet._randomness import Key, generator, words
 from linnet.inits.gaussian_weights import reduced_gaussian
 from linnet.precision import computing, resolve
-from linnet.trainers._compiling import QUICK_COMPILATION
 from linnet.trainers._function_flow import FunctionState, function_flow
 from linnet.trainers._states import Array
 from linnet.trajectories.status import StepLimitError
 
 MAX_TOLERANCE = 0.1  # of tolerances: beyond it steps are not those of this flow
+FEW_MODES, MODES_TOGETHER = 256, 128  # up to so many modes, programs are compiled for multiples of the latter only
 
 
 @dataclass(frozen=True)
@@ -100,45 +98,67 @@ def interpolating_network(
         second_std=second_std,
     )
     noise = np.asarray(generator(key, 2).standard_normal(dim), number)
+    values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(number), start.second[0].astype(number))
+    least, most = float(values[0]), float(values[-1])
+    refuse_infinite(most, cross, *state)
+    if not least > 0:
+        raise ValueError(
+            f"`inputs` must have rank n, {n}: the least eigenvalue of their covariance is {least:.3g}, the largest "
+            f"{most:.3g}."
+        )
     with computing(number):
-        values, vectors, cross, state = _eigenbasis(X, y, start.first.astype(number), start.second[0].astype(number))
-        least, most = float(values[0]), float(values[-1])
-        refuse_infinite(most, *(np.asarray(part) for part in (cross, *state)))
-        if not least > 0:
-            raise ValueError(
-                f"`inputs` must have rank n, {n}: the least eigenvalue of their covariance is {least:.3g}, the largest "
-                f"{most:.3g}."
-            )
-        run = function_flow(values, cross, state, loss=number.type(loss), tolerance=number.type(tolerance))
-        product, min_norm = _predictors(X, values, vectors, cross, run.state, first_std * noise)
-        reached, steps = float(run.loss), int(run.steps)
-        if not reached <= loss:
-            raise StepLimitError(
-                f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it "
-                "there, or steps that are too small. Ask for a larger `loss`, another `tolerance`, or dtype='float64'."
-            )
-        return Interpolation(np.asarray(product), np.asarray(min_norm), float(run.time), steps, reached)
+        modes = _few_sizes(values, cross, state)
+        run = function_flow(*modes, loss=number.type(loss), tolerance=number.type(tolerance))
+        trained, gain = np.asarray(run.state.product)[:n], np.asarray(run.state.gain)
+        reached, steps, time = float(run.loss), int(run.steps), float(run.time)
+    if not reached <= loss:
+        raise StepLimitError(
+            f"training reached {reached:.3g} of its first loss in {steps} steps, not {loss:.3g}: rounding stops it "
+            "there, or steps that are too small. Ask for a larger `loss`, another `tolerance`, or dtype='float64'."
+        )
+    product, min_norm = _predictors(X, values, vectors, cross, trained, np.sqrt(gain) * (first_std * noise))
+    return Interpolation(product, min_norm, time, steps, reached)
 
 
-@partial(jax.jit, compiler_options=QUICK_COMPILATION)
-def _eigenbasis(inputs: Array, labels: Array, first: Array, second: Array) -> tuple[Array, Array, Array, FunctionState]:
+def _eigenbasis(
+    inputs: np.ndarray, labels: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, FunctionState]:
     """Return eigenvalues and eigenvectors of the samples' Gram matrix, the cross moments in them, and the start's
     state."""
     n = inputs.shape[0]
-    values, vectors = jnp.linalg.eigh(inputs @ inputs.T / n)
-    cross = jnp.sqrt(values / n) * (vectors.T @ labels)
+    gram = inputs @ inputs.T / n
+    refuse_infinite(gram)
+    values, vectors = np.linalg.eigh(gram)
+    cross = np.sqrt(np.maximum(values, 0) / n) * (vectors.T @ labels)
     return values, vectors, cross, FunctionState(second @ first, second @ second, first.T @ first)
 
 
-@partial(jax.jit, compiler_options=QUICK_COMPILATION)
-def _predictors(
-    inputs: Array, values: Array, vectors: Array, cross: Array, state: FunctionState, noise: Array
-) -> tuple[Array, Array]:
-    """Return the trained predictor and the minimum-norm one as vectors over the inputs."""
-    scale = jnp.sqrt(inputs.shape[0] * values)
+def _few_sizes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> tuple[Array, Array, FunctionState]:
+    """Return small problems filled up with modes in which nothing is to be learned: they take few programs, each of
+    which takes longer to compile than to run."""
+    more = -values.size % MODES_TOGETHER if values.size <= FEW_MODES else 0
+    filled = FunctionState(
+        jnp.asarray(np.pad(state.product, (0, more))),
+        jnp.asarray(state.gain),
+        jnp.asarray(np.pad(state.kernel, (0, more))),
+    )
+    values = np.pad(values, (0, more), constant_values=values[0])
+    return jnp.asarray(values), jnp.asarray(np.pad(cross, (0, more))), filled
 
-    def lift(v: Array) -> Array:  # from the eigenbasis to the inputs
+
+def _predictors(
+    inputs: np.ndarray,
+    values: np.ndarray,
+    vectors: np.ndarray,
+    cross: np.ndarray,
+    trained: np.ndarray,
+    noise: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the trained predictor and the minimum-norm one as vectors over the inputs."""
+    scale = np.sqrt(inputs.shape[0] * values)
+
+    def lift(v: np.ndarray) -> np.ndarray:  # from the eigenbasis to the inputs
         return inputs.T @ (vectors @ (v / scale))
 
     across = noise - lift(vectors.T @ (inputs @ noise) / scale)
-    return lift(state.product) + jnp.sqrt(state.gain) * across, lift(cross / values)
+    return lift(trained) + across, lift(cross / values)
