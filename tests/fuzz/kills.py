@@ -136,7 +136,7 @@ def killed(grid: Path, store: Path, folder: Path, kills: Kills, chance: random.R
         while True:
             before = _files(store)
             while kills.number % 4 and sweep.poll() is None and _files(store) == before:
-                time.sleep(0.05)  # three times of four: from the next chunk on, however long the cluster takes to start
+                time.sleep(0.3)  # three times of four: from the next chunk on, however long the cluster takes to start
             until = time.monotonic() + chance.uniform(0.0, 6.0)
             while time.monotonic() < until and not (kills.number % 4 == 3 and _writing(store)):
                 time.sleep(0.002 if kills.number % 4 == 3 else 0.05)
