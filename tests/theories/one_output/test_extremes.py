@@ -130,6 +130,11 @@ def test_steps_that_no_longer_move_the_time_end_the_run(steps):
     with np.errstate(all="ignore"), pytest.raises(clock.ClockError, match=r"no step from t = .* on"):
         clock.Clock(np.zeros(1), np.full(1, 1e-300), 0.25, 1e-150).at(np.array([1e300]))
     assert len(steps) < MAX_STEPS
+    with pytest.raises(
+        clock.ClockError, match="no step from t = 0 on is accurate"
+    ):  # whose length is below all numbers
+        clock.Clock(np.full(1, 1e300), np.full(1, 1e300), 1e-300, 1e150).at(np.array([1.0]))
+    assert len(steps) < MAX_STEPS
 
 
 @pytest.mark.slow

@@ -121,16 +121,16 @@ class Clock:
         reached = int(np.searchsorted(goals, self._time, side="right"))
         filters[order[:reached]] = self._filter
         while reached < goals.size:
+            if self._time + self._step * self._inverse(self._filter) ** 2 == self._time:
+                raise ClockError(
+                    f"no step from t = {self._time:g} on is accurate: t = {goals[reached]:g} is not reached."
+                )
             coefficients, passed, end, error = self._attempt()
             steps += 1
             if steps > _MAX_STEPS:
                 raise ClockError(f"{_MAX_STEPS} steps did not reach t = {goals[reached]:g}.")
             if error > _TOLERANCE:
                 self._step *= max(0.2, 0.8 * (_TOLERANCE / error) ** (1 / _STAGES))
-                if self._time + self._step * self._inverse(self._filter) ** 2 == self._time:
-                    raise ClockError(
-                        f"no step from t = {self._time:g} on is accurate: t = {goals[reached]:g} is not reached."
-                    )
                 continue
             last = int(np.searchsorted(goals, self._time + passed, side="right"))
             for first in range(reached, last, _TIMES_TOGETHER):
