@@ -221,7 +221,7 @@ def test_a_scheduler_without_workers_is_waited_for_a_stated_time(make):
     import distributed
 
     with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster,
         pytest.raises(sweeps.ExecutorError, match=r"has had no worker for 0\.2 seconds. Start one with `dask worker"),
     ):
         sweeps.run(make(), scheduler=cluster.scheduler_address, wait=0.2)
