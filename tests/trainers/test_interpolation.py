@@ -24,6 +24,16 @@ def test_ends_at_the_minimum_norm_solution(dtype, limit):
     assert run.loss <= 1e-11
 
 
+def test_modes_that_fill_up_a_program_change_nothing(monkeypatch):
+    """12 samples are trained as 128 modes, in most of which nothing is to be learned."""
+    X, y = data()
+    filled = interpolating_network(X, y, key=1, width=40, first_std=1e-2, second_std=1e-2)
+    monkeypatch.setattr("linnet.trainers.interpolation.FEW_MODES", 0)
+    plain = interpolating_network(X, y, key=1, width=40, first_std=1e-2, second_std=1e-2)
+    np.testing.assert_allclose(filled.product, plain.product, rtol=1e-11, atol=1e-13)
+    assert (filled.steps, filled.time) == (plain.steps, pytest.approx(plain.time, rel=1e-10))
+
+
 def test_what_the_start_leaves_across_the_samples_scales_with_it():
     X, y = data()
     across = np.eye(30) - np.linalg.pinv(X) @ X

@@ -125,6 +125,19 @@ def test_a_mode_without_weight_does_not_hinder_the_others(steps):
     assert len(steps) == 2 * needed
 
 
+def test_times_of_one_step_are_looked_up_together_as_alone():
+    """More of them than are looked up at once, some twice and out of order."""
+    rates, squares = np.array([3.0, 1.0, 0.1]), np.array([0.5, 0.0, 2.0])
+    times = np.concatenate([np.linspace(0.5, 0.6, 150), [0.5, 0.0, 7.0]])
+    together, lengths = clock.Clock(rates, squares, 0.1, 1.5).at(times)
+    for time, filtered, length in zip(times[::30], together[::30], lengths[::30], strict=True):
+        alone, a = clock.Clock(rates, squares, 0.1, 1.5).at(np.array([time]))
+        assert_allclose(filtered, alone[0], rtol=1e-13)
+        assert_allclose(length, a[0], rtol=1e-13)
+    assert_allclose(together[150], together[0], rtol=1e-15)
+    assert not together[151].any()
+
+
 def test_steps_that_no_longer_move_the_time_end_the_run(steps):
     """The filter of a rate of zero overflows when squared: no shorter step helps, and none is tried in vain."""
     with np.errstate(all="ignore"), pytest.raises(clock.ClockError, match=r"no step from t = .* on"):
