@@ -26,7 +26,7 @@ help:
 	@echo "make reproduce-full  the same at the papers' sizes (hours on a laptop)"
 	@echo "make verify          every claim of the papers, measured"
 	@echo "make test            the test suite"
-	@echo "make fuzz            every public function with wrong arguments: about 55 000 calls; wrong command lines, broken pipes, interrupts, kills"
+	@echo "make fuzz            every public function with wrong arguments: about 65 000 calls; wrong command lines, broken pipes, interrupts, kills"
 	@echo "make test-claims     its slow part: every claim's verdict under a deliberate error (PART=3/8: an eighth)"
 	@echo "make test-browser    its part that looks at the explorer and the report in Chromium, and sends them nonsense"
 	@echo "make test-plugins    its part that installs papers as packages into fresh environments"
