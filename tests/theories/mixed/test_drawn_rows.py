@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import linnet as ln
 from linnet.theories import mixed
-from linnet.theories.mixed._drawn_cells import DrawnStarts, Least
+from linnet.theories.mixed._drawn_cells import DrawnStarts, Least, shaped
 from linnet.theories.mixed._drawn_rows import estimates
 from linnet.theories.mixed._interpolation import between, between_error
 
@@ -51,8 +51,9 @@ def test_a_mean_over_starts_takes_off_what_is_odd_and_tells_its_error():
 
 def test_the_start_s_trace_explains_most_of_what_differs_where_networks_are_thinned():
     spectrum = mixed.task_spectrum(ln.problems.low_rank_plus_noise(200, rank=5, key=0))
-    starts, variance = DrawnStarts(spectrum, 484, list(range(40)), 28), np.array([200**-0.75])
-    runs = starts.least(variance, np.array([8e-4]), np.array([8e-3]))
+    starts = DrawnStarts(spectrum, 484, list(range(40)), 28)
+    each = (np.full(40, value) for value in (200**-0.75, 5e-3, 8e-3, 6.0))  # variance, guess, horizon and steps
+    runs = shaped(starts.least(np.arange(40), *each), 40, 1)
     mean, squared = estimates(runs)
     plain = runs.test.var(axis=0, ddof=1) / 40 / runs.test.mean(axis=0) ** 2
     assert squared[0] < 0.5 * plain[0]

@@ -192,7 +192,7 @@ def test_entries_of_the_truth_beside_the_diagonal_count(shape):
     problem = ln.Problem.from_target(truth + 2 * draw.normal(size=shape), truth=truth)
     spectrum = mixed.task_spectrum(problem)
     starts = DrawnStarts(spectrum, 3, [1, 2])
-    layers = starts.at(np.array([0.5]))
+    layers = starts.at(np.arange(2), np.full(2, 0.5))
     u, _, v = np.linalg.svd(np.asarray(problem.cross), full_matrices=False)
     entries, n, K = u.T @ truth @ v.T, spectrum.values.size, spectrum.apart
     inside = ~np.eye(n, dtype=bool)
@@ -222,12 +222,13 @@ def test_half_the_digits_are_enough(width, monkeypatch):
     """Starts are followed in float32 where nothing overflows: a thousandth of the least error bar away at most."""
     spectrum = mixed.task_spectrum(TASK)
     variances, starts = np.array([1e-6, 1e-3, 0.3]), DrawnStarts(spectrum, width, [1, 2])
-    how = np.full(3, 0.02), np.full(3, 0.1)
+    draws, each = np.repeat([0, 1], 3), np.tile(variances, 2)
+    how = draws, each, np.full(6, 0.1), np.full(6, 0.1), np.full(6, 6.0)  # the last are guess, horizon and steps
     assert starts.number_kind(variances) is np.float32
     assert starts.number_kind(np.array([1e-40])) is starts.number_kind(np.array([1e20])) is np.float64
-    single = starts.least(variances, *how)
+    single = starts.least(*how)
     monkeypatch.setattr(DrawnStarts, "number_kind", lambda self, variances: np.float64)
-    double = starts.least(variances, *how)
+    double = starts.least(*how)
     assert_allclose(single.test, double.test, rtol=1e-4)
     assert_allclose(single.train, double.train, rtol=1e-3)
     assert_allclose(single.rank, double.rank, rtol=1e-3)
@@ -238,10 +239,10 @@ def test_the_least_error_lies_where_many_times_say():
     """Between nodes, against the same starts at 400 times; from a small start, where long steps are exact."""
     spectrum, variance = mixed.task_spectrum(TASK), 1e-7
     starts = DrawnStarts(spectrum, 12, [1, 2, 3])
-    found = starts.least(np.array([variance]), np.array([0.02]), np.array([0.05]))
+    found = starts.least(np.arange(3), *(np.full(3, value) for value in (variance, 0.15, 0.05, 7.0)))
     nodes = starts.run(variance, 0.02 * np.arange(1, 16))[0].test.min(axis=1)
-    assert (nodes > 1.005 * found.test[:, 0]).any()  # the best node would not do
-    for i, clock in enumerate(np.linspace(0.5, 1.5, 400)[None, :] * found.time):
+    assert (nodes > 1.005 * found.test).any()  # the best node would not do
+    for i, clock in enumerate(np.linspace(0.5, 1.5, 400)[None, :] * found.time[:, None]):
         curve = starts.run(variance, clock)[0].test[i]
-        assert_allclose(found.test[i, 0], curve.min(), rtol=1e-3)
-        assert_allclose(found.time[i, 0], clock[np.argmin(curve)], rtol=0.02)
+        assert_allclose(found.test[i], curve.min(), rtol=1e-3)
+        assert_allclose(found.time[i], clock[np.argmin(curve)], rtol=0.02)

@@ -15,8 +15,13 @@ from linnet.theories.mixed.task_spectra import Spectrum
 MOST_UNITS = 40  # that are computed with; wider networks are thinned
 _MOST_ROWS = 200  # of the bulk, before equal modes are gathered
 _GROUPS = 16  # of the bulk, in the narrowest networks
-_MOST_NODES = 72  # steps of a run, three times as many of few units
-_LOOKS = 2  # at the least error between nodes
+_MOST_NODES = 72  # steps of a run, three times as many of few units, and more where steps are short
+_EVEN = 1.5  # the time that is guessed, over that up to which steps are even
+_EARLY = 3.0  # a least error within the first steps, so many times fewer than asked for, is sought by shorter ones
+_LATEST = 12.0  # times the time that is guessed, or a third of the horizon, to which few units are followed
+_MOST_LOOKS = 9  # at the least error between nodes
+_LOOK_AGAIN = 1e-3  # relative difference from what a parabola expected ...
+_STEEP = 0.08  # ... or a change of the logarithm between its places, beyond which it is not to be trusted
 _POWER_STEPS = 20
 _LEAST_TEST = 1e-12  # of the truth's power: rounding
 _FLOAT32_RANGE = (1e-15, 1e12)  # of variances and singular values: their products are far from the ends
@@ -33,7 +38,7 @@ _RUN_GROWTH, _RUN_TILT, _RUN_STEPS = 3.0, 0.2, 400  # of `run`: exponents over a
 
 @dataclass(frozen=True)
 class Least:
-    """The least test error of every start and variance, twice the losses, arrays (draw, variance).
+    """The least test error of every start and variance, twice the losses, arrays (draw, variance) or (run,).
 
     `bend` is the second derivative of ln(test) in ln(time) there; `open` says that the error was still falling; `odd`
     are two numbers of a start whose sign is as likely as not, (draw, variance, 2): all else being equal, the test error
@@ -53,6 +58,12 @@ class Least:
         return Least(*(getattr(self, one.name)[chosen] for one in fields(Least)))
 
 
+def shaped(runs: Least, draws: int, variances: int) -> Least:
+    """Runs one after the other as (draw, variance)."""
+    parts = (getattr(runs, one.name) for one in fields(Least))
+    return Least(*(part.reshape(draws, variances, *part.shape[1:]) for part in parts))
+
+
 def joined(runs: list[Least]) -> Least:
     """The runs of several batches of starts as one."""
     return Least(*(np.concatenate([getattr(one, name.name) for one in runs]) for name in fields(Least)))
@@ -61,6 +72,30 @@ def joined(runs: list[Least]) -> Least:
 def has_few_units(width: float, spectrum: Spectrum) -> bool:
     """Whether units must choose among the signals: the test error may rise, and fall again when they have turned."""
     return width <= spectrum.apart + 2
+
+
+@dataclass
+class _Lowest:
+    """The lowest node of each run: networks a step before it, and test errors there, at it and a step after it.
+
+    `start` is the time of the first of these, `steps` are the two between them, (2, run), and `values` the errors, (3,
+    run); `node` counts nodes from zero at the start; `open` says that it is the last one.
+    """
+
+    before: Layers
+    start: np.ndarray
+    steps: np.ndarray
+    values: np.ndarray
+    node: np.ndarray
+    open: np.ndarray
+
+    def put(self, chosen: np.ndarray, other: _Lowest) -> None:
+        """Takes the runs of another record in place of its own, where these are lower."""
+        of = np.flatnonzero(other.values.min(axis=0) <= self.values.min(axis=0)[chosen])
+        at = chosen[of]
+        self.before.put(at, other.before, of)
+        self.steps[:, at], self.values[:, at] = other.steps[:, of], other.values[:, of]
+        self.start[at], self.node[at], self.open[at] = other.start[of], other.node[of], other.open[of]
 
 
 class DrawnStarts:
@@ -100,6 +135,7 @@ class DrawnStarts:
         self.number, self.units = len(keys), rows.shape[2]
         self.few_units = has_few_units(width, spectrum)
         self.fastest = max(float(self.S.max()), np.finfo(float).tiny)
+        self.target_power = float((spectrum.multiplicities * spectrum.values**2).sum())
 
     def _signals_and_rest(self) -> tuple[np.ndarray, np.ndarray | None]:
         """The truth among the modes that stand apart, (apart, apart), and its entries between them and the bulk.
@@ -115,13 +151,11 @@ class DrawnStarts:
         single = entries.shape[2] == self.S.size and np.array_equal(self.S, self.spectrum.values)
         return signals, entries[..., K:] if single else None
 
-    def at(self, variances: np.ndarray, number: type[np.floating[Any]] = np.float64) -> Layers:
-        """Networks of every draw (slowest) at every variance, in numbers of that kind."""
+    def at(self, draws: np.ndarray, variances: np.ndarray, number: type[np.floating[Any]] = np.float64) -> Layers:
+        """Networks of these draws, each at its variance, (run,), in numbers of that kind."""
         layers = self.layers
-        size = np.sqrt(variances).astype(number)
-        rows = layers.rows.astype(number)[:, None] * size[None, :, None, None]
-        rates = (layers.rates[:, None] * variances[None, :, None]).reshape(-1, self.units)
-        rows = rows.reshape(-1, *layers.rows.shape[1:])
+        rows = layers.rows.astype(number)[draws] * np.sqrt(variances).astype(number)[:, None, None]
+        rates = layers.rates[draws] * variances[:, None]
         return Layers(self.S, rows, rates, idle_inputs=self.idle_inputs, tolerance=layers.tolerance)
 
     def number_kind(self, variances: np.ndarray) -> type[np.floating[Any]]:
@@ -130,85 +164,130 @@ class DrawnStarts:
         inside = (sizes > _FLOAT32_RANGE[0]) & (sizes < _FLOAT32_RANGE[1])
         return np.float32 if inside.all() else np.float64
 
-    def least(self, variances: np.ndarray, steps: np.ndarray, horizons: np.ndarray) -> Least:
-        """The least test error over all times; `steps`, and `horizons` to look at in any case, (variance,)."""
-        total = self.number * variances.size
-        number = self.number_kind(variances)
-        growth = MOST_GROWTH if number is np.float64 else _FLOAT32_GROWTH
+    def least(
+        self, draws: np.ndarray, variances: np.ndarray, guess: np.ndarray, horizon: np.ndarray, steps: np.ndarray
+    ) -> Least:
+        """The least test error over all times, of each of these draws at its variance; arguments and results (run,).
+
+        `guess` is of its time, which is passed by steps of the share 1/`steps` of it; the `horizon` is looked at in any
+        case.
+        """
+        kind = self.number_kind(variances)
+        growth = MOST_GROWTH if kind is np.float64 else _FLOAT32_GROWTH
         steepest = np.maximum(np.abs(self.layers.rates).max() * variances, np.finfo(float).tiny)
-        tau = np.tile(np.minimum(steps, np.minimum(growth / self.fastest, _MOST_TILT / steepest)), self.number)
-        horizon = np.tile(horizons, self.number)
-        layers = self.at(variances, number)
-        before, best_at = layers.copy(), np.zeros(total, dtype=int)
+        longest = np.minimum(growth / self.fastest, _MOST_TILT / steepest)
+        first = np.minimum(guess / (_EVEN * steps), longest)
+        last = _LATEST * np.maximum(guess, horizon / 3)
+        start = self.at(draws, variances, kind)
+        lowest = self._followed(start, first, longest, steps, horizon, last)
+        early = np.flatnonzero(lowest.node < steps / _EARLY)
+        if early.size:  # the first steps were too long for these
+            until = 1.3 * first[early] * np.maximum(lowest.node[early], 1)
+            first = until / (2 * steps[early])
+            again = start[early], first, longest[early], steps[early], until, np.zeros(early.size)
+            lowest.put(early, self._followed(*again))
+        bulk = np.vecdot(self.layers.first[:, self.apart :], self.layers.second[:, self.apart :])
+        odd = np.stack([bulk.sum(axis=1), bulk @ self.S[self.apart :]], axis=1)
+        return Least(*self._between(lowest), lowest.open, odd[draws])
+
+    def _followed(
+        self,
+        layers: Layers,
+        first: np.ndarray,
+        longest: np.ndarray,
+        steps: np.ndarray,
+        horizon: np.ndarray,
+        last: np.ndarray,
+    ) -> _Lowest:
+        """Steps until the least test error is passed: even ones, then 1/`steps` of the time; all arguments (run,).
+
+        Few units turn from one mode to another, and the test error falls again: they are followed until their training
+        loss is flat, or to the time `last`.
+        """
+        total = len(layers.rows)
+        live, clock, step = np.arange(total), np.zeros(total), first
         errors = self.measured(layers)
-        best, previous = errors.test.copy(), errors.train
-        left, latest = errors.test.copy(), errors.test  # test errors of the nodes before the least ones, and the last
-        first = best  # those of the first node
-        after = np.full(total, np.nan)  # test errors of the nodes after the least ones
-        live = np.arange(total)
-        last = np.zeros(total, dtype=int)
-        still_moves = _FLAT_FOR_FEW if self.few_units else _FLAT
-        for node in range(1, (3 if self.few_units else 1) * _MOST_NODES + 1):
-            moved = layers.stepped(tau[live])
-            errors = self.measured(moved)
-            first = errors.test if node == 1 else first
+        best, previous, latest = errors.test.copy(), errors.train, errors.test
+        lowest = _Lowest(
+            layers.copy(),
+            start=np.zeros(total),
+            steps=np.stack([first, first]),
+            values=np.stack([latest] * 3),
+            node=np.zeros(total, dtype=int),
+            open=np.zeros(total, dtype=bool),
+        )
+        best_time, ends = np.zeros(total), np.zeros(total, dtype=int)
+        few = self.few_units and bool(last.any())
+        still_moves = _FLAT_FOR_FEW if few else _FLAT
+        for node in range(1, (3 if few else 1) * _MOST_NODES + 4 * int(steps.max(initial=0)) + 1):
+            moved = layers.stepped(step)
+            errors, now = self.measured(moved), clock + step
+            if node == 1:
+                lowest.values[1:] = errors.test
             better = np.flatnonzero(errors.test < best[live])
             if better.size:
                 chosen = live[better]
-                before.put(chosen, layers, better)
-                best[chosen], best_at[chosen], left[chosen] = errors.test[better], node, latest[better]
-            next_one = node == np.maximum(best_at[live], 1) + 1
-            after[live[next_one]] = errors.test[next_one]
-            last[live] = node
-            passed = (node >= best_at[live] * 1.3 + 2) & (node * tau[live] >= horizon[live])
-            risen = (errors.test > _RISEN * best[live]) & (node >= best_at[live] + 3)
-            flat = np.abs(previous - errors.train) < still_moves * errors.train + _ROUNDING * self._target_power()
-            # few units turn from one mode to another, and the test error falls again
-            past = flat if self.few_units else (errors.test > _RISING * best[live]) | flat
-            on = ~(risen | (passed & past))
-            if not on.any():
+                lowest.before.put(chosen, layers, better)
+                lowest.start[chosen], lowest.steps[0, chosen], lowest.node[chosen] = clock[better], step[better], node
+                lowest.values[0, chosen], lowest.values[1:, chosen] = latest[better], errors.test[better]
+                best[chosen], best_time[chosen] = errors.test[better], now[better]
+            beyond = np.flatnonzero(node == np.maximum(lowest.node[live], 1) + 1)
+            lowest.steps[1, live[beyond]], lowest.values[2, live[beyond]] = step[beyond], errors.test[beyond]
+            ends[live] = node
+            since = now - best_time[live]
+            passed = (since >= 0.3 * best_time[live] + step) & (now >= horizon[live])
+            risen = (errors.test > _RISEN * best[live]) & (node >= lowest.node[live] + 2)
+            flat = np.abs(previous - errors.train) < still_moves * errors.train + _ROUNDING * self.target_power
+            past = flat if few else (errors.test > _RISING * best[live]) | flat
+            on = np.flatnonzero(~(risen | (passed & past) | (few & (now >= last[live]))))
+            if not on.size:
                 break
-            live, layers, previous, latest = live[on], moved[on], errors.train[on], errors.test[on]
-        still = (best_at >= last) & (best_at > 0)
-        start = np.maximum(best_at - 1, 0) * tau
-        middle = np.where(best_at > 0, best, first)
-        values = np.stack([left, middle, np.where(np.isfinite(after), after, middle)])
-        found = self._between(before, start, tau, values)
-        parts = [part.reshape(self.number, variances.size) for part in (*found, still)]
-        bulk = np.vecdot(self.layers.first[:, self.apart :], self.layers.second[:, self.apart :])
-        odd = np.stack([bulk.sum(axis=1), bulk @ self.S[self.apart :]], axis=1)
-        parts.append(np.broadcast_to(odd[:, None], (self.number, variances.size, 2)))
-        return Least(*parts)
+            if on.size < live.size:
+                live, now, moved = live[on], now[on], moved[on]
+            layers, clock, previous, latest = moved, now, errors.train[on], errors.test[on]
+            step = np.minimum(np.maximum(clock / steps[live], first[live]), longest[live])
+        lowest.open = (lowest.node >= ends) & (lowest.node > 0)
+        return lowest
 
-    def _between(
-        self, before: Layers, start: np.ndarray, step: np.ndarray, values: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
-        """Time, test, train, rank and bend of the least error: where a parabola says, and once more with that value.
+    def _between(self, lowest: _Lowest) -> tuple[np.ndarray, ...]:
+        """Time, test, train, rank and bend of the least error: where a parabola says, until it says the error as well.
 
-        The networks stand one step before their least node; `values` are the test errors then, a step later and two
-        steps later, (3, run). The parabola is one of logarithms: coarse steps see the error fall by a large factor.
+        The parabola is one of logarithms: coarse steps see the error fall by a large factor.
         """
         floor = _LEAST_TEST * self.spectrum.truth_power
-        places, logs = np.array([[-1.0], [0.0], [1.0]]) + 0 * step, np.log(np.maximum(values, floor))
-        ends = []
-        for _ in range(_LOOKS):
-            place, bend = _vertex(places, logs)
-            layers = before.stepped((1 + place) * step)
-            ends.append((place, self.measured(layers, largest=True)))
-            new = np.log(np.maximum(ends[-1][1].test, floor))
-            places, logs = _bracket(places, logs, place, new)
-        better = ends[1][1].test < ends[0][1].test
-        place, test, train, power, largest = (
-            np.where(better, two, one)
-            for one, two in zip(*([at, e.test, e.train, e.power, e.largest] for at, e in ends), strict=True)
-        )
-        time = start + (1 + place) * step
+        step, total = lowest.steps[0], lowest.start.size
+        places = np.stack([-np.ones(total), np.zeros(total), lowest.steps[1] / step])
+        logs = np.log(np.maximum(lowest.values, floor))
+        live, place = np.arange(total), np.zeros(total)
+        least = np.full((4, total), np.inf)  # test, train, power and largest
+        bend = np.zeros(total)
+        for look in range(_MOST_LOOKS):
+            at, curvature, expected = _vertex(places[:, live], logs[:, live])
+            trusted = np.ptp(logs[:, live], axis=0) < _STEEP
+            if look < 2:  # later places are too close to each other
+                bend[live] = curvature
+            if look % 2:  # a parabola may creep along a steep side: every second look halves the longer part
+                a, b, c = places[:, live]
+                at = np.where(trusted, at, np.where(b - a > c - b, a + b, b + c) / 2)
+            layers = lowest.before[live].stepped((1 + at) * step[live])
+            errors = self.measured(layers, largest=True)
+            better = np.flatnonzero(errors.test < least[0, live])
+            chosen = live[better]
+            place[chosen] = at[better]
+            least[:, chosen] = np.stack([errors.test, errors.train, errors.power, errors.largest])[:, better]
+            new = np.log(np.maximum(errors.test, floor))
+            places[:, live], logs[:, live] = _bracket(places[:, live], logs[:, live], at, new)
+            live = live[(np.abs(new - expected) > _LOOK_AGAIN) | ~trusted]
+            if not live.size:
+                break
+        test, train, power, largest = least
+        time = lowest.start + (1 + place) * step
         rank = power / np.maximum(largest, np.finfo(float).tiny)
         return time, test, train, np.maximum(rank, 1.0), np.maximum(bend, 0) / step**2 * time**2
 
     def run(self, variance: float, times: np.ndarray) -> tuple[Errors, np.ndarray]:
         """`Errors` (draw, time) of one variance, and $u_i^T A v_i$ of the spectrum's entries (draw, time, mode)."""
-        layers = self.at(np.array([variance]))
+        layers = self.at(np.arange(self.number), np.full(self.number, variance))
         steepest = max(float(np.abs(layers.rates).max(initial=0.0)), np.finfo(float).tiny)
         bulk = float(self.S[self.apart :].max(initial=0.0)) or float(self.S.max())
         latest = max(16 / max(bulk, np.finfo(float).tiny), 4 / variance / max(self.spectrum.inputs, 1.0))
@@ -233,38 +312,63 @@ class DrawnStarts:
         parts_of = zip(*((one.test, one.train, one.power, one.largest, one.own) for one in series), strict=True)
         return Errors(*(np.stack(part, axis=1) for part in parts_of)), np.stack(modes, axis=1)
 
-    def _target_power(self) -> float:
-        return float((self.spectrum.multiplicities * self.spectrum.values**2).sum())
-
     def measured(self, layers: Layers, *, largest: bool = False) -> Errors:
-        """Norms of the products by Gram matrices of the units, the bulk counted as often as thinned; (batch,).
+        """Squared norms of the products and their differences, the bulk counted as often as thinned; (batch,).
 
         Among the modes that stand apart differences are taken entry by entry: large powers do not cancel.
         """
-        K = self.apart
-        inputs, outputs = layers.first[:, K:], layers.second[:, K:]
+        K, truth, S = self.apart, self.signals, self.S
+        inputs, outputs = layers.first, layers.second
         if layers.spare.shape[1]:
             if self.idle_inputs:
                 inputs = np.concatenate([inputs, layers.spare], axis=1)
             else:
                 outputs = np.concatenate([outputs, layers.spare], axis=1)
-        signal_in, signal_out = _gram(layers.first[:, :K]), _gram(layers.second[:, :K])
-        bulk_in, bulk_out = _gram(inputs), _gram(outputs)
-        product = (layers.second[:, :K] @ layers.first[:, :K].swapaxes(1, 2)).astype(float)  # (output, input)
-        rest = _dot(bulk_in, signal_out + self.thinning * bulk_out) + _dot(signal_in, bulk_out)
-        diagonal = np.vecdot(layers.first[:, K:], layers.second[:, K:]).astype(float)
-        truth, S = self.signals, self.S
-        test = ((product - truth) ** 2).sum(axis=(1, 2)) + rest + self.spectrum.truth_power - (truth**2).sum()
-        test -= 2 * self.thinning * (diagonal @ self.share[K:])
-        if self.mixed is not None:
-            test -= 2 * _dot(layers.second[:, :K], self.mixed[0] @ layers.first[:, K:])
-            test -= 2 * _dot(layers.first[:, :K], self.mixed[1] @ layers.second[:, K:])
-        train = ((product - np.diag(S[:K])) ** 2).sum(axis=(1, 2)) + rest - 2 * self.thinning * (diagonal @ S[K:])
-        train = np.maximum(train + self._target_power() - (S[:K] ** 2).sum(), 0.0)
-        power = (product**2).sum(axis=(1, 2)) + rest
+        by_entries = max(inputs.shape[1], outputs.shape[1]) <= 2 * self.units
+        product, diagonal, rest, mixed = (self._by_entries if by_entries else self._by_units)(outputs, inputs)
+        bulk = diagonal @ np.stack([self.share[K:], S[K:]], axis=1) * (2 * self.thinning)
+        test = _power(product - truth) + rest - bulk[:, 0] - mixed + self.spectrum.truth_power - (truth**2).sum()
+        signals = S[:K]
+        train = _power(product - np.diag(signals)) + rest - bulk[:, 1] + self.target_power - (signals**2).sum()
+        power = _power(product) + rest
         nothing = np.full(power.shape, np.nan)
-        top = _largest(signal_in + bulk_in, signal_out + bulk_out) if largest else nothing
-        return Errors(test, train, power, top, nothing)
+        top = _largest(_gram(inputs), _gram(outputs)) if largest else nothing
+        return Errors(test, np.maximum(train, 0.0), power, top, nothing)
+
+    def _by_entries(self, outputs: np.ndarray, inputs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The product among signals, its diagonal in the bulk, the power of all other entries, and what truth is there.
+
+        From all entries of the product, where these are few.
+        """
+        K, n = self.apart, self.S.size
+        product = outputs @ inputs.swapaxes(1, 2)  # (output, input)
+        bulk = product[:, K:, K:]
+        rest = self.thinning * np.vecdot(bulk, bulk).astype(float).sum(axis=1)
+        rest += _power(product[:, :K, K:]) + _power(product[:, K:, :K])
+        mixed: np.ndarray = np.zeros(len(rest))
+        if self.mixed is not None:
+            mixed = 2 * (product[:, :K, K:n] * self.mixed[0]).sum(axis=(1, 2))
+            mixed += 2 * (product[:, K:n, :K] * self.mixed[1].T).sum(axis=(1, 2))
+        diagonal = product.diagonal(axis1=1, axis2=2)[:, K:n]
+        return product[:, :K, :K].astype(float), diagonal.astype(float), rest, mixed
+
+    def _by_units(self, outputs: np.ndarray, inputs: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The same from Gram matrices of the units, where these are few."""
+        K, n = self.apart, self.S.size
+        signal_in, signal_out = inputs[:, :K], outputs[:, :K]
+        bulk_in, bulk_out = _gram(inputs[:, K:]), _gram(outputs[:, K:])
+        rest = _dot(bulk_in, _gram(signal_out) + self.thinning * bulk_out) + _dot(_gram(signal_in), bulk_out)
+        mixed: np.ndarray = np.zeros(len(rest))
+        if self.mixed is not None:
+            mixed = 2 * _dot(signal_out, self.mixed[0] @ inputs[:, K:n])
+            mixed += 2 * _dot(signal_in, self.mixed[1] @ outputs[:, K:n])
+        diagonal = np.vecdot(inputs[:, K:n], outputs[:, K:n])
+        return (signal_out @ signal_in.swapaxes(1, 2)).astype(float), diagonal.astype(float), rest, mixed
+
+
+def _power(matrices: np.ndarray) -> np.ndarray:
+    """The sum of squares of a stack of matrices, (batch,)."""
+    return np.asarray(np.einsum("bij,bij->b", matrices, matrices, dtype=float))
 
 
 def _dot(one: np.ndarray, two: np.ndarray) -> np.ndarray:
@@ -276,17 +380,18 @@ def _gram(rows: np.ndarray) -> np.ndarray:
     return rows.swapaxes(1, 2) @ rows
 
 
-def _vertex(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the parabola through three values is least, between the outer ones, and its second derivative; (run,).
+def _vertex(places: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the parabola through three values is least, between the outer ones; its second derivative, and value there.
 
-    Where it has no least value, that is the outer place of the lower value.
+    Where it has no least value, that is the outer place of the lower value. Each (run,).
     """
     (a, b, c), (one, two, three) = places, values
     left, right = (two - one) / (b - a), (three - two) / (c - b)
     bend = 2 * (right - left) / (c - a)
     curved = bend > 0
     vertex = (a + b) / 2 - left / np.where(curved, bend, 1.0)
-    return np.where(curved, np.clip(vertex, a, c), np.where(one < three, a, c)), bend
+    vertex = np.where(curved, np.clip(vertex, a, c), np.where(one < three, a, c))
+    return vertex, bend, one + (vertex - a) * (left + bend / 2 * (vertex - b))
 
 
 def _bracket(places: np.ndarray, values: np.ndarray, place: np.ndarray, value: np.ndarray) -> tuple[Any, Any]:

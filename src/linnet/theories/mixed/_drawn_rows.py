@@ -7,33 +7,34 @@ from functools import lru_cache
 
 import numpy as np
 
-from linnet.theories.mixed._drawn_cells import DrawnStarts, Least, has_few_units, joined
+from linnet.theories.mixed._drawn_cells import DrawnStarts, Least, has_few_units, joined, shaped
 from linnet.theories.mixed._interpolation import between, between_error
 from linnet.theories.mixed.task_spectra import Spectrum
 
 MOST_DRAWS = 400
 PLATEAU = 0.5  # relative error of a best time beyond which it means nothing
 _STEP_ERROR = 0.5  # of the standard error asked for: that of the splitting, above which its steps are halved
-_REST = 0.3  # of what finer steps change, which their own order tells and is corrected: the part that may be wrong
+_MORE_FOR_FEW = 2.0  # times as many steps of few units, whose test error may rise and fall
 _FEW_UNITS = 6  # networks whose scatter is least and which are cheap: their steps may be halved twice as often
-_PILOTS_OF_FEW = 8  # starts of few units that say how long and how finely all are followed; one of others
-_EARLIER = 16.0  # times earlier than the last of them the first may have its least error
+_TURNING = 20.0  # exponent of the signal while few units turn to it
+_MORE_OF_THINNER = 3  # times as many starts, as each of them costs little and says little
+_LITTLE_TILT = 0.1  # exponent of the imbalance over a step, below which the splitting is as good as exact
 _ROUNDS = 2  # in which more are drawn
 _FEWEST_FOR_LINES = 8  # starts: of fewer, means are plain
 _LEAST_CHANGE = 0.2  # of the logarithm of the test error over all variances: where it is flat, nodes are even
 _LEAST_ERROR = 0.0025  # of drawn cells: bulk in groups, times between nodes
 _WEAK_TRUTH = 0.06  # of the share of the test error that is truth below the edge of the bulk: it has no mode there
-_MOST_NUMBERS = 600_000  # of the layers that are stepped at once: what stays in the cache is what is fast
+_MOST_NUMBERS = 200_000  # of the layers that are stepped at once: what stays in the cache is what is fast
 _MEANS = ("test", "time", "rank", "train")
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How finely drawn starts are followed: units that are computed with, and the standard error of their mean.
+    """How finely drawn starts are followed, and the standard error of their mean.
 
-    The `first` starts are followed at so many `variances` at most, and all of them at every so many of these; `nodes`
-    are steps to the least test error at first, which may be halved so often. `most_draws` are those of
-    networks of that many units; narrower ones may have more.
+    `units` are computed with at most beside one for each signal. The `first` starts are followed at so many `variances`
+    at most, and all of them at every so many of these; `steps` lead to the least test error at first, and may be halved
+    so often. `most_draws` are those of networks of that many units; narrower ones may have more.
     """
 
     units: int
@@ -41,17 +42,15 @@ class Effort:
     variances: int
     every: int
     first: int
-    nodes: int
+    steps: int
     halvings: int
     most_draws: int
 
 
 FINE = Effort(
-    units=40, standard_error=0.008, variances=18, every=2, first=4, nodes=8, halvings=2, most_draws=MOST_DRAWS
+    units=35, standard_error=0.008, variances=18, every=2, first=4, steps=8, halvings=2, most_draws=MOST_DRAWS
 )
-COARSE = Effort(
-    units=28, standard_error=0.02, variances=10, every=1, first=MOST_DRAWS, nodes=6, halvings=1, most_draws=12
-)
+COARSE = Effort(units=20, standard_error=0.02, variances=10, every=2, first=4, steps=4, halvings=1, most_draws=16)
 
 
 class DrawnRow:
@@ -79,82 +78,81 @@ class DrawnRow:
         order = np.argsort(variances)
         guess = np.exp(np.interp(np.log(self.nodes), self.asked[order], np.log(guess[order])))
         signal = float(spectrum.values[int(min(max(spectrum.apart, 1), width)) - 1])
-        often = 2 if has_few_units(width, spectrum) else 1  # one of few units may start far from its signal
-        horizon = often * np.log(2 + 2 * signal / self.nodes) / (2 * max(signal, np.finfo(float).tiny))
+        exponent = np.log(2 + 2 * signal / self.nodes)
+        if has_few_units(width, spectrum):  # one of few units may start far from its signal, and turns to it late
+            exponent = 2 * exponent + _TURNING
+        horizon = exponent / (2 * max(signal, np.finfo(float).tiny))
         self.horizon = np.minimum(horizon, 60 * guess)
+        self.guess = np.minimum(guess, 2 * self.horizon)
         self.some = thinly(ways, effort.every * 1.01)
-        self.steps, self.off, self.finer = self._steps(guess)
+        self.drawn = dict[int, DrawnStarts]()  # by how much thinner they are
 
-    def starts(self, first: int, last: int, thinner: int = 1) -> DrawnStarts:
-        keys = [[*self.key, int(self.width), i] for i in range(first, last)]
-        return DrawnStarts(self.spectrum, self.width, keys, self.effort.units // thinner)
+    def runs(self, *blocks: tuple[int, int, np.ndarray, np.ndarray], thinner: int = 1) -> list[Least]:
+        """Starts at nodes, (draw, node), for each block of a first and a last start, nodes, and steps at all nodes.
 
-    def _steps(self, guess: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """Steps at the nodes, the error of the splitting, and by which factor finer steps change the means.
-
-        A start finds the time, of few units more of them; then two halve the steps. What a half of them changes is
-        three quarters of what they leave to be changed, as the method is of second order.
+        All blocks are followed together, as many networks at once as stay in the cache.
         """
-        pair, some = self.starts(0, 2), self.some[thinly(np.arange(self.some.size, dtype=float), 2.0)]
-        sizes, horizon = self.nodes[some], self.horizon[some]
-        few = has_few_units(self.width, self.spectrum)
-        starts = self.starts(0, _PILOTS_OF_FEW if few else 1)
-        pilot = starts.least(sizes, np.maximum(guess[some], horizon / 3) / (4 * _PILOTS_OF_FEW if few else 8), horizon)
-        longest = np.maximum(pilot.time.max(axis=0), 1e-3 * guess[some])
-        # of few units some dip early, others settle late
-        steps = np.clip(pilot.time.min(axis=0), longest / _EARLIER, longest) / self.effort.nodes
-        horizon = np.maximum(horizon, 1.5 * longest)
-        finer = {name: np.ones(some.size) for name in _MEANS}
-        off = np.full(some.size, np.inf)
-        most = self.effort.halvings * (2 if self.width <= _FEW_UNITS else 1)
-        for halving in range(most + 1):
-            open_ = np.flatnonzero(off > _STEP_ERROR * self.effort.standard_error)
-            if not open_.size:
-                break
-            steps[open_] /= 2 if halving else 1
-            both = np.concatenate([open_, open_])
-            two = _means(pair.least(sizes[both], np.outer([1, 0.5], steps[open_]).ravel(), horizon[both]))
-            for name in _MEANS:
-                ratio = _ratio(two[name][open_.size :], two[name][: open_.size])
-                finer[name][open_] = np.clip(1 + 4 / 3 * (ratio - 1), 0.8, 1.25)
-            off[open_] = _REST * np.abs(finer["test"][open_] - 1)
-        at, places = np.log(self.nodes), np.log(sizes)
-        self.horizon = np.exp(np.interp(at, places, np.log(horizon)))
-        steps = np.exp(np.interp(at, places, np.log(steps)))
-        finer = {name: np.interp(at[self.some], places, factor) for name, factor in finer.items()}
-        return steps, np.interp(at, places, off), finer
+        last = max(block[1] for block in blocks)
+        if thinner not in self.drawn or self.drawn[thinner].number < last:
+            keys = [[*self.key, int(self.width), i] for i in range(last)]
+            units = self.spectrum.apart + self.effort.units // thinner
+            self.drawn[thinner] = DrawnStarts(self.spectrum, self.width, keys, units)
+        drawn = self.drawn[thinner]
+        draws = np.concatenate([np.repeat(np.arange(i, j), at.size) for i, j, at, _ in blocks])
+        nodes = np.concatenate([np.tile(at, j - i) for i, j, at, _ in blocks])
+        steps = np.concatenate([np.tile(steps[at], j - i) for i, j, at, steps in blocks])
+        arguments = draws, self.nodes[nodes], self.guess[nodes], self.horizon[nodes], steps
+        many = max(1, int(_MOST_NUMBERS / (2 * drawn.S.size * drawn.units)))
+        chunks = [slice(i, i + many) for i in range(0, draws.size, many)]
+        runs = joined([drawn.least(*(part[chunk] for part in arguments)) for chunk in chunks])
+        ends = np.cumsum([0, *((j - i) * at.size for i, j, at, _ in blocks)])
+        return [shaped(runs[ends[k] : ends[k + 1]], j - i, at.size) for k, (i, j, at, _) in enumerate(blocks)]
 
-    def least(self, first: int, last: int, some: np.ndarray | slice = slice(None), thinner: int = 1) -> Least:
-        """Runs of the starts `first` to `last` at some of the nodes, as many at once as stay in the cache."""
-        sizes, runs, i = self.nodes[some], list[Least](), first
-        while i < last:
-            chunk = self.starts(i, i + 1, thinner)
-            many = max(1, int(_MOST_NUMBERS / (2 * chunk.S.size * chunk.units * sizes.size)))
-            chunk = self.starts(i, min(i + many, last), thinner)
-            runs.append(chunk.least(sizes, self.steps[some], self.horizon[some]))
-            i += many
-        return joined(runs)
+    def first_runs(self) -> tuple[Least, Least, np.ndarray, np.ndarray]:
+        """The first starts at all nodes, all starts at some, steps to the least error, and what these leave wrong.
+
+        Where a step tilts layers, two starts tell: what steps of twice the length change is three times what is wrong,
+        as the method is of second order.
+        """
+        effort, every = self.effort, np.arange(self.nodes.size)
+        looked = self.some[thinly(np.arange(self.some.size, dtype=float), 2.0)]
+        few = has_few_units(self.width, self.spectrum)
+        numbers = np.full(looked.size, (_MORE_FOR_FEW if few else 1) * float(effort.steps))
+        imbalance = np.sqrt(2 * max(self.spectrum.inputs, self.spectrum.outputs) * self.width)  # at unit variance
+        tilted = imbalance * (self.nodes * self.guess)[looked] / numbers > _LITTLE_TILT
+        off, at, places = np.zeros(looked.size), np.log(self.nodes), np.log(self.nodes[looked])
+        for left in range(effort.halvings * (2 if self.width <= _FEW_UNITS else 1), -1, -1):
+            steps = np.exp(np.interp(at, places, np.log(numbers)))
+            first = min(self.draws, effort.first)
+            blocks = [(0, first, every, steps), (0, 2, looked[tilted], steps / 2), (first, self.draws, self.some, steps)]
+            first_starts, twice, others = self.runs(*blocks)
+            test = first_starts[:2, looked[tilted]].test.mean(axis=0)
+            off[tilted] = np.abs(_ratio(twice.test.mean(axis=0), test) - 1) / 3
+            open_ = off > _STEP_ERROR * effort.standard_error
+            if not (left and open_.any()):
+                break
+            numbers[open_] *= 2
+        starts = joined([first_starts[:, self.some], others])
+        return first_starts, starts, steps, np.interp(at, places, off)
 
     def cells(self) -> tuple[np.ndarray, ...]:
         """Test, time, rank, train, errors of test and time, and the scatter, (variance,)."""
-        draws, wanted, whole = self.draws, self.effort.standard_error, self.starts(0, 1)
-        most = min(self.effort.most_draws * max(1.0, self.effort.units / whole.units) ** 2, MOST_DRAWS)
-        runs = self.least(0, min(draws, self.effort.first))
+        wanted = self.effort.standard_error
+        runs, every, steps, off = self.first_runs()
+        whole, units = self.drawn[1], self.spectrum.apart + self.effort.units
+        most = min(self.effort.most_draws * max(1.0, units / whole.units) ** 2, MOST_DRAWS)
         means, first = _means(runs), runs[:, self.some]
-        every = (
-            first if draws <= self.effort.first else joined([first, self.least(self.effort.first, draws, self.some)])
-        )
         best, squared = estimates(every)
         for _ in range(_ROUNDS):  # networks differ: more of them, and then they differ more
             number = int(min(np.ceil(len(every.test) * squared.max() / wanted**2), most))
             if number <= len(every.test):
                 break
-            every = joined([every, self.least(len(every.test), number, self.some)])
+            every = joined([every, *self.runs((len(every.test), number, self.some, steps))])
             best, squared = estimates(every)
-        factors = {name: self.finer[name] * _ratio(best[name], _means(first)[name]) for name in _MEANS}
+        factors = {name: _ratio(best[name], _means(first)[name]) for name in _MEANS}
         if whole.thinned:  # what thinning changes is linear in its factor: twice as thin tells how much
-            twice, noise = estimates(self.least(0, draws, self.some, thinner=2))
-            by = (whole.thinning - 1) / (self.starts(0, 1, thinner=2).thinning - whole.thinning)
+            twice, noise = estimates(*self.runs((0, _MORE_OF_THINNER * self.draws, self.some, steps), thinner=2))
+            by = (whole.thinning - 1) / (self.drawn[2].thinning - whole.thinning)
             changes = {name: by * (1 - _ratio(twice[name], best[name])) for name in _MEANS}
             squared = (1 + by) ** 2 * squared + by**2 * noise + (changes["test"] / 4) ** 2
             for name in _MEANS:
@@ -163,7 +161,7 @@ class DrawnRow:
         at = np.log(self.nodes)
         for name in _MEANS:
             means[name] *= np.interp(at, at[self.some], factors[name])
-        error = np.hypot(np.interp(at, at[self.some], np.sqrt(squared)), self.off)
+        error = np.hypot(np.interp(at, at[self.some], np.sqrt(squared)), off)
         number, spread = len(every.test), every.test.std(axis=0, ddof=1) / every.test.mean(axis=0)
         varied = every.time.std(axis=0, ddof=1) / np.maximum(best["time"], np.finfo(float).tiny)
         moment = time_error(np.median(runs.bend, axis=0), error, np.interp(at, at[self.some], varied) / np.sqrt(number))
@@ -191,19 +189,15 @@ def estimates(runs: Least) -> tuple[dict[str, np.ndarray], np.ndarray]:
     number, parts = len(runs.test), runs.odd.shape[2]
     if number < _FEWEST_FOR_LINES:
         parts = 0
-    means: dict[str, np.ndarray] = {name: np.empty(runs.test.shape[1]) for name in _MEANS}
-    squared = np.empty(runs.test.shape[1])
-    for j in range(squared.size):
-        odd = runs.odd[:, j, :parts]
-        lines = np.column_stack([np.ones(number), odd / np.maximum(odd.std(axis=0), np.finfo(float).tiny)])
-        inverse = np.linalg.pinv(lines)
-        for name in _MEANS:
-            means[name][j] = inverse[0] @ getattr(runs, name)[:, j]
-        test = runs.test[:, j]
-        left = test - lines @ (inverse @ test)
-        free = number - 1 - parts
-        squared[j] = (inverse[0] @ inverse[0]) * (left @ left) / free / means["test"][j] ** 2 * _few(free) ** 2
-    return means, squared
+    odd = runs.odd[..., :parts].swapaxes(0, 1)
+    odd = odd / np.maximum(odd.std(axis=1, keepdims=True), np.finfo(float).tiny)
+    lines = np.concatenate([np.ones((len(odd), number, 1)), odd], axis=2)  # (variance, draw, 1 and parts)
+    inverse = np.linalg.pinv(lines)
+    means = {name: np.vecdot(inverse[:, 0], getattr(runs, name).T) for name in _MEANS}
+    left = runs.test.T - (lines @ (inverse @ runs.test.T[..., None]))[..., 0]
+    free = number - 1 - parts
+    squared = np.vecdot(inverse[:, 0], inverse[:, 0]) * np.vecdot(left, left) / free * _few(free) ** 2
+    return means, squared / means["test"] ** 2
 
 
 def _means(runs: Least) -> dict[str, np.ndarray]:
