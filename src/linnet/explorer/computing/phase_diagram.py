@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GRID = 25  # cells along each side
 WIDTHS, VARIANCES = map(np.array, plane.grid(GRID).values())  # exponents in d
 GROUPS = 16  # of the bulk's modes
-DRAWS = 8  # starts of a cell that is not wide: two processor seconds for the map
+DRAWS = 8  # starts of a cell that is not wide: one processor second for the map
 LIMIT = 0.05  # relative error bar above which a cell is hatched
 CELL_CAREFUL = 20.0  # c of a cell that is trained here, whatever the strength of its task: the step is 1/(c max(...))
 CELL_POINTS = 80

@@ -20,8 +20,8 @@ _EVEN = 1.5  # the time that is guessed, over that up to which steps are even
 _EARLY = 3.0  # a least error within the first steps, so many times fewer than asked for, is sought by shorter ones
 _LATEST = 12.0  # times the time that is guessed, or a third of the horizon, to which few units are followed
 _MOST_LOOKS = 9  # at the least error between nodes
-_LOOK_AGAIN = 1e-3  # relative difference from what a parabola expected ...
-_STEEP = 0.08  # ... or a change of the logarithm between its places, beyond which it is not to be trusted
+_LOOK_AGAIN = 3e-4  # relative difference from what a parabola expected ...
+_STEEP = 0.03  # ... or a change of the logarithm between its places, beyond which it is not to be trusted
 _POWER_STEPS = 20
 _LEAST_TEST = 1e-12  # of the truth's power: rounding
 _FLOAT32_RANGE = (1e-15, 1e12)  # of variances and singular values: their products are far from the ends
@@ -188,7 +188,8 @@ class DrawnStarts:
             lowest.put(early, self._followed(*again))
         bulk = np.vecdot(self.layers.first[:, self.apart :], self.layers.second[:, self.apart :])
         odd = np.stack([bulk.sum(axis=1), bulk @ self.S[self.apart :]], axis=1)
-        return Least(*self._between(lowest), lowest.open, odd[draws])
+        time, test, train, rank, bend = self._between(lowest)
+        return Least(time, test, train, rank, bend, lowest.open, odd[draws])
 
     def _followed(
         self,

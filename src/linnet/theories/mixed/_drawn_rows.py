@@ -50,14 +50,14 @@ class Effort:
 FINE = Effort(
     units=35, standard_error=0.008, variances=18, every=2, first=4, steps=8, halvings=2, most_draws=MOST_DRAWS
 )
-COARSE = Effort(units=20, standard_error=0.02, variances=10, every=2, first=4, steps=4, halvings=1, most_draws=16)
+COARSE = Effort(units=20, standard_error=0.017, variances=10, every=2, first=4, steps=4, halvings=1, most_draws=20)
 
 
 class DrawnRow:
     """The cells of one width that follow drawn starts: how long and how fine they are followed, and their means.
 
-    The first starts are followed at 18 variances at most, and all of them at every second: what the others
-    change is smooth, as one start serves all variances. Between these, logarithms are interpolated.
+    The first starts are followed at all nodes, as the effort says how many variances, and all of them at every second:
+    what the others change is smooth, as one start serves all variances. Between these, logarithms are interpolated.
     """
 
     def __init__(
@@ -124,7 +124,11 @@ class DrawnRow:
         for left in range(effort.halvings * (2 if self.width <= _FEW_UNITS else 1), -1, -1):
             steps = np.exp(np.interp(at, places, np.log(numbers)))
             first = min(self.draws, effort.first)
-            blocks = [(0, first, every, steps), (0, 2, looked[tilted], steps / 2), (first, self.draws, self.some, steps)]
+            blocks = [
+                (0, first, every, steps),
+                (0, 2, looked[tilted], steps / 2),
+                (first, self.draws, self.some, steps),
+            ]
             first_starts, twice, others = self.runs(*blocks)
             test = first_starts[:2, looked[tilted]].test.mean(axis=0)
             off[tilted] = np.abs(_ratio(twice.test.mean(axis=0), test) - 1) / 3
