@@ -35,7 +35,10 @@ EVERY = (
 )
 # So that the reader has gone before anything is written: the pipe is then in error.
 GONE = "import select; pipe = select.poll(); pipe.register(1, 0); pipe.poll(); "
-LATER = "import threading, os; threading.Timer(12, os.kill, (os.getpid(), 2)).start(); "  # Ctrl-C, for the server
+# Ctrl-C, for the server; by a thread that does not hold up a command which has ended before
+LATER = (
+    "import threading, os; later = threading.Timer(12, os.kill, (os.getpid(), 2)); later.daemon = True; later.start(); "
+)
 
 
 def faults(names: tuple[str, ...] = EVERY, ways: tuple[str, ...] = tuple(WAYS)) -> Iterator[str]:
