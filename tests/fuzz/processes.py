@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-MEMORY_BYTES = 8 * 2**30  # of addresses, for each process: what is refused is then the same on every machine
+FREE_BYTES = 4 * 2**30  # that linnet is told are free, if as many are: what it refuses is the same on every machine
 HANG = 180.0  # seconds without a word from a process, after which it is ended: no signal ends compiling
 
 
 def work(pipe: Connection, twice: int, seed: int) -> None:
     """Makes the calls of the examples that it is sent, from given positions on, and tells of each before and after."""
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    from linnet import _memory
+
+    available = _memory.available
+    _memory.available = lambda: min(available(), FREE_BYTES)
     from fuzz.calling import LEFT_OUT, called
     from fuzz.cases import cases, listed
     from fuzz.scaling import scaled
