@@ -61,8 +61,13 @@ def test_quick_figures_take_one_thread(
     from linnet.cli import batch
 
     seen: list[str | None] = []
-    real = batch.run
-    monkeypatch.setattr(batch, "run", lambda *words, **o: (seen.append(os.environ.get("NPROC")), real(*words, **o))[1])
+    run = batch.run
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        seen.append(os.environ.get("NPROC"))
+        return run(*arguments, **options)
+
+    monkeypatch.setattr(batch, "run", watched)
     monkeypatch.setenv("NPROC", "7")
     assert linnet("reproduce", *["--quick"] * quick, "--out", tmp_path).status == 0
     assert seen == ["1" if quick else "7"] and os.environ["NPROC"] == "7"

@@ -41,7 +41,7 @@ def numbers(values: ArrayLike) -> list[Any]:
 
 
 def line(x: ArrayLike, y: ArrayLike, name: str = "", *, colour: str, dash: str = "solid", **rest: Any) -> Trace:
-    """A curve."""
+    """Return a curve of the house's look."""
     given = {"color": colour, "dash": dash, "width": rest.pop("width", 2)}
     shown = {"showlegend": bool(name), **rest}
     return {"type": "scatter", "mode": "lines", "x": numbers(x), "y": numbers(y), "name": name, "line": given, **shown}

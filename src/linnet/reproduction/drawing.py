@@ -33,8 +33,8 @@ def panel_axes(letters: Sequence[str], *, ratio: float, **options: Any) -> tuple
 
 def cell_map(
     axis: style.Axes, across: Any, up: Any, values: Any, *, bar: dict[str, Any] | None = None, **look: Any
-) -> Any:
-    """Draw a value for each cell in colour, with a colour bar beside the panel, and return what a colour bar needs.
+) -> None:
+    """Draw a value for each cell in colour, with a colour bar beside the panel.
 
     **Arguments:**
 

@@ -86,7 +86,7 @@ def volumes(scales: np.ndarray, seed: list[int], *, paths: int, step: float, tim
         both = np.concatenate([process.first / scales[:, None, None], process.second[None]]).transpose(2, 0, 1)
         mixed = np.linalg.qr(both)
         logs += np.log(np.abs(np.diagonal(mixed.R, axis1=1, axis2=2)))
-        inside = np.linalg.qr(mixed.Q[:, :-1], mode="r")  # of u alone
+        inside = np.asarray(np.linalg.qr(mixed.Q[:, :-1], mode="r"))  # of u alone
         sizes = (logs + np.log(np.abs(np.diagonal(inside, axis1=1, axis2=2)))).cumsum(axis=1)
         if at > BURN_IN_TIME - QR_INTERVAL_TIME / 2:
             start = sizes if not start.size else start
