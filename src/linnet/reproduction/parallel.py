@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +77,31 @@ def outcomes(chosen: Sequence[Claim], work: Sequence[Batch], workers: int) -> It
                 yield from new()
                 for future in done:
                     future.result()
+                if any(process.exitcode for process in _processes(pool)):
+                    raise BrokenProcessPool  # the pool itself may not watch a process that it started later
         except BrokenProcessPool:
-            pool.shutdown(wait=True, cancel_futures=True)  # which ends the others: nothing is added any more
+            _terminate(pool)  # nothing is added any more
+            pool.shutdown(wait=True, cancel_futures=True)
             yield from new()
             raise ExecutorError(
                 "a process that measured claims was killed, by hand or for want of memory. What was measured is "
                 "kept; measure the rest again, with fewer --workers."
             ) from None
         except BaseException:
-            for process in list(pool._processes.values()):  # what is under way would be waited for otherwise
-                process.terminate()
+            _terminate(pool)  # what is under way would be waited for otherwise
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    """Return the processes that the pool has started; none once it has put them away."""
+    return list((pool._processes or {}).values())
+
+
+def _terminate(pool: ProcessPoolExecutor) -> None:
+    for process in _processes(pool):
+        process.terminate()
 
 
 def _end_with_parent(parent: int) -> None:
