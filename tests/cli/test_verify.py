@@ -117,7 +117,8 @@ def test_a_killed_worker_takes_no_outcome_with_it(
     from linnet.reproduction.registry import select_claims
 
     told: list[str] = []
-    before, started = multiprocessing.active_children(), []
+    before = multiprocessing.active_children()
+    started: list[Any] = []
 
     def kill(outcome: Any, table: bool) -> None:
         told.append(outcome.claim.name)
