@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from linnet._randomness import Key, generator
+from linnet.theories.mixed._thinned_starts import bulk_rows, standard_start, thinned_size
 from linnet.theories.mixed._wide_cells import Errors
 from linnet.theories.mixed.splitting import MOST_GROWTH, Layers
 from linnet.theories.mixed.task_spectra import Spectrum
 
 MOST_UNITS = 40  # that are computed with; wider networks are thinned
-_MOST_ROWS = 200  # of the bulk, before equal modes are gathered
-_GROUPS = 16  # of the bulk, in the narrowest networks
 _MOST_NODES = 72  # steps of a run, three times as many of few units, and more where steps are short
 _EVEN = 1.5  # the time that is guessed, over that up to which steps are even
 _EARLY = 3.0  # a least error within the first steps, so many times fewer than asked for, is sought by shorter ones
@@ -113,18 +112,18 @@ class DrawnStarts:
         self.spectrum, self.apart = spectrum, spectrum.apart
         bulk = float(spectrum.multiplicities[self.apart :].sum())
         idle = abs(spectrum.outputs - spectrum.inputs)
-        number, members = _thinned(width, self.apart, bulk, units)
+        number, members = thinned_size(width, self.apart, bulk, units)
         self.thinned = number < width and members < bulk
         self.thinning = bulk / members if members else 1.0
         # the threshold of modes that stand apart is that of the whole network, the bulk's that of what they leave of it
         raised = np.sqrt(width / number)
         scale = np.sqrt((width - self.apart) / (number - self.apart)) if number < width else 1.0
-        values, overlaps, numbers = _members(spectrum, members, number)
+        values, overlaps, numbers = bulk_rows(spectrum, members, number)
         lengths = [round(min(one, 2 * number)) for one in numbers]
         self.S = np.concatenate([spectrum.values[: self.apart], np.repeat(values, lengths)])
         self.share = np.concatenate([spectrum.overlaps[: self.apart], np.repeat(overlaps, lengths)])
         self.signals, self.mixed = self._signals_and_rest()
-        drawn = [_start(generator(key), self.apart, numbers, idle / self.thinning, number) for key in keys]
+        drawn = [standard_start(generator(key), self.apart, numbers, idle / self.thinning, number) for key in keys]
         size = np.where(np.arange(self.S.size) < self.apart, raised, scale)[:, None]
         rows = np.stack([np.concatenate([size * sides[0], size * sides[1], scale * rest]) for sides, rest in drawn])
         self.idle_inputs, n = spectrum.inputs > spectrum.outputs, self.S.size
@@ -417,61 +416,3 @@ def _largest(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
         top = np.linalg.norm(vector, axis=(1, 2))
         vector /= np.maximum(top, np.finfo(float).tiny)[:, None, None]
     return top
-
-
-def _thinned(width: float, apart: int, bulk: float, most: int) -> tuple[float, float]:
-    """Units and rows of the bulk to compute with: all of them, or both fewer by one factor and nearly whole."""
-    # a narrow network costs what its width costs, a wide one (reduced) what its rows cost
-    fewest = max(0.8 * (most - apart), 4.0)
-    factor = min((width - apart) / max(most - apart, 4), bulk / fewest)
-    if factor <= 1 or width <= most:
-        return width, bulk
-    rows = np.arange(max(1, np.floor(0.8 * bulk / factor)), np.ceil(bulk / factor) + 1)
-    units = apart + (width - apart) * rows / bulk
-    chosen = int(np.argmin(np.abs(units - np.round(units)) / units))
-    return float(np.round(units[chosen])), float(rows[chosen])
-
-
-def _members(spectrum: Spectrum, rows: float, units: float) -> tuple[np.ndarray, np.ndarray, list[float]]:
-    """Values and overlaps of the bulk's rows: one by one where they are few, else in groups of equal modes."""
-    if not rows:
-        return np.zeros(0), np.zeros(0), []
-    most = min(2 * _GROUPS * units, max(_MOST_ROWS, 4 * units))
-    if rows <= most:
-        number = max(round(rows), 1)
-        fewer = spectrum.grouped(number)
-        ends = np.cumsum(fewer.multiplicities[spectrum.apart :])
-        at = spectrum.apart + np.searchsorted(ends, (np.arange(number) + 0.5) * ends[-1] / number)
-        return fewer.values[at], fewer.overlaps[at], [1.0] * number
-    fewer = spectrum.grouped(int(most // (2 * units)))
-    bulk = slice(spectrum.apart, None)
-    numbers = fewer.multiplicities[bulk] * (rows / fewer.multiplicities[bulk].sum())
-    return fewer.values[bulk], fewer.overlaps[bulk], numbers.tolist()
-
-
-def _start(draw: np.random.Generator, apart: int, numbers: list[float], idle: float, units: float) -> tuple[Any, Any]:
-    """Standard normal rows of both layers, (layer, row, unit), and those of the larger side alone, (row, unit)."""
-    rows = apart + sum(numbers)
-    if units > 2 * rows + idle:  # wide: only the triangle of [W1^T; W2] that has the same products (Bartlett)
-        triangle = _triangle(draw, units, round(2 * rows + idle)).T
-        n = round(rows)
-        return np.stack([triangle[:n], triangle[n : 2 * n]]), triangle[2 * n :]
-    units = round(units)
-    blocks = [draw.standard_normal((apart, 2 * units))]
-    blocks += [_gaussian(draw, number, 2 * units) for number in numbers]
-    stacked = np.vstack(blocks)
-    return np.stack([stacked[:, :units], stacked[:, units:]]), _gaussian(draw, idle, units)
-
-
-def _gaussian(draw: np.random.Generator, number: float, columns: int) -> np.ndarray:
-    """As many Gaussian rows; of more rows than columns only the triangle that has the same products."""
-    if number <= columns:
-        return draw.standard_normal((round(number), columns))
-    return _triangle(draw, number, columns)
-
-
-def _triangle(draw: np.random.Generator, number: float, columns: int) -> np.ndarray:
-    """The triangular factor of `number` Gaussian rows of so many columns (Bartlett); `number` need not be whole."""
-    triangle = np.triu(draw.standard_normal((columns, columns)), 1)
-    triangle[np.diag_indices(columns)] = np.sqrt(draw.chisquare(number - np.arange(columns)))
-    return triangle
