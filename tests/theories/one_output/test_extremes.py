@@ -125,6 +125,13 @@ def test_a_mode_without_weight_does_not_hinder_the_others(steps):
     assert len(steps) < 2.1 * needed  # rounding may reject a step more
 
 
+def test_a_threshold_below_all_numbers_is_refused_at_once(steps):
+    """Its inverse overflows, and a step that is shortened again and again is never accurate."""
+    with pytest.raises(ValueError, match=r"`threshold` 4\.94e-324"):
+        asymptotic([1.0, 0.5], [1.0, 1.0], 4, threshold=5e-324, times=[1.0, 10.0])
+    assert len(steps) < 10
+
+
 def test_times_of_one_step_are_looked_up_together_as_alone():
     """More of them than are looked up at once, some twice and out of order."""
     rates, squares = np.array([3.0, 1.0, 0.1]), np.array([0.5, 0.0, 2.0])

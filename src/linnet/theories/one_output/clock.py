@@ -154,7 +154,7 @@ class Clock:
             inverse = self._inverse_of_driving(values)
             gaps = np.log(y / inverse)
             slopes = ((values * self._squares)[:, None] @ weights)[:, 0].real
-            slopes = slopes * y * inverse[:, None] ** 2  # of log a^(1/2) at each node, in log y at the others
+            slopes = slopes * y / inverse[:, None] ** -2  # of log a^(1/2) at each node, in log y at the others
             change = np.linalg.solve(np.eye(_STAGES) + slopes, -gaps)
             y = y * np.exp(np.clip(change, -2, 2))
             if np.abs(change).max() < 1e-14:
