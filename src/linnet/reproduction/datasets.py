@@ -62,3 +62,17 @@ def cells_of(results: xr.Dataset, *axes: str) -> Iterator[xr.Dataset]:
     """
     for values in product(*(results[axis].values for axis in axes)):
         yield results.sel(dict(zip(axes, values, strict=True)))
+
+
+def scalars(cell: xr.Dataset) -> dict[str, Any]:
+    """Return what one cell holds of single numbers and texts, by name: its place on the axes, and what was measured.
+
+    **Example:**
+
+        >>> import xarray as xr
+        >>> from linnet.reproduction.datasets import scalars
+        >>> results = xr.Dataset({"loss": ("dim", [0.5, 0.25])}, {"dim": [10, 20]})
+        >>> scalars(results.sel(dim=20))
+        {'loss': 0.25, 'dim': 20}
+    """
+    return {str(name): array.item() for name, array in cell.variables.items() if array.ndim == 0}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +60,24 @@ class Estimate(NamedTuple):
         if np.isnan(self.error):
             return format(self.value, form)
         return f"{format(self.value, form)} ± {format(self.error, form)}"
+
+
+def by_name(rows: Mapping[Any, Numbers] | Iterable[Numbers]) -> dict[str, Any]:
+    """Return what was measured in every case by its name: a list of the cases, or by their labels where they have any.
+
+    **Example:**
+
+        >>> from linnet.reproduction.numbers import by_name
+        >>> by_name({"d = 2": {"rate": 0.1, "paths": 10}, "d = 3": {"rate": 0.2, "paths": 20}})["rate"]
+        {'d = 2': 0.1, 'd = 3': 0.2}
+        >>> by_name([{"rate": 0.1}, {"rate": 0.2}])
+        {'rate': [0.1, 0.2]}
+    """
+    if isinstance(rows, Mapping):
+        columns = by_name(rows.values())
+        return {name: dict(zip(rows, column, strict=True)) for name, column in columns.items()}
+    listed = list(rows)
+    return {name: [row[name] for row in listed] for name in listed[0]}
 
 
 def entries(number: object) -> list[tuple[str, Any]]:

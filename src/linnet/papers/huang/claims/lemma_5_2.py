@@ -33,12 +33,12 @@ def end_of_the_first_stage(trial: Trial) -> Numbers:
     rows, corners = neurons.TABLE.rows(trial), region.TABLE.rows(trial)
     least, most, sizes = rows["least"], rows["most"], rows["magnitudes"]
     worst = {key: highest(most[key], 1 / least[key], sizes[key][1], 1 / sizes[key][0]) for key in least}
-    far = [row.worst for row in corners if row.signal**3 * _power(trial) >= STRONG]
+    far = [corners["worst"][name] for name, signal in corners["signal"].items() if signal**3 * _power(trial) >= STRONG]
     return {
         "value": highest([*dominant(worst).values(), *far]),
         "least": least,
         "most": most,
-        "worst": worst | {row.name: row.worst for row in corners},
+        "worst": worst | corners["worst"],
     }
 
 

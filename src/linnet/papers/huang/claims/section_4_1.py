@@ -35,13 +35,13 @@ INSIDE = AtLeast(
 )
 def two_stages(trial: Trial) -> Numbers:
     rows = region.TABLE.rows(trial)
-    small = [row.settled for row in rows if row.start <= settings.FEATURE_START]
+    small = region.of_small_starts(rows, "settled")
     return {
         "value": lowest(small) if small else float("nan"),
         "corners": len(small),
-        "ratios": {row.name: row.settled for row in rows},
-        "starts": {row.name: row.start for row in rows},
-        "first_shares": {row.name: row.first_share for row in rows},
+        "ratios": rows["settled"],
+        "starts": rows["start"],
+        "first_shares": rows["first_share"],
         **region.counts(rows),
     }
 
@@ -59,8 +59,8 @@ def two_stages(trial: Trial) -> Numbers:
 )
 def small_output(trial: Trial) -> Numbers:
     rows, ratios = region.TABLE.rows(trial), neurons.TABLE.rows(trial)["first_output"]
-    largest = {row.name: row.first_output for row in rows} | {"any ratio": highest(ratios.values())}
-    small = [row.first_output for row in rows if row.start <= settings.FEATURE_START]
+    largest = rows["first_output"] | {"any ratio": highest(ratios.values())}
+    small = region.of_small_starts(rows, "first_output")
     return {"value": highest([largest["any ratio"], *small]), "largest": largest, **region.counts(rows)}
 
 
@@ -138,7 +138,7 @@ def crossover(trial: Trial) -> Numbers:
     ratios, _, shares = _crossing(trial, (0.1, 0.3, 1.0, 3.0))
     ratio = ln.theories.feature_learning.lazy_feature_ratio
     off = {f"v_0 = {size:g}": abs(measured - float(ratio(size**2, shares[size]))) for size, measured in ratios.items()}
-    off |= {row.name: row.crossover_off for row in region.TABLE.rows(trial)}
+    off |= region.TABLE.rows(trial)["crossover_off"]
     return {"value": highest(off.values()), "off": off, "ratios": ratios}
 
 

@@ -164,19 +164,18 @@ def second_time(trial: Trial) -> Numbers:
 )
 def convergence_in_time(trial: Trial) -> Numbers:
     rows = convergence.TABLE.rows(trial)
-    constants = [row.constant for row in rows]
-    laws = dict.fromkeys(row.law for row in rows)
+    constants = np.array(rows["constant"])
     return {
         "value": highest(constants),
         "least": lowest(constants),
-        "means": {law: float(np.mean([row.constant for row in rows if row.law == law])) for law in laws},
-        "corrected": [row.corrected for row in rows],
-        "reached": sum(row.constant == row.constant for row in rows),
-        "rows": len(rows),
-        "highest": highest(row.highest for row in rows),
-        "last": highest(row.last for row in rows),
-        "falls": lowest(row.falls for row in rows),
-        "first_off": highest(abs(row.first_off) for row in rows),
+        "means": {law: constants[np.array(rows["law"]) == law].mean() for law in dict.fromkeys(rows["law"])},
+        "corrected": rows["corrected"],
+        "reached": (~np.isnan(constants)).sum(),
+        "rows": constants.size,
+        "highest": highest(rows["highest_after"]),
+        "last": highest(rows["last"]),
+        "falls": lowest(rows["falls"]),
+        "first_off": highest(np.abs(rows["first_off"])),
     }
 
 

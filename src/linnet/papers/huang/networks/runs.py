@@ -231,6 +231,19 @@ def theory_of(cell: Dataset) -> Stages:
     return stages(cell["values"].values, cell["coefficients"].values, width=int(width), **named)
 
 
+def theories_of(networks: Dataset) -> list[Stages]:
+    """Return the theory for each draw of networks that have kept their `ingredients`."""
+    return [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
+
+
+AT_LIMIT = " at the limit"
+
+
+def limit_label(label: str, margin: float) -> str:
+    """Return how a row is called: its label, and whether the start is at the limit of its conditions."""
+    return label + (AT_LIMIT if margin == 1 else "")
+
+
 def first_time_errors(theories: list[Stages], steps: np.ndarray) -> tuple[float, float]:
     """Return the worst distance from t1, measured in `steps`, of `Stages.first_time`, and of asinh(1/(v0
     sqrt(gamma)))."""

@@ -9,9 +9,10 @@ import numpy as np
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import PER_NEURON, neurons_cells
-from linnet.papers.huang.networks.runs import SWEPT, first_time_errors, theory_of
+from linnet.papers.huang.networks.runs import AT_LIMIT, SWEPT, first_time_errors, limit_label, theories_of
 from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
 
 
@@ -24,24 +25,12 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
 
 
 def read(results: Dataset) -> dict[str, dict[str, Any]]:
-    """Return what was measured, by name and then by v_0/(sigma_0 sqrt(log m)) and margin."""
+    """Return what was measured by its name and then by v_0/(sigma_0 sqrt(log m)) and margin."""
     rows = {
-        label(ratio, margin): _row(results.sel(ratio=ratio, margin=margin))
-        for margin in results["margin"].values.tolist()
-        for ratio in results["ratio"].values.tolist()
+        limit_label(f"{float(networks['ratio']):g}", float(networks["margin"])): _row(networks)
+        for networks in cells_of(results, "margin", "ratio")
     }
-    names = next(iter(rows.values()))
-    return {"label": dict(zip(rows, rows, strict=True))} | {
-        name: {key: row[name] for key, row in rows.items()} for name in names
-    }
-
-
-AT_LIMIT = " at the limit"
-
-
-def label(ratio: float, margin: float) -> str:
-    """Return how a row is called: the ratio, and whether sigma_0 is at the limit of condition (2)."""
-    return f"{ratio:g}{AT_LIMIT if margin == 1 else ''}"
+    return {"label": dict(zip(rows, rows, strict=True)), **by_name(rows)}
 
 
 def dominant(values: dict[str, float]) -> dict[str, float]:
@@ -59,7 +48,7 @@ def _row(networks: Dataset) -> dict[str, Any]:
     from scipy.special import ndtr
 
     each = {name: networks[name].transpose("seed", "neuron").values for name in PER_NEURON}
-    theories = [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
+    theories = theories_of(networks)
     root = np.sqrt([t.gamma for t in theories])[:, None]
     relative = each["alignments"] / np.median(each["alignments"], axis=1, keepdims=True)
     c, start, difference = each["overlaps"], each["start"], np.abs(each["difference"])

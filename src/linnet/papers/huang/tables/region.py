@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.cells.inside import region_cells
-from linnet.papers.huang.networks.runs import SWEPT, theory_of
-from linnet.reproduction import Table, Trial
-from linnet.reproduction.datasets import Dataset, cells_of
+from linnet.papers.huang.networks.runs import SWEPT, limit_label, theories_of
+from linnet.reproduction import Numbers, Table, Trial
+from linnet.reproduction.datasets import Dataset, cells_of, scalars
+from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
 
 
@@ -23,67 +24,49 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     )
 
 
-@dataclass(frozen=True)
-class Corner:
-    """The networks of one signal and margin, the worst of them.
-
-    - `start`: v_0^2 over sqrt(gamma)/tr, the largest; `limit`: the least gamma^(3/2)/tr, where rho^2 would end.
-    - `settled`: the least median rho/(v sqrt(gamma)) where the loss has lost 5%; `crossover` what
-      `lazy_feature_ratio` says of that network, `crossover_off` the largest distance of the two.
-    - `reached`: how many come to t1; `first_share` the least share of the loss there; `worst` by which factor an
-      alignment or a magnitude is off its order there.
-    """
-
-    signal: float
-    margin: float
-    networks: int
-    inside: int
-    start: float
-    limit: float
-    settled: float
-    crossover: float
-    crossover_off: float
-    reached: int
-    first_share: float
-    worst: float
-    first_output: float
-
-    @property
-    def name(self) -> str:
-        return f"|beta| = {self.signal:g}" + (" at the limit" if self.margin == 1 else "")
-
-
-def read(results: Dataset) -> list[Corner]:
-    """Return one row for each signal and margin."""
-    return [_corner(networks) for networks in cells_of(results, "margin", "signal")]
-
-
-def _corner(networks: Dataset) -> Corner:
-    """Read the networks of one signal and margin: the worst of them."""
-    theories = [theory_of(networks.sel(seed=seed)) for seed in networks["seed"].values]
-    starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
-    predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)
-    settled, shares = networks["settled"].values, networks["first_share"].values
-    return Corner(
-        signal=float(networks["signal"]),
-        margin=float(networks["margin"]),
-        networks=len(theories),
-        inside=int(networks["inside"].values.sum()),
-        start=float(starts.max()),
-        limit=float(min(t.gamma**1.5 / t.trace for t in theories)),
-        settled=float(settled.min()),
-        crossover=float(predicted[settled.argmin()]),
-        crossover_off=float(np.abs(settled - predicted).max()),
-        reached=int(np.isfinite(shares).sum()),
-        first_share=float(np.where(np.isfinite(shares), shares, 0.0).min()),
-        worst=float(networks["worst"].values.max()),
-        first_output=float(networks["first_output"].values.max()),
+def read(results: Dataset) -> dict[str, dict[str, Any]]:
+    """Return what was measured by its name and then by signal and margin."""
+    return by_name(
+        {
+            limit_label(f"|beta| = {float(networks['signal']):g}", float(networks["margin"])): _corner(networks)
+            for networks in cells_of(results, "margin", "signal")
+        }
     )
 
 
-def counts(rows: list[Corner]) -> dict[str, int]:
+def _corner(networks: Dataset) -> Numbers:
+    """Read the networks of one signal and margin: the worst of them."""
+    theories = theories_of(networks)
+    starts = np.array([t.magnitude**2 * t.trace / np.sqrt(t.gamma) for t in theories])
+    predicted = ln.theories.feature_learning.lazy_feature_ratio(starts, settings.FIRST_SHARE)
+    settled, shares = networks["settled"].values, networks["first_share"].values
+    return {
+        **scalars(networks),
+        "networks": len(theories),
+        "inside": int(networks["inside"].sum()),
+        "start": starts.max(),  # v_0^2 over sqrt(gamma)/tr
+        "limit": min(t.gamma**1.5 / t.trace for t in theories),  # where rho^2 would end
+        # the median rho/(v sqrt(gamma)) where the loss has lost 5%, what `lazy_feature_ratio` says of that network, and
+        # the largest distance of the two
+        "settled": settled.min(),
+        "crossover": predicted[settled.argmin()],
+        "crossover_off": np.abs(settled - predicted).max(),
+        # how many come to t1, the share of the loss there, by which factor an alignment or a magnitude is off its order
+        "reached": np.isfinite(shares).sum(),
+        "first_share": np.where(np.isfinite(shares), shares, 0.0).min(),
+        "worst": networks["worst"].values.max(),
+        "first_output": networks["first_output"].values.max(),
+    }
+
+
+def counts(rows: dict[str, dict[str, Any]]) -> dict[str, int]:
     """Return how many networks satisfy the printed assumption, and how many there are."""
-    return {"inside": sum(row.inside for row in rows), "networks": sum(row.networks for row in rows)}
+    return {name: sum(rows[name].values()) for name in ("inside", "networks")}
+
+
+def of_small_starts(rows: dict[str, dict[str, Any]], name: str) -> list[float]:
+    """Return what was measured where v_0^2 is well below sqrt(gamma)/tr: the correction's part."""
+    return [rows[name][corner] for corner, start in rows["start"].items() if start <= settings.FEATURE_START]
 
 
 TABLE = Table(
@@ -92,16 +75,16 @@ TABLE = Table(
     sweep=sweep,
     read=read,
     columns={
-        "abs β": "{.signal:g}",
-        "margin": "{.margin:g}",
-        "inside": "{0.inside} of {0.networks}",
-        "v₀² tr Σ/√γ": "{.start:.1e}",
-        "γ^(3/2)/tr Σ": "{.limit:.2g}",
-        "ratio where 5% of the loss is lost": "{.settled:.4f}",
-        "crossover": "{.crossover:.4f}",
-        "reach t1": "{.reached}",
-        "loss left at t1": "{.first_share:.1%}",
-        "factor off at t1": "{.worst:.2g}",
+        "abs β": "{[signal]:g}",
+        "margin": "{[margin]:g}",
+        "inside": "{0[inside]} of {0[networks]}",
+        "v₀² tr Σ/√γ": "{[start]:.1e}",
+        "γ^(3/2)/tr Σ": "{[limit]:.2g}",
+        "ratio where 5% of the loss is lost": "{[settled]:.4f}",
+        "crossover": "{[crossover]:.4f}",
+        "reach t1": "{[reached]}",
+        "loss left at t1": "{[first_share]:.1%}",
+        "factor off at t1": "{[worst]:.2g}",
     },
     note=(
         "Margin: by which factor v₀ and σ₀ are below the limits of conditions (2) and (3) with all constants 1. Ratio: "
