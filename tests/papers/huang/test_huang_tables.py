@@ -143,8 +143,9 @@ def test_errors_are_those_of_the_theory_on_every_neuron():
     sweep = equations.sweep(QUICK).model_copy(update={"fixed": SMALL, "seeds": 1, "axes": {"setting": ["section 6"]}})
     run = equations.read(ln.sweeps.run(sweep).expand_dims(seed=[0]))["section 6"][0]
     step = run.stages.learning_rate / 10
-    for printed, expected in ((each, equations.plane(run, printed=each)) for each in (False, True)):
-        a, b, worst = run.alignments[run.begin].copy(), run.magnitudes[1].copy(), 0.0
+    for printed, name in ((False, "(10) corrected"), (True, "(10) printed")):
+        expected = equations.errors(run, name)
+        a, b, worst = run.alignments[run.begin].copy(), run.at_first.copy(), 0.0
         kept = dict(zip(run.steps[run.begin :].tolist(), run.alignments[run.begin :], strict=True))
         for number in range(int(run.steps[run.begin]), int(run.steps[-1]) + 1):
             if number in kept:

@@ -8,9 +8,9 @@ import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.runs import section_six
 from linnet.papers.huang.tables import equations
-from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors, Row
+from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
-from linnet.reproduction.fits import highest
+from linnet.reproduction.fits import first_index, highest
 
 GRID = (
     f"unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = {', '.join(INSIDE)}, and section 6; n = "
@@ -124,16 +124,26 @@ def _normwise(a: np.ndarray, b: np.ndarray) -> float:
     "passed 5% by step {step}",
 )
 def linear_stage(trial: Trial) -> Numbers:
-    right, printed = _errors(trial, equations.linear), _errors(trial, equations.linear, printed=True)
-    firsts = _stage("first", right)
+    right, printed = (_errors(trial, f"(9) {form}") for form in ("corrected", "printed"))
+    firsts, left = _stage("first", right), _where_off(trial, right)
     return {
         "value": _inside(firsts),
         "neuron": _inside(_stage("neuron", right)),
         "printed": min(highest(each) for each in _stage("first", printed).values()),
-        "late": [error.late_share for setting in INSIDE for error in right[setting]],
+        "late": [share for setting in INSIDE for _, share in left[setting]],
         "section_six": highest(firsts[SECTION_SIX]),
-        "step": max(error.late_step for each in printed.values() for error in each),
+        "step": max(step for each in _where_off(trial, printed).values() for step, _ in each),
     }
+
+
+def _where_off(trial: Trial, errors: dict[str, list[Errors]]) -> dict[str, list[tuple[int, float]]]:
+    """Return the step at which an equation followed from step 0 is off by 5%, and the share of the loss left there."""
+    places: dict[str, list[tuple[int, float]]] = {}
+    for setting, runs in equations.TABLE.rows(trial).items():
+        for run, error in zip(runs, errors[setting], strict=True):
+            at = first_index(error.each > 0.05, "the linear stage is never off by 5%")
+            places.setdefault(setting, []).append((int(run.steps[at]), run.share[at]))
+    return places
 
 
 @claim(
@@ -150,10 +160,9 @@ def linear_stage(trial: Trial) -> Numbers:
     "{dropped:.2g}",
 )
 def plane_of_the_second_stage(trial: Trial) -> Numbers:
-    errors = _second_stage(trial, equations.plane)
-    kept = _stage("second", _errors(trial, equations.plane_from_start))
-    dropped = _stage("first", _errors(trial, equations.plane_from_start, overlaps=False))
-    return {**errors, "kept": _inside(kept), "dropped": _medians(dropped)}
+    kept = _stage("second", _errors(trial, "(10) corrected, overlaps kept"))
+    dropped = _stage("first", _errors(trial, "(10) corrected, overlaps dropped"))
+    return {**_second_stage(trial, "(10)"), "kept": _inside(kept), "dropped": _medians(dropped)}
 
 
 @claim(
@@ -168,13 +177,13 @@ def plane_of_the_second_stage(trial: Trial) -> Numbers:
     "section 6), as printed by the median over draws, by v_0/(sigma_0 sqrt(log m)), of {by_ratio:.2g}",
 )
 def cubic_of_the_second_stage(trial: Trial) -> Numbers:
-    return _second_stage(trial, equations.scalar)
+    return _second_stage(trial, "(11)")
 
 
-def _second_stage(trial: Trial, equation: Row) -> Numbers:
+def _second_stage(trial: Trial, number: str) -> Numbers:
     """Measure how far an equation of the second stage is off, corrected and as printed."""
-    corrected = _errors(trial, equation)
-    right, printed = _stage("second", corrected), _stage("second", _errors(trial, equation, printed=True))
+    corrected = _errors(trial, f"{number} corrected")
+    right, printed = _stage("second", corrected), _stage("second", _errors(trial, f"{number} printed"))
     return {
         "value": _inside(right),
         "neuron": _inside(_stage("neuron", corrected)),
@@ -185,11 +194,10 @@ def _second_stage(trial: Trial, equation: Row) -> Numbers:
     }
 
 
-def _errors(trial: Trial, equation: Row, **options: bool) -> dict[str, list[Errors]]:
+def _errors(trial: Trial, name: str) -> dict[str, list[Errors]]:
     """Return how far an equation is off, for every network of every setting."""
-    return {
-        setting: [equation(run, **options) for run in runs] for setting, runs in equations.TABLE.rows(trial).items()
-    }
+    rows = equations.TABLE.rows(trial)
+    return {setting: [equations.errors(run, name) for run in runs] for setting, runs in rows.items()}
 
 
 def _stage(name: str, errors: dict[str, list[Errors]]) -> dict[str, list[float]]:

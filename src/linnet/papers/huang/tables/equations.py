@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from linnet.papers.huang.networks.cells.equations import equations_cells
 from linnet.papers.huang.networks.runs import SWEPT, theory_of
 from linnet.reproduction import Columns, Table, Trial
 from linnet.reproduction.datasets import Dataset
-from linnet.reproduction.fits import first_index, highest, lowest
+from linnet.reproduction.fits import highest, lowest
 from linnet.reproduction.table import trial_sweep
 
 if TYPE_CHECKING:
@@ -39,15 +39,11 @@ class Neurons:
     steps: np.ndarray
     loss: np.ndarray
     alignments: np.ndarray
-    magnitudes: np.ndarray
+    start: np.ndarray  # magnitudes at step 0 ...
+    at_first: np.ndarray  # ... and where the second stage begins
     overlaps: np.ndarray
     begin: int
     stages: Stages
-
-    @property
-    def later(self) -> np.ndarray:
-        """The steps since the second stage began."""
-        return self.steps[self.begin :] - self.steps[self.begin]
 
     @property
     def share(self) -> np.ndarray:
@@ -70,62 +66,67 @@ def _neurons(cell: Dataset) -> Neurons:
     magnitudes = cell["magnitudes"].transpose("stage", "neuron").values
     begin = int(np.searchsorted(steps, int(cell["ends"].values[0])))
     return Neurons(
-        steps, cell["loss"].values[kept], alignments, magnitudes, cell["overlaps"].values, begin, theory_of(cell)
+        steps, cell["loss"].values[kept], alignments, *magnitudes, cell["overlaps"].values, begin, theory_of(cell)
     )
+
+
+class Equation(NamedTuple):
+    """An equation for the alignments: from which state it is followed, its solution by the network, by the alignments
+    of that state and by the steps from there on, and whether it is one of the first stage alone."""
+
+    start: str
+    solution: Callable[[Neurons, np.ndarray, np.ndarray], np.ndarray]
+    first_stage: bool = False
+
+
+EQUATIONS = {
+    "(9) printed": Equation("step 0", lambda n, _, t: misprints.linear(n.stages, n.overlaps, n.start, t)[0], True),
+    "(9) corrected": Equation("step 0", lambda n, _, t: n.stages.linear(n.overlaps, n.start, t)[0], True),
+    "(10) printed": Equation("t1", lambda n, rho, t: misprints.plane(n.stages, rho, n.at_first, t)[0]),
+    "(10) corrected": Equation("t1", lambda n, rho, t: n.stages.plane(rho, n.at_first, t)[0]),
+    "(10) corrected, overlaps dropped": Equation("step 0", lambda n, rho, t: n.stages.plane(0 * rho, n.start, t)[0]),
+    "(10) corrected, overlaps kept": Equation(
+        "step 0", lambda n, rho, t: n.stages.plane(0 * rho, n.start, t, overlaps=n.overlaps)[0]
+    ),
+    "(11) printed": Equation("t1", lambda n, rho, t: misprints.scalar(n.stages, rho, t)),
+    "(11) corrected": Equation("t1", lambda n, rho, t: n.stages.scalar(rho, t)),
+    "(11) corrected, from the start": Equation("first state", lambda n, rho, t: n.stages.scalar(rho, t)),
+}
 
 
 @dataclass(frozen=True)
 class Errors:
-    """The largest distance of all alignments in each stage, relative to their size; for Eq. (9) also the step at which
-    5% is passed, and the share of the loss left there."""
+    """How far an equation is off: all alignments at every state, relative to their size (state,); `begin` is where the
+    second stage does. `neuron` is the largest of any one neuron where the equation is meant, in units of the root mean
+    square of all."""
 
-    first: float
-    second: float
-    neuron: float  # of any one neuron in the stages that are predicted, relative to the root mean square of all
-    late_step: int = 0
-    late_share: float = np.nan
+    each: np.ndarray
+    begin: int
+    neuron: float
 
+    @property
+    def first(self) -> float:
+        """The largest of the first stage."""
+        return float(self.each[: self.begin + 1].max())
 
-def linear(run: Neurons, *, printed: bool = False) -> Errors:
-    """Eq. (9) from step 0."""
-    law = misprints.linear if printed else ln.theories.feature_learning.Stages.linear
-    rho, _ = law(run.stages, run.overlaps, run.magnitudes[0], run.steps)
-    late = first_index(relative_errors(rho, run.alignments) > 0.05, "the linear stage is never off by 5%")
-    return _errors(
-        rho,
-        run.alignments,
-        run.begin,
-        last=run.begin,
-        late_step=int(run.steps[late]),
-        late_share=float(run.share[late]),
-    )
+    @property
+    def second(self) -> float:
+        """The largest of the second stage."""
+        return float(self.each[self.begin :].max())
 
 
-def plane(run: Neurons, *, printed: bool = False) -> Errors:
-    """Eq. (10) from the end of stage 1."""
-    law = misprints.plane if printed else ln.theories.feature_learning.Stages.plane
-    rho, _ = law(run.stages, run.alignments[run.begin], run.magnitudes[1], run.later)
-    return _errors(rho, run.alignments[run.begin :], 0)
-
-
-def plane_from_start(run: Neurons, *, overlaps: bool = True) -> Errors:
-    """Eq. (10), corrected, from step 0, with what the start's overlaps add to it, or without."""
-    added = run.overlaps if overlaps else None
-    rho, _ = run.stages.plane(0 * run.overlaps, run.magnitudes[0], run.steps, overlaps=added)
-    return _errors(rho, run.alignments, run.begin)
-
-
-def scalar(run: Neurons, *, printed: bool = False) -> Errors:
-    """Eq. (11) from the end of stage 1."""
-    law = misprints.scalar if printed else ln.theories.feature_learning.Stages.scalar
-    rho = law(run.stages, run.alignments[run.begin], run.later)
-    return _errors(rho, run.alignments[run.begin :], 0)
-
-
-def scalar_from_start(run: Neurons) -> Errors:
-    """Eq. (11), corrected, from the first state after the start, where the alignments are zero."""
-    rho = run.stages.scalar(run.alignments[1], run.steps[1:] - run.steps[1])
-    return _errors(rho, run.alignments[1:], run.begin - 1)
+def errors(run: Neurons, name: str) -> Errors:
+    """Return how far one of the `EQUATIONS` is from the trained alignments, from the state on where it starts."""
+    start, solution, first_stage = EQUATIONS[name]
+    at = {"step 0": 0, "first state": 1, "t1": run.begin}[start]  # alignments are zero at step 0
+    trained, begin = run.alignments[at:], run.begin - at
+    rho = solution(run, trained[0], run.steps[at:] - run.steps[at])
+    meant = slice(begin + 1 if first_stage else None)
+    size = np.sqrt((trained[meant] ** 2).mean(axis=-1, keepdims=True))
+    with np.errstate(over="ignore", invalid="ignore"):
+        apart = np.abs(rho[meant] - trained[meant])
+        single = np.divide(apart, size, out=np.zeros_like(apart), where=size > 0)
+    return Errors(relative_errors(rho, trained), begin, float(single.max()))
 
 
 def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
@@ -138,55 +139,24 @@ def relative_errors(predicted: np.ndarray, trained: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(relative), relative, np.inf)
 
 
-def _errors(rho: np.ndarray, trained: np.ndarray, begin: int, *, last: int | None = None, **more: Any) -> Errors:
-    """Return the errors before and from state `begin` on; those of single neurons until state `last`."""
-    errors, until = relative_errors(rho, trained), None if last is None else last + 1
-    size = np.sqrt((trained[:until] ** 2).mean(axis=-1, keepdims=True))
-    with np.errstate(over="ignore", invalid="ignore"):
-        each = np.divide(
-            np.abs(rho[:until] - trained[:until]), size, out=np.zeros_like(trained[:until]), where=size > 0
-        )
-    return Errors(float(errors[: begin + 1].max()), float(errors[begin:].max()), float(each.max()), **more)
-
-
-Row = Callable[..., Errors]
-ROWS: dict[str, tuple[str, Row, dict[str, bool]]] = {
-    "(9) printed": ("step 0", linear, {"printed": True}),
-    "(9) corrected": ("step 0", linear, {}),
-    "(10) printed": ("t1", plane, {"printed": True}),
-    "(10) corrected": ("t1", plane, {}),
-    "(10) corrected, overlaps dropped": ("step 0", plane_from_start, {"overlaps": False}),
-    "(10) corrected, overlaps kept": ("step 0", plane_from_start, {}),
-    "(11) printed": ("t1", scalar, {"printed": True}),
-    "(11) corrected": ("t1", scalar, {}),
-    "(11) corrected, from the start": ("first state", scalar_from_start, {}),
-}
-
-
 def columns(dataset: Dataset) -> Columns:
     """Return the table as docs/errata.md has it: the median over the draws, and their range."""
-    table: Columns = {"equation": list(ROWS), "from": [start for start, *_ in ROWS.values()]}
+    starts = [equation.start for equation in EQUATIONS.values()]
+    table: Columns = {"equation": list(EQUATIONS), "from": starts}
     for setting, runs in read(dataset).items():
         name = setting if setting == SECTION_SIX else f"ratio {setting}"
-        first, second = f"stage 1, {name}", f"stage 2, {name}"
-        table[first], table[second] = [], []
-        for start, row, options in ROWS.values():
-            errors = [row(run, **options) for run in runs]
-            table[first].append("–" if start == "t1" else spread([e.first for e in errors]))
-            table[second].append(spread([e.second for e in errors]))
+        rows = [[errors(run, equation) for run in runs] for equation in EQUATIONS]
+        firsts = [spread([error.first for error in row]) for row in rows]
+        table[f"stage 1, {name}"] = ["–" if at == "t1" else first for at, first in zip(starts, firsts, strict=True)]
+        table[f"stage 2, {name}"] = [spread([error.second for error in row]) for row in rows]
     return table
 
 
-def spread(errors: list[float]) -> str:
-    """Return the median and the range of errors."""
-    median = float(np.median(errors))
-    return f"{''.join(_size(median))} ({span(errors)})" if np.isfinite(median) else "overflows"
-
-
-def span(errors: list[float]) -> str:
-    """Return the range of errors: percentages, or multiples of the size itself from two on."""
-    (low, unit), (high, other) = _size(lowest(errors)), _size(highest(errors))
-    return f"{low}{'' if unit == other else unit} to {high}{other}"
+def spread(values: list[float]) -> str:
+    """Return the median and the range of errors: percentages, or multiples of the size itself from two on."""
+    median, (low, unit), (high, other) = np.median(values), _size(lowest(values)), _size(highest(values))
+    span = f"{low}{'' if unit == other else unit} to {high}{other}"
+    return f"{''.join(_size(median))} ({span})" if np.isfinite(median) else "overflows"
 
 
 def _size(error: float) -> tuple[str, str]:
