@@ -239,7 +239,7 @@ def test_data_without_a_second_stage_are_not_asked_for_its_time(monkeypatch):
         short.second_time(0.01)
     lengths = np.full((2, 1), 1.1 * staged.second_time(0.01) * staged.rate)
     later = scalings.SecondTime(
-        "base", [staged, short], np.array([0.01]), lengths, np.zeros((2, 1)), np.ones((2, 1)), np.array([True, False])
+        [staged, short], np.array([0.01]), lengths, np.zeros((2, 1)), np.ones((2, 1)), np.array([True, False])
     )
     monkeypatch.setattr(scalings, "second_times", lambda networks: {"base": later})
     assert scalings.second_time_errors(None, 0.01) == {"base": pytest.approx(1 - 1 / 1.1)}

@@ -6,12 +6,13 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import misprints, settings
-from linnet.papers.huang.networks.runs import FeatureRun, inside, scales_at
+from linnet.papers.huang.networks.runs import FeatureRun, descend, inside, scales_at
 from linnet.papers.huang.tables import convergence, scalings
 from linnet.papers.huang.tables.scalings import DROP, SETTING, TAIL, WHOLE
 from linnet.problems.subgaussian import Regression
 from linnet.reproduction import Above, AllOf, AtLeast, AtMost, Below, Limit, Numbers, Trial, Within, claim
 from linnet.reproduction.fits import highest, line, lowest
+from linnet.reproduction.numbers import by_name
 
 FIRST_OFF = Below(
     0.15,
@@ -68,10 +69,10 @@ def first_time(trial: Trial) -> Numbers:
     results = scalings.TABLE.results(trial)
     rows, starts = scalings.read(results), scalings.start_times(results)
     return {
-        "value": highest(*(row.worst for row in rows), *(ours for ours, _ in starts.values())),
-        "measured": {row.name: row.alignment for row in rows},
-        "by_loss": {row.name: row.loss for row in rows},
-        "printed": {row.name: row.printed for row in rows},
+        "value": highest(*rows["worst"].values(), *(ours for ours, _ in starts.values())),
+        "measured": rows["alignment"],
+        "by_loss": rows["loss"],
+        "printed": rows["printed"],
         "asinh": {ratio: alone for ratio, (_, alone) in starts.items()},
     }
 
@@ -122,15 +123,13 @@ def second_time(trial: Trial) -> Numbers:
     bends = [error / slope for slope, error in (line(-np.log(base.shares[tail]), row[tail]) for row in base.times)]
     chosen = {case: times.constants[:, times.between(*WHOLE)] for case, times in later.items()}
     needed = np.concatenate([constants.ravel() for constants in chosen.values()])
-    exponents = scalings.second_exponents(results, 1e-2)
     return {
+        **scalings.second_exponents(results, 1e-2),
         "value": highest(needed) / lowest(needed),
         "least": lowest(needed),
         "most": highest(needed),
         "bend": highest(bends),
         "slopes": {name: base.slope(*window) for name, window in (("drop", DROP), ("tail", TAIL), ("whole", WHOLE))},
-        "exponents": {name: fit for name, (fit, _) in exponents.items()},
-        "stated": {name: stated for name, (_, stated) in exponents.items()},
         "off": scalings.second_time_errors(results, 1e-2),
         "cases": len(chosen),
         "out": sum(int((~times.staged).sum()) for times in later.values()),
@@ -193,36 +192,31 @@ def convergence_in_time(trial: Trial) -> Numbers:
     "{value:.0%}; eta sqrt(gamma)/(nm) at the printed limit: {growths:.2f}",
 )
 def largest_step(trial: Trial) -> Numbers:
-    dim, width = settings.size(trial.quick)["dim"], 8
-    shares: dict[str, dict[str, float]] = {"printed": {}, "mended": {}}
-    growths = {}
-    for name, variance in (("section 6", settings.NOISE_VARIANCE), ("limit of (5)", settings.NOISE_LIMIT)):
-        data = [
-            ln.problems.gaussian_teacher(key=[trial.seed, draw], dim=dim, signal=1.0, noise_variance=variance)
-            for draw in range(8)
-        ]
-        limits = {"printed": 1.0, "mended": 1.0 + variance}  # what stands for |beta|^2 in (4)
-        rates = {which: np.sqrt(settings.SAMPLES / (width * dim * power)) for which, power in limits.items()}
-        for which, rate in rates.items():
-            ends = [_last_loss(each, [trial.seed, draw], width, rate) for draw, each in enumerate(data)]
-            shares[which][name] = float(np.mean(np.array(ends) <= 4 * settings.EPSILON))
-        features = [np.linalg.norm(each.inputs.T @ each.outputs) for each in data]
-        growths[name] = float(rates["printed"] * np.median(features) / settings.SAMPLES)
-    return {**shares, "growths": growths, "value": lowest(shares["mended"].values())}
+    noises = {"section 6": settings.NOISE_VARIANCE, "limit of (5)": settings.NOISE_LIMIT}
+    numbers = by_name({name: _largest_step(trial, variance) for name, variance in noises.items()})
+    return {**numbers, "value": lowest(numbers["mended"].values())}
+
+
+def _largest_step(trial: Trial, noise_variance: float) -> Numbers:
+    """Return the share of the draws that learn at the limit of (4), printed and mended, and how rho grows there."""
+    dim, width, keys = settings.size(trial.quick)["dim"], 8, [[trial.seed, draw] for draw in range(8)]
+    data = [ln.problems.gaussian_teacher(key=key, dim=dim, signal=1.0, noise_variance=noise_variance) for key in keys]
+    powers = {"printed": 1.0, "mended": 1.0 + noise_variance}  # what stands for |beta|^2 in (4)
+    rates = {which: np.sqrt(settings.SAMPLES / (width * dim * power)) for which, power in powers.items()}
+    shares = {
+        which: np.mean(
+            [_last_loss(*each, width, rate) <= 4 * settings.EPSILON for each in zip(data, keys, strict=True)]
+        )
+        for which, rate in rates.items()
+    }
+    features = [np.linalg.norm(each.inputs.T @ each.outputs) for each in data]
+    return {**shares, "growths": rates["printed"] * np.median(features) / settings.SAMPLES}
 
 
 def _last_loss(data: Regression, key: list[int], width: int, rate: float) -> float:
     """Return the loss after 400 steps of descent from the admissible start, NaN or large where it diverges."""
-    scales = scales_at(data, width=width)
-    start = ln.inits.signed(
-        key=[*key, 1],
-        in_dim=data.in_dim,
-        width=width,
-        first_std=scales["first_std"],
-        magnitude=scales["magnitude"],
-    )
-    problem = ln.Problem.from_data(data.inputs, data.outputs)
-    run = ln.gradient_descent(problem, start, learning_rate=rate, steps=400, save_every=400, keep="losses", throw=False)
+    scales = scales_at(data, width=width) | {"learning_rate": rate}
+    run, _ = descend(data, key, width=width, scales=scales, steps=400, save_every=400, keep="losses", throw=False)
     return float(run.loss[-1])
 
 
@@ -260,34 +254,26 @@ def _last_loss(data: Regression, key: list[int], width: int, rate: float) -> flo
     "{constants.lowest:.2f} to {constants.highest:.2f} times that time",
 )
 def unit_constant(trial: Trial) -> Numbers:
-    left, alignments, constants = [], [], []
-    for smaller in (1.0, 1e-3):
-        for draw in range(8):
-            run = inside([trial.seed, draw], **settings.size(trial.quick), smaller=smaller)
-            stated = _printed_first_time(run)
-            left.append(float(np.interp(stated, run.history.times, run.share)))
-            alignments.append(float(np.median(np.abs(run.moment(stated).alignments))))
-            constants.append(run.first_time() / stated)
-    noisy = []
-    for draw in range(4):
-        size = settings.size(trial.quick)
-        data = ln.problems.gaussian_teacher(
-            key=[trial.seed, draw], dim=size["dim"], signal=1.0, noise_variance=8.0 * settings.SAMPLES
-        )
-        run = inside([trial.seed, draw], data=data, width=size["width"])
-        noisy.append(run.first_time() / _printed_first_time(run))
+    keys = [[trial.seed, draw] for draw in range(8)]
+    size = settings.size(trial.quick)
+    numbers = by_name(
+        _at_the_printed_time(inside(key, **size, smaller=smaller)) for smaller in (1.0, 1e-3) for key in keys
+    )
+    noisy = [_at_the_printed_time(inside(key, **size, noise_variance=settings.NOISE_LIMIT)) for key in keys[:4]]
     return {
-        "noisy": noisy,
-        "value": highest(constants) / lowest(constants),
-        "left": left,
-        "alignments": alignments,
-        "constants": constants,
+        **numbers,
+        "value": highest(numbers["constants"]) / lowest(numbers["constants"]),
+        "noisy": [each["constants"] for each in noisy],
     }
 
 
-def _printed_first_time(run: FeatureRun) -> float:
-    """Lemma B.1's t1, with the constant 1."""
-    data = run.data
-    return float(
-        misprints.first_time(run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace)
-    )
+def _at_the_printed_time(run: FeatureRun) -> Numbers:
+    """Return what is left of the loss at Lemma B.1's t1, with the constant 1, the median |rho|, and the measured t1
+    over it."""
+    data, history = run.data, run.history
+    stated = misprints.first_time(run.scales["magnitude"], samples=data.samples, signal=data.signal, trace=data.trace)
+    return {
+        "left": np.interp(stated, history.times, run.share),
+        "alignments": np.median(np.abs(run.moment(stated).alignments)),
+        "constants": run.first_time() / stated,
+    }

@@ -151,23 +151,22 @@ def inside(
     seed: Key = 0,
     *,
     data: ln.problems.Regression | None = None,
-    samples: int = settings.SAMPLES,
-    dim: int = settings.DIM,
     width: int = settings.WIDTH,
-    signal: float = 1.0,
     ratio: float | None = None,
     margin: float = settings.MARGIN,
     smaller: float = 1.0,
     growth_times: float = 10.0,
     states: int = 400,
+    **teacher: Any,
 ) -> FeatureRun:
-    """Return a run inside Assumption 4.1: a teacher of small signal, or the given `data`, and small enough scales.
+    """Return a run inside Assumption 4.1: a `gaussian_teacher` of unit signal with the options `teacher`, or the given
+    `data`, and small enough scales.
 
     It goes on for `growth_times` times n/sqrt(gamma) after about the end of the first stage, keeping about `states`
     states. `ratio` and `margin` as in `scales_at`; `smaller` multiplies both v_0 and sigma_0.
     """
     if data is None:
-        data = ln.problems.gaussian_teacher(key=seed, samples=samples, dim=dim, signal=signal)
+        data = ln.problems.gaussian_teacher(key=seed, **{"signal": 1.0, **teacher})
     scales = scales_at(data, width=width, ratio=ratio, margin=margin)
     scales = {name: value * (1.0 if name == "learning_rate" else smaller) for name, value in scales.items()}
     feature = float(np.linalg.norm(data.inputs.T @ data.outputs))
@@ -178,30 +177,22 @@ def inside(
 
 
 def train(
-    data: ln.problems.Regression,
-    key: Key,
-    *,
-    width: int,
-    steps: int,
-    first_std: float,
-    magnitude: float,
-    learning_rate: float,
-    save_every: int | ln.trajectories.Saving = 1,
+    data: ln.problems.Regression, key: Key, *, width: int, steps: int, save_every: int = 1, **scales: float
 ) -> FeatureRun:
     """Descent from the signed start, and the history of every neuron."""
-    # a key below that of the data: the start must not repeat their numbers
-    start = ln.inits.signed(
-        key=[*words(key), 1], in_dim=data.in_dim, width=width, first_std=first_std, magnitude=magnitude
-    )
-    trajectory = ln.gradient_descent(
-        ln.Problem.from_data(data.inputs, data.outputs),
-        start,
-        learning_rate=learning_rate,
-        steps=steps,
-        save_every=save_every,
-    )
-    scales = {"first_std": first_std, "magnitude": magnitude, "learning_rate": learning_rate}
+    trajectory, start = descend(data, key, width=width, scales=scales, steps=steps, save_every=save_every)
     return FeatureRun(data, start, scales, trajectory, ln.observables.feature_history(trajectory))
+
+
+def descend(
+    data: ln.problems.Regression, key: Key, *, width: int, scales: dict[str, float], **options: Any
+) -> tuple[ln.Trajectory, ln.Weights]:
+    """Descent from the signed start of these scales, and that start; `options` are those of `gradient_descent`."""
+    rate, sizes = scales["learning_rate"], {name: scales[name] for name in ("first_std", "magnitude")}
+    # a key below that of the data: the start must not repeat their numbers
+    start = ln.inits.signed(key=[*words(key), 1], in_dim=data.in_dim, width=width, **sizes)
+    problem = ln.Problem.from_data(data.inputs, data.outputs)
+    return ln.gradient_descent(problem, start, learning_rate=rate, **options), start
 
 
 def spectrum(data: ln.problems.Regression) -> tuple[np.ndarray, np.ndarray]:

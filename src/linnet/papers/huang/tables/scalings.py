@@ -11,9 +11,10 @@ import linnet as ln
 from linnet.papers.huang import misprints
 from linnet.papers.huang.networks.cells.scalings import scaling_scales, scalings_cells
 from linnet.papers.huang.networks.runs import first_time_errors, stages
-from linnet.reproduction import Columns, Estimate, Table, Trial
+from linnet.reproduction import Columns, Estimate, Numbers, Table, Trial
 from linnet.reproduction.datasets import Dataset
 from linnet.reproduction.fits import highest, line
+from linnet.reproduction.numbers import by_name
 from linnet.reproduction.table import trial_sweep
 
 if TYPE_CHECKING:
@@ -66,28 +67,22 @@ def sweep(trial: Trial) -> ln.sweeps.Sweep:
     return trial_sweep(trial, "huang-scalings", scalings_cells, axes, **options)
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """Exponents of t1 in one quantity with standard errors (for v0 the slope in log(1/v0), in growth times)."""
-
-    name: str
-    values: list[float]
-    alignment: Estimate
-    loss: Estimate
-    corrected: Estimate
-    printed: float
-    worst: float  # of `Stages.first_time` in any network
-
-
-def read(networks: Dataset) -> list[Scaling]:
-    """Return one row for each quantity of which at least two values were trained."""
+def varied(networks: Dataset) -> dict[str, list[float]]:
+    """Return the values of each quantity of which at least two were trained."""
     known = set(networks["case"].values.tolist())
     chosen = {name: [v for v in values if case_of(name, v) in known] for name, values in AXES.items()}
-    return [_scaling(networks, name, values) for name, values in chosen.items() if len(values) > 1]
+    return {name: values for name, values in chosen.items() if len(values) > 1}
 
 
-def _scaling(networks: Dataset, name: str, values: list[float]) -> Scaling:
-    """Fit how t1 depends on one quantity, as measured and as predicted."""
+def read(networks: Dataset) -> dict[str, dict[str, Any]]:
+    """Return what was fitted by its name and then by the quantity that was varied."""
+    return by_name({name: _scaling(networks, name, values) for name, values in varied(networks).items()})
+
+
+def _scaling(networks: Dataset, name: str, values: list[float]) -> Numbers:
+    """Fit the exponent of t1 in one quantity (for v0 the slope in log(1/v0), in growth times): of the measured t1, by
+    the alignment and by the loss, and of the corrected one, `Stages.first_time`, whose `worst` error is returned too.
+    """
     chosen = networks.sel(case=[case_of(name, value) for value in values]).transpose("replicate", "case", ...)
     theories = [theory(chosen.sel(case=case_of(name, value))) for value in values]
     predicted = [[t.first_time() / t.learning_rate for t in row] for row in theories]
@@ -96,13 +91,13 @@ def _scaling(networks: Dataset, name: str, values: list[float]) -> Scaling:
         "loss": chosen["loss_steps"].sel(share=SHARES[0]).values,
         "corrected": np.array(predicted).T,
     }
-    worst = float(np.abs(times["alignment"] / times["corrected"] - 1).max())
+    worst = np.abs(times["alignment"] / times["corrected"] - 1).max()
     if name == "v0":  # t1 is linear in log(1/v0): the slope in units of the growth time
         units = np.array([growths(row) for row in theories]).T
         fits = {kind: slope(-np.log(values), numbers * units) for kind, numbers in times.items()}
     else:
         fits = {kind: slope(np.log(values), np.log(numbers)) for kind, numbers in times.items()}
-    return Scaling(name, values, **fits, printed=PRINTED[name], worst=worst)
+    return {"name": name, "values": values, **fits, "printed": PRINTED[name], "worst": worst}
 
 
 def theory(networks: Dataset) -> list[Stages]:
@@ -141,7 +136,6 @@ class SecondTime:
     stage: those whose rho^2 ends at `LEAST_END` or more by the closed form.
     """
 
-    case: str
     theories: list[Stages]
     shares: np.ndarray
     times: np.ndarray
@@ -175,24 +169,24 @@ class SecondTime:
 
 def second_times(networks: Dataset) -> dict[str, SecondTime]:
     """Return every case's drop and tail, over shares of a tenth and less."""
-    return {str(case): _second(networks.sel(case=case), str(case)) for case in networks["case"].values}
+    return {case: _second(networks.sel(case=case)) for case in networks["case"].values.tolist()}
 
 
-def _second(networks: Dataset, case: str) -> SecondTime:
+def _second(networks: Dataset) -> SecondTime:
     """Read when each share of the loss is left in the networks of one case, beside the stated time."""
     theories = theory(networks)
     units = growths(theories)[:, None]
     shares = networks["share"].values[1:]
     times = networks["loss_steps"].transpose("replicate", "share").values[:, 1:] * units
     first = networks["alignment_steps"].values[:, None] * units
-    p = settings(case)
+    p = settings(str(networks["case"].values))
     population: Any = {"samples": int(p["n"]), "signal": p["beta"], "trace": p["trace"]}
     stated = [
         [misprints.second_time(float(share) * (t.outputs**2).mean() / 2, **population) * t.rate for share in shares]
         for t in theories
     ]
     staged = np.array([t.limit >= LEAST_END for t in theories])
-    return SecondTime(case, theories, shares, times, first, np.array(stated), staged)
+    return SecondTime(theories, shares, times, first, np.array(stated), staged)
 
 
 def second_time_errors(networks: Dataset, share: float) -> dict[str, float]:
@@ -201,31 +195,27 @@ def second_time_errors(networks: Dataset, share: float) -> dict[str, float]:
     for case, later in second_times(networks).items():
         if case.startswith("ratio") or not later.staged.any():
             continue  # with another ratio alignments are not alike at t1: their root mean square is not 1
-        at = later.at(share)
-        chosen = np.flatnonzero(later.staged)
-        ours = np.array(
-            [later.theories[i].second_time(float(later.shares[at])) * later.theories[i].rate for i in chosen]
-        )
-        errors[case] = highest(np.abs(ours / later.lengths[chosen, at] - 1))
+        at, staged = later.at(share), np.flatnonzero(later.staged)
+        theories = [later.theories[i] for i in staged]
+        ours = np.array([t.second_time(float(later.shares[at])) * t.rate for t in theories])
+        errors[case] = highest(np.abs(ours / later.lengths[staged, at] - 1))
     return errors
 
 
-def second_exponents(networks: Dataset, share: float) -> dict[str, tuple[Estimate, float]]:
+def second_exponents(networks: Dataset, share: float) -> dict[str, dict[str, Any]]:
     """Return the exponents of t2 - t1, in steps, in each quantity at one share of the loss; and those of the stated
     time."""
-    known, later = set(networks["case"].values.tolist()), second_times(networks)
-    fits = {}
-    for name, values in AXES.items():
-        chosen = [v for v in values if case_of(name, v) in known]
-        if name == "v0" or len(chosen) < 2:
+    later, fits = second_times(networks), {}
+    for name, values in varied(networks).items():
+        if name == "v0":
             continue
-        own = [later[case_of(name, value)] for value in chosen]
+        cases = [later[case_of(name, value)] for value in values]
         measured, stated = (
-            np.log([values[:, case.at(share)] / growths(case.theories) for case, values in zip(own, both, strict=True)])
-            for both in ([case.lengths for case in own], [case.stated for case in own])
+            slope(np.log(values), np.log([of[:, case.at(share)] / growths(case.theories) for case, of in each]).T)
+            for each in ([(case, case.lengths) for case in cases], [(case, case.stated) for case in cases])
         )
-        fits[name] = slope(np.log(chosen), measured.T), slope(np.log(chosen), stated.T).value
-    return fits
+        fits[name] = {"exponents": measured, "stated": stated.value}
+    return by_name(fits)
 
 
 def rounded(fit: Estimate) -> str:
@@ -247,16 +237,17 @@ def columns(networks: Dataset) -> Columns:
     shares = [window for window, _ in windows.values()]
     blank = ["–"] * len(windows)
     kinds = {True: "t1, slope in log(1/v₀)", False: "t1, exponent"}
+    fitted = {name: [rounded(fit) for fit in rows[name].values()] for name in ("alignment", "loss", "corrected")}
     return {
-        "varied": [WORDS[row.name] for row in rows] + list(windows),
-        "from": [f"{row.values[0]:g}" for row in rows] + [f"{high:g}" for high, _ in shares],
-        "to": [f"{row.values[-1]:g}" for row in rows] + [f"{low:g}" for _, low in shares],
-        "fitted": [kinds[row.name == "v0"] for row in rows] + ["t2, slope in log(1/ε)"] * len(windows),
-        "median abs ρ = 1": [rounded(row.alignment) for row in rows] + blank,
-        "by the loss": [rounded(row.loss) for row in rows] + [rounded(later.slope(*window)) for window in shares],
-        "corrected": [rounded(row.corrected) for row in rows] + [text for _, text in windows.values()],
-        "printed": [f"{row.printed:g}" for row in rows] + ["linear"] * len(windows),
-        "corrected t1 off by": [f"{row.worst:.2%}" for row in rows] + blank,
+        "varied": [WORDS[name] for name in rows["name"]] + list(windows),
+        "from": [f"{values[0]:g}" for values in rows["values"].values()] + [f"{high:g}" for high, _ in shares],
+        "to": [f"{values[-1]:g}" for values in rows["values"].values()] + [f"{low:g}" for _, low in shares],
+        "fitted": [kinds[name == "v0"] for name in rows["name"]] + ["t2, slope in log(1/ε)"] * len(windows),
+        "median abs ρ = 1": fitted["alignment"] + blank,
+        "by the loss": fitted["loss"] + [rounded(later.slope(*window)) for window in shares],
+        "corrected": fitted["corrected"] + [text for _, text in windows.values()],
+        "printed": [f"{power:g}" for power in rows["printed"].values()] + ["linear"] * len(windows),
+        "corrected t1 off by": [f"{worst:.2%}" for worst in rows["worst"].values()] + blank,
     }
 
 
