@@ -1,4 +1,4 @@
-"""Lines through what was measured, with standard errors; extremes that do not pass over NaN; the first index."""
+"""Lines through what was measured, with standard errors; extremes that do not pass over NaN; distances; crossings."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ def lowest(*numbers: object) -> float:
 def _floats(numbers: tuple[Any, ...]) -> np.ndarray:
     """Return the numbers, or the one list of them, as an array."""
     return np.array(list(numbers[0] if len(numbers) == 1 else numbers), dtype=float)
+
+
+def relative_distance(measured: Any, target: Any, order: float | None = None) -> float:
+    """Return the size of the difference over that of the target; `order` of the norm as in `np.linalg.norm`."""
+    return float(np.linalg.norm(measured - target, order) / np.linalg.norm(target, order))
 
 
 def first_index(reached: np.ndarray, otherwise: str) -> int:

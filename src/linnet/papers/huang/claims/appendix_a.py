@@ -8,7 +8,7 @@ import linnet as ln
 from linnet._randomness import generator
 from linnet.papers.huang.tables import lemmas
 from linnet.reproduction import AtLeast, AtMost, Below, Falls, Numbers, Trial, claim
-from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.fits import highest, lowest, relative_distance
 
 DRAWS = "n = 10, 20, 40, d = 1000, unit signal, 1000 draws at each of three noises (quick: d = 400, 300 draws)"
 CHANCE = 2.0  # standard errors by which a share of draws may miss its probability
@@ -238,5 +238,5 @@ def unit_variance(trial: Trial) -> Numbers:
     for scale in (1.0, np.sqrt(3.0)):
         z = scale * generator(trial.seed, 5).uniform(-1, 1, (20_000, 2))
         x = z * np.array([2.0, 1.0])
-        off[scale] = float(np.linalg.norm(x.T @ x / len(x) - wanted, 2) / np.linalg.norm(wanted, 2))
+        off[scale] = relative_distance(x.T @ x / len(x), wanted, 2)
     return {"value": off[np.sqrt(3.0)], "plain": off[1.0]}

@@ -10,7 +10,7 @@ from linnet.papers.huang.networks.runs import section_six
 from linnet.papers.huang.tables import equations
 from linnet.papers.huang.tables.equations import INSIDE, SECTION_SIX, Errors
 from linnet.reproduction import AllOf, Below, Limit, Numbers, Trial, claim
-from linnet.reproduction.fits import first_index, highest
+from linnet.reproduction.fits import first_index, highest, relative_distance
 
 GRID = (
     f"unit-signal data inside Assumption 4.1 with v_0/(sigma_0 sqrt(log m)) = {', '.join(INSIDE)}, and section 6; n = "
@@ -52,8 +52,7 @@ def kernel_equation(trial: Trial) -> Numbers:
     rate = (outputs[:, 1] - outputs[:, 0]) / step
     kernel = ln.observables.feature_history(run).kernels[0]
     slope = kernel @ (outputs[:, 0] - data.outputs) / data.samples  # Theta dL/df
-    printed, right = (float(np.linalg.norm(rate - sign * slope) / np.linalg.norm(rate)) for sign in (1, -1))
-    return {"value": right, "printed": printed}
+    return {"value": relative_distance(-slope, rate), "printed": relative_distance(slope, rate)}
 
 
 @claim(

@@ -10,7 +10,8 @@ from linnet.papers.huang.networks.runs import inside
 from linnet.papers.huang.tables import neurons, synthetic
 from linnet.papers.huang.tables.neurons import well_inside
 from linnet.reproduction import AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
-from linnet.reproduction.fits import exponent, lowest
+from linnet.reproduction.fits import exponent, lowest, relative_distance
+from linnet.reproduction.numbers import by_name
 
 NEAR = Limit(0.01, "the start's own part outside the span of the inputs, sigma_0 v against |beta|")
 ANOTHER_KERNEL = AtLeast(
@@ -47,17 +48,15 @@ SMALLER = (1.0, 0.1, 0.01)
     "{left:.1g} of its end",
 )
 def turning(trial: Trial) -> Numbers:
-    grown, turned, left = [], [], []
-    for smaller in SMALLER:
+    def at_first(smaller: float) -> Numbers:
         run = inside(trial.seed, **settings.size(trial.quick), smaller=smaller)
-        history, first = run.history, run.first_time()
-        norm = float(np.interp(first, history.times, history.kernel_norm))
-        grown.append(norm / float(history.kernel_norm[0]))
-        left.append(norm / float(history.kernel_norm[-1]))
-        gap = 1 - history.kernel_cosine
-        turned.append(float(gap[0] / np.interp(first, history.times, gap)))
-    power, error = exponent(SMALLER, grown)
-    return {"value": power, "uncertainty": error, "grown": grown, "turned": turned, "left": left}
+        times, norms, gaps = run.history.times, run.history.kernel_norm, 1 - run.history.kernel_cosine
+        norm, gap = (np.interp(run.first_time(), times, values) for values in (norms, gaps))
+        return {"grown": norm / norms[0], "turned": gaps[0] / gap, "left": norm / norms[-1]}
+
+    numbers = by_name(at_first(smaller) for smaller in SMALLER)
+    power, error = exponent(SMALLER, numbers["grown"])
+    return {"value": power, "uncertainty": error, **numbers}
 
 
 @claim(
@@ -154,6 +153,6 @@ def minimum_norm(trial: Trial) -> Numbers:
     gram = run.data.inputs @ run.data.inputs.T
     scaled = gram * (at * gram).sum() / (gram**2).sum()  # the nearest multiple of the lazy kernel
     return {
-        "value": float(np.linalg.norm(learned - solution) / np.linalg.norm(solution)),
-        "kernel": float(np.linalg.norm(at - scaled, 2) / np.linalg.norm(at, 2)),
+        "value": relative_distance(learned, solution),
+        "kernel": relative_distance(scaled, at, 2),
     }

@@ -10,6 +10,7 @@ from linnet.papers.huang.tables import neurons, region
 from linnet.papers.huang.tables.neurons import dominant
 from linnet.reproduction import AtMost, Below, Estimate, Limit, Numbers, Trial, Verdict, claim
 from linnet.reproduction.fits import exponent, highest, lowest
+from linnet.reproduction.numbers import by_name
 
 SPREAD = Limit(10.0, "of order 1 for every neuron: none ten times above or below the median one")
 STRONG = 40.0  # of n^(3/2)|beta|^3 sqrt(tr): at t1 1/40 of the output is learned, and 95% of the loss is left
@@ -66,44 +67,38 @@ def _power(trial: Trial) -> float:
     "{relative.lowest:.1%} to {relative.highest:.1%}, {shares.lowest:.2f} to {shares.highest:.2f} times v_0^2 gamma",
 )
 def kernel_at_the_end_of_the_first_stage(trial: Trial) -> Numbers:
-    constants, relative, law = _kernel_constants(trial, 1.0)
-    vanishing, _, _ = _kernel_constants(trial, 1e-3)
-    powers = {
-        "admissible": Estimate(*exponent(SIGNALS, constants)),
-        "vanishing": Estimate(*exponent(SIGNALS, vanishing)),
-    }
+    admissible, vanishing = (_kernel_constants(trial, smaller) for smaller in (1.0, 1e-3))
+    constants = {"admissible": admissible["constants"], "vanishing": vanishing["constants"]}
+    means = {name: np.exp(np.mean(np.log(each), axis=1)) for name, each in constants.items()}  # over draws, by signal
+    powers = {name: Estimate(*exponent(SIGNALS, each)) for name, each in means.items()}
     return {
         "value": lowest(power.value for power in powers.values()),
         "powers": powers,
-        "constants": constants,
-        "vanishing": vanishing,
-        "relative": relative,
-        "shares": np.divide(relative, law).tolist(),
+        "constants": means["admissible"],
+        "vanishing": means["vanishing"],
+        "relative": admissible["relative"].ravel(),
+        "shares": (admissible["relative"] / admissible["law"]).ravel(),
     }
 
 
-def _kernel_constants(trial: Trial, smaller: float) -> tuple[list[float], list[float], list[float]]:
-    """By signal: the mean constant over draws; for every run the relative distance, and v_0^2 gamma."""
-    constants, relative, law = [], [], []
-    for signal in SIGNALS:
-        each = []
-        for draw in range(2 if trial.quick else 3):
-            run = inside(
-                [trial.seed, draw],
-                **settings.size(trial.quick),
-                signal=signal,
-                smaller=smaller,
-                growth_times=1.0,
-                states=100_000,
-            )
-            m, n, data = run.width, run.data.samples, run.data
-            kernels, target = run.history.kernels / m, run.history.target / (m * run.history.gamma)
-            distance = _nearest(kernels, target)  # the lemma says that there is such a time
-            each.append(distance * m * n**3 * data.signal**6 * data.trace)
-            relative.append(distance / float(np.linalg.norm(target, 2)))
-            law.append(run.scales["magnitude"] ** 2 * run.history.gamma)
-        constants.append(float(np.exp(np.mean(np.log(each)))))
-    return constants, relative, law
+def _kernel_constants(trial: Trial, smaller: float) -> dict[str, np.ndarray]:
+    """By signal and draw: the constant, the relative distance, and v_0^2 gamma, (signal, draw) each."""
+
+    def nearest(signal: float, draw: int) -> Numbers:
+        size = settings.size(trial.quick)
+        run = inside([trial.seed, draw], **size, signal=signal, smaller=smaller, growth_times=1.0, states=100_000)
+        m, n, data, gamma = run.width, run.data.samples, run.data, run.history.gamma
+        kernels, target = run.history.kernels / m, run.history.target / (m * gamma)
+        distance = _nearest(kernels, target)  # the lemma says that there is such a time
+        return {
+            "constants": distance * m * n**3 * data.signal**6 * data.trace,
+            "relative": distance / np.linalg.norm(target, 2),
+            "law": run.scales["magnitude"] ** 2 * gamma,
+        }
+
+    draws = range(2 if trial.quick else 3)
+    columns = by_name(nearest(signal, draw) for signal in SIGNALS for draw in draws)
+    return {name: np.reshape(column, (len(SIGNALS), len(draws))) for name, column in columns.items()}
 
 
 def _nearest(kernels: np.ndarray, target: np.ndarray) -> float:

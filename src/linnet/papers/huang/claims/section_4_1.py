@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import linnet as ln
@@ -9,7 +11,8 @@ from linnet.papers.huang import settings
 from linnet.papers.huang.networks.runs import train
 from linnet.papers.huang.tables import neurons, region
 from linnet.reproduction import Above, AtLeast, AtMost, Below, Limit, Numbers, Trial, claim
-from linnet.reproduction.fits import highest, lowest
+from linnet.reproduction.fits import highest, lowest, relative_distance
+from linnet.reproduction.numbers import by_name
 
 SETTLED = Limit(0.95, "a ratio of layers that has come within 5% of its end")
 NEGLIGIBLE = Limit(0.1, "a hundredth of a common label, and the least of ten labels is a tenth of one")
@@ -88,33 +91,29 @@ def small_output(trial: Trial) -> Numbers:
     "{ratios:.3f}; the change of |v| by then: {moved:+.1%}",
 )
 def dichotomy(trial: Trial) -> Numbers:
-    ratios, moved, _ = _crossing(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
-    return {"value": ratios[100.0], "small": ratios[1e-3], "ratios": ratios, "moved": moved}
+    half = _half_way(trial, (1e-3, 0.1, 1.0, 10.0, 100.0))
+    ratios = half["ratios"]
+    return {"value": ratios[100.0], "small": ratios[1e-3], "ratios": ratios, "moved": half["moved"]}
 
 
-def _crossing(
-    trial: Trial, sizes: tuple[float, ...]
-) -> tuple[dict[float, float], dict[float, float], dict[float, float]]:
-    """Return when half the loss is gone: median rho/(v sqrt(gamma)), the change of |v|, the share of the loss that is
-    left.
-
-    All by v_0 in units of the final magnitude.
-    """
+def _half_way(trial: Trial, sizes: tuple[float, ...]) -> dict[str, dict[float, Any]]:
+    """Return when half the loss is gone, by v_0 in units of the final magnitude: median rho/(v sqrt(gamma)), the change
+    of |v|, the share of the loss that is left."""
     data = ln.problems.gaussian_teacher(key=trial.seed, dim=2000, signal=1.0)
-    gamma = float(np.linalg.norm(data.inputs.T @ data.outputs) ** 2)
+    gamma = np.linalg.norm(data.inputs.T @ data.outputs) ** 2
     # rho^2 ends at about gamma^(3/2)/tr: in units of that final magnitude the start is small, or large
     final = np.sqrt(gamma**1.5 / data.trace / gamma)
-    ratios, moved, shares = {}, {}, {}
-    for size in sizes:
+
+    def state(size: float) -> Numbers:
         magnitude = size * final
         growth = 0.02 * data.samples / (np.sqrt(gamma) + magnitude**2 * data.trace)  # stable for both kinds
         steps = int(30 / 0.02 if size > 0.3 else 20 / (growth * np.sqrt(gamma) / data.samples))
         run = train(data, trial.seed, width=256, steps=steps, first_std=1e-8, magnitude=magnitude, learning_rate=growth)
-        half = run.reached(0.5)
-        ratios[size] = float(run.history.median_ratio[half])
-        change = np.abs(run.history.magnitudes[half] / run.history.magnitudes[0]) - 1
-        moved[size], shares[size] = float(np.median(change)), float(run.share[half])
-    return ratios, moved, shares
+        half, history = run.reached(0.5), run.history
+        moved = np.median(np.abs(history.magnitudes[half] / history.magnitudes[0]) - 1)
+        return {"ratios": history.median_ratio[half], "moved": moved, "shares": run.share[half]}
+
+    return by_name({size: state(size) for size in sizes})
 
 
 @claim(
@@ -135,9 +134,11 @@ def _crossing(
     reads="distance of the measured ratio from the formula: {off:.4f}; the ratios by v_0 over its end: {ratios:.3f}",
 )
 def crossover(trial: Trial) -> Numbers:
-    ratios, _, shares = _crossing(trial, (0.1, 0.3, 1.0, 3.0))
-    ratio = ln.theories.feature_learning.lazy_feature_ratio
-    off = {f"v_0 = {size:g}": abs(measured - float(ratio(size**2, shares[size]))) for size, measured in ratios.items()}
+    half = _half_way(trial, (0.1, 0.3, 1.0, 3.0))
+    ratios, formula = half["ratios"], ln.theories.feature_learning.lazy_feature_ratio
+    off = {
+        f"v_0 = {size:g}": abs(ratio - float(formula(size**2, half["shares"][size]))) for size, ratio in ratios.items()
+    }
     off |= region.TABLE.rows(trial)["crossover_off"]
     return {"value": highest(off.values()), "off": off, "ratios": ratios}
 
@@ -161,37 +162,34 @@ def crossover(trial: Trial) -> Numbers:
     "the ratio rho/(v sqrt(gamma)) ends at {settled:.3f}, where the paper has 1",
 )
 def exact_end(trial: Trial) -> Numbers:
-    off, settled = {}, {}
-    for dim, power in ((40, 1.0), (400, 1.0), (2000, 0.0)):
-        data = ln.problems.subgaussian_regression(
-            key=[trial.seed, dim],
-            samples=settings.SAMPLES,
-            covariance=np.arange(1, dim + 1) ** -power,
-            teacher=np.ones(dim) / np.sqrt(dim),
-            noise_variance=0.01,
-        )
-        gram = data.inputs @ data.inputs.T
-        predicted, gamma = ln.theories.feature_learning.end(gram, data.outputs), data.outputs @ gram @ data.outputs
-        growth = 0.02 * data.samples / np.sqrt(gamma)
-        for longer in (1, 4, 16, 64):
-            run = train(
-                data,
-                trial.seed,
-                width=64,
-                steps=2000 * longer,
-                first_std=1e-4 * np.sqrt(predicted.square) / np.sqrt(dim),
-                magnitude=1e-3 * np.sqrt(predicted.square),
-                learning_rate=growth,
-                save_every=100 * longer,
-            )
-            if run.share[-1] <= 1e-8:
-                break
-        v, rho, kernel = run.history.magnitudes[-1], run.history.alignments[-1], run.history.kernels[-1]
-        off[f"d = {dim}"] = highest(
-            abs((v**2).mean() / predicted.square - 1),
-            abs(float(np.median(rho / v)) / predicted.ratio - 1),
-            abs((rho**2).mean() / predicted.alignment_square - 1),
-            np.linalg.norm(kernel - predicted.kernel, 2) / np.linalg.norm(predicted.kernel, 2),
-        )
-        settled[f"d = {dim}"] = predicted.settled
-    return {"value": highest(off.values()), "off": off, "settled": settled}
+    kinds = {f"d = {dim}": _end(trial, dim, power) for dim, power in ((40, 1.0), (400, 1.0), (2000, 0.0))}
+    numbers = by_name(kinds)
+    return {"value": highest(numbers["off"].values()), **numbers}
+
+
+def _end(trial: Trial, dim: int, power: float) -> Numbers:
+    """Return how far the end of training is from the closed form, and where that has the ratio of the layers."""
+    data = ln.problems.subgaussian_regression(
+        key=[trial.seed, dim],
+        samples=settings.SAMPLES,
+        covariance=np.arange(1, dim + 1) ** -power,
+        teacher=np.ones(dim) / np.sqrt(dim),
+        noise_variance=0.01,
+    )
+    gram = data.inputs @ data.inputs.T
+    predicted, gamma = ln.theories.feature_learning.end(gram, data.outputs), data.outputs @ gram @ data.outputs
+    size = np.sqrt(predicted.square)
+    scales = {"first_std": 1e-4 * size / np.sqrt(dim), "magnitude": 1e-3 * size}
+    scales["learning_rate"] = 0.02 * data.samples / np.sqrt(gamma)
+    for longer in (1, 4, 16, 64):
+        run = train(data, trial.seed, width=64, steps=2000 * longer, save_every=100 * longer, **scales)
+        if run.share[-1] <= 1e-8:
+            break
+    v, rho = run.history.magnitudes[-1], run.history.alignments[-1]
+    off = highest(
+        abs((v**2).mean() / predicted.square - 1),
+        abs(np.median(rho / v) / predicted.ratio - 1),
+        abs((rho**2).mean() / predicted.alignment_square - 1),
+        relative_distance(run.history.kernels[-1], predicted.kernel, 2),
+    )
+    return {"off": off, "settled": predicted.settled}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from pydantic import PositiveFloat, PositiveInt
 
 import linnet as ln
@@ -13,6 +12,7 @@ from linnet.papers.huang.figures import curves, panels
 from linnet.papers.huang.networks.runs import section_six
 from linnet.reproduction import Check, Figure, Limit, Settings
 from linnet.reproduction.datasets import Dataset
+from linnet.reproduction.fits import relative_distance
 
 FLAT = 0.95  # of its first value: where the loss is above it, the first stage lasts
 TURNED = Limit(0.1, "a fixed ratio while the loss is flat: a tenth from it would be seen in the panel")
@@ -44,9 +44,8 @@ def compute(settings: TwoStages, chosen: tuple[str, ...]) -> Dataset:
     ds.attrs["magnitude"] = settings.magnitude
     ds.attrs["broken"] = ", ".join(broken)
     end = ln.theories.feature_learning.end(run.stages.gram, run.stages.outputs)
-    aligned = end.square * run.history.target
     ds.attrs["end_ratio"] = end.settled
-    ds.attrs["end_distance"] = float(np.linalg.norm(end.kernel - aligned, 2) / np.linalg.norm(aligned, 2))
+    ds.attrs["end_distance"] = relative_distance(end.kernel, end.square * run.history.target, 2)
     ds.attrs["subtitle"] = (
         f"Linear network, m = {settings.width}, on {settings.samples} synthetic samples in {settings.dim} dimensions"
     )

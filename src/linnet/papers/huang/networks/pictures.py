@@ -14,7 +14,7 @@ import numpy as np
 
 import linnet as ln
 from linnet.papers.huang import settings
-from linnet.reproduction.fits import first_index
+from linnet.reproduction.fits import first_index, relative_distance
 
 if TYPE_CHECKING:
     from linnet.observables.features import FeatureHistory
@@ -62,8 +62,7 @@ class PictureRun:
     @property
     def end_distance(self) -> float:
         """The relative distance of that end's kernel from the target-aligned one."""
-        aligned = self.end.square * self.history.target
-        return float(np.linalg.norm(self.end.kernel - aligned, 2) / np.linalg.norm(aligned, 2))
+        return relative_distance(self.end.kernel, self.end.square * self.history.target, 2)
 
     @property
     def gated_cosine(self) -> np.ndarray:

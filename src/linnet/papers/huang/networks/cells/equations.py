@@ -8,6 +8,7 @@ import linnet as ln
 from linnet.papers.huang import settings
 from linnet.papers.huang.networks.runs import INGREDIENTS, FeatureRun, ingredients, inside, section_six
 from linnet.reproduction.cells import Block, cell_by_cell
+from linnet.reproduction.fits import relative_distance
 
 EQUATION_STATES = (32, 128)  # kept of each stage
 EQUATION_DIMS: dict[str, tuple[str, ...]] = {
@@ -85,16 +86,11 @@ def synthetic_cells(key: int) -> Block:
         "kernel_distance_least": distance.min(),
         "kernel_distance_end": distance[-1],
         "kernel_least_step": run.steps[distance.argmin()],
-        "kernel_to_end": _relative(history.kernels[-1], predicted.kernel),
-        "kernel_end_predicted": _relative(predicted.kernel, predicted.square * history.target),
+        "kernel_to_end": relative_distance(history.kernels[-1], predicted.kernel, 2),
+        "kernel_end_predicted": relative_distance(predicted.kernel, predicted.square * history.target, 2),
         "kernel_rising": (np.diff(history.kernel_norm[later & (run.share > 0.01)]) > 0).mean(),
         "kernel_cosine": cosine[later].min(),
         "kernel_growth": history.kernel_norm[-1] / np.interp(first, history.times, history.kernel_norm),
         "turned": (history.alignments[-1] * history.magnitudes[0] < 0).mean(),
         **ingredients(run),
     }
-
-
-def _relative(kernel: np.ndarray, other: np.ndarray) -> float:
-    """Return the distance of a kernel from another, relative to that one, in operator norm."""
-    return float(np.linalg.norm(kernel - other, 2) / np.linalg.norm(other, 2))
