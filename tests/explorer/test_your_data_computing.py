@@ -29,7 +29,7 @@ def test_an_upload_is_what_pandas_reads_and_is_found_by_its_token(tmp_path):
     held = uploads.Uploads(kept=2)
     found = held.add(sent(TABLE), "C:\\tables\\mine.csv")
     (tmp_path / "t.csv").write_bytes(TABLE)
-    pd.testing.assert_frame_equal(found.frame, pd.read_csv(tmp_path / "t.csv"))
+    pd.testing.assert_frame_equal(found.frame.reset_index(drop=True), pd.read_csv(tmp_path / "t.csv"))
     assert (found.file, found.note) == ("mine.csv", "") and held.get(found.token) is found
     assert held.add(sent(TABLE), "other.csv").token == found.token
     for other in (b"a,b\n1,2\n3,4\n", b"a,b\n1,2\n3,5\n"):
@@ -69,7 +69,7 @@ def test_uploads_take_turns(slow_reading):
         assert slow_reading.entered.wait(60)
         time.sleep(0.2)  # in which the others would begin
         slow_reading.go.set()
-        assert [each.result(60).frame["b"][1] for each in added] == [0, 1, 2, 3]
+        assert [each.result(60).frame["b"].iloc[1] for each in added] == [0, 1, 2, 3]
     assert slow_reading.most == 1
 
 

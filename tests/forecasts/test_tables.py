@@ -211,6 +211,7 @@ def test_the_form_of_a_file_is_recognised_and_said(text, encoding, note, tmp_pat
         ("a,b,y\n", "has a header and no rows"),
         ("a,b,y\n1,2,3\n\n1,inf,3\n2,2,5\n", "column 'b' has 1 infinite value, the first in line 4"),
         ("a,b,y\n1,2,3\n\n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
+        ("a,b,y\n1,2,3\n   \n1,,3\n2,2,5\n", "column 'b' has 1 missing value, the first in line 4"),
         ("a b y\n1 2 3\n", "has one column, 'a b y': no separator was recognised"),
     ],
 )
@@ -228,6 +229,14 @@ def test_lines_are_those_of_the_file_even_when_rows_are_drawn(tmp_path):
     path.write_text("a,b,y\n" + "\n".join(rows) + "\n")
     with pytest.raises(ValueError, match="the first in line 15"):
         read(path, rows=19, key=1)
+
+
+def test_lines_are_those_of_the_file_even_when_rows_with_gaps_are_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i * i % 7},{i % 5}" for i in range(20)]
+    rows[3], rows[13] = ",3", "1e9,2"
+    path.write_text("a,y\n" + "\n".join(rows) + "\n")
+    assert "'a' holds 1e+09 in line 15" in " ".join(read(path, missing="drop").notes)
 
 
 def test_classes_copies_outliers_and_row_numbers_get_their_sentences():

@@ -7,10 +7,12 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
+
+from linnet.forecasts._columns import LINE_INDEX
 
 HEAD_BYTES = 1 << 18  # looked at to recognise the form of a file
 HEAD_LINES = 60
@@ -19,6 +21,7 @@ SEPARATOR_NAMES = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", 
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")
 DECIMAL_POINT = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
+NOTES = "linnet_notes"  # of a frame's attributes: how its file was read
 GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 
@@ -34,34 +37,8 @@ class TextForm:
     notes: list[str] = field(default_factory=list)
 
 
-class FileLines:
-    """The line of the file on which each row of a frame stands: exact where lines are blank or rows span several."""
-
-    def __init__(self, place: Path, form: TextForm) -> None:
-        self._form, self._text = form, None
-        self._first = 2 if form.header else 1
-        self._place = place
-        with place.open("rb") as file:
-            breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
-        self._breaks = breaks
-        self._exact: list[int] | None = None
-
-    def check(self, rows: int) -> None:
-        """Reads the lines of all rows where counting them from the header would be wrong."""
-        if self._breaks - rows - (self._first - 1) not in (0, -1):
-            self._exact = [number for number, _ in records(self._place, self._form)][self._first - 1 :]
-
-    def of(self, row: int) -> int:
-        """The line of a row, counted from 1 as editors count."""
-        exact = self._exact
-        return exact[row] if exact is not None and row < len(exact) else row + self._first
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> FileLines:
-        return self  # pandas copies what is attached to a frame
-
-
 def read_text(place: Path) -> Any:
-    """The data frame in a text file; notes on its form and the lines of its rows are attached."""
+    """The data frame in a text file; its attributes have notes on the form of the file, its index the lines."""
     import pandas as pd
 
     form = recognise(place)
@@ -91,9 +68,8 @@ def read_text(place: Path) -> Any:
         frame.columns = [str(index) for index in range(frame.shape[1])]
     if len(frame) == 0:
         raise ValueError(f"{place.name} has a header and no rows: it must have lines of numbers below its names.")
-    lines = FileLines(place, form)
-    lines.check(len(frame))
-    frame.attrs.update(linnet_notes=notes, linnet_lines=lines)
+    frame.index = pd.Index(_line_numbers(place, form, len(frame)), name=LINE_INDEX)
+    frame.attrs[NOTES] = notes
     return frame
 
 
@@ -133,7 +109,18 @@ def recognise(place: Path) -> TextForm:
     return TextForm(encoding, separator, "," if comma else ".", "." if grouped else None, header, notes)
 
 
-def records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
+def _line_numbers(place: Path, form: TextForm, rows: int) -> Sequence[int]:
+    """The line of each row, counted from 1 as editors count, also where lines are blank or rows span several."""
+    with place.open("rb") as file:
+        breaks = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    if breaks - rows - form.header not in (0, -1):
+        exact = [line for line, _ in _records(place, form)][form.header :]
+        if len(exact) == rows:
+            return exact
+    return range(1 + form.header, 1 + form.header + rows)
+
+
+def _records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
     """The line on which each record ends or begins, and its fields; blank lines are none."""
     with place.open(encoding=form.encoding, newline="") as file:
         if form.separator == r"\s+":
@@ -142,14 +129,14 @@ def records(place: Path, form: TextForm) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(file, delimiter=form.separator)
         before = 0
         for row in reader:
-            if row:
+            if len(row) > 1 or any(field.strip() for field in row):
                 yield before + 1, row
             before = reader.line_num
 
 
 def _refuse_shifted(place: Path, form: TextForm) -> NoReturn:
     """Refuse a file with more fields in a row than names in its header, naming the first such line."""
-    rows = records(place, form)
+    rows = _records(place, form)
     _, header = next(rows)
     for line, row in rows:
         if len(row) > len(header):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import ArrayLike
 
 from linnet import _extras as extras
 from linnet._arguments import count, path_of
@@ -18,16 +16,16 @@ from linnet._memory import check_fits
 from linnet._randomness import generator, words
 from linnet.forecasts._columns import (
     TAKE_FEWER,
+    and_others,
     chosen,
     fill_gaps,
     first_names,
-    look_over,
     named_columns,
     numbers,
-    refuse_text,
     without,
 )
-from linnet.forecasts._text_files import FileLines, read_text
+from linnet.forecasts._notes import notes_on
+from linnet.forecasts._text_files import NOTES, read_text
 
 MISSING_CHOICES = ("refuse", "drop", "mean")
 FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".npy", ".npz")
@@ -146,7 +144,6 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     if not hasattr(frame, "columns") or not hasattr(frame, "set_axis"):
         raise ValueError(f"`frame` must be a pandas data frame: got {type(frame).__name__}.")
     frame, names = named_columns("frame", frame, "")
-    attached, index = frame.attrs, frame.index
     frame = frame.set_axis(names, axis="columns")
     wanted = None if target is None else chosen("target", target, names)  # numbers count all columns of the table
     frame, left, dropped = without(frame, names, drop)
@@ -156,21 +153,10 @@ def from_frame(frame: Any, *, target: Any = None, drop: Any = None, missing: str
     kept = [name for name in left if name not in wanted]
     if not kept:
         raise ValueError(f"`target` must leave columns to predict from: it names all of {first_names(left)}.")
-    lines: FileLines | None = attached.get("linnet_lines")
-    notes = [*attached.get("linnet_notes", []), *dropped]
+    notes = [*frame.attrs.get(NOTES, []), *dropped]
     if target is None:
         notes.insert(0, f"No target was named: the last column, {wanted[0]!r}, is predicted from the others.")
-    refuse_text(frame[wanted], wanted, "target")
-    refuse_text(frame[kept], kept)
-    return _checked_table(
-        frame[kept],
-        frame[wanted],
-        kept,
-        wanted,
-        missing,
-        notes,
-        _place_in(index) if lines is None else _line_of_row(lines, index),
-    )
+    return _checked_table(frame[kept], frame[wanted], kept, wanted, missing, notes)
 
 
 def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> DataTable:
@@ -199,37 +185,27 @@ def data_table(X: Any, Y: Any, *, drop: Any = None, missing: str = "refuse") -> 
     if len(X) != len(Y):
         raise ValueError(f"`X` and `Y` must have the same number of rows: got {len(X)} and {len(Y)}.")
     X, input_names, notes = without(X, input_names, drop)
-    return _checked_table(X, Y, input_names, output_names, missing, notes, _place_in(getattr(X, "index", None)))
+    return _checked_table(X, Y, input_names, output_names, missing, notes)
 
 
 def _checked_table(
-    X: ArrayLike,
-    Y: ArrayLike,
-    input_names: list[str],
-    output_names: list[str],
-    missing: str,
-    notes: list[str],
-    place_of: Callable[[int], str],
+    X: Any, Y: Any, input_names: list[str], output_names: list[str], missing: str, notes: list[str]
 ) -> DataTable:
-    """The table of these columns, looked over."""
+    """The table of these columns: numbers without gaps, with notes on columns that deserve a second look."""
     if not isinstance(missing, str) or missing not in MISSING_CHOICES:
         raise ValueError(f"`missing` must be one of {', '.join(MISSING_CHOICES)}: got {missing!r}.")
-    inputs, outputs = numbers("X", X, input_names), numbers("Y", Y, output_names)
-    inputs, outputs = fill_gaps(inputs, outputs, input_names, output_names, missing, notes, place_of)
-    if len(inputs) < 2:
-        raise ValueError(f"a table must have at least 2 rows to learn from: got {len(inputs)}.")
-    look_over(inputs, outputs, input_names, output_names, notes, place_of)
-    return DataTable(inputs, outputs, input_names, output_names, notes)
-
-
-def _place_in(index: Any) -> Callable[[int], str]:
-    """Rows by the labels of a data frame, or by their number counted from 0."""
-    return lambda row: f"row {row if index is None else index[row]}"
-
-
-def _line_of_row(lines: FileLines, index: Any) -> Callable[[int], str]:
-    """Rows by the lines of the file that they were read from."""
-    return lambda row: f"line {lines.of(int(index[row]))}"
+    outputs, inputs = numbers("Y", Y, output_names), numbers("X", X, input_names)
+    table = DataTable(inputs, outputs, input_names, output_names, notes)
+    table, index = fill_gaps(table, getattr(X, "index", np.arange(len(X))), missing)
+    if len(index) < 2:
+        raise ValueError(f"a table must have at least 2 rows to learn from: got {len(index)}.")
+    if not np.ptp(table.outputs, axis=0).any():
+        raise ValueError(
+            f"`Y`: target {output_names[0]!r} is constant{and_others(output_names)}: there is nothing to learn."
+        )
+    if not np.ptp(table.inputs, axis=0).any():
+        raise ValueError("`X`: all input columns are constant: there is nothing to learn from.")
+    return replace(table, notes=table.notes + notes_on(table, index))
 
 
 def read_frame(place: Path) -> Any:

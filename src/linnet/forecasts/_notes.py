@@ -1,0 +1,100 @@
+"""Notes on columns of a table that deserve a second look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linnet.forecasts._columns import counts_rows, drop_option, first_names, names_where, place_of
+
+if TYPE_CHECKING:
+    from linnet.forecasts.tables import DataTable
+
+OUTLIER_FACTOR = 1e4  # times the median distance from the median
+MAX_CLASSES = 20
+
+
+def notes_on(table: DataTable, index: Any) -> list[str]:
+    """Sentences on what is constant, equal, far off, a copy, a count or a class; `index` labels the rows."""
+    inputs, outputs, input_names, output_names = table.inputs, table.outputs, table.input_names, table.output_names
+    constant, constant_targets = np.ptp(inputs, axis=0) == 0, np.ptp(outputs, axis=0) == 0
+    first_equal: dict[bytes, str] = {}
+    equal = []
+    for i in np.flatnonzero(~constant):
+        first = first_equal.setdefault(inputs[:, i].tobytes(), input_names[i])
+        if first != input_names[i]:
+            equal.append(f"{input_names[i]} = {first}")
+    counting = [name for i, name in enumerate(input_names) if counts_rows(inputs[:, i])]
+    rows, targets = outputs.shape
+    lists = {
+        "Constant targets, which the intercept alone fits": names_where(output_names, constant_targets),
+        "Constant inputs, which say nothing beside the intercept and are kept at zero": names_where(
+            input_names, constant
+        ),
+        "Equal inputs, between which the solution is split evenly": equal,
+    }
+    notes = [
+        *(f"{what}: {first_names(names)}." for what, names in lists.items() if names),
+        f"{first_names(counting)} counts the rows: leave it out ({drop_option(counting)})." if counting else "",
+        _outlier_note(inputs, input_names, index),
+        _outlier_note(outputs, output_names, index),
+        _copy_note(table),
+        _class_note(outputs, output_names),
+        f"More targets ({targets}) than rows ({rows}): at most {rows} modes can be seen." if targets > rows else "",
+    ]
+    return [note for note in notes if note]
+
+
+def _outlier_note(values: np.ndarray, names: list[str], index: Any) -> str:
+    """One sentence for the first column with a value that is out of all proportion to the others."""
+    middle = np.median(values, axis=0)
+    away = np.abs(values - middle)
+    half, three = np.quantile(away, [0.5, 0.75], axis=0)
+    spread = np.where(half > 0, half, np.where(three > 0, three, np.inf))
+    far = away.max(axis=0) / spread
+    if not (far > OUTLIER_FACTOR).any():
+        return ""
+    column = int(np.argmax(far))
+    row = int(np.argmax(away[:, column]))
+    return (
+        f"Column {names[column]!r} holds {values[row, column]:.3g} in {place_of(index, row)}, {far[column]:.2g} times "
+        "as far from the median as half of its values: scaled by it, the others are all alike. Correct it, or leave "
+        "its row out."
+    )
+
+
+def _copy_note(table: DataTable) -> str:
+    """A sentence for inputs that are the target itself, up to their units."""
+    if len(table.inputs) < 4:
+        return ""
+
+    def standardised(values: np.ndarray) -> np.ndarray:
+        largest = np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
+        centred = values / largest - (values / largest).mean(axis=0)
+        length = np.linalg.norm(centred, axis=0)
+        return centred / np.where(length > 0, length, np.inf)
+
+    alike = np.abs(standardised(table.inputs).T @ standardised(table.outputs)) > 1 - 1e-12
+    names = table.input_names
+    pairs = [f"{names[i]} = {table.output_names[j]}" for i, j in zip(*np.nonzero(alike), strict=True)]
+    if not pairs:
+        return ""
+    return (
+        f"Inputs that are the target itself, up to its units: {first_names(pairs)}. The error says nothing then; leave "
+        f"them out ({drop_option(names_where(names, alike.any(axis=1)))})."
+    )
+
+
+def _class_note(outputs: np.ndarray, names: list[str]) -> str:
+    """A sentence for targets that look like numbers of classes."""
+    for index, name in enumerate(names):
+        values = np.unique(outputs[:, index])
+        few = 3 <= len(values) <= MAX_CLASSES and 10 * len(values) <= len(outputs)
+        if few and bool((values == np.round(values)).all()):
+            return (
+                f"Target {name!r} takes {len(values)} whole values ({first_names([f'{v:g}' for v in values])}): if "
+                "they are classes, their order and distances mean nothing; predict a column of 0 and 1 for each "
+                "(`pandas.get_dummies`)."
+            )
+    return ""
