@@ -128,9 +128,17 @@ def _eigenbasis(
     n = inputs.shape[0]
     gram = inputs @ inputs.T / n
     refuse_infinite(gram)
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.linalg.eigh(gram) if n <= FEW_MODES else _eigh_on_device(gram)
     cross = np.sqrt(np.maximum(values, 0) / n) * (vectors.T @ labels)
     return values, vectors, cross, FunctionState(second @ first, second @ second, first.T @ first)
+
+
+def _eigh_on_device(gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues and eigenvectors by JAX, which has a GPU where there is one. It works in float64: its
+    float32 is less exact than that of NumPy."""
+    with computing(np.dtype(np.float64)):
+        values, vectors = jnp.linalg.eigh(jnp.asarray(gram, np.float64))
+        return np.asarray(values, gram.dtype), np.asarray(vectors, gram.dtype)
 
 
 def _few_sizes(values: np.ndarray, cross: np.ndarray, state: FunctionState) -> tuple[Array, Array, FunctionState]:
